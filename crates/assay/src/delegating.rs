@@ -1,5 +1,5 @@
 //! Delegated reviews for the MCP server `review`: opens changes as `assay review` does, and keeps
-//! runs. What is asked and decided is `assay_review::delegation`'s business.
+//! runs. The questions and decisions belong to `assay_review::delegation`.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -14,7 +14,7 @@ use assay_review::delegation::{
     self, Delegated, DelegationError, LARGEST_PART, ReviewId, Start, host_description,
 };
 use assay_review::persona::Personas;
-use assay_review::recording::{RecordedModels, RecordedTerms};
+use assay_review::recording::{Grouping, RecordedModels, RecordedTerms};
 use assay_review::{Reviewer, Rules};
 use assay_review::{ledger, runs};
 use assay_serve::mcp::Refusal;
@@ -53,7 +53,10 @@ impl Repository {
     }
 
     fn start(&self, what: &Begin) -> anyhow::Result<Begun> {
-        let Opened { change, settings } = self.opened(&what.scope, &what.selection)?;
+        let Opened { mut change, settings } = self.opened(&what.scope, &what.selection)?;
+        if let Some(purpose) = &what.purpose {
+            change.state_purpose(purpose);
+        }
         let personas = Personas::with_repository_personas(settings.personas.clone())?;
         check_apart(&personas, &settings.commands)?;
         let source = settings.qa.memory()?;
@@ -62,11 +65,14 @@ impl Repository {
         let state = state_of(&change.root);
         let (prior, unknown) = prior_findings(&state, &change);
         let models = RecordedModels {
-            // Whoever is reviewed does not choose who reads it.
+            // The agent whose work is reviewed does not choose its reviewers.
             named: Vec::new(),
             added: named(&what.personas, &personas)?,
             personas: settings.personas.clone(),
-            grouping: settings.grouping,
+            grouping: match what.each_persona {
+                true => Grouping::EachPersona,
+                false => settings.grouping,
+            },
             tiers: [(); 3].map(|()| host_description(&what.model)),
             thinking: 0,
             prior,
@@ -86,6 +92,7 @@ impl Repository {
             scope: &what.scope,
             selection: &what.selection,
             in_work_tree: self.holds(&change, &what.selection),
+            read_by: what.read_by,
             at_a_time: settings.at_a_time,
             reviewers: local(settings),
             models,
@@ -94,7 +101,7 @@ impl Repository {
         Ok(Begun { review, notes })
     }
 
-    /// Says whether the work tree holds what a change leads to.
+    /// Returns true if the work tree holds the files after a change.
     fn holds(&self, change: &Change, selection: &Selection) -> bool {
         let Some(base) = change.base_revision() else { return false };
         let here = self.opened(&Scope::Against(base.to_owned()), selection);
@@ -103,7 +110,7 @@ impl Repository {
 
     fn finish(&self, id: &ReviewId) -> anyhow::Result<Finish> {
         match self.close(id) {
-            // It was over, or somebody else was faster.
+            // The review was finished before, or by another process meanwhile.
             Err(error) if is_finished(&error) => Ok(Finish::Done(Box::new(self.ended(id)?))),
             closed => closed,
         }
@@ -112,32 +119,36 @@ impl Repository {
     fn close(&self, id: &ReviewId) -> anyhow::Result<Finish> {
         let review = delegation::open(&state_of(&self.root), id)?;
         let (scope, selection) = review.scope();
-        let now = match self.opened(scope, selection) {
+        let mut now = match self.opened(scope, selection) {
             Err(error) if is_gone(&error) => None,
             opened => Some(opened?),
         };
+        // The reports answer briefs that hold the stated purpose.
+        if let Some((now, purpose)) = now.as_mut().zip(review.change().stated_purpose()) {
+            now.change.state_purpose(purpose);
+        }
         let (change, settings) = now.map(|now| (now.change, now.settings)).unzip();
         let from_ledger = ledger::dismissals(&state_of(&self.root));
         let now = change.as_ref().zip(settings);
         let now = now.map(|(change, settings)| present(&review, change, settings, &from_ledger));
         let now = now.transpose()?;
+        let read_by = review.read_by();
         match review.close(now)? {
-            Closing::SecondLooks(briefs) => Ok(Finish::SecondLooks(briefs)),
+            Closing::SecondLooks(briefs) => Ok(Finish::SecondLooks { briefs, read_by }),
             Closing::Done(closed) => {
                 let tree = Some(closed.tree);
-                let (run, trouble) = keep(&closed, change.as_ref(), &from_ledger)?;
-                closed.kept_as(&run)?;
+                let trouble = keep(&closed, change.as_ref(), &from_ledger)?;
+                closed.kept_as(&id.to_string())?;
                 let notes = trouble.into_iter().collect();
                 Ok(Finish::Done(Box::new(Ended { tree, notes, ..self.ended(id)? })))
             }
         }
     }
 
-    /// Tells what a review came to, as it is kept: without anything that must not leave the machine.
+    /// Returns the outcome of a review as it is kept: without anything that must not leave the machine.
     fn ended(&self, id: &ReviewId) -> anyhow::Result<Ended> {
         let finished = mend::finished(&state_of(&self.root), id)?;
         Ok(Ended {
-            run: finished.run().to_owned(),
             title: finished.title().to_owned(),
             limited_to: finished.limited_to().to_vec(),
             synthesis: finished.synthesis().clone(),
@@ -146,7 +157,7 @@ impl Repository {
         })
     }
 
-    /// Looks at what lies in the work tree since a review.
+    /// Opens the change from before a review to the work tree of now.
     fn since(&self, finished: &Finished) -> anyhow::Result<Opened> {
         let (scope, selection) = finished.scope()?;
         self.opened(&scope, &selection)
@@ -177,17 +188,17 @@ impl Repository {
     }
 }
 
-/// What somebody decided, as far as the ledger can be used.
+/// The dismissals of the ledger, or the error that keeps it from being used.
 type FromLedger = Result<Vec<Dismissal>, ledger::UseError>;
 
-/// Says why nothing in the ledger counts, where that is so.
+/// Returns the note that the ledger is not used, where that is so.
 fn trouble(from_ledger: &FromLedger) -> Option<String> {
-    // Nothing is left alone for a reason that nobody can read.
+    // A dismissal that cannot be read dismisses nothing.
     let error = from_ledger.as_ref().err()?;
     Some(format!("the ledger is not used, so nothing in it counts as dismissed: {error}"))
 }
 
-/// Gives what decides today besides those who read a change.
+/// Returns the terms that decide today besides the reviewers.
 fn terms(
     settings: &Settings,
     from_ledger: &FromLedger,
@@ -205,7 +216,7 @@ fn terms(
     })
 }
 
-/// Gives what decides on the change of a review as it is now.
+/// Returns the evidence of the present on which a review is decided.
 fn present<'a>(
     review: &Delegated,
     change: &'a Change,
@@ -226,45 +237,49 @@ fn present<'a>(
     })
 }
 
-/// Keeps a review as a run, and in the ledger; says why not there, where it cannot be.
+/// Keeps a review as a run of the same id, and in the ledger; returns a note where it cannot be kept
+/// in the ledger.
 fn keep(
     closed: &Closed,
     now: Option<&Change>,
     from_ledger: &FromLedger,
-) -> anyhow::Result<(String, Option<String>)> {
-    let at = jiff::Timestamp::now();
-    let id = time_id(at);
+) -> anyhow::Result<Option<String>> {
+    let id = closed.id().to_string();
     let record = closed.record(now, env!("CARGO_PKG_VERSION"));
     let state = state_of(&record.change.root);
-    record.save(&state, &id)?;
-    let Ok(dismissals) = from_ledger else { return Ok((id, trouble(from_ledger))) };
+    // A process that ended between the run and the note of it left the run of this review.
+    let is_kept = runs::find(&state, Some(&id)).is_ok_and(|run| closed.is_kept_in(&run));
+    if !is_kept {
+        record.save(&state, &id)?;
+    }
+    let Ok(dismissals) = from_ledger else { return Ok(trouble(from_ledger)) };
     let dismissals = &followed(dismissals.clone(), record.change)?;
     let kept = ledger::Kept {
         state: &state,
         run: &id,
-        at: Moment(at),
+        at: Moment(jiff::Timestamp::now()),
         change: record.change,
         review: &closed.review,
         synthesis: &closed.synthesis,
         dismissals,
     };
     let error = kept.record().err().map(anyhow::Error::from);
-    Ok((id, error.map(|error| format!("the review is not in the ledger: {error:#}"))))
+    Ok(error.map(|error| format!("the review is not in the ledger: {error:#}")))
 }
 
-/// Says whether a review is over.
+/// Returns true if an error says that a review is finished.
 fn is_finished(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(DelegationError::Finished { .. }))
 }
 
-/// Says whether a change cannot be opened because it is not there any more. Whatever else keeps it
-/// from being opened may pass, and ends no review.
+/// Returns true if a change cannot be opened because it is not there any more. Any other error may
+/// pass, and ends no review.
 fn is_gone(error: &anyhow::Error) -> bool {
     let unknown = error.downcast_ref::<GitError>();
     matches!(unknown, Some(GitError::UnknownRevision { .. } | GitError::UnknownPath { .. }))
 }
 
-/// Gives those who need no model.
+/// Returns the reviewers that need no model.
 fn local(settings: Settings) -> Vec<Box<dyn Reviewer>> {
     let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
     let commands = settings.commands.into_iter();
@@ -299,7 +314,7 @@ fn id(review: &str) -> Result<ReviewId, Refusal> {
     review.parse().map_err(|error: DelegationError| Refusal::of(&error))
 }
 
-/// Says why not, with all causes and no secret in it.
+/// Returns an error as a refusal, with all causes and no secret.
 fn refused(error: anyhow::Error) -> Refusal {
     let error: &(dyn Error + 'static) = error.as_ref();
     Refusal::new(assay_rules::redact(&Refusal::of(error).to_string()))

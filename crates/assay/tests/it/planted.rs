@@ -178,14 +178,20 @@ fn no_planted_credential_is_in_a_brief() {
         call(folder, "start_review", &json!({ "model": "fake-1", "commit": "HEAD" }));
     planted.check_ran("start_review", &ran);
     let review = started["review"].as_str().unwrap_or_else(|| panic!("{}", ran.stdout));
-    let (brief, ran) =
-        call(folder, "read_brief", &json!({ "review": review, "persona": "security" }));
-    planted.check_ran("read_brief", &ran);
-    assert!(
-        brief["text"].as_str().is_some_and(|text| text.contains("[redacted]")),
-        "{}",
-        ran.stdout
-    );
+    let mut whole = String::new();
+    for task in started["tasks"].as_array().unwrap() {
+        let mut asked = json!({
+            "review": review, "persona": task["persona"], "part": task["part"], "offset": 0,
+        });
+        while asked["offset"].is_u64() {
+            let (brief, ran) = call(folder, "read_brief", &asked);
+            planted.check_ran("read_brief", &ran);
+            whole.push_str(brief["text"].as_str().unwrap_or_else(|| panic!("{}", ran.stdout)));
+            asked["offset"] = brief["next_offset"].clone();
+        }
+    }
+    planted.check("the pieces of all briefs", whole.as_bytes());
+    assert!(whole.contains("[redacted]"), "{whole}");
     planted.check_folder(&folder.join(".assay"));
 }
 

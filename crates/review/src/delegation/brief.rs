@@ -1,4 +1,4 @@
-//! What somebody else is to answer: [`Brief`].
+//! A question that an agent is to answer: [`Brief`].
 
 use assay_models::{Block, Nonce};
 use serde::Serialize;
@@ -8,21 +8,24 @@ use crate::persona::reading::OpenQuestion;
 /// A question as a provider would have got it, with the marks of the review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Brief {
-    /// Who is to answer; under this name the report is handed in.
+    /// The persona that is to answer; the report is handed in under this name.
     pub persona: String,
-    /// Which part it is about, of so many.
+    /// The part of the change that the brief is about, counted from 1.
     pub part: usize,
-    /// How many parts there are.
+    /// The number of parts of the change.
     pub of: usize,
-    /// What was wrong with an earlier report on it.
+    /// The fault of an earlier report on the part; `None` where there was no report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
-    /// What holds for every answer.
+    /// The rules for every answer.
     pub instructions: String,
-    /// The change, which is the same for all who read that part of it.
+    /// The change, which is the same in all briefs of that part.
     pub change: String,
-    /// What this one is to do.
+    /// The task of this persona.
     pub task: String,
+    /// True if the briefs of the first round showed the same change, so that an agent that read one
+    /// of them need not read the change again.
+    pub repeats_change: bool,
 }
 
 impl Brief {
@@ -39,10 +42,11 @@ impl Brief {
             instructions: question.prompt.system.clone(),
             change: written(true),
             task: written(false),
+            repeats_change: false,
         }
     }
 
-    /// Writes it out as one text, for whoever has read nothing of it yet.
+    /// Returns the brief as one text, for a reader that has read nothing of it yet.
     pub fn whole(&self) -> String {
         [&self.instructions, &self.change, &self.task]
             .into_iter()

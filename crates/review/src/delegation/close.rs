@@ -1,8 +1,8 @@
-//! The end of a delegated review: [`Delegated::close`] has what was handed in decided on.
+//! The end of a delegated review: [`Delegated::close`] decides on the reports that were handed in.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assay_change::Change;
 use assay_change::state::Held;
@@ -11,44 +11,42 @@ use assay_models::{Class, Failure};
 
 use super::folder::{About, Folder, Local, Stage};
 use super::seats::{Seats, TreeMoved};
-use super::{Became, Brief, Delegated, DelegationError, Taken, Unwatched, is_open, unknown_part};
-use crate::persona::reading::OpenQuestion;
-use crate::persona::validator::{Answers, SecondLooks, second_looks};
-use crate::persona::{Persona, VALIDATOR};
+use super::{Brief, Delegated, DelegationError, ReviewId, Unwatched, is_open};
+use crate::persona::validator::{SecondLooks, second_looks};
 use crate::recording::{REPLIES, RecordedModels, RecordedTerms, Recording, recalled};
 use crate::reviewer::Reviewer;
 use crate::run::{AtATime, Order, Review, Terms, run};
 use crate::runs::{self, Record};
 
-/// What came of closing a review.
+/// The result of closing a review.
 pub enum Closing {
-    /// What was found is to be looked at again first; whatever of it is not handed in until the
-    /// review is closed the next time is left.
+    /// The findings are to be looked at again first. A second look that is not handed in before the
+    /// review is closed the next time is left out.
     SecondLooks(Vec<Brief>),
-    /// It is decided.
+    /// The review is decided.
     Done(Box<Closed>),
 }
 
-/// What decides on a change when its review ends. Whoever the review is delegated to can write what
-/// lies on disk, so nothing is taken from there but what was handed in.
+/// The evidence of the present on which a review is decided when it ends. The agent can write the
+/// files of the open review, so nothing is taken from there but the reports.
 pub struct Present<'a> {
-    /// The change as it is now.
+    /// The change as it is now, with its purpose.
     pub change: &'a Change,
-    /// Those who need no model; they read it once more.
+    /// The reviewers that need no model; they read the change once more.
     pub reviewers: Vec<Box<dyn Reviewer>>,
-    /// How many of them read at a time.
+    /// The number of these reviewers that read at a time.
     pub at_a_time: usize,
     /// The personas, and how they are asked.
     pub models: RecordedModels,
-    /// What decides besides the reviewers.
+    /// The terms that decide besides the reviewers.
     pub terms: RecordedTerms,
 }
 
 /// A review that is decided and still to be kept.
 pub struct Closed {
-    /// What everybody made of the change.
+    /// The answers of all reviewers.
     pub review: Review,
-    /// What it comes to.
+    /// The synthesis of these answers.
     pub synthesis: Synthesis,
     /// Whether the tree is still the one that was read.
     pub tree: TreeSince,
@@ -59,22 +57,22 @@ pub struct Closed {
     replies: PathBuf,
     folder: Folder,
     about: About,
-    /// Nobody else goes on with the review until it is kept.
+    /// The lock that keeps other processes from the review until it is kept.
     _held: Held,
 }
 
 /// Whether a tree is still the one that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeSince {
-    /// It is.
+    /// The tree is the one that was read.
     Same,
-    /// It is not, so the review says nothing of it.
+    /// The tree changed, so the review says nothing of it.
     Changed,
 }
 
 impl Delegated {
-    /// Ends the review of a change as it stands now; `None` where there is no such change any more.
-    /// Whoever has not reported until now has not read it.
+    /// Ends the review of a change as it is now; `None` where the change is not there any more. A
+    /// persona that has not reported by now has not read the change.
     pub fn close(mut self, now: Option<Present<'_>>) -> Result<Closing, DelegationError> {
         let held = self.folder.hold_to_change()?;
         self.about = self.folder.about()?;
@@ -93,7 +91,7 @@ impl Delegated {
         self.decide(now, held)
     }
 
-    /// Takes what decides as it is now, and has those read again who need no model.
+    /// Takes the evidence of the present: the reviewers that need no model read again.
     fn renew<'a>(&mut self, now: Present<'a>) -> Result<&'a Change, DelegationError> {
         let Present { change, reviewers, at_a_time, models, terms } = now;
         let at_a_time = AtATime { local: at_a_time, models: 1, order: Order::AllAtOnce };
@@ -138,14 +136,14 @@ impl Delegated {
         })))
     }
 
-    /// Has everybody read the change: those who have as they did, the personas as far as somebody
-    /// reported for them.
-    fn review(&self, change: &Change) -> Review {
+    /// Replays all reviewers: those that have read answer as they did, the personas as far as there
+    /// are reports of theirs.
+    pub(super) fn review(&self, change: &Change) -> Review {
         let at_a_time = AtATime { local: 1, models: 1, order: Order::AllAtOnce };
         run(change, &self.seats.everybody, at_a_time, &Unwatched)
     }
 
-    fn synthesis(&self, change: &Change, review: &Review) -> Synthesis {
+    pub(super) fn synthesis(&self, change: &Change, review: &Review) -> Synthesis {
         let terms = Terms {
             fail_on: self.terms.fail_on.clone(),
             require: self.terms.require,
@@ -158,7 +156,7 @@ impl Delegated {
         review.synthesis(change, &terms)
     }
 
-    fn second_looks(&self, change: &Change, synthesis: &Synthesis) -> SecondLooks {
+    pub(super) fn second_looks(&self, change: &Change, synthesis: &Synthesis) -> SecondLooks {
         let validator = self.seats.validator.as_ref();
         let look =
             |validator| second_looks(change, &synthesis.findings, validator, &self.seats.desk, 1);
@@ -184,7 +182,7 @@ impl Delegated {
         log
     }
 
-    /// Says for everybody who did not report that nothing came, as a model that did not answer.
+    /// Records for each persona that did not report that its model did not answer.
     fn give_up_waiting_for_personas(&self, change: &Change) -> Result<(), DelegationError> {
         for by in &self.seats.personas {
             let reading = by.reading(change, &|_| {});
@@ -197,19 +195,18 @@ impl Delegated {
         Ok(())
     }
 
-    fn nothing(&self) -> Failure {
+    pub(super) fn nothing(&self) -> Failure {
         let host = Some(self.about.host.as_str()).filter(|host| !host.is_empty());
         let host = host.map_or_else(|| "the agent".to_owned(), |host| format!("`{host}`"));
         Failure::free(Class::Empty, format!("{host} handed in no report"))
     }
 
-    /// Goes on to second looks, and gives those that are wanted. From here on the review holds what
-    /// they need, so that they are the same for everybody who opens it.
+    /// Goes on to the second looks, and returns their briefs. From here on the review holds all that
+    /// these need, so that they are the same for every process that opens the review.
     fn begin_second_looks(&mut self, now: &Change) -> Result<Vec<Brief>, DelegationError> {
         let review = self.review(now);
         let looks = self.second_looks(now, &self.synthesis(now, &review));
-        let briefs: Vec<Brief> =
-            looks.open.iter().map(|open| self.brief(VALIDATOR, open)).collect();
+        let briefs = self.look_briefs(&looks);
         if !briefs.is_empty() {
             let saved = self.recording(now, &review).save(self.folder.path());
             saved.map_err(|source| self.folder.fail(source))?;
@@ -218,68 +215,22 @@ impl Delegated {
         }
         Ok(briefs)
     }
-
-    /// Gives the second looks that are wanted now, and how many there are in all.
-    fn wanted_looks(&self, change: &Change) -> (Vec<OpenQuestion>, Vec<Answers>) {
-        let review = self.review(change);
-        let looks = self.second_looks(change, &self.synthesis(change, &review));
-        (looks.open, looks.answered)
-    }
-
-    pub(super) fn second_briefs(&self) -> Vec<Brief> {
-        self.wanted_looks(&self.change).0.iter().map(|open| self.brief(VALIDATOR, open)).collect()
-    }
-
-    fn give_up_waiting_for_second_looks(&self, change: &Change) -> Result<(), DelegationError> {
-        let Some(validator) = &self.seats.validator else { return Ok(()) };
-        for question in self.wanted_looks(change).0 {
-            let kept = self.seats.desk.hand_in(validator, &question.prompt, Err(&self.nothing()));
-            kept.map_err(|source| self.folder.fail(source))?;
-        }
-        Ok(())
-    }
-
-    /// Gives who is asked to look at a finding again, and what, if it is still asked.
-    pub(super) fn open_look(
-        &self,
-        persona: &str,
-        part: usize,
-    ) -> Result<(&Persona, OpenQuestion), DelegationError> {
-        let validator = self.seats.validator.as_ref().filter(|validator| validator.name == persona);
-        let validator = validator.ok_or_else(|| self.nobody(persona))?;
-        let (wanted, all) = self.wanted_looks(&self.change);
-        let question = wanted.into_iter().find(|open| open.place.0 == part);
-        let question = question.ok_or_else(|| match (1..=all.len()).contains(&part) {
-            true => DelegationError::Repeated { persona: persona.to_owned(), part },
-            false => unknown_part(persona, part, all.len()),
-        })?;
-        Ok((validator, question))
-    }
-
-    /// Takes in what a second look came to.
-    pub(super) fn report_second_look(
-        &self,
-        persona: &str,
-        part: usize,
-        text: &str,
-    ) -> Result<Taken, DelegationError> {
-        let (validator, question) = self.open_look(persona, part)?;
-        self.hand_in(validator, &question, text)?;
-        let (_, all) = self.wanted_looks(&self.change);
-        let answers = all.get(part - 1);
-        let why = answers.and_then(|answers| answers.why_missing.clone());
-        let opinions = answers.map_or(0, |answers| answers.opinions);
-        let (became, not_read) = match why {
-            Some(why) if opinions == 0 => (Became::Refused { why }, Vec::new()),
-            why => (Became::Taken, why.into_iter().collect()),
-        };
-        let persona = persona.to_owned();
-        Ok(Taken { persona, part, became, findings: opinions, not_read })
-    }
 }
 
 impl Closed {
-    /// Gives what is kept of it as a run; `now` is the change as it was opened to close it.
+    /// Returns the id of the review, under which it is kept as a run.
+    pub fn id(&self) -> &ReviewId {
+        &self.folder.id
+    }
+
+    /// Returns true if a run was made of this very review: it begins its log with the same line.
+    pub fn is_kept_in(&self, run: &Path) -> bool {
+        let log = fs::read_to_string(run.join("log")).unwrap_or_default();
+        log.lines().next() == self.log.first().map(String::as_str)
+    }
+
+    /// Returns the record of the review as a run; `now` is the change as it was opened to close the
+    /// review.
     pub fn record<'a>(&'a self, now: Option<&'a Change>, version: &'a str) -> Record<'a> {
         let now = now.filter(|_| self.tree == TreeSince::Same);
         Record {
@@ -295,11 +246,11 @@ impl Closed {
         }
     }
 
-    /// Notes as which run it is kept. What was needed to go on with it lies there from now on.
+    /// Notes the run that the review is kept as. The recording and the reports lie there from now on.
     pub fn kept_as(mut self, run: &str) -> Result<Synthesis, DelegationError> {
         self.about.stage = Stage::Done { run: run.to_owned() };
         self.folder.set_about(&self.about)?;
-        // What cannot be taken away goes with the folder.
+        // A file that cannot be removed goes with the folder.
         let _ = fs::remove_dir_all(&self.replies);
         let _ = fs::remove_file(self.folder.path().join(crate::recording::FILE));
         Ok(self.synthesis)

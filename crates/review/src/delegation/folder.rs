@@ -14,6 +14,7 @@ use assay_models::Nonce;
 use assay_sandbox::ScratchFolder;
 use serde::{Deserialize, Serialize};
 
+use super::error::shown;
 use super::{DelegationError, Reader};
 use crate::recording::Recording;
 use crate::reviewer::Reviewer;
@@ -25,13 +26,14 @@ const KIND: &str = "delegated";
 /// The file that says what a review is about.
 const ABOUT: &str = "about.json";
 
-/// So many reviews are kept, open or not; the oldest go first.
+/// The number of reviews that are kept, open or not; the oldest go first.
 const KEPT: usize = 20;
 
-/// The beginning of the name of a folder that is no review yet.
+/// The prefix of the name of a folder that is no review yet.
 const DRAFT: &str = ".draft-";
 
-/// What a delegated review is called by: the time at which it began, `20261231-235959-042`.
+/// The id of a delegated review and of the run that it is kept as: the time at which the review
+/// began, `20261231-235959-042`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewId(String);
 
@@ -46,10 +48,7 @@ impl FromStr for ReviewId {
         };
         match text.len() == shape.len() && text.chars().zip(shape.chars()).all(fits) {
             true => Ok(ReviewId(text.to_owned())),
-            false => {
-                let shown = text.chars().filter(|c| !c.is_control()).take(60).collect();
-                Err(DelegationError::Unknown { id: shown })
-            }
+            false => Err(DelegationError::Unknown { id: shown(text) }),
         }
     }
 }
@@ -60,32 +59,46 @@ impl fmt::Display for ReviewId {
     }
 }
 
-/// What an open review is about, besides its recording.
+/// The reader of the briefs of a review.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadBy {
+    /// The agent that asked for the review reads all briefs, so that it needs the change once.
+    #[default]
+    Myself,
+    /// A sub-agent reads each brief, and has read nothing else.
+    SubAgents,
+}
+
+/// The facts of an open review that are not in its recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct About {
-    /// Who asked for it.
+    /// The name of the agent's model.
     pub(super) host: String,
-    /// The change in words.
+    /// The title of the change.
     #[serde(default)]
     pub(super) title: String,
     pub(super) scope: Scope,
     pub(super) selection: Selection,
-    /// The hash of the change as it was.
+    /// The hash of the change when the review began.
     pub(super) change: String,
-    /// The commit it is held against, where the work tree holds what was reviewed.
+    /// The commit that the change is compared with; `None` where the work tree does not hold what was
+    /// reviewed.
     pub(super) base: Option<String>,
-    /// Those who need no model.
+    /// The reviewers that need no model.
     pub(super) local: Vec<Local>,
-    /// What stands in the briefs for its marks.
+    /// The values of the marks in the briefs.
     pub(super) nonce: Nonce,
+    #[serde(default)]
+    pub(super) read_by: ReadBy,
     pub(super) stage: Stage,
 }
 
-/// Who needs no model, and so is done.
+/// A reviewer that needs no model, and so has answered.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Local {
     pub(super) reader: Reader,
-    /// What it is made of.
+    /// The parts that decide on the reviewer's answers, such as a version, by name.
     pub(super) made_of: BTreeMap<String, String>,
 }
 
@@ -95,17 +108,17 @@ impl Local {
     }
 }
 
-/// How far a review is.
+/// The stage of a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stage {
     /// Personas report.
     Reading,
-    /// What they found is looked at again, and nobody else reports any more.
+    /// The findings are looked at again, and personas report no more.
     SecondLooks,
-    /// It is over.
+    /// The review is finished.
     Done {
-        /// The run that it is kept as.
+        /// The run that the review is kept as: its own id, but for reviews of older versions.
         run: String,
     },
 }
@@ -119,7 +132,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Names the folder of a review. Fails if delegated reviews came from elsewhere.
+    /// Returns the folder of a review. Fails if something else than assay wrote delegated reviews.
     pub(super) fn new(state: &State, id: &ReviewId) -> Result<Folder, DelegationError> {
         let kind = state.open(KIND)?;
         let path = kind.path().join(&id.0);
@@ -148,13 +161,13 @@ impl Folder {
         runs::write_whole(&draft.path().join(ABOUT), pretty(about).as_bytes()).map_err(fail)?;
         self.kind.seal_draft(&self.id.0, draft.path())?;
         fs::rename(draft.path(), &self.path).map_err(fail)?;
-        // It has its name now; nothing is left to clean up.
+        // The folder has its name now; nothing is left to clean up.
         let _ = draft.keep();
         runs::keep_newest(parent, &self.path, KEPT);
         Ok(())
     }
 
-    /// Reads what the review is about.
+    /// Reads the facts of the review.
     pub(super) fn about(&self) -> Result<About, DelegationError> {
         let path = self.path.join(ABOUT);
         if !path.is_file() {
@@ -174,7 +187,7 @@ impl Folder {
         Ok(self.kind.hold(&self.id.0)?)
     }
 
-    /// Holds the review to go on with it. It is sealed when the value is dropped.
+    /// Holds the review to change it. The review is sealed when the value is dropped.
     pub(super) fn hold_to_change(&self) -> Result<Held, DelegationError> {
         let mut held = self.hold()?;
         if held.is_there() {

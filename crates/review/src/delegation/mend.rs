@@ -1,7 +1,8 @@
-//! What became of a finished review's findings: [`Finished`] and [`Since`].
+//! The standing of a finished review's findings: [`Finished`] and [`Since`].
 //!
-//! It is told from the work tree and from those who need no model. What somebody says about a fix
-//! counts for nothing, and what only a model can judge stays open until the next review.
+//! The standing is told from the work tree and from the reviewers that need no model. The words of an
+//! agent about a fix count for nothing, and a finding that only a model can judge stays open until the
+//! next review.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,21 +17,21 @@ use assay_findings::synthesis::Synthesis;
 use assay_rules::{Redacted, reads_text_only};
 use serde::Serialize;
 
+use super::error::shown;
 use super::folder::{About, Folder, Stage};
 use super::{DelegationError, ReviewId, Unwatched};
 use crate::reviewer::Reviewer;
 use crate::run::{AtATime, Order, Review, Terms, run};
 use crate::runs;
 
-/// A review that is over.
+/// A finished review.
 pub struct Finished {
     about: About,
     id: ReviewId,
-    run: String,
     synthesis: Synthesis,
 }
 
-/// What lies in the work tree since a review.
+/// The work tree as it is since a review.
 pub struct Since<'a> {
     finished: &'a Finished,
     change: &'a Change,
@@ -38,41 +39,41 @@ pub struct Since<'a> {
     synthesis: Synthesis,
 }
 
-/// How a finding stands.
+/// The standing of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// Whoever found it looked again and finds it no more.
+    /// The reviewers that found it looked again and find it no more.
     Fixed,
-    /// It is as it was.
+    /// The finding is there as it was.
     StillThere,
-    /// Only a new review can tell.
+    /// Only a new review can judge it.
     NotVerified,
 }
 
-/// How a finding stands, and what that is told from.
+/// The standing of a finding, and the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verified {
-    /// How it stands.
+    /// The standing.
     pub standing: Standing,
-    /// What that is told from.
+    /// The reason for the standing.
     pub because: String,
 }
 
-/// What is to be fixed next, and how far the fixing is.
+/// The finding that is to be fixed next, and the progress so far.
 #[derive(Debug)]
 pub struct NextFix<'a> {
     /// The worst finding that is still there.
     pub next: Option<&'a Finding>,
-    /// Those that are still there, that one among them.
+    /// The findings that are still there, the worst among them.
     pub still_there: Vec<&'a Finding>,
-    /// Those that are gone.
+    /// The findings that are gone.
     pub fixed: Vec<&'a Finding>,
-    /// Those that only a new review can judge.
+    /// The findings that only a new review can judge.
     pub not_verified: Vec<&'a Finding>,
 }
 
-/// Opens a review that is over.
+/// Opens a finished review.
 pub fn finished(state: &State, id: &ReviewId) -> Result<Finished, DelegationError> {
     let folder = Folder::new(state, id)?;
     let _held = folder.hold()?;
@@ -81,27 +82,22 @@ pub fn finished(state: &State, id: &ReviewId) -> Result<Finished, DelegationErro
         return Err(DelegationError::NotFinished { id: id.to_string() });
     };
     let synthesis = runs::synthesis(&runs::find(state, Some(run))?)?;
-    Ok(Finished { id: id.clone(), run: run.clone(), about, synthesis })
+    Ok(Finished { id: id.clone(), about, synthesis })
 }
 
 impl Finished {
-    /// Gives what it is called by.
+    /// Returns the id of the review, which is the id of its run.
     pub fn id(&self) -> &ReviewId {
         &self.id
     }
 
-    /// Names the run that it is kept as.
-    pub fn run(&self) -> &str {
-        &self.run
-    }
-
-    /// Gives what it came to.
+    /// Returns the synthesis of the review.
     pub fn synthesis(&self) -> &Synthesis {
         &self.synthesis
     }
 
-    /// Says what has to be opened to see what became of it: all that lies between what was there
-    /// before the change and the work tree, fixes included.
+    /// Returns the scope to open for the standing of the findings: from before the change to the work
+    /// tree, fixes included.
     pub fn scope(&self) -> Result<(Scope, Selection), DelegationError> {
         match &self.about.base {
             Some(base) => Ok((Scope::Against(base.clone()), self.about.selection.clone())),
@@ -109,17 +105,17 @@ impl Finished {
         }
     }
 
-    /// Gives the change in words.
+    /// Returns the title of the change.
     pub fn title(&self) -> &str {
         &self.about.title
     }
 
-    /// Gives the paths that it was limited to; none where it was not.
+    /// Returns the paths that the review was limited to; none where it was not.
     pub fn limited_to(&self) -> &[String] {
         &self.about.selection.paths
     }
 
-    /// Has those look again who need no model and found something, or are the rules.
+    /// Has the rules look again, and the other reviewers that need no model and found something.
     pub fn since<'a>(
         &'a self,
         change: &'a Change,
@@ -141,26 +137,25 @@ impl Finished {
         findings.iter().find(|finding| finding.id == id).ok_or_else(|| {
             let known: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            let id = id.chars().filter(|c| !c.is_control()).take(60).collect();
-            DelegationError::UnknownFinding { id, known }
+            DelegationError::UnknownFinding { id: shown(id), known }
         })
     }
 
-    /// Says whether it had a finding, of any kind, of the same code in the same file.
+    /// Returns true if the review had a finding, of any kind, of the same code in the same file.
     fn had(&self, other: &Finding) -> bool {
         everything(&self.synthesis)
             .any(|finding| finding.fingerprint == other.fingerprint && finding.file == other.file)
     }
 }
 
-/// Gives all findings of a synthesis, whatever was decided on them.
+/// Returns all findings of a synthesis, whatever was decided on them.
 fn everything(synthesis: &Synthesis) -> impl Iterator<Item = &Finding> {
     let open = synthesis.findings.iter().chain(&synthesis.pre_existing);
     open.chain(&synthesis.held_back).chain(&synthesis.dismissed)
 }
 
 impl<'a> Since<'a> {
-    /// Gives the worst finding that is still there, but for those that somebody asks to skip.
+    /// Returns the worst finding that is still there, but for those to skip.
     pub fn next_fix(&self, skip: &BTreeSet<String>) -> NextFix<'a> {
         let mut findings: Vec<&Finding> = self.finished.synthesis.findings.iter().collect();
         findings.sort_by(|a, b| a.by_weight(b));
@@ -176,12 +171,12 @@ impl<'a> Since<'a> {
         NextFix { next, still_there, fixed, not_verified }
     }
 
-    /// Says how a finding stands.
+    /// Returns the standing of a finding.
     pub fn verify(&self, id: &str) -> Result<Verified, DelegationError> {
         Ok(self.standing(self.finished.finding(id)?))
     }
 
-    /// Gives what is found now and was not found in the review.
+    /// Returns the findings of now that were not found in the review.
     pub fn new_findings(&self) -> Vec<&Finding> {
         let then = || self.finished.synthesis.findings.iter();
         let is_new =
@@ -210,7 +205,8 @@ impl<'a> Since<'a> {
         }
     }
 
-    /// Says how a finding stands that those who looked again find no more, and others found too.
+    /// Returns the standing of a finding that the reviewers who looked again find no more, and that
+    /// others found too.
     fn told_without(&self, others: &[&str], judges: &[&str], finding: &Finding) -> Verified {
         let told = self.told_by_the_tree(finding);
         match told.standing {
@@ -224,7 +220,7 @@ impl<'a> Since<'a> {
         }
     }
 
-    /// Says what those made of it who need no model to find it again.
+    /// Returns the standing of a finding by the reviewers that need no model to find it again.
     fn told_by(&self, judges: &[&str], finding: &Finding) -> Verified {
         let again = everything(&self.synthesis).find(|now| self.is_same(finding, now));
         if let Some(now) = again {
@@ -261,7 +257,7 @@ impl<'a> Since<'a> {
         }
     }
 
-    /// Says what became of a finding in a file that is not part of the change any more.
+    /// Returns the standing of a finding in a file that is not part of the change any more.
     fn told_by_the_base(&self, file: &RepoPath) -> Verified {
         match (self.change.tree().read(file), self.change.base().read(file)) {
             (Err(error), _) | (_, Err(error)) => not_verified(error.to_string()),
@@ -274,7 +270,7 @@ impl<'a> Since<'a> {
         }
     }
 
-    /// Says whether a finding of now is one of the review: the same code, or the same rule on code
+    /// Returns true if a finding of now is one of the review: the same code, or the same rule on code
     /// that is new in the file.
     fn is_same(&self, then: &Finding, now: &Finding) -> bool {
         let is_new = !self.finished.had(now);
@@ -287,7 +283,7 @@ impl<'a> Since<'a> {
         }
     }
 
-    /// Says why one of some hunks was not looked at, if one was not, for what a rule finds.
+    /// Returns the reason why one of some hunks was not looked at for a rule; `None` where all were.
     fn not_looked_at(
         &self,
         judges: &[&str],
@@ -306,8 +302,8 @@ impl<'a> Since<'a> {
         })
     }
 
-    /// Says whether the code of a finding is as it was. Whether what stands there now is any better,
-    /// only a model can tell.
+    /// Returns the standing of a finding by its code alone. Whether other code is any better, only a
+    /// model can judge.
     fn told_by_the_tree(&self, finding: &Finding) -> Verified {
         let Some(file) = &finding.file else {
             return not_verified("it is about no place that could be looked up".to_owned());
@@ -337,7 +333,7 @@ impl<'a> Since<'a> {
     }
 }
 
-/// Gives the numbers of a file's hunks in a change, if it is part of it.
+/// Returns the numbers of a file's hunks in a change; `None` where the file is not part of the change.
 fn hunks_of(change: &Change, file: &RepoPath) -> Option<Range<usize>> {
     let mut first = 0;
     for diff in &change.files {

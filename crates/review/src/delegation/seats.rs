@@ -1,4 +1,4 @@
-//! Those who take part in a delegated review, and who does their reading.
+//! The reviewers of a delegated review.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use crate::persona::{Desk, Persona, PersonaReviewer, Personas, VALIDATOR};
 use crate::recording::RecordedModels;
 use crate::reviewer::{Answer, Interest, Reviewer, Tell};
 
-/// Those who take part in a review.
+/// The reviewers of a delegated review.
 pub(super) struct Seats {
-    /// Those who are asked, as far as the change concerns them.
+    /// The personas that read the change.
     pub(super) personas: Vec<PersonaReviewer>,
-    /// All personas, and those who have answered.
+    /// All personas, and the reviewers that have answered.
     pub(super) everybody: Vec<Box<dyn Reviewer>>,
-    /// Who looks at findings again, where that is wanted.
+    /// The persona that looks at findings again; `None` where second looks are off.
     pub(super) validator: Option<Persona>,
     pub(super) desk: Arc<Desk>,
 }
 
 impl Seats {
-    /// Seats the personas beside those who answered, for a change.
+    /// Returns the personas beside the reviewers that have answered, for a change.
     pub(super) fn new(
         models: &RecordedModels,
         local: Vec<Box<dyn Reviewer>>,
@@ -47,28 +47,28 @@ impl Seats {
     }
 }
 
-/// Who reads a change or not, and why.
+/// A reviewer, and whether it reads the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reader {
-    /// Its name.
+    /// The name of the reviewer.
     pub name: String,
-    /// Who does the reading.
+    /// The party that does the reading.
     pub by: By,
-    /// Whether it reads this change.
+    /// True if the reviewer reads the change.
     pub reads: bool,
-    /// Why, or why not.
+    /// The reason why the reviewer reads the change or does not.
     pub why: String,
-    /// Whether the change cannot be ready without its answer.
+    /// True if the change cannot be ready without an answer of the reviewer.
     pub required: bool,
 }
 
-/// Who does a reviewer's reading.
+/// The party that does a reviewer's reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// It was done when the review began.
+    /// Assay has read when the review began.
     Assay,
-    /// Whoever the review is delegated to.
+    /// The agent that the review is delegated to reads.
     You,
 }
 
@@ -86,8 +86,8 @@ impl Reader {
     }
 }
 
-/// Says that the work tree is no longer the one that was read: as a reviewer that has to answer and
-/// cannot.
+/// A required reviewer without an answer, which stands for a work tree that is no longer the one that
+/// was read.
 pub(super) struct TreeMoved;
 
 impl Reviewer for TreeMoved {

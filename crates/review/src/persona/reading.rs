@@ -73,6 +73,14 @@ fn why_ask_again(report: &Report) -> Option<&'static str> {
     })
 }
 
+/// Reads the answer of a persona. Secrets are taken out first: half of one that is cut later on is
+/// still a secret. The question asks for evidence, so that an answer in the compact form lacks it.
+pub(crate) fn read_report(persona: &str, text: &str) -> Report {
+    let mut report = Report::from_text(&redact(text), persona, None);
+    report.votes.iter_mut().for_each(|vote| vote.is_compact = false);
+    report
+}
+
 /// A part that gave nothing.
 struct Failed {
     part: usize,
@@ -222,11 +230,6 @@ impl<'a> Reading<'a> {
         self.parts
     }
 
-    /// Gives what was reported so far.
-    pub(crate) fn report(&self) -> &Report {
-        &self.report
-    }
-
     /// Says how a part stands, if there is such a part.
     pub(crate) fn state_of(&self, part: usize) -> Option<PartState> {
         let asked = self.open.iter().find(|open| open.place.0 == part);
@@ -267,12 +270,8 @@ impl<'a> Reading<'a> {
         Ok(Read { report: self.report_from(&reply.text), text: reply.text })
     }
 
-    /// Reads an answer. What is cut later on is free of secrets by then: half of one is still told.
-    /// The question asks for evidence, so that an answer in the compact form lacks it.
     fn report_from(&self, text: &str) -> Report {
-        let mut report = Report::from_text(&redact(text), &self.by.persona.name, None);
-        report.votes.iter_mut().for_each(|vote| vote.is_compact = false);
-        report
+        read_report(&self.by.persona.name, text)
     }
 
     fn take(&mut self, report: Report) {

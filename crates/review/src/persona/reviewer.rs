@@ -60,8 +60,8 @@ impl PersonaReviewer {
         self.carried.iter().filter(is_awake).collect()
     }
 
-    /// Gives the name and standing under which it reports.
-    pub(super) fn who(&self) -> report::Reviewer {
+    /// Returns the name and standing under which the persona reports.
+    pub(crate) fn who(&self) -> report::Reviewer {
         let mut who = report::Reviewer::new(&self.persona.name, ReviewerKind::Persona);
         who.family = Some(self.desk.model(&self.persona).about().family.clone());
         who.cap = Some(self.persona.cap.clone());

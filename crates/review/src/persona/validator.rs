@@ -7,6 +7,7 @@ use std::thread;
 
 use assay_change::Change;
 use assay_findings::finding::Finding;
+use assay_findings::grade::Scheme;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_findings::read::mended_json;
@@ -41,17 +42,8 @@ pub struct SecondLooks {
     pub exchanges: Vec<Exchange>,
     /// The questions that have no answer yet.
     pub(crate) open: Vec<OpenQuestion>,
-    /// For each question, how many findings it is about and how many of them have an opinion.
-    pub(crate) answered: Vec<Answers>,
-}
-
-/// How many findings of a question have an opinion.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Answers {
-    pub(crate) findings: usize,
-    pub(crate) opinions: usize,
-    /// Why a finding has none.
-    pub(crate) why_missing: Option<String>,
+    /// For each question, the opinions on its findings, in the order of the findings.
+    pub(crate) answered: Vec<Vec<Opinion>>,
 }
 
 /// Findings that are looked at together, and the part of the change that shows them.
@@ -110,12 +102,7 @@ pub fn second_looks(
     let mut looked = looked.into_inner().unwrap_or_else(|broken| broken.into_inner());
     looked.sort_by_key(|(at, _)| *at);
     for (at, Looked { opinions, exchange, open }) in looked {
-        let missing = opinions.iter().filter(|opinion| opinion.answer == Answer::Missing);
-        looks.answered.push(Answers {
-            findings: opinions.len(),
-            opinions: opinions.len() - missing.clone().count(),
-            why_missing: missing.map(|opinion| opinion.why.clone()).next(),
-        });
+        looks.answered.push(opinions.clone());
         looks.opinions.extend(opinions);
         looks.exchanges.extend(exchange);
         let place = (at + 1, questions.len());
@@ -247,7 +234,7 @@ fn told(finding: &Finding, number: usize) -> String {
     let text = format!(
         "### FINDING {number}: {}\nSeverity: {}\nPlace: {place}\n{}What breaks: {}\n",
         finding.title,
-        finding.severity,
+        finding.grade.in_words_of(Scheme::P),
         quote.unwrap_or_default(),
         finding.description
     );
@@ -279,6 +266,11 @@ fn opinions(findings: &[&Finding], text: &str) -> Vec<Opinion> {
         answer.map_or_else(|| missing(finding, why), |(_, value)| opinion(finding, value))
     };
     findings.iter().zip(1..).map(opinion).collect()
+}
+
+/// Returns the numbers of the findings that an answer speaks of.
+pub(crate) fn numbers(text: &str) -> Vec<usize> {
+    answers(text).into_iter().map(|(number, _)| number).collect()
 }
 
 /// Returns the entries of an answer that hold an opinion, each with the number of its finding.

@@ -1,126 +1,301 @@
-//! `finish_review`: the verdict, or first some findings to look at again.
+//! `finish_review`: the verdict, or first a second look at the findings.
 
 use std::sync::Arc;
 
+use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
+use assay_findings::verdict::{Reason, Rule};
+use assay_review::delegation::ReadBy;
 use assay_review::delegation::close::TreeSince;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::told::{self, Tasks, Told};
+use super::finding::{FindingSummary, in_a_line, is_zero, short};
+use super::room::Room;
+use super::tasks::Tasks;
 use super::{Ended, Finish, Reviews};
-use crate::mcp::{Effect, Tool};
+use crate::mcp::{Effect, Refusal, Tool};
 
-/// So many of the paths that a review was limited to are named.
-const PATHS: usize = 20;
+/// The most paths that are named of those that a review was limited to.
+const MAX_PATHS: usize = 20;
+
+/// The most characters of a reason, of a risk and of a note.
+const MAX_LINE: usize = 500;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The name of the review.
+    /// The id of the review.
     #[schemars(length(min = 1, max = 40))]
     review: String,
+    /// List the findings that are folded, the residual risks and the testing gaps too.
+    #[serde(default)]
+    all: bool,
 }
 
+/// The end of a review, or the second look before it.
 #[derive(Serialize, JsonSchema)]
-struct Output {
-    /// `second_looks` where some findings are to be looked at again, or else `finished`.
+pub(super) struct Ending {
+    /// `second_looks` where findings are to be looked at again first, or else `finished`.
     state: &'static str,
-    /// The second looks that are wanted.
+    /// The second look that is wanted: one task for all findings.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Tasks")]
     second_looks: Option<Tasks>,
-    /// What the review came to.
+    /// The outcome of the review.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Outcome")]
     outcome: Option<Outcome>,
-    /// What to do next.
+    /// The next step.
+    #[serde(skip_serializing_if = "String::is_empty")]
     next: String,
 }
 
-/// What a review came to.
+impl Ending {
+    pub(super) fn next(&self) -> &str {
+        &self.next
+    }
+
+    /// Returns the ending for an answer that says itself what to do next.
+    pub(super) fn without_next(self) -> Ending {
+        Ending { next: String::new(), ..self }
+    }
+}
+
+/// The outcome of a review.
 #[derive(Serialize, JsonSchema)]
 struct Outcome {
-    /// Whether the change is ready: `ready`, `ready with fixes`, `not ready` or `incomplete`.
+    /// The id of the review: `assay replay`, `assay diff` and `assay fix` take it too.
+    review: String,
+    /// `ready`, `ready with fixes`, `not ready`, `nothing to review` or `incomplete`.
     verdict: String,
-    /// What was reviewed, and where it was limited to some paths, to which.
+    /// The title of the change, and the paths that the review was limited to.
     change: String,
-    /// Why.
+    /// The reasons for the verdict.
     because: Vec<String>,
-    /// Whether somebody who had to answer did not.
+    /// The number of further reasons.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_because: usize,
+    /// True if a reviewer that had to answer did not.
     incomplete: bool,
-    /// How much of the change was read, and by whom.
+    /// The part of the change that was read, and by which reviewers.
     coverage: String,
-    /// What is open, the worst first.
-    findings: Vec<Told>,
-    /// How many more there are.
+    /// The open findings, the worst first, without those that are folded.
+    findings: Vec<FindingSummary>,
+    /// The number of further open findings that are not folded.
+    #[serde(skip_serializing_if = "is_zero")]
     more_findings: usize,
-    /// How many were not sure enough, or were refuted.
-    held_back: usize,
-    /// What is to be told beside it.
+    /// The numbers of findings and remarks that are folded; `all` lists them.
+    folded: Folded,
+    /// The findings and remarks that are folded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Unfolded")]
+    all: Option<Unfolded>,
+    /// Notes on the review.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    /// The run that it is kept as, for `assay replay` and `assay diff`.
-    run: String,
+}
+
+/// The numbers of findings and remarks that are folded.
+#[derive(Serialize, JsonSchema)]
+struct Folded {
+    /// Open findings that can wait, by a second look.
+    put_off: usize,
+    /// Open findings that are less likely or matter less than those that are listed.
+    not_shown: usize,
+    /// Findings that are not sure enough, or were refuted.
+    held_back: usize,
+    /// Open findings that a person has to check, whether they are listed or not.
+    to_be_checked: usize,
+    /// Findings that were there before the change.
+    pre_existing: usize,
+    /// Findings that were dismissed.
+    dismissed: usize,
+    /// Risks that no reviewer could show.
+    residual_risks: usize,
+    /// Tests that are missing.
+    testing_gaps: usize,
+}
+
+/// The findings and remarks that are folded, each in a line.
+#[derive(Serialize, JsonSchema)]
+struct Unfolded {
+    /// Open findings that can wait, by a second look.
+    put_off: Vec<String>,
+    /// Open findings that are less likely or matter less than those that are listed.
+    not_shown: Vec<String>,
+    /// Findings that are not sure enough, or were refuted.
+    held_back: Vec<String>,
+    /// Open findings that a person has to check.
+    to_be_checked: Vec<String>,
+    /// Findings that were there before the change.
+    pre_existing: Vec<String>,
+    /// Findings that were dismissed.
+    dismissed: Vec<String>,
+    /// Risks that no reviewer could show.
+    residual_risks: Vec<String>,
+    /// Tests that are missing.
+    testing_gaps: Vec<String>,
+    /// The number of entries that are not listed, for their size; the run has them.
+    #[serde(skip_serializing_if = "is_zero")]
+    more: usize,
 }
 
 pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
     let reviews = Arc::clone(reviews);
     Tool::new(
         "finish_review",
-        "Ends a review: puts all reports together and gives the verdict. Where findings are to be \
-         looked at again first, it gives those tasks instead; hand them in and call it again. \
-         Whoever has not reported by then has not read the change.",
+        "Ends a review: puts all reports together and returns the verdict. Where findings are to \
+         be looked at again first, it returns that task instead; hand in its report and call \
+         finish_review again. A persona that has not reported by then has not read the change. For \
+         a finished review it returns the outcome again.",
         Effect::Changes,
-        move |input: Input| reviews.finish(&input.review).map(|finish| told(&input.review, finish)),
+        move |input: Input| end(&*reviews, &input.review, input.all, &mut Room::new()),
     )
 }
 
-fn told(review: &str, finish: Finish) -> Output {
-    match finish {
-        Finish::SecondLooks(briefs) => Output {
-            state: "second_looks",
-            second_looks: Some(Tasks::new(briefs)),
-            outcome: None,
-            next: format!(
-                "Look at each finding afresh (a sub-agent that has not seen the review is best), \
-                 hand in each answer with report_findings under the persona `validator` and the \
-                 task's part, then call finish_review for {review} again. What is not handed in by \
-                 then is left as it is."
-            ),
-        },
-        Finish::Done(ended) => Output {
+/// Ends a review, with an answer that fits into a room.
+pub(super) fn end(
+    reviews: &dyn Reviews,
+    id: &str,
+    all: bool,
+    room: &mut Room,
+) -> Result<Ending, Refusal> {
+    Ok(match reviews.finish(id)? {
+        Finish::SecondLooks { briefs, read_by } => {
+            let tasks = Tasks::new(briefs, read_by, room);
+            Ending {
+                state: "second_looks",
+                next: next_look(id, &tasks, read_by),
+                second_looks: Some(tasks),
+                outcome: None,
+            }
+        }
+        Finish::Done(ended) => Ending {
             state: "finished",
             second_looks: None,
-            next: next(review, &ended.synthesis, ended.tree),
-            outcome: Some(outcome(*ended)),
+            next: next(id, &ended),
+            outcome: Some(Outcome::new(id, *ended, all, room)),
         },
+    })
+}
+
+impl Outcome {
+    fn new(id: &str, ended: Ended, all: bool, room: &mut Room) -> Outcome {
+        let change = short(&reviewed(&ended), MAX_LINE);
+        let Ended { synthesis, notes, .. } = ended;
+        let coverage = synthesis.coverage.as_ref().map(ToString::to_string).unwrap_or_default();
+        let coverage = short(&coverage, MAX_LINE);
+        room.take(&(&change, &coverage));
+        let notes = notes.iter().map(|note| short(note, MAX_LINE)).collect();
+        let (notes, _) = room.list(notes);
+        let (because, more_because) =
+            room.list(synthesis.verdict.because.iter().map(reason).collect());
+        let shown = synthesis.findings.iter().filter(|finding| !is_folded(finding));
+        let (findings, more_findings) = room.list(shown.map(FindingSummary::from).collect());
+        Outcome {
+            review: id.to_owned(),
+            verdict: synthesis.verdict.state.in_words().to_owned(),
+            change,
+            because,
+            more_because,
+            incomplete: synthesis.verdict.incomplete,
+            coverage,
+            findings,
+            more_findings,
+            folded: Folded::of(&synthesis),
+            all: all.then(|| Unfolded::of(&synthesis, room)),
+            notes,
+        }
     }
 }
 
-fn outcome(ended: Ended) -> Outcome {
-    let change = reviewed(&ended);
-    let Ended { run, synthesis, notes, .. } = ended;
-    let (findings, more_findings) = told::some(&synthesis.findings);
-    Outcome {
-        verdict: synthesis.verdict.state.in_words().to_owned(),
-        change,
-        because: synthesis.verdict.because.iter().map(|reason| reason.text.clone()).collect(),
-        incomplete: synthesis.verdict.incomplete,
-        coverage: synthesis.coverage.as_ref().map(ToString::to_string).unwrap_or_default(),
-        held_back: synthesis.held_back.len(),
-        findings,
-        more_findings,
-        notes,
-        run,
+/// Returns true if an open finding is counted and not listed.
+fn is_folded(finding: &Finding) -> bool {
+    !finding.shown || finding.is_put_off()
+}
+
+/// Returns true if an open finding is folded for another reason than a second look.
+fn is_not_shown(finding: &Finding) -> bool {
+    !finding.shown && !finding.is_put_off()
+}
+
+impl Folded {
+    fn of(synthesis: &Synthesis) -> Folded {
+        let open = || synthesis.findings.iter();
+        Folded {
+            put_off: open().filter(|finding| finding.is_put_off()).count(),
+            not_shown: open().filter(|finding| is_not_shown(finding)).count(),
+            held_back: synthesis.held_back.len(),
+            to_be_checked: open().filter(|finding| finding.is_to_be_checked()).count(),
+            pre_existing: synthesis.pre_existing.len(),
+            dismissed: synthesis.dismissed.len(),
+            residual_risks: synthesis.residual_risks.len(),
+            testing_gaps: synthesis.testing_gaps.len(),
+        }
     }
 }
 
-/// Says what was reviewed.
+impl Unfolded {
+    fn of(synthesis: &Synthesis, room: &mut Room) -> Unfolded {
+        let open = || synthesis.findings.iter();
+        let texts = |texts: &[String]| texts.iter().map(|text| short(text, MAX_LINE)).collect();
+        let lists: [Vec<String>; 8] = [
+            open().filter(|finding| finding.is_put_off()).map(in_a_line).collect(),
+            open().filter(|finding| is_not_shown(finding)).map(in_a_line).collect(),
+            synthesis.held_back.iter().map(in_a_line).collect(),
+            open().filter(|finding| finding.is_to_be_checked()).map(in_a_line).collect(),
+            synthesis.pre_existing.iter().map(in_a_line).collect(),
+            synthesis.dismissed.iter().map(in_a_line).collect(),
+            texts(&synthesis.residual_risks),
+            texts(&synthesis.testing_gaps),
+        ];
+        let mut more = 0;
+        let lists = lists.map(|list| {
+            let (listed, left) = room.list(list);
+            more += left;
+            listed
+        });
+        let [
+            put_off,
+            not_shown,
+            held_back,
+            to_be_checked,
+            pre_existing,
+            dismissed,
+            residual_risks,
+            testing_gaps,
+        ] = lists;
+        Unfolded {
+            put_off,
+            not_shown,
+            held_back,
+            to_be_checked,
+            pre_existing,
+            dismissed,
+            residual_risks,
+            testing_gaps,
+            more,
+        }
+    }
+}
+
+/// Returns a reason on the scale of the protocol.
+fn reason(reason: &Reason) -> String {
+    let text = match reason.rule {
+        Rule::Major => reason.text.replace("MAJOR, P1 or worse", "P1 or worse"),
+        _ => reason.text.clone(),
+    };
+    short(&text, MAX_LINE)
+}
+
+/// Returns the title of the change, and the paths that the review was limited to.
 fn reviewed(ended: &Ended) -> String {
     match ended.limited_to.is_empty() {
         true => ended.title.clone(),
         false => {
-            let mut paths = ended.limited_to.iter().take(PATHS).cloned().collect::<Vec<String>>();
+            let mut paths =
+                ended.limited_to.iter().take(MAX_PATHS).cloned().collect::<Vec<String>>();
             let more = ended.limited_to.len() - paths.len();
             paths.extend((more > 0).then(|| format!("{more} more")));
             format!("{}, limited to {}", ended.title, paths.join(", "))
@@ -128,14 +303,34 @@ fn reviewed(ended: &Ended) -> String {
     }
 }
 
-fn next(review: &str, synthesis: &Synthesis, tree: Option<TreeSince>) -> String {
-    match (tree, synthesis.findings.is_empty()) {
-        (Some(TreeSince::Changed), _) => {
-            "The files changed while the review was open. Call start_review for them as they are \
-             now."
-                .to_owned()
-        }
-        (_, false) => format!("To fix what was found, call next_fix for {review}."),
-        (_, true) => "Tell the user the verdict and why.".to_owned(),
+fn next_look(id: &str, tasks: &Tasks, read_by: ReadBy) -> String {
+    let (look, missing) = match read_by {
+        ReadBy::Myself => (
+            "Look at all findings afresh, as the task says. The change is in the answer of \
+             start_review where it is not repeated here; read_brief returns both.",
+            tasks.missing_texts(),
+        ),
+        ReadBy::SubAgents => (
+            "Start a sub-agent that has not seen the review. It calls read_brief with the review, \
+             persona and part of the task, which returns all that it needs, and gives you the JSON \
+             report.",
+            String::new(),
+        ),
+    };
+    format!(
+        "{look}{missing} Hand in the report with report_findings (`finish` true) for {id}. A second \
+         look that is not handed in before finish_review is called again is left out."
+    )
+}
+
+fn next(id: &str, ended: &Ended) -> String {
+    match (ended.tree, ended.synthesis.findings.is_empty()) {
+        (Some(TreeSince::Changed), _) => "The files changed while the review was open. Call \
+                                          start_review for them as they are now."
+            .to_owned(),
+        (_, false) => format!(
+            "Tell the user the verdict and its reasons. To fix findings, call next_fix for {id}."
+        ),
+        (_, true) => "Tell the user the verdict and its reasons.".to_owned(),
     }
 }

@@ -6,24 +6,36 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reviews;
+use super::room::Room;
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The name of the review.
+    /// The id of the review.
     #[schemars(length(min = 1, max = 40))]
     review: String,
-    /// The persona whose task it is.
+    /// The persona of the task.
     #[schemars(length(min = 1, max = 60))]
     persona: String,
-    /// Which part of the change, or which finding, it is about.
+    /// The part of the change.
     #[serde(default = "first")]
     #[schemars(range(min = 1, max = 1000))]
     part: usize,
-    /// Leave out the instructions and the change, where you have read both already.
+    /// Return one text alone, where you have read the others: the `change`, or the `task`.
     #[serde(default)]
-    task_only: bool,
+    #[schemars(with = "Only")]
+    only: Option<Only>,
+    /// The byte to begin at: the `next_offset` of the answer before.
+    #[serde(default)]
+    offset: usize,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Only {
+    Change,
+    Task,
 }
 
 fn first() -> usize {
@@ -34,13 +46,21 @@ fn first() -> usize {
 struct Output {
     /// The persona.
     persona: String,
-    /// The part.
+    /// The part of the change.
     part: usize,
-    /// How many parts there are.
+    /// The number of parts.
     of: usize,
-    /// What to do.
+    /// The bytes of the whole text.
+    bytes: usize,
+    /// The byte that this answer begins at.
+    offset: usize,
+    /// The text, from the offset on.
     text: String,
-    /// What to do next.
+    /// The offset of the rest; missing where this is the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "usize")]
+    next_offset: Option<usize>,
+    /// The next step.
     next: String,
 }
 
@@ -48,8 +68,9 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
     let reviews = Arc::clone(reviews);
     Tool::new(
         "read_brief",
-        "Gives one task of a review with all that belongs to it: instructions, its part of the \
-         change, and what the persona looks for.",
+        "Returns one task of a review with all that belongs to it: instructions, its part of the \
+         change, and the task of the persona. A long text comes in pieces, by `offset` and \
+         `next_offset`.",
         Effect::Reads,
         move |input| read(&*reviews, &input),
     )
@@ -58,10 +79,41 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
 fn read(reviews: &dyn Reviews, input: &Input) -> Result<Output, Refusal> {
     let review = reviews.open(&input.review)?;
     let brief = review.brief_for(&input.persona, input.part).map_err(|e| Refusal::of(&e))?;
-    let text = if input.task_only { brief.task.clone() } else { brief.whole() };
-    let next = format!(
-        "Hand in the report with report_findings: review {}, persona {}, part {}.",
-        input.review, brief.persona, brief.part
-    );
-    Ok(Output { persona: brief.persona, part: brief.part, of: brief.of, text, next })
+    let text = match input.only {
+        None => brief.whole(),
+        Some(Only::Change) => brief.change.clone(),
+        Some(Only::Task) => brief.task.clone(),
+    };
+    let offset = input.offset;
+    if offset > text.len() || !text.is_char_boundary(offset) {
+        return Err(Refusal::new(format!(
+            "`offset` {offset} is not in the text, which has {} bytes; pass the `next_offset` of \
+             the answer before",
+            text.len()
+        )));
+    }
+    let end = Room::new().end_of_piece(&text, offset);
+    let next_offset = (end < text.len()).then_some(end);
+    let (persona, part) = (&brief.persona, brief.part);
+    let next = match next_offset {
+        Some(end) => format!(
+            "The text goes on, and marks that are open stay open: call read_brief again with \
+             `offset` {end}."
+        ),
+        None => format!(
+            "Write the report. It is handed in with report_findings: review {}, persona {persona}, \
+             part {part}.",
+            input.review
+        ),
+    };
+    Ok(Output {
+        bytes: text.len(),
+        offset,
+        text: text[offset..end].to_owned(),
+        next_offset,
+        next,
+        part,
+        of: brief.of,
+        persona: brief.persona,
+    })
 }

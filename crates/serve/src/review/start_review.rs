@@ -1,15 +1,21 @@
-//! `start_review`: a change, and a task for each persona that reads it.
+//! `start_review`: a change, and a task for each reading of it.
 
 use std::sync::Arc;
 
 use assay_change::{Scope, Selection};
-use assay_review::delegation::{By, Reader};
+use assay_review::delegation::{By, LARGEST_REPORT, ReadBy, Reader};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::told::Tasks;
+use super::finding::{is_zero, short};
+use super::report_findings::MAX_REPORTS;
+use super::room::{MAX_ANSWER, Room};
+use super::tasks::Tasks;
 use super::{Begin, Begun, Reviews};
 use crate::mcp::{Effect, Refusal, Tool};
+
+/// The most characters of a note, of a title, and of the reason why a reviewer reads.
+const MAX_LINE: usize = 300;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,55 +44,109 @@ struct Input {
     #[serde(default)]
     #[schemars(length(max = 100), inner(length(min = 1, max = 500)))]
     paths: Vec<String>,
+    /// The purpose of the change: what was asked for, in the words of the user, the ticket or the
+    /// pull request. Documents of the repository that it names are read too. The first 6 KB are
+    /// shown to readers.
+    #[serde(default)]
+    #[schemars(with = "String", length(min = 1, max = 20_000))]
+    purpose: Option<String>,
     /// Have these personas read the change too, beside those that it wakes.
     #[serde(default)]
     #[schemars(length(max = 40), inner(length(min = 1, max = 60)))]
     personas: Vec<String>,
+    /// Have each persona read the change on its own, instead of a few readings for all concerns.
+    #[serde(default)]
+    each_persona: bool,
+    /// Who reads: you (`myself`: the answer holds the change once and a task for each reading), or
+    /// `sub-agents` (the answer holds the sizes of the tasks; each sub-agent calls read_brief).
+    #[serde(default)]
+    readers: Readers,
+    /// List the reviewers that do not read this change, with the reason.
+    #[serde(default)]
+    list_asleep: bool,
     /// The model that you are, such as claude-sonnet-4-5; models of a family err alike.
     #[serde(default)]
     #[schemars(length(max = 60))]
     model: String,
 }
 
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Readers {
+    #[default]
+    Myself,
+    SubAgents,
+}
+
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The name of the review, for all other tools.
+    /// The id of the review: for all other tools, and for `assay replay`, `assay diff` and `assay
+    /// fix` once the review is finished.
     review: String,
-    /// The change in words.
+    /// The title of the change.
     change_title: String,
-    /// Who reads the change, and who does not.
+    /// The reviewers that read the change.
     readers: Vec<Line>,
+    /// The number of further reviewers that read the change.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_readers: usize,
+    /// The number of reviewers that do not read this change; list_asleep lists them.
+    asleep: usize,
+    /// The reviewers that do not read this change, with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    asleep_readers: Vec<String>,
     #[serde(flatten)]
     tasks: Tasks,
-    /// What is to be told about what decides on the change.
+    /// The limits of the protocol.
+    limits: Limits,
+    /// Notes on what decides on the change.
     notes: Vec<String>,
-    /// What to do next.
+    /// The number of further notes.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_notes: usize,
+    /// The next step.
     next: String,
 }
 
-/// Who reads the change or not, and why.
+/// The limits of the protocol.
+#[derive(Serialize, JsonSchema)]
+struct Limits {
+    /// The most characters of an answer.
+    answer_characters: usize,
+    /// The most bytes of a report.
+    report_bytes: usize,
+    /// The most reports of one call.
+    reports_per_call: usize,
+}
+
+const LIMITS: Limits = Limits {
+    answer_characters: MAX_ANSWER,
+    report_bytes: LARGEST_REPORT,
+    reports_per_call: MAX_REPORTS,
+};
+
+/// A reviewer that reads the change.
 #[derive(Serialize, JsonSchema)]
 struct Line {
-    /// Its name.
+    /// The name of the reviewer.
     name: String,
     /// `you` where you do the reading, `assay` where it is done.
     by: &'static str,
-    /// Whether it reads this change.
-    reads: bool,
-    /// Why, or why not.
-    why: String,
-    /// Whether the change cannot be ready without its report.
+    /// True if the change cannot be ready without its report.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     required: bool,
+    /// The reason why it reads.
+    why: String,
 }
 
-impl From<Reader> for Line {
-    fn from(reader: Reader) -> Line {
+impl From<&Reader> for Line {
+    fn from(reader: &Reader) -> Line {
         let by = match reader.by {
             By::You => "you",
             By::Assay => "assay",
         };
-        let Reader { name, reads, why, required, .. } = reader;
-        Line { name, by, reads, why, required }
+        let why = short(&reader.why, MAX_LINE);
+        Line { name: reader.name.clone(), by, required: reader.required, why }
     }
 }
 
@@ -94,8 +154,9 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
     let reviews = Arc::clone(reviews);
     Tool::new(
         "start_review",
-        "Begins a review of a change in this repository. Rules and analysers read it at once; you \
-         get the change and a task for each persona that is to read it.",
+        "Begins a review of a change in this repository. Rules and analysers read it at once; the \
+         answer has a task for each reading that is left, with the change, or with sizes only \
+         where sub-agents read.",
         Effect::Adds,
         move |input| start(&*reviews, input),
     )
@@ -103,37 +164,76 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
 
 fn start(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
     let scope = scope(&input)?;
-    let Input { untracked, paths, personas, model, .. } = input;
+    let Input { untracked, paths, purpose, personas, each_persona, readers, model, .. } = input;
     if untracked && matches!(scope, Scope::Staged | Scope::Commits(_) | Scope::Pull { .. }) {
         return Err(Refusal::new("`untracked` goes with the working tree only"));
     }
+    if purpose.as_ref().is_some_and(|purpose| purpose.trim().is_empty()) {
+        return Err(Refusal::new("`purpose` is empty; give a text, or leave it out"));
+    }
+    let read_by = match readers {
+        Readers::Myself => ReadBy::Myself,
+        Readers::SubAgents => ReadBy::SubAgents,
+    };
     let selection = Selection { paths, untracked };
-    let Begun { review, notes } = reviews.start(Begin { scope, selection, personas, model })?;
-    let tasks = Tasks::new(review.briefs());
-    Ok(Output {
-        review: review.id().to_string(),
-        change_title: review.change().title.clone(),
-        readers: review.readers().into_iter().map(Line::from).collect(),
-        next: next(&tasks),
-        notes,
-        tasks,
-    })
+    let begin = Begin { scope, selection, purpose, personas, each_persona, read_by, model };
+    Ok(answer(reviews.start(begin)?, read_by, input.list_asleep))
 }
 
-fn next(tasks: &Tasks) -> String {
-    let rest = match tasks.are_cut() {
-        true => " Where a text is missing, call read_brief for it.",
-        false => "",
+fn answer(begun: Begun, read_by: ReadBy, list_asleep: bool) -> Output {
+    let Begun { review, notes } = begun;
+    let mut room = Room::new();
+    let id = review.id().to_string();
+    let (awake, asleep): (Vec<Reader>, Vec<Reader>) =
+        review.readers().into_iter().partition(|reader| reader.reads);
+    let (readers, more_readers) = room.list(awake.iter().map(Line::from).collect());
+    let notes = notes.iter().map(|note| short(note, MAX_LINE)).collect();
+    let (notes, more_notes) = room.list(notes);
+    let line = |reader: &Reader| format!("{}: {}", reader.name, short(&reader.why, MAX_LINE));
+    let listed = asleep.iter().filter(|_| list_asleep).map(line).collect();
+    let (asleep_readers, _) = room.list(listed);
+    let tasks = Tasks::new(review.briefs(), read_by, &mut room);
+    Output {
+        next: next(&id, &tasks, read_by),
+        review: id,
+        change_title: short(&review.change().title, MAX_LINE),
+        readers,
+        more_readers,
+        asleep: asleep.len(),
+        asleep_readers,
+        tasks,
+        limits: LIMITS,
+        notes,
+        more_notes,
+    }
+}
+
+fn next(id: &str, tasks: &Tasks, read_by: ReadBy) -> String {
+    if tasks.is_empty() {
+        return format!("No reading is left. Call finish_review for {id}.");
+    }
+    let missing = match read_by {
+        ReadBy::Myself => tasks.missing_texts(),
+        ReadBy::SubAgents => String::new(),
+    };
+    let read = match read_by {
+        ReadBy::Myself => {
+            "Read the change once for each task, as the task says, and write its \
+                           report."
+        }
+        ReadBy::SubAgents => {
+            "Start a sub-agent for each task. It calls read_brief with the \
+                              review, persona and part, which returns all that it needs, and \
+                              gives you the JSON report."
+        }
     };
     format!(
-        "For each task: read its part of the change as that persona, with nobody else's findings \
-         in mind (a sub-agent for each is best, which calls read_brief itself), and hand in its \
-         report with report_findings.{rest} Then call finish_review. Do not change files \
-         meanwhile."
+        "{read}{missing} Hand in all reports with one call of report_findings (`reports`, and \
+         `finish` true to end the review {id} with it). Do not change files meanwhile."
     )
 }
 
-/// Says which change is meant.
+/// Returns the scope that the arguments name.
 fn scope(input: &Input) -> Result<Scope, Refusal> {
     let pull = input.pull_request.as_deref().map(pull_request).transpose()?;
     let asked = [

@@ -1,4 +1,4 @@
-//! `verify_fix`: how a finding stands, told from the files.
+//! `verify_fix`: the standing of a finding, by the files.
 
 use std::sync::Arc;
 
@@ -8,19 +8,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reviews;
-use super::told::{cut, in_a_line};
+use super::finding::in_a_line;
+use super::room::Room;
 use crate::mcp::{Effect, Tool};
-
-/// So many findings are listed.
-const LISTED: usize = 20;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The name of a review that is finished.
+    /// The id of a finished review.
     #[schemars(length(min = 1, max = 40))]
     review: String,
-    /// The finding.
+    /// The id of the finding.
     #[schemars(length(min = 1, max = 60))]
     finding: String,
 }
@@ -29,13 +27,13 @@ struct Input {
 struct Output {
     /// `fixed`, `still_there`, or `not_verified` where only a new review can tell.
     standing: &'static str,
-    /// What that is told from.
+    /// The reason for the standing.
     because: String,
-    /// What is found now and was not there in the review.
+    /// The findings that were not there in the review.
     new_findings: Vec<String>,
-    /// How many more of them there are.
+    /// The number of further new findings.
     more_new_findings: usize,
-    /// What to do next.
+    /// The next step.
     next: String,
 }
 
@@ -43,27 +41,30 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
     let reviews = Arc::clone(reviews);
     Tool::new(
         "verify_fix",
-        "Says how a finding of a finished review stands: whoever needs no model looks at the files \
-         again. What only a model can judge is not verified until a new review.",
-        // It starts the commands that are configured, and who knows what those write.
+        "Returns the standing of a finding of a finished review: the reviewers that need no model \
+         read the files again. A finding that only a model can judge is not verified until a new \
+         review.",
+        // The configured analysers run, and may write.
         Effect::Adds,
         move |input: Input| {
             let verified = reviews.verify_fix(&input.review, &input.finding)?;
-            Ok(told(&input.review, verified))
+            Ok(answer(&input.review, verified))
         },
     )
 }
 
-fn told(review: &str, (verified, new): (Verified, Vec<Finding>)) -> Output {
+fn answer(review: &str, (verified, new): (Verified, Vec<Finding>)) -> Output {
     let next = match (verified.standing, new.is_empty()) {
-        (_, false) => "What is new came with your changes: mend that first.".to_owned(),
-        (Standing::StillThere, true) => "It is not fixed; try again.".to_owned(),
+        (_, false) => "The new findings came with your changes: fix them first.".to_owned(),
+        (Standing::StillThere, true) => "The finding is not fixed; try again.".to_owned(),
         (Standing::Fixed, true) => format!("Call next_fix for {review}."),
         (Standing::NotVerified, true) => format!(
-            "Call next_fix for {review}; when it has no more, a new review judges what was changed."
+            "Call next_fix for {review}; once no finding is left there, call start_review, which \
+             judges the changes."
         ),
     };
-    let (new_findings, more_new_findings) = cut(&new, LISTED);
+    let new = new.iter().map(in_a_line).collect();
+    let (new_findings, more_new_findings) = Room::new().list(new);
     Output {
         standing: match verified.standing {
             Standing::Fixed => "fixed",
@@ -71,7 +72,7 @@ fn told(review: &str, (verified, new): (Verified, Vec<Finding>)) -> Output {
             Standing::NotVerified => "not_verified",
         },
         because: verified.because,
-        new_findings: new_findings.map(in_a_line).collect(),
+        new_findings,
         more_new_findings,
         next,
     }

@@ -99,7 +99,7 @@ fn found(task: &Value) -> Value {
         "owner": "downstream-resolver", "requires_verification": true,
         "suggested_fix": "say zero for no prices", "pre_existing": false,
     });
-    let findings = if task["persona"] == "correctness" { json!([finding]) } else { json!([]) };
+    let findings = if task["persona"] == "general" { json!([finding]) } else { json!([]) };
     json!({
         "reviewer": task["persona"], "findings": findings, "residual_risks": [],
         "testing_gaps": [],
@@ -120,7 +120,7 @@ fn check(path: &str) -> anyhow::Result<()> {
     let (_, synthesis) = synthesis.context("no run was kept")?;
     let synthesis: Value = serde_json::from_str(synthesis)?;
     let finding = &synthesis["findings"][0];
-    ensure!(finding["reviewers"] == json!(["correctness"]), "{finding}");
+    ensure!(finding["reviewers"] == json!(["general"]), "{finding}");
     ensure!(finding["validation"]["state"] == "confirmed", "{finding}");
     ensure!(synthesis["verdict"]["incomplete"] == false, "{}", synthesis["verdict"]);
     Ok(())

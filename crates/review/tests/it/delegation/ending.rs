@@ -3,8 +3,9 @@
 use std::fs;
 
 use assay_findings::identity::Dismissal;
-use assay_review::delegation::Became;
+use assay_review::delegation::receipt::ReportState;
 use assay_review::persona::VALIDATOR;
+use assay_review::runs;
 use expect_test::expect;
 use serde_json::Value;
 
@@ -83,25 +84,21 @@ fn a_refutation_holds_back_only_what_personas_alone_found() {
     let Closing::SecondLooks(briefs) = case.open().close(Some(case.present(&now))).unwrap() else {
         panic!()
     };
-    assert_eq!(briefs.iter().map(|brief| brief.part).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(briefs.len(), 1);
     assert_eq!(case.open().briefs(), briefs);
     refused(
         case.report("correctness", 1, NOTHING),
-        expect!["nobody called `correctness` is to report now; waited for: validator"],
+        expect!["no task of `correctness` is open now; open tasks: validator"],
     );
-    let refute = |quote: &str| {
-        json!({ "answer": "refute", "why": "no", "quote": quote, "file": "shop.py" }).to_string()
-    };
-    let quotes = [
-        "    return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")",
-        "    return sum(prices) / len(prices)",
-    ];
-    for (at, quote) in quotes.into_iter().enumerate() {
-        let taken = case.report(VALIDATOR, at + 1, &refute(quote)).unwrap();
-        assert_eq!(taken.became, Became::Taken);
-        let again = case.report(VALIDATOR, at + 1, &refute(quote)).unwrap_err();
-        assert!(matches!(again, DelegationError::Repeated { .. }), "{again}");
-    }
+    let refute = |finding: usize, quote: &str| json!({ "finding": finding, "answer": "refute", "why": "no", "quote": quote, "file": "shop.py" });
+    let looks = json!({ "looks": [
+        refute(1, "    return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")"),
+        refute(2, "    return sum(prices) / len(prices)"),
+    ] });
+    let taken = case.report(VALIDATOR, 1, &looks.to_string()).unwrap();
+    assert_eq!(taken.state, ReportState::Taken);
+    let again = case.report(VALIDATOR, 1, &looks.to_string()).unwrap_err();
+    assert!(matches!(again, DelegationError::Repeated { .. }), "{again}");
     let synthesis = case.close();
     let open: Vec<&str> = synthesis.findings.iter().map(|f| f.title.as_str()).collect();
     assert_eq!(open, ["SQL built from strings"]);
@@ -120,4 +117,25 @@ fn second_looks_that_nobody_hands_in_change_nothing() {
         Closing::SecondLooks(_)
     ));
     assert_eq!(case.close().findings.len(), 2);
+}
+
+#[test]
+fn the_run_that_a_killed_process_left_is_known_as_that_of_the_review() {
+    let case = Case::new();
+    case.start();
+    case.report("correctness", 1, NOTHING).unwrap();
+    case.report("security", 1, NOTHING).unwrap();
+    let now = case.change();
+    let close = || match case.open().close(Some(case.present(&now))).unwrap() {
+        Closing::Done(closed) => closed,
+        Closing::SecondLooks(_) => panic!("second looks are off"),
+    };
+    let first = close();
+    first.record(Some(&now), "0").save(&case.state(), ID).unwrap();
+    // The process ends here, before the review is noted as kept.
+    drop(first);
+    let second = close();
+    assert_eq!(second.id().to_string(), ID);
+    assert!(second.is_kept_in(&runs::find(&case.state(), Some(ID)).unwrap()));
+    assert!(!second.is_kept_in(case.repository.path()));
 }

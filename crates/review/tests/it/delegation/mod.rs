@@ -4,6 +4,7 @@ mod ending;
 mod fixes;
 mod place;
 mod provider;
+mod receipts;
 mod reports;
 
 use std::path::PathBuf;
@@ -15,8 +16,9 @@ use assay_findings::coverage::Requirement;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::WithoutContent;
 use assay_review::delegation::close::{Closing, Present};
+use assay_review::delegation::receipt::Receipt;
 use assay_review::delegation::{
-    Delegated, DelegationError, LARGEST_PART, ReviewId, Start, Taken, host_description,
+    Delegated, DelegationError, LARGEST_PART, ReadBy, ReviewId, Start, host_description,
 };
 use assay_review::recording::{Grouping, RecordedModels, RecordedTerms};
 use assay_review::{Reviewer, Rules, delegation};
@@ -101,6 +103,7 @@ impl Case {
             scope: &Scope::Automatic,
             selection: &Selection::default(),
             in_work_tree: true,
+            read_by: ReadBy::Myself,
             reviewers: rules(),
             at_a_time: 1,
             models: self.models(),
@@ -117,7 +120,7 @@ impl Case {
         delegation::open(&self.state(), &id())
     }
 
-    fn report(&self, persona: &str, part: usize, text: &str) -> Result<Taken, DelegationError> {
+    fn report(&self, persona: &str, part: usize, text: &str) -> Result<Receipt, DelegationError> {
         self.open().report(persona, part, text)
     }
 
@@ -127,8 +130,8 @@ impl Case {
         let Closing::Done(closed) = self.open().close(Some(self.present(&now))).unwrap() else {
             panic!("second looks are wanted")
         };
-        closed.record(Some(&now), "0").save(&self.state(), "run-1").unwrap();
-        closed.kept_as("run-1").unwrap()
+        closed.record(Some(&now), "0").save(&self.state(), ID).unwrap();
+        closed.kept_as(ID).unwrap()
     }
 
     fn present<'a>(&self, change: &'a Change) -> Present<'a> {
@@ -204,6 +207,6 @@ fn told(synthesis: &Synthesis) -> String {
     format!("{}{state}\n{}", findings.collect::<String>(), because.collect::<String>())
 }
 
-fn refused(result: Result<Taken, DelegationError>, expected: Expect) {
+fn refused(result: Result<Receipt, DelegationError>, expected: Expect) {
     expected.assert_eq(&result.unwrap_err().to_string());
 }

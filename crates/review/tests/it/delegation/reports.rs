@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use assay_review::delegation::Became;
+use assay_review::delegation::receipt::ReportState;
 use assay_review::persona::VALIDATOR;
 use assay_review::runs;
 use expect_test::expect;
@@ -29,7 +29,7 @@ fn whoever_has_reported_on_everything_gets_a_verdict() {
     let case = Case::new();
     case.start();
     let taken = case.report("correctness", 1, &finding(9)).unwrap();
-    assert_eq!((taken.became, taken.findings), (Became::Taken, 1));
+    assert_eq!((taken.state, taken.findings.len()), (ReportState::Taken, 1));
     case.report("security", 1, NOTHING).unwrap();
     assert!(case.open().briefs().is_empty());
     let synthesis = case.close();
@@ -41,7 +41,7 @@ fn whoever_has_reported_on_everything_gets_a_verdict() {
           1 finding MAJOR, P1 or worse: line 9 breaks on an empty list (shop.py:9)
     "#]]
     .assert_eq(&told(&synthesis));
-    let run = runs::find(&case.state(), Some("run-1")).unwrap();
+    let run = runs::find(&case.state(), Some(ID)).unwrap();
     assert_eq!(runs::synthesis(&run).unwrap(), synthesis);
     assert!(runs::recording(&run).join("recording.json").is_file(), "it can be had again");
 }
@@ -66,32 +66,37 @@ fn a_report_counts_once_and_only_for_what_was_given_out() {
     case.report("correctness", 1, &finding(9)).unwrap();
     refused(
         case.report("correctness", 1, NOTHING),
-        expect!["`correctness` has reported on part 1 already; the first report counts"],
+        expect![
+            "`correctness` has reported on part 1 already; the first report counts, and this one was not read"
+        ],
     );
     refused(
         case.report("security", 2, NOTHING),
-        expect!["`security` was given part 1, and no part 2"],
+        expect!["`security` reads part 1 of the change, and there is no part 2"],
     );
     refused(
         case.report("security", 0, NOTHING),
-        expect!["`security` was given part 1, and no part 0"],
+        expect!["`security` reads part 1 of the change, and there is no part 0"],
     );
     refused(
         case.report("testing", 1, NOTHING),
-        expect!["nobody called `testing` is to report now; waited for: security"],
+        expect!["no task of `testing` is open now; open tasks: security"],
     );
     refused(
         case.report(VALIDATOR, 1, r#"{"answer": "refute"}"#),
-        expect!["nobody called `validator` is to report now; waited for: security"],
+        expect!["no task of `validator` is open now; open tasks: security"],
     );
     let long = "x".repeat(delegation::LARGEST_REPORT + 1);
     refused(
         case.report("security", 1, &long),
-        expect!["the report has 524289 bytes, and at most 524288 are taken"],
+        expect![
+            "the report has 524289 bytes, and at most 524288 are taken; nothing of it was read, hand in a shorter one"
+        ],
     );
     case.report("security", 1, NOTHING).unwrap();
     assert_eq!(case.close().counts.votes, 2, "one of the rules, and one of a persona");
-    let over = "the review `20261115-120000-000` is finished, as run `run-1`; `start_review` begins a new one";
+    let over = "the review `20261115-120000-000` is finished and takes no more reports; \
+                `finish_review` repeats its outcome, and `start_review` begins a new review";
     assert_eq!(case.try_open().err().unwrap().to_string(), over);
 }
 
@@ -100,20 +105,22 @@ fn what_cannot_be_read_may_be_handed_in_once_more() {
     let case = Case::new();
     case.start();
     let first = case.report("correctness", 1, "all is well, believe me").unwrap();
-    let Became::HandInAgain { why } = first.became else { panic!("{first:?}") };
+    let ReportState::HandInAgain { why } = first.state else { panic!("{first:?}") };
     assert!(!why.is_empty());
     let briefs = case.open().briefs();
     assert_eq!(briefs[0].again.as_deref(), Some(why.as_str()));
     assert!(briefs[0].task.contains("could not be read"), "{}", briefs[0].task);
     let second = case.report("correctness", 1, &finding(9)).unwrap();
-    assert_eq!((second.became, second.findings), (Became::Taken, 1));
+    assert_eq!((second.state, second.findings.len()), (ReportState::Taken, 1));
 
     case.report("security", 1, "all is well, believe me").unwrap();
     let second = case.report("security", 1, "really").unwrap();
-    assert!(matches!(second.became, Became::Refused { .. }), "{second:?}");
+    assert!(matches!(second.state, ReportState::Refused { .. }), "{second:?}");
     refused(
         case.report("security", 1, NOTHING),
-        expect!["`security` has reported on part 1 already; the first report counts"],
+        expect![
+            "`security` has reported on part 1 already; the first report counts, and this one was not read"
+        ],
     );
     assert!(case.close().verdict.incomplete);
 }
@@ -125,7 +132,7 @@ fn a_report_that_takes_orders_counts_for_nothing() {
     let obedient = NOTHING.replace('x', &canary(&briefs[0].change));
     // The server is started anew in between, and the canary is still the same.
     let taken = case.report("correctness", 1, &obedient).unwrap();
-    let Became::Refused { why } = taken.became else { panic!("{taken:?}") };
+    let ReportState::Refused { why } = taken.state else { panic!("{taken:?}") };
     assert!(why.contains("took orders"), "{why}");
     case.report("security", 1, NOTHING).unwrap();
     assert!(case.close().verdict.incomplete);

@@ -1,5 +1,9 @@
-//! Whole delegated reviews over `assay mcp review`. Every call has a server of its own, so whatever
-//! one knows of another's review lies on disk.
+//! Whole delegated reviews over `assay mcp review`. Every call has a server of its own, so a server
+//! knows the review of another from the disk alone.
+
+mod briefs;
+mod reports;
+mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,11 +12,11 @@ use std::path::{Path, PathBuf};
 use assay_fakes::Repository;
 use serde_json::{Value, json};
 
-use super::assay_with;
-use super::models::{Case, answer};
+use crate::assay_with;
+use crate::models::{Case, answer};
 
-/// Calls a tool and gives what it answers, or why it does not.
-fn call(folder: &Path, tool: &str, arguments: &Value) -> Result<Value, String> {
+/// Calls a tool and returns its answer as the protocol has it.
+fn result_of(folder: &Path, tool: &str, arguments: &Value) -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
@@ -22,7 +26,12 @@ fn call(folder: &Path, tool: &str, arguments: &Value) -> Result<Value, String> {
     let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let ran = assay_with(folder, &["mcp", "review"], format!("{line}\n").as_bytes(), &[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
-    let result = &ran.json()["result"];
+    ran.json()["result"].clone()
+}
+
+/// Calls a tool and returns its answer, or its refusal.
+fn call(folder: &Path, tool: &str, arguments: &Value) -> Result<Value, String> {
+    let result = result_of(folder, tool, arguments);
     match result["isError"] == true {
         true => Err(result["content"][0]["text"].as_str().unwrap().to_owned()),
         false => Ok(result["structuredContent"].clone()),
@@ -33,21 +42,32 @@ fn done(folder: &Path, tool: &str, arguments: &Value) -> Value {
     call(folder, tool, arguments).unwrap_or_else(|refusal| panic!("{tool}: {refusal}"))
 }
 
-/// Begins a review and gives what it is called.
+/// Begins a review and returns its id.
 fn start(folder: &Path) -> (String, Value) {
     let started = done(folder, "start_review", &json!({ "model": "fake-1" }));
     (started["review"].as_str().unwrap().to_owned(), started)
+}
+
+/// Returns the text of a task: as it was given, or as `read_brief` returns it.
+fn text_of(folder: &Path, review: &str, task: &Value) -> String {
+    let text = task["text"].as_str().map(str::to_owned);
+    text.unwrap_or_else(|| {
+        let asked = json!({
+            "review": review, "persona": task["persona"], "part": task["part"], "only": "task",
+        });
+        done(folder, "read_brief", &asked)["text"].as_str().unwrap().to_owned()
+    })
 }
 
 /// Answers all tasks of a review as the fake model would.
 fn answer_all(folder: &Path, review: &str, tasks: &Value) {
     for task in tasks.as_array().unwrap() {
         let (persona, part) = (&task["persona"], &task["part"]);
-        let report = answer(task["text"].as_str().unwrap()).text;
+        let report = answer(&text_of(folder, review, task)).text;
         let report =
             json!({ "review": review, "persona": persona, "part": part, "report": report });
         let taken = done(folder, "report_findings", &report);
-        assert_eq!(taken["state"], "taken", "{taken}");
+        assert_eq!(taken["reports"][0]["state"], "taken", "{taken}");
     }
 }
 
@@ -97,10 +117,10 @@ fn the_same_answers_give_the_same_result_as_through_the_provider() {
         assert!(brief.contains(shared.as_str().unwrap().trim_end()), "{shared}");
     }
     answer_all(folder, &review, &started["tasks"]);
-    let outcome = finish(folder, &review);
+    finish(folder, &review);
     assert_eq!(case.asked(), asked, "no model of assay's own is asked");
 
-    let run = folder.join(".assay/runs").join(outcome["run"].as_str().unwrap());
+    let run = folder.join(".assay/runs").join(&review);
     let kept = fs::read_to_string(run.join("synthesis.json")).unwrap();
     let kept: Value = serde_json::from_str(&kept).unwrap();
     assert_eq!(without_cost(kept), without_cost(provided));
@@ -114,8 +134,8 @@ fn a_delegated_review_can_be_had_again_offline() {
     let (review, started) = start(folder);
     answer_all(folder, &review, &started["tasks"]);
     let outcome = finish(folder, &review);
-    let run = outcome["run"].as_str().unwrap();
-    let replayed = assay_with(folder, &["replay", run, "--format", "json"], b"", &[]).json();
+    assert_eq!(outcome["review"], review.as_str());
+    let replayed = assay_with(folder, &["replay", &review, "--format", "json"], b"", &[]).json();
     assert_eq!(replayed["findings"].as_array().unwrap().len(), 6, "{replayed}");
     assert_eq!(replayed["verdict"]["incomplete"], false, "{replayed}");
 }
@@ -125,18 +145,17 @@ fn a_required_persona_that_never_reports_leaves_the_change_incomplete() {
     let case = Case::new("");
     let folder = case.repository.path();
     let (review, started) = start(folder);
-    let required = started["readers"].as_array().unwrap().iter().filter(|reader| {
-        reader["by"] == "you" && reader["reads"] == true && reader["required"] == true
-    });
+    let required = started["readers"].as_array().unwrap().iter();
+    let required = required.filter(|reader| reader["by"] == "you" && reader["required"] == true);
     let names: Vec<&Value> = required.map(|reader| &reader["name"]).collect();
     assert_eq!(names, ["correctness"]);
     let outcome = finish(folder, &review);
     assert_eq!(outcome["verdict"], "incomplete", "{outcome}");
-    // Whoever lost the answer asks again and is told the same.
+    // An agent that lost the answer gets it again.
     assert_eq!(finish(folder, &review), outcome);
     let late = json!({ "review": review, "persona": "correctness", "report": "{}" });
     let refused = call(folder, "report_findings", &late).unwrap_err();
-    assert!(refused.contains("is finished, as run"), "{refused}");
+    assert!(refused.contains("is finished and takes no more reports"), "{refused}");
 }
 
 #[test]
@@ -146,7 +165,7 @@ fn the_personas_that_are_asked_for_come_beside_those_that_the_change_wakes() {
     let readers = |arguments: Value| {
         let started = done(folder, "start_review", &arguments);
         let all = started["readers"].as_array().unwrap().clone();
-        let reading = all.iter().filter(|reader| reader["reads"] == true && reader["by"] == "you");
+        let reading = all.iter().filter(|reader| reader["by"] == "you");
         let names = reading.map(|reader| reader["name"].as_str().unwrap().to_owned());
         (started["review"].as_str().unwrap().to_owned(), names.collect::<BTreeSet<String>>())
     };
@@ -173,8 +192,8 @@ fn a_list_of_findings_is_a_report_and_an_empty_one_is_of_nothing() {
             "review": review, "persona": task["persona"], "part": task["part"], "report": report,
         });
         let taken = done(folder, "report_findings", &report);
-        assert_eq!(taken["state"], "taken", "{taken}");
-        taken["findings"].as_u64().unwrap()
+        assert_eq!(taken["reports"][0]["state"], "taken", "{taken}");
+        taken["reports"][0]["findings"].as_u64().unwrap()
     };
     let tasks = &started["tasks"];
     let said: Value =
@@ -200,7 +219,7 @@ fn a_damaged_report_that_is_handed_in_is_never_a_pass() {
                 "review": review, "persona": task["persona"], "part": task["part"], "report": text,
             });
             let taken = done(folder, "report_findings", &report);
-            if taken["state"] != "taken" {
+            if taken["reports"][0]["state"] != "taken" {
                 done(folder, "report_findings", &report);
             }
         }
@@ -370,7 +389,9 @@ fn what_personas_found_is_not_gone_while_its_code_stands() {
     let folder = case.repository.path();
     let (review, started) = start(folder);
     answer_all(folder, &review, &started["tasks"]);
-    assert_eq!(finish(folder, &review)["findings"].as_array().unwrap().len(), 6);
+    let outcome = finish(folder, &review);
+    let shown = outcome["findings"].as_array().unwrap().len() as u64;
+    assert_eq!(shown + outcome["folded"]["not_shown"].as_u64().unwrap(), 6, "{outcome}");
     assert_eq!(after_silence(folder), (6, 0));
     case.repository.write("shop.py", "def total(prices):\n    return sum(prices) or 0\n");
     assert_eq!(after_silence(folder), (0, 6));
@@ -417,7 +438,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
             let refused = call(folder, tool, &arguments).unwrap_err();
             assert!(!refused.contains('\u{1b}'), "{refused:?}");
         }
-        for argument in ["base", "commit", "pull_request"] {
+        for argument in ["base", "commit", "pull_request", "readers"] {
             call(folder, "start_review", &json!({ argument: text })).unwrap_err();
         }
         for argument in ["paths", "personas"] {

@@ -1,0 +1,125 @@
+//! The errors of a delegated review: [`DelegationError`].
+
+use std::io;
+use std::path::PathBuf;
+
+use assay_change::state::StateError;
+
+use super::{LARGEST_CHANGE, LARGEST_REPORT};
+use crate::persona::PersonaError;
+use crate::runs::RunError;
+
+/// The most characters of a text from outside that an error repeats.
+const MAX_REPEATED: usize = 60;
+
+/// The reason why a delegated review cannot go on as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum DelegationError {
+    /// A file or a run cannot be used.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The review has no authority, or cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The file of a persona cannot be used.
+    #[error(transparent)]
+    Persona(#[from] PersonaError),
+    /// A file cannot be read or written.
+    #[error("could not use `{path}`")]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// The error of the file system.
+        source: io::Error,
+    },
+    /// The files of the change have too many bytes.
+    #[error(
+        "the change has {bytes} bytes of files, and at most {LARGEST_CHANGE} can be handed out; \
+         limit the review to some paths"
+    )]
+    TooLarge {
+        /// The bytes of the files.
+        bytes: usize,
+    },
+    /// There is no open review of that id.
+    #[error("there is no open review `{id}`; `start_review` begins one")]
+    Unknown {
+        /// The id that was asked for.
+        id: String,
+    },
+    /// The review is finished.
+    #[error(
+        "the review `{id}` is finished and takes no more reports; `finish_review` repeats its \
+         outcome, and `start_review` begins a new review"
+    )]
+    Finished {
+        /// The id of the review.
+        id: String,
+    },
+    /// The review is not finished.
+    #[error("the review `{id}` is not finished; `finish_review` ends it")]
+    NotFinished {
+        /// The id of the review.
+        id: String,
+    },
+    /// No task of that persona is open.
+    #[error("no task of `{name}` is open now; open tasks: {open}")]
+    UnknownPersona {
+        /// The name that was given.
+        name: String,
+        /// The personas whose tasks are open.
+        open: String,
+    },
+    /// The persona has no task for that part of the change.
+    #[error("`{persona}` reads {parts} of the change, and there is no part {part}")]
+    UnknownPart {
+        /// The persona.
+        persona: String,
+        /// The part that was given.
+        part: usize,
+        /// The parts that the persona reads, in words.
+        parts: String,
+    },
+    /// A report on the part was taken before.
+    #[error(
+        "`{persona}` has reported on part {part} already; the first report counts, and this one \
+         was not read"
+    )]
+    Repeated {
+        /// The persona.
+        persona: String,
+        /// The part.
+        part: usize,
+    },
+    /// The report has too many bytes.
+    #[error(
+        "the report has {bytes} bytes, and at most {LARGEST_REPORT} are taken; nothing of it was \
+         read, hand in a shorter one"
+    )]
+    LongReport {
+        /// The bytes of the report.
+        bytes: usize,
+    },
+    /// The review has no finding of that id.
+    #[error("the review has no finding `{id}`; its findings: {known}")]
+    UnknownFinding {
+        /// The id that was given.
+        id: String,
+        /// The ids of the review's findings.
+        known: String,
+    },
+    /// The work tree does not hold what was reviewed.
+    #[error(
+        "the review is of {title}, which is not what the work tree holds; check it out, fix it \
+         there and start a new review"
+    )]
+    NotHere {
+        /// The title of the change.
+        title: String,
+    },
+}
+
+/// Returns a text from outside as an error may repeat it.
+pub(super) fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(MAX_REPEATED).collect()
+}

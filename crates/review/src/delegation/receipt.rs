@@ -1,0 +1,301 @@
+//! The receipt of a report: [`Receipt`] says how each finding and each second look in the report was
+//! read.
+//!
+//! A finding is checked against the change as the briefs show it. A file that is not part of that is
+//! looked up when the review ends.
+
+use std::fmt;
+
+use assay_change::Change;
+use assay_findings::grade::Scheme;
+use assay_findings::ground::{Ground, Grounded, Mark};
+use assay_findings::path::RepoPath;
+use assay_findings::read::mended_json;
+use assay_findings::report::{Report, Reviewer};
+use assay_findings::vote::Vote;
+use assay_rules::{Redacted, WithSymbols};
+use serde_json::Value;
+
+/// What became of a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// The persona that reported.
+    pub persona: String,
+    /// The part of the change, counted from 1.
+    pub part: usize,
+    /// The state of the report.
+    pub state: ReportState,
+    /// The findings that were read from the report of a persona.
+    pub findings: Vec<FindingReceipt>,
+    /// The answers that were read from a second look.
+    pub looks: Vec<LookReceipt>,
+    /// The reasons why something in the report could not be read.
+    pub not_read: Vec<String>,
+}
+
+/// The state of a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReportState {
+    /// The report counts.
+    Taken,
+    /// The report could not be used, and may be handed in once more.
+    HandInAgain {
+        /// The fault of the report.
+        why: String,
+    },
+    /// The report counts for nothing, and there is no other try.
+    Refused {
+        /// The fault of the report.
+        why: String,
+    },
+}
+
+/// How a finding was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingReceipt {
+    /// The title of the finding.
+    pub title: String,
+    /// The severity that counts, `P0` to `P3`.
+    pub severity: String,
+    /// The confidence that counts, of 100.
+    pub confidence: u8,
+    /// The place that counts, as `file:line`.
+    pub place: Option<String>,
+    /// How the place was found.
+    pub placing: Placing,
+    /// Whether the quoted code stands where the finding says.
+    pub quote: QuoteCheck,
+    /// The fields of the schema that the finding lacks.
+    pub missing: Vec<&'static str>,
+    /// The values that count other than they were given.
+    pub notes: Vec<String>,
+}
+
+/// How the place of a finding was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Placing {
+    /// The place is the one that the finding names.
+    AsNamed,
+    /// The quote stands on another line, or the file at another path.
+    Moved {
+        /// The place that the finding names.
+        from: String,
+    },
+    /// The finding names no place; assay found one by names and quotes.
+    ByAssay,
+    /// The line is beyond the end of the file.
+    LineBeyondEnd,
+    /// The file is not part of the change or of what was read for it.
+    OtherFile,
+    /// The file could not be read.
+    Unreadable,
+    /// The finding names no place, and none was found.
+    None,
+}
+
+impl fmt::Display for Placing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Placing::AsNamed => f.write_str("as named"),
+            Placing::Moved { from } => write!(f, "moved from {from}, by its quote"),
+            Placing::ByAssay => f.write_str("placed by assay"),
+            Placing::LineBeyondEnd => f.write_str("the line is beyond the end of the file"),
+            Placing::OtherFile => {
+                f.write_str("the file is not in the change; it is looked up when the review ends")
+            }
+            Placing::Unreadable => f.write_str("the file could not be read"),
+            Placing::None => f.write_str("no place"),
+        }
+    }
+}
+
+/// Whether quoted code stands in the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QuoteCheck {
+    /// The quote stands in the named file.
+    Found,
+    /// The quote does not stand in the named file.
+    NotFound,
+    /// The quote stands in another file of the change.
+    Elsewhere {
+        /// The place, as `file:line`.
+        place: String,
+    },
+    /// The quote is from a file that is looked up when the review ends.
+    NotChecked,
+    /// Nothing long enough to prove anything is quoted.
+    None,
+}
+
+impl fmt::Display for QuoteCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QuoteCheck::Found => f.write_str("found"),
+            QuoteCheck::NotFound => f.write_str("not_found"),
+            QuoteCheck::Elsewhere { place } => write!(f, "found elsewhere at {place}"),
+            QuoteCheck::NotChecked => f.write_str("not_checked"),
+            QuoteCheck::None => f.write_str("none"),
+        }
+    }
+}
+
+/// How an answer of a second look was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LookReceipt {
+    /// The number of the finding in the brief.
+    pub finding: usize,
+    /// The title of the finding.
+    pub title: String,
+    /// `confirm`, `refute`, `unsure`, or `missing` where the report does not answer.
+    pub answer: &'static str,
+    /// Whether the quoted code stands in the tree.
+    pub quote: QuoteCheck,
+    /// `block`, `later` or `ignore`.
+    pub consequence: Option<&'static str>,
+    /// What the answer does to the finding.
+    pub effect: String,
+}
+
+impl FindingReceipt {
+    /// Checks the findings of a report against the change of the review.
+    pub(super) fn of_report(
+        report: &Report,
+        text: &str,
+        by: &Reviewer,
+        change: &Change,
+    ) -> Vec<FindingReceipt> {
+        let changed = change.changed_lines();
+        let redacted = Redacted(change.tree());
+        let tree = WithSymbols::new(&redacted);
+        let ground = Ground::new(Some(&tree), Some(&changed));
+        let written = written_findings(text);
+        let votes = report.votes.iter().enumerate();
+        let receipt = |(at, vote): (usize, &Vote)| {
+            let grounded = ground.check(vote, by, (0, at));
+            // Findings that were read from other places than the list have no entry of their own.
+            let entry = written.get(at).filter(|_| written.len() == report.votes.len());
+            FindingReceipt {
+                title: vote.title.clone(),
+                severity: grounded.grade.in_words_of(Scheme::P).to_owned(),
+                confidence: grounded.confidence.percent(),
+                place: place(grounded.file.as_ref(), grounded.lines.map(|lines| lines.start())),
+                placing: placing(&grounded),
+                quote: quote_check(&grounded, &ground, by, change),
+                missing: missing_fields(vote, entry),
+                notes: notes(&grounded),
+            }
+        };
+        votes.map(receipt).collect()
+    }
+}
+
+fn place(file: Option<&RepoPath>, line: Option<u32>) -> Option<String> {
+    let file = file?;
+    Some(line.map_or_else(|| file.to_string(), |line| format!("{file}:{line}")))
+}
+
+fn placing(grounded: &Grounded<'_>) -> Placing {
+    let has = |mark: Mark| grounded.marks.contains(&mark);
+    if has(Mark::PlacedByAssay) {
+        return Placing::ByAssay;
+    }
+    let Some(named) = place(grounded.vote.file.as_ref(), grounded.vote.line()) else {
+        return Placing::None;
+    };
+    if has(Mark::FileNotFound) {
+        Placing::OtherFile
+    } else if has(Mark::FileUnreadable) {
+        Placing::Unreadable
+    } else if has(Mark::LineBeyondEnd) {
+        Placing::LineBeyondEnd
+    } else if has(Mark::FileMoved) || has(Mark::LineMoved) {
+        Placing::Moved { from: named }
+    } else {
+        Placing::AsNamed
+    }
+}
+
+fn quote_check(
+    grounded: &Grounded<'_>,
+    ground: &Ground<'_>,
+    by: &Reviewer,
+    change: &Change,
+) -> QuoteCheck {
+    let has = |mark: Mark| grounded.marks.contains(&mark);
+    let is_unknown = has(Mark::FileNotFound) || has(Mark::FileUnreadable);
+    if grounded.quoted.is_none() {
+        return QuoteCheck::None;
+    }
+    if !is_unknown && !has(Mark::QuoteNotFound) {
+        return QuoteCheck::Found;
+    }
+    let paths = change.files.iter().filter_map(|file| file.new_path.as_deref());
+    let mut paths = paths.filter_map(|path| RepoPath::exact(path).ok());
+    let elsewhere = paths.find_map(|path| {
+        let vote = Vote { file: Some(path), lines: None, ..grounded.vote.clone() };
+        let checked = ground.check(&vote, by, grounded.source);
+        let is_there = checked.marks.contains(&Mark::LineMoved);
+        is_there.then(|| place(checked.file.as_ref(), checked.lines.map(|l| l.start()))).flatten()
+    });
+    match elsewhere {
+        Some(place) => QuoteCheck::Elsewhere { place },
+        None if is_unknown => QuoteCheck::NotChecked,
+        None => QuoteCheck::NotFound,
+    }
+}
+
+/// Returns the values that count other than the report gives them.
+fn notes(grounded: &Grounded<'_>) -> Vec<String> {
+    let vote = grounded.vote;
+    let mut notes = vote.faults.clone();
+    if grounded.marks.contains(&Mark::GradeCapped) {
+        notes.push(format!("{} is more than this persona may give", vote.grade.word()));
+    }
+    if let Some(stated) = vote.confidence.filter(|stated| *stated != grounded.confidence) {
+        notes.push(format!(
+            "confidence {} counts as {}",
+            stated.percent(),
+            grounded.confidence.percent()
+        ));
+    }
+    if grounded.pre_existing {
+        notes.push("it was there before the change".to_owned());
+    } else if grounded.marks.contains(&Mark::OutsideTheHunks) {
+        notes.push("it is not on a changed line".to_owned());
+    }
+    notes
+}
+
+/// Returns the fields of the schema that a finding lacks; `entry` is the finding as it was written.
+fn missing_fields(vote: &Vote, entry: Option<&Value>) -> Vec<&'static str> {
+    let is_written = |name: &str| {
+        let plain = |key: &str| key.replace(['_', '-'], "").to_ascii_lowercase();
+        let fields = entry.and_then(Value::as_object);
+        fields.is_none_or(|fields| fields.keys().any(|key| plain(key) == plain(name)))
+    };
+    let fields = [
+        ("severity", !vote.faults.iter().any(|fault| fault == "no severity")),
+        ("file", vote.file.is_some()),
+        ("line", vote.lines.is_some()),
+        ("why_it_matters", vote.description != vote.title),
+        ("evidence", !vote.evidence.is_empty()),
+        ("confidence", vote.confidence.is_some()),
+        ("autofix_class", vote.autofix_class.is_some()),
+        ("owner", vote.owner.is_some()),
+        ("requires_verification", is_written("requires_verification")),
+        ("pre_existing", is_written("pre_existing")),
+    ];
+    fields.into_iter().filter(|(_, is_there)| !is_there).map(|(name, _)| name).collect()
+}
+
+/// Returns the findings of a report as they were written.
+fn written_findings(text: &str) -> Vec<Value> {
+    match mended_json(text) {
+        Some(Value::Array(findings)) => findings,
+        Some(Value::Object(fields)) => match fields.get("findings") {
+            Some(Value::Array(findings)) => findings.clone(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,259 @@
+//! Tasks as tools show them: [`Tasks`], with as many of their texts as fit into an answer.
+
+use assay_review::delegation::{Brief, ReadBy};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::finding::is_zero;
+use super::room::Room;
+
+/// The tool that returns a text which is not in an answer.
+const READ_BRIEF: &str = "read_brief";
+
+/// The most tasks that are listed.
+const MAX_TASKS: usize = 150;
+
+/// The most missing texts that are named one by one.
+const MAX_NAMED: usize = 12;
+
+/// The task of a persona.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Task {
+    /// The persona; its report is handed in under this name.
+    persona: String,
+    /// The part of the change.
+    part: usize,
+    /// The number of parts.
+    of: usize,
+    /// The fault of the report that was handed in before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    again: Option<String>,
+    /// The bytes of the text; where sub-agents read, of the whole brief.
+    bytes: usize,
+    /// The task. Where it is missing, `call` names the tool that returns it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    text: Option<String>,
+    /// The tool that returns the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    call: Option<&'static str>,
+}
+
+/// A part of the change.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ChangePart {
+    /// The number of the part.
+    part: usize,
+    /// The bytes of the text.
+    bytes: usize,
+    /// The text. Where it is missing, `call` names the tool that returns it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    text: Option<String>,
+    /// The tool that returns the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    call: Option<&'static str>,
+}
+
+/// Tasks, with the texts that they share given once.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Tasks {
+    /// The rules for every task. Missing where sub-agents read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    instructions: Option<String>,
+    /// The bytes of the instructions.
+    #[serde(skip_serializing_if = "is_zero")]
+    instructions_bytes: usize,
+    /// The change, in parts. Missing where sub-agents read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    change: Vec<ChangePart>,
+    /// The answer that holds the change, where it is not repeated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    change_is_in: Option<&'static str>,
+    /// The tasks that are to be done.
+    tasks: Vec<Task>,
+    /// The number of further tasks, which are listed once some of these are done.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_tasks: usize,
+}
+
+impl Tasks {
+    /// Returns the tasks of briefs, with as many texts as fit where the agent reads them itself.
+    pub(super) fn new(briefs: Vec<Brief>, read_by: ReadBy, room: &mut Room) -> Tasks {
+        let listed = briefs.iter().take(MAX_TASKS);
+        let listed = listed.map(|brief| Task::without_text(brief, read_by)).collect();
+        let (listed, _) = room.list(listed);
+        let more_tasks = briefs.len() - listed.len();
+        let mut tasks = Tasks { tasks: listed, more_tasks, ..Tasks::default() };
+        if read_by == ReadBy::Myself {
+            tasks.add_texts(briefs, room);
+        }
+        tasks
+    }
+
+    fn add_texts(&mut self, briefs: Vec<Brief>, room: &mut Room) {
+        let instructions = briefs.first().map(|brief| brief.instructions.clone());
+        self.instructions_bytes = instructions.as_ref().map_or(0, String::len);
+        self.instructions = instructions.filter(|text| room.take(text));
+        for brief in &briefs {
+            if brief.repeats_change {
+                self.change_is_in = Some("start_review");
+            } else if !brief.change.is_empty() && !self.has_part(brief.part) {
+                self.change.push(ChangePart::new(brief, room));
+            }
+        }
+        for (task, brief) in self.tasks.iter_mut().zip(briefs) {
+            task.text = Some(brief.task).filter(|text| room.take(text));
+            task.call = task.text.is_none().then_some(READ_BRIEF);
+        }
+    }
+
+    fn has_part(&self, part: usize) -> bool {
+        self.change.iter().any(|told| told.part == part)
+    }
+
+    /// Returns true if there is nothing to do.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// Returns a sentence that names the texts which are not in the answer; nothing where all are.
+    pub(super) fn missing_texts(&self) -> String {
+        let parts = self.change.iter().filter(|part| part.text.is_none());
+        let parts = parts.map(|part| format!("change part {} ({} bytes)", part.part, part.bytes));
+        let tasks = self.tasks.iter().filter(|task| task.text.is_none());
+        let tasks = tasks.map(|task| {
+            format!("task of {}, part {} ({} bytes)", task.persona, task.part, task.bytes)
+        });
+        let rules = (self.instructions.is_none() && self.instructions_bytes > 0)
+            .then(|| format!("instructions ({} bytes)", self.instructions_bytes));
+        let missing: Vec<String> = rules.into_iter().chain(parts).chain(tasks).collect();
+        if missing.is_empty() {
+            return String::new();
+        }
+        let more = missing.len().saturating_sub(MAX_NAMED);
+        let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+        let named = missing.into_iter().take(MAX_NAMED).collect::<Vec<_>>().join("; ");
+        format!(
+            " Not in this answer, for their size: {named}{more}. read_brief returns each: with \
+             `only` \"change\" a part of the change, with `only` \"task\" a task, without it both \
+             and the instructions."
+        )
+    }
+}
+
+impl Task {
+    fn without_text(brief: &Brief, read_by: ReadBy) -> Task {
+        let bytes = match read_by {
+            ReadBy::Myself => brief.task.len(),
+            ReadBy::SubAgents => brief.whole().len(),
+        };
+        Task {
+            persona: brief.persona.clone(),
+            part: brief.part,
+            of: brief.of,
+            again: brief.again.clone(),
+            bytes,
+            text: None,
+            call: Some(READ_BRIEF),
+        }
+    }
+}
+
+impl ChangePart {
+    fn new(brief: &Brief, room: &mut Room) -> ChangePart {
+        let text = Some(brief.change.clone()).filter(|text| room.take(text));
+        let call = text.is_none().then_some(READ_BRIEF);
+        ChangePart { part: brief.part, bytes: brief.change.len(), text, call }
+    }
+}
+
+/// A task without a report.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct OpenTask {
+    /// The persona.
+    persona: String,
+    /// The part of the change.
+    part: usize,
+}
+
+impl From<&Brief> for OpenTask {
+    fn from(brief: &Brief) -> OpenTask {
+        OpenTask { persona: brief.persona.clone(), part: brief.part }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::room::MAX_ANSWER;
+    use super::*;
+
+    fn brief(persona: &str, part: usize, change: usize, task: usize) -> Brief {
+        Brief {
+            persona: persona.to_owned(),
+            part,
+            of: 1,
+            again: None,
+            instructions: "be fair".to_owned(),
+            change: "x".repeat(change),
+            task: "\"\n".repeat(task / 2),
+            repeats_change: false,
+        }
+    }
+
+    fn tasks(briefs: Vec<Brief>) -> Tasks {
+        Tasks::new(briefs, ReadBy::Myself, &mut Room::new())
+    }
+
+    #[test]
+    fn a_change_is_given_once_and_each_missing_text_is_named_with_its_size() {
+        let told = tasks(vec![brief("a", 1, 9_000, 5_000), brief("b", 1, 9_000, 5_000)]);
+        assert_eq!(told.change.len(), 1);
+        assert!(told.change[0].text.is_some() && told.tasks[0].text.is_some());
+        assert_eq!((&told.tasks[1].text, told.tasks[1].call), (&None, Some("read_brief")));
+        let missing = told.missing_texts();
+        assert!(missing.contains("for their size: task of b, part 1 (5000 bytes)."), "{missing}");
+        let small = tasks(vec![brief("a", 1, 30, 20), brief("b", 1, 30, 20)]);
+        assert_eq!(small.missing_texts(), "");
+    }
+
+    #[test]
+    fn no_answer_is_longer_than_an_agent_takes() {
+        for (personas, parts, change, task) in
+            [(1, 1, 90_000, 10), (3, 12, 31_000, 5_000), (22, 1, 9_000, 6_000), (30, 12, 9, 9)]
+        {
+            let of = |at: usize| {
+                (1..=parts).map(move |part| brief(&format!("persona-{at}"), part, change, task))
+            };
+            for read_by in [ReadBy::Myself, ReadBy::SubAgents] {
+                let briefs = (0..personas).flat_map(of).collect();
+                let tasks = Tasks::new(briefs, read_by, &mut Room::new());
+                let text = serde_json::to_string(&tasks).unwrap() + &tasks.missing_texts();
+                assert!(text.len() <= MAX_ANSWER, "{personas} {parts}: {}", text.len());
+                assert_eq!(tasks.tasks.len() + tasks.more_tasks, personas * parts);
+            }
+        }
+    }
+
+    #[test]
+    fn sub_agents_get_sizes_only() {
+        let mut room = Room::new();
+        let told = Tasks::new(vec![brief("a", 1, 30, 20)], ReadBy::SubAgents, &mut room);
+        assert!(told.instructions.is_none() && told.change.is_empty());
+        let whole = brief("a", 1, 30, 20).whole().len();
+        assert_eq!((told.tasks[0].bytes, told.tasks[0].call), (whole, Some("read_brief")));
+    }
+
+    #[test]
+    fn a_change_that_was_given_before_is_not_repeated() {
+        let again = Brief { repeats_change: true, ..brief("validator", 1, 30, 20) };
+        let told = tasks(vec![again]);
+        assert!(told.change.is_empty());
+        assert_eq!(told.change_is_in, Some("start_review"));
+    }
+}
