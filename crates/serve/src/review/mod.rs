@@ -2,7 +2,7 @@
 //!
 //! [`server`] builds the server from [`Reviews`], which opens changes and keeps runs; the questions,
 //! reports and decisions belong to `assay_review::delegation`. A tool is one file and one line in
-//! [`server`]. No answer is longer than an agent takes ([`room`]): an answer names the texts and counts
+//! [`server`]. No answer is longer than an agent takes (`room`): an answer names the texts and counts
 //! the entries that it leaves out. All severities are `P0` to `P3`, the scale of the briefs.
 
 mod finding;
