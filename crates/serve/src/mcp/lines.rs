@@ -3,10 +3,12 @@
 //! Every line is judged here ([`super::message`]), so that whatever bytes come, a request is answered
 //! and the conversation goes on. A line that is too long is passed over in pieces, and never kept.
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as SyncMutex, MutexGuard};
 
+use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde::Serialize;
@@ -14,7 +16,7 @@ use serde_json::Value;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, BufWriter,
 };
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinHandle;
 
 use super::MAX_MESSAGE;
@@ -26,11 +28,73 @@ use super::message::{Judged, judge, too_long};
 pub(super) struct Lines<R, W> {
     input: Arc<Mutex<Input<R>>>,
     output: Arc<Mutex<BufWriter<W>>>,
+    unanswered: Arc<Unanswered>,
 }
 
 impl<R, W> Clone for Lines<R, W> {
     fn clone(&self) -> Lines<R, W> {
-        Lines { input: Arc::clone(&self.input), output: Arc::clone(&self.output) }
+        Lines {
+            input: Arc::clone(&self.input),
+            output: Arc::clone(&self.output),
+            unanswered: Arc::clone(&self.unanswered),
+        }
+    }
+}
+
+/// The requests that came in and have no answer yet. A client that closes its end after its last request
+/// still gets the answer, however long that takes.
+#[derive(Default)]
+struct Unanswered {
+    ids: SyncMutex<HashSet<RequestId>>,
+    one_less: Notify,
+}
+
+impl Unanswered {
+    fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.ids.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    /// Notes a message that came in: a request is open, and a cancelled one gets no answer.
+    fn note(&self, message: &RxJsonRpcMessage<RoleServer>) {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                self.ids().insert(request.id.clone());
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                {
+                    self.close(cancelled.params.request_id.as_ref());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&self, id: Option<&RequestId>) {
+        if id.is_some_and(|id| self.ids().remove(id)) {
+            self.one_less.notify_waiters();
+        }
+    }
+
+    /// Waits until no request is open.
+    async fn none_left(&self) {
+        loop {
+            let one_less = self.one_less.notified();
+            if self.ids().is_empty() {
+                return;
+            }
+            one_less.await;
+        }
+    }
+}
+
+/// Returns the id of the request that a message answers.
+fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
+    match message {
+        JsonRpcMessage::Response(response) => Some(&response.id),
+        JsonRpcMessage::Error(error) => error.id.as_ref(),
+        _ => None,
     }
 }
 
@@ -69,7 +133,13 @@ where
         Lines {
             input: Arc::new(Mutex::new(input)),
             output: Arc::new(Mutex::new(BufWriter::new(output))),
+            unanswered: Arc::default(),
         }
+    }
+
+    /// Forgets the requests of a conversation that could not begin: some of them get no answer.
+    pub(super) fn begin_again(&self) {
+        self.unanswered.ids().clear();
     }
 
     /// Returns the next message that the protocol takes, or `None` at the end of the input. All that
@@ -169,13 +239,23 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let output = Arc::clone(&self.output);
-        async move { write(&output, &message).await }
+        let (output, unanswered) = (Arc::clone(&self.output), Arc::clone(&self.unanswered));
+        async move {
+            let written = write(&output, &message).await;
+            unanswered.close(answered(&message));
+            written
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        // A stream that broke is over; there is nobody left to be told.
-        self.next().await.ok().flatten()
+        // A stream that broke is over, as one that ended.
+        let message = self.next().await.ok().flatten();
+        match &message {
+            Some(message) => self.unanswered.note(message),
+            // At the end of the input the protocol drops the answers that take longer than a few seconds.
+            None => self.unanswered.none_left().await,
+        }
+        message
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {
@@ -217,5 +297,35 @@ mod tests {
         assert!(end.is_ok_and(|message| message.is_none()));
         let answer: Value = serde_json::from_slice(&answer).unwrap();
         assert_eq!(answer["id"], 1.5, "{answer}");
+    }
+
+    const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    const PING_AND_CANCEL: &str = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#
+    );
+
+    #[tokio::test]
+    async fn the_input_does_not_end_while_a_request_has_no_answer() {
+        let mut lines = Lines::new(PING.as_bytes(), tokio::io::sink());
+        let request = lines.receive().await;
+        let Some(JsonRpcMessage::Request(request)) = request else { panic!("{request:?}") };
+        tokio::select! {
+            biased;
+            end = lines.receive() => panic!("the answer was not waited for: {end:?}"),
+            () = tokio::task::yield_now() => {}
+        }
+        let error = rmcp::ErrorData::internal_error("late", None);
+        lines.send(JsonRpcMessage::error(error, Some(request.id))).await.unwrap();
+        assert!(lines.receive().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_request_is_not_waited_for() {
+        let mut lines = Lines::new(PING_AND_CANCEL.as_bytes(), tokio::io::sink());
+        assert!(lines.receive().await.is_some());
+        assert!(lines.receive().await.is_some(), "the notification");
+        assert!(lines.receive().await.is_none());
     }
 }

@@ -45,7 +45,7 @@ where
             Err(
                 ServerInitializeError::ExpectedInitializeRequest(_)
                 | ServerInitializeError::InitializeFailed(_),
-            ) => {}
+            ) => lines.begin_again(),
             Err(error) => return Err(ServeError::Connection(io::Error::other(error))),
         }
     };
