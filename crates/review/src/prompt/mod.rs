@@ -13,6 +13,7 @@ pub(crate) mod guidelines;
 pub(crate) mod names;
 pub(crate) mod parts;
 mod purpose;
+mod relevance;
 
 use std::sync::LazyLock;
 
@@ -181,7 +182,7 @@ fn change_block(briefing: &Briefing, part: &Part, number: usize, of: usize) -> B
         )));
     }
     let mut body = String::new();
-    body.push_str(&briefing.purpose.text(&part.words()));
+    body.push_str(&briefing.purpose.text(&part.files()));
     body.push_str(&part.text());
     if !briefing.not_shown.is_empty() {
         body.push_str("\nAlso touched, and not shown:\n");

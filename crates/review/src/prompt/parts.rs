@@ -7,7 +7,7 @@ use assay_findings::path::RepoPath;
 use super::briefing::Briefing;
 use super::definitions::Definition;
 use super::excerpt::{Excerpt, Line, Unit};
-use super::purpose::words_in;
+use super::relevance::FileWords;
 
 /// A change is read in so many parts at most.
 const MAX_PARTS: usize = 12;
@@ -39,7 +39,7 @@ pub(crate) struct Parts {
 
 /// About so many bytes of a change are read with full attention. A larger change is read in parts of
 /// this size, each with the documents and definitions that belong to it.
-const READ_AT_ONCE: usize = 24 << 10;
+const READ_AT_ONCE: usize = 16 << 10;
 
 /// Returns the most bytes of a part of a change with so many bytes in all.
 fn comfortable(bytes: usize, most: usize) -> usize {
@@ -138,12 +138,19 @@ impl Part {
         lines.filter_map(|line| line.hunk).collect()
     }
 
-    /// Returns the words of the added lines and of the paths.
-    pub(super) fn words(&self) -> BTreeSet<String> {
-        let added =
-            self.pieces.iter().flat_map(|piece| &piece.lines).filter(|line| line.is_added());
-        let paths = self.pieces.iter().map(|piece| piece.path.as_str());
-        added.map(Line::own_text).chain(paths).flat_map(words_in).collect()
+    /// Returns the words of the added lines, file by file.
+    pub(super) fn files(&self) -> Vec<FileWords> {
+        let mut files: Vec<FileWords> = Vec::new();
+        for piece in &self.pieces {
+            let path = piece.path.as_str();
+            let at = files.iter().position(|file| file.is_of(path)).unwrap_or_else(|| {
+                files.push(FileWords::new(path));
+                files.len() - 1
+            });
+            let added = piece.lines.iter().filter(|line| line.is_added());
+            added.for_each(|line| files[at].add(line.own_text()));
+        }
+        files
     }
 
     /// Returns the pieces of several parts that show one of some places, as one part.

@@ -2,10 +2,7 @@
 //! states, and the documents of the repository that these name.
 //!
 //! Documents are read as they were before the change: a change cannot bring the text that it is held
-//! against. Each part of a change is shown the documents, and the sections of long ones, that have most
-//! words in common with the part.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! against. Each part of a change is shown the documents that are about its files ([`relevance`]).
 
 use assay_change::Change;
 use assay_findings::ground::Tree;
@@ -13,21 +10,16 @@ use assay_findings::path::RepoPath;
 
 use super::briefing::{not_to_be_named, safe_text};
 use super::names;
+use super::relevance::{self, FileWords};
 
 /// The most bytes of a stated purpose and of messages, each.
 const MOST_STATED: usize = 6 << 10;
-
-/// The most bytes of documents that are shown with one part of a change.
-const MOST_SHOWN: usize = 12 << 10;
 
 /// The most bytes of one document that are read.
 const MOST_READ: usize = 64 << 10;
 
 /// The most documents.
 const DOCUMENTS: usize = 24;
-
-/// The fewest bytes of room in which a further document is shown.
-const LEAST_SHOWN: usize = 400;
 
 /// Endings of files that people write for people.
 const ENDINGS: [&str; 7] = ["md", "markdown", "rst", "adoc", "txt", "org", "feature"];
@@ -60,9 +52,9 @@ impl Purpose {
         Purpose { stated, messages, documents }
     }
 
-    /// Writes the purpose out for a part of the change with these words; an empty text where there is
+    /// Writes the purpose out for a part of the change with these files; an empty text where there is
     /// none.
-    pub(crate) fn text(&self, words: &BTreeSet<String>) -> String {
+    pub(crate) fn text(&self, files: &[FileWords]) -> String {
         let mut out = String::new();
         if let Some(stated) = &self.stated {
             out.push_str(&format!("## PURPOSE, as stated\n{stated}\n\n"));
@@ -71,7 +63,7 @@ impl Purpose {
             out.push_str("## PURPOSE, as the commits say\n");
             out.extend(self.messages.iter().map(|message| format!("{}\n", quoted(message))));
         }
-        let (shown, left_out) = fit(&self.documents, words);
+        let (shown, left_out) = relevance::choose(&self.documents, files);
         for (path, text) in shown {
             out.push_str(&format!("## DOCUMENT {path}, as it was before the change\n{text}\n\n"));
         }
@@ -189,120 +181,6 @@ fn shortest<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Option<&'p RepoPat
         .min_by_key(|path| (path.as_str().matches('/').count(), path.as_str().len(), path.as_str()))
 }
 
-/// Returns the parts of the words in a text that may mean something: `orderTotal` has two.
-pub(super) fn words_in(text: &str) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    let mut word = String::new();
-    let mut was_lower = false;
-    for c in text.chars().chain([' ']) {
-        let begins = c.is_uppercase() && was_lower;
-        if !c.is_alphanumeric() || begins {
-            if word.len() > 3 {
-                words.insert(std::mem::take(&mut word));
-            }
-            word.clear();
-        }
-        if c.is_alphanumeric() {
-            word.extend(c.to_lowercase());
-        }
-        was_lower = c.is_lowercase();
-    }
-    words
-}
-
-/// A document by its path, and the text of it that is shown.
-type Shown<'d> = (&'d RepoPath, String);
-
-/// Chooses the documents for a part of a change with these words, and names those that have no room. A
-/// document that shares more rare words with the part comes before one that shares fewer.
-fn fit<'d>(
-    documents: &'d [(RepoPath, String)],
-    words: &BTreeSet<String>,
-) -> (Vec<Shown<'d>>, Vec<&'d RepoPath>) {
-    let total: usize = documents.iter().map(|(_, text)| text.len()).sum();
-    if total <= MOST_SHOWN {
-        let whole = documents.iter().map(|(path, text)| (path, text.trim_end().to_owned()));
-        return (whole.collect(), Vec::new());
-    }
-    let shared: Vec<BTreeSet<String>> = documents
-        .iter()
-        .map(|(_, text)| words_in(text).intersection(words).cloned().collect())
-        .collect();
-    let mut having: BTreeMap<&String, f64> = BTreeMap::new();
-    shared.iter().flatten().for_each(|word| *having.entry(word).or_default() += 1.0);
-    let weight = |at: usize| -> f64 {
-        shared[at].iter().map(|word| (1.0 + documents.len() as f64 / having[word]).ln()).sum()
-    };
-    let mut order: Vec<usize> = (0..documents.len()).collect();
-    order.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)).then(a.cmp(b)));
-    let mut room = MOST_SHOWN;
-    let mut chosen: BTreeMap<usize, String> = BTreeMap::new();
-    for at in order {
-        if room < LEAST_SHOWN {
-            break;
-        }
-        let text = best_sections(&documents[at].1, room, words);
-        room = room.saturating_sub(text.len());
-        chosen.insert(at, text);
-    }
-    let left_out = documents.iter().enumerate().filter(|(at, _)| !chosen.contains_key(at));
-    let left_out = left_out.map(|(_, (path, _))| path).collect();
-    let shown = chosen.into_iter().map(|(at, text)| (&documents[at].0, text));
-    (shown.collect(), left_out)
-}
-
-/// Returns the sections of a document that fit, in their order, with a mark for those left out.
-fn best_sections(text: &str, most: usize, words: &BTreeSet<String>) -> String {
-    if text.len() <= most {
-        return text.trim_end().to_owned();
-    }
-    let sections = sections(text);
-    let weight = |section: &str| words_in(section).intersection(words).count();
-    let mut order: Vec<usize> = (0..sections.len()).collect();
-    order.sort_by_key(|at| (*at != 0, std::cmp::Reverse(weight(sections[*at])), *at));
-    let mut room = most;
-    let mut kept = BTreeSet::new();
-    for at in order {
-        if sections[at].len() <= room {
-            room -= sections[at].len();
-            kept.insert(at);
-        }
-    }
-    if kept.is_empty() {
-        return cut(text, most);
-    }
-    let mut out = String::new();
-    for (at, section) in sections.iter().enumerate() {
-        match kept.contains(&at) {
-            true => out.push_str(section),
-            false => {
-                let heading = section.lines().next().unwrap_or("");
-                out.push_str(&format!(
-                    "[left out: {} ({} bytes)]\n",
-                    heading.trim(),
-                    section.len()
-                ));
-            }
-        }
-    }
-    out.trim_end().to_owned()
-}
-
-/// Cuts a document before its headings.
-fn sections(text: &str) -> Vec<&str> {
-    let is_heading = |line: &str| line.starts_with('#') || line.starts_with("==");
-    let mut starts = vec![0];
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if at > 0 && is_heading(line) {
-            starts.push(at);
-        }
-        at += line.len();
-    }
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    starts.iter().zip(ends).map(|(start, end)| &text[*start..end]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -339,16 +217,5 @@ mod tests {
     fn a_document_beside_the_one_that_names_it_is_meant_first() {
         let paths = ["context.md", "a/b/plan.md", "a/b/context.md"];
         assert_eq!(named("See context.md", "a/b", &paths), ["a/b/context.md"]);
-    }
-
-    #[test]
-    fn sections_with_the_words_of_the_change_stay() {
-        let far = "filler ".repeat(40);
-        let text =
-            format!("# Plan\n\n## Colours\n{far}\n## Refunds\nA refund is at most the price.\n");
-        let words = words_in("refundPrice");
-        let shown = best_sections(&text, 120, &words);
-        assert!(shown.contains("at most the price"), "{shown}");
-        assert!(shown.contains("[left out: ## Colours"), "{shown}");
     }
 }
