@@ -17,6 +17,7 @@ pub mod fix;
 pub mod fixer;
 pub mod handed_in;
 mod interrupt;
+mod leads;
 pub mod ledger;
 pub mod memory;
 pub mod persona;
@@ -29,6 +30,7 @@ pub mod runs;
 mod secrets;
 
 pub use interrupt::Interrupt;
+pub use leads::Leads;
 pub use reviewer::{
     Answer, Estimate, Exchange, Interest, Reviewer, Rules, Tell, interrupted_report,
 };

@@ -10,6 +10,7 @@ use assay_models::{Class, Source};
 use assay_rules::Rulebook;
 use serde::{Deserialize, Serialize};
 
+use crate::leads::Leads;
 use crate::runs::short_hash;
 use crate::secrets::keep_secrets;
 
@@ -43,6 +44,9 @@ pub trait Reviewer: Send + Sync {
     fn made_of(&self) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
+
+    /// Takes note of the findings of the rules, before the reviewer reads the change.
+    fn note_leads(&self, _leads: &Leads) {}
 
     /// Reads a change, and tells how it goes on meanwhile.
     fn review(&self, change: &Change, tell: Tell<'_>) -> Answer;

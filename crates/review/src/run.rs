@@ -21,6 +21,7 @@ use assay_findings::verdict::WithoutContent;
 use assay_rules::{Redacted, WithSymbols};
 
 use crate::interrupt::Interrupt;
+use crate::leads::Leads;
 use crate::reviewer::{Answer, Exchange, Interest, Reviewer, Tell};
 
 /// What all reviewers made of a change.
@@ -167,7 +168,13 @@ fn review_by(
         Order::AllAtOnce => (Vec::new(), readers.clone()),
         Order::RequiredFirst => readers.iter().partition(|at| can_wait(&*reviewers[**at])),
     };
-    let mut answers = read(&first);
+    // The rules read first: models are told of their findings.
+    let (rules, first): (Vec<usize>, Vec<usize>) =
+        first.into_iter().partition(|at| reviewers[*at].kind() == ReviewerKind::Rules);
+    let mut answers = read(&rules);
+    let leads = Leads::of(answers.values().map(|answer| &answer.report));
+    readers.iter().for_each(|at| reviewers[*at].note_leads(&leads));
+    answers.extend(read(&first));
     answers.extend(read(&later));
     let mut review = Review::default();
     for at in readers {

@@ -49,6 +49,6 @@ pub use symbols::WithSymbols;
 pub use syntax::{Grammars, parses_as_well};
 pub use test_functions::{TestEffect, TestFunction, test_functions};
 pub use text::injection::{
-    Injection, WITHHELD, injection_in, injection_in_file, injection_in_name, without_injections,
-    without_injections_in_file,
+    ID as INJECTION_RULE, Injection, WITHHELD, injection_in, injection_in_file, injection_in_name,
+    without_injections, without_injections_in_file,
 };

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DelegationError;
 use super::folder::{About, Folder};
+use crate::leads::Leads;
 use crate::persona::{Desk, Persona, PersonaReviewer, Personas, VALIDATOR};
 use crate::recording::RecordedModels;
 use crate::reviewer::{Answer, Interest, Reviewer, Tell};
@@ -35,6 +36,7 @@ impl Seats {
         let personas = Personas::with_repository_personas(models.personas.clone())?;
         let desk = Arc::new(models.desk_with(folder.path(), about.nonce.clone()));
         let asked = || models.reviewers(&personas, &desk).into_iter();
+        desk.note_leads(&Leads::from_reviewers(&local, change));
         let mut everybody = local;
         everybody.extend(asked().map(|by| Box::new(by) as Box<dyn Reviewer>));
         let reads = |by: &PersonaReviewer| matches!(by.interest(change), Interest::Reads(_));

@@ -11,10 +11,11 @@ use assay_findings::spent::{ModelSpent, Spent};
 use assay_models::{Answered, Ask, Caller, Failure, Mark, Model, Nonce, Prompt, Reply, says};
 
 use super::{Persona, Signals, Tier};
+use crate::leads::Leads;
 use crate::memory::Memory;
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::{self, Parts};
-use crate::prompt::{self, Earlier, Room, Task};
+use crate::prompt::{self, Known, Room, Task};
 use crate::reviewer::Estimate;
 
 /// The persona that is told what an earlier review found.
@@ -87,6 +88,8 @@ pub struct Desk {
     largest_part: u64,
     signals: OnceLock<Signals>,
     briefing: OnceLock<Briefing>,
+    /// The findings of the rules; empty until they have read the change.
+    leads: OnceLock<Leads>,
 }
 
 impl Desk {
@@ -103,6 +106,7 @@ impl Desk {
             largest_part: LARGEST_PART,
             signals: OnceLock::new(),
             briefing: OnceLock::new(),
+            leads: OnceLock::new(),
         }
     }
 
@@ -159,10 +163,20 @@ impl Desk {
         self.briefing.get_or_init(|| Briefing::new(change))
     }
 
-    /// Returns what a reviewer is told of earlier reviews.
-    pub(super) fn earlier(&self, knows_prior: bool) -> Earlier<'_> {
-        let prior = self.prior.as_deref().filter(|_| knows_prior);
-        Earlier { prior, memory: self.memory.as_ref() }
+    /// Returns the findings of an earlier review, for a reviewer that reads for them.
+    pub(super) fn prior_findings(&self, knows_prior: bool) -> Option<&str> {
+        self.prior.as_deref().filter(|_| knows_prior)
+    }
+
+    /// Takes note of the findings of the rules. The rules read a change once in a run, so later notes
+    /// say the same.
+    pub(crate) fn note_leads(&self, leads: &Leads) {
+        self.leads.get_or_init(|| leads.clone());
+    }
+
+    /// Returns what all reviewers are told besides the change.
+    pub(super) fn known(&self) -> Known<'_> {
+        Known { memory: self.memory.as_ref(), leads: self.leads.get() }
     }
 
     /// Cuts the change for a persona's model.

@@ -10,6 +10,7 @@ use assay_models::{Prompt, Usage};
 use super::Persona;
 use super::desk::{Desk, PRIOR};
 use super::reading::Reading;
+use crate::leads::Leads;
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::Part;
 use crate::prompt::{self, Task};
@@ -86,7 +87,7 @@ impl PersonaReviewer {
         let concerns = self.concerns(change);
         let knows_prior =
             concerns.iter().any(|carried| carried.name == PRIOR) || self.persona.name == PRIOR;
-        Task::new(&self.persona, &concerns, self.desk.earlier(knows_prior).prior)
+        Task::new(&self.persona, &concerns, self.desk.prior_findings(knows_prior))
     }
 
     /// Asks for a part of a change.
@@ -96,8 +97,8 @@ impl PersonaReviewer {
         briefing: &Briefing,
         part: (&Part, usize, usize),
     ) -> Prompt {
-        let memory = self.desk.earlier(false).memory;
-        prompt::review(task, briefing, part, memory, self.desk.room(&self.persona))
+        let known = self.desk.known();
+        prompt::review(task, briefing, part, known, self.desk.room(&self.persona))
     }
 }
 
@@ -168,6 +169,10 @@ impl Reviewer for PersonaReviewer {
         let brief: Vec<&str> = [self.persona.brief.as_str()].into_iter().chain(concerns).collect();
         let brief = short_hash(brief.join("\n").as_bytes());
         BTreeMap::from([("model".to_owned(), model), ("persona".to_owned(), brief)])
+    }
+
+    fn note_leads(&self, leads: &Leads) {
+        self.desk.note_leads(leads);
     }
 
     fn review(&self, change: &Change, tell: Tell<'_>) -> Answer {

@@ -174,7 +174,7 @@ fn hunks(file: &FileDiff) -> usize {
 }
 
 /// Takes credentials and orders out of a text.
-pub(super) fn safe_text(text: &str) -> String {
+pub(crate) fn safe_text(text: &str) -> String {
     let text = redacted_text(text);
     names::with_plain_lines(&without_injections(&text)).into_owned()
 }

@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 
 use self::briefing::Briefing;
 use self::parts::Part;
+use crate::leads::{self, Leads};
 use crate::memory::Memory;
 use crate::persona::Persona;
 
@@ -74,13 +75,13 @@ impl Room {
     }
 }
 
-/// What a persona is told of earlier reviews.
+/// The knowledge about a change that all reviewers are told besides the change.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Earlier<'a> {
-    /// What the latest of them found.
-    pub(crate) prior: Option<&'a str>,
-    /// What all of them learned about the files of the change.
+pub(crate) struct Known<'a> {
+    /// What earlier reviews learned about the files of the change.
     pub(crate) memory: Option<&'a Memory>,
+    /// The findings of the rules in the change; `None` before the rules have read it.
+    pub(crate) leads: Option<&'a Leads>,
 }
 
 /// The part of a prompt that one reviewer alone is told: its role, and what to do.
@@ -126,25 +127,28 @@ pub(crate) fn review(
     task: &Task,
     briefing: &Briefing,
     (part, number, of): (&Part, usize, usize),
-    memory: Option<&Memory>,
+    known: Known<'_>,
     room: Room,
 ) -> Prompt {
     let (max_output_tokens, thinking_tokens) = room.limits(ANSWER_TOKENS);
     let change = change_block(briefing, part, number, of);
-    let memory = memory.map(memory_block);
+    let leads = known.leads.and_then(|leads| leads.text(|file| part.shows(file, None)));
+    let blocks =
+        [Some(change), leads.map(leads_block), known.memory.map(memory_block), Some(task.block())];
     Prompt {
         system: CONTRACT.to_owned(),
-        blocks: [Some(change), memory, Some(task.block())].into_iter().flatten().collect(),
+        blocks: blocks.into_iter().flatten().collect(),
         schema: Some(REPORT_SCHEMA.clone()),
         max_output_tokens,
         thinking_tokens,
     }
 }
 
-/// Gives the bytes of a persona's prompt besides its part of the change.
+/// Returns the most bytes of a persona's prompt besides its part of the change.
 pub(crate) fn overhead(task: &Task, briefing: &Briefing, memory: Option<&Memory>) -> usize {
     let room = Room { answer: ANSWER_TOKENS, thinking: 0 };
-    review(task, briefing, (&Part::default(), 1, 1), memory, room).bytes()
+    let known = Known { memory, leads: None };
+    review(task, briefing, (&Part::default(), 1, 1), known, room).bytes() + leads::MAX_BYTES
 }
 
 fn text(text: impl Into<String>) -> Piece {
@@ -189,6 +193,15 @@ fn change_block(briefing: &Briefing, part: &Part, number: usize, of: usize) -> B
         body.extend(briefing.not_shown.iter().map(|file| format!("  {file}\n")));
     }
     fenced(&mut pieces, "change", body);
+    Block { pieces, shared: true }
+}
+
+/// Returns the findings of the rules in the files of a part: the same for every persona, too.
+fn leads_block(leads: String) -> Block {
+    let mut pieces = vec![text(
+        "What the rules found in these files, each with its rule and place. It is reported already.\n",
+    )];
+    fenced(&mut pieces, "known", leads);
     Block { pieces, shared: true }
 }
 

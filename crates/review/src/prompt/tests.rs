@@ -206,7 +206,8 @@ fn personas_share_what_stands_before_their_brief() {
     for memory in [None, Some(&memory)] {
         let prompt = |name: &str| {
             let persona = personas.named(name).unwrap();
-            review(&Task::new(persona, &[], None), &briefing, (&part, 1, 1), memory, room)
+            let known = Known { memory, leads: None };
+            review(&Task::new(persona, &[], None), &briefing, (&part, 1, 1), known, room)
         };
         let (one, other) = (prompt("correctness"), prompt("security"));
         let (last, shared) = one.blocks.split_last().unwrap();

@@ -150,3 +150,24 @@ fn the_stated_purpose_is_in_every_brief_and_the_reports_on_it_count() {
     let refused = call(folder, "start_review", &json!({ "purpose": " \n" })).unwrap_err();
     assert!(refused.contains("`purpose` is empty"), "{refused}");
 }
+
+#[test]
+fn a_delegated_reading_is_told_the_findings_of_the_rules() {
+    let repository = Repository::new();
+    repository.write("README.md", "# Shop\n");
+    repository.commit("before");
+    repository.git(&["switch", "--quiet", "--create", "topic"]);
+    repository.write("run.py", "def run(code):\n    return eval(code)\n");
+    repository.commit("runs code");
+    let folder = repository.path();
+    let started = fitting(folder, "start_review", &json!({ "base": "main" }));
+    let change = started["change"][0]["text"].as_str().unwrap();
+    for told in ["What the rules found in these files", ": run.py:2: "] {
+        assert!(change.contains(told), "{told}\n{change}");
+    }
+    let review = started["review"].as_str().unwrap();
+    answer_all(folder, review, &started["tasks"]);
+    let outcome = finish(folder, review);
+    assert_eq!(outcome["incomplete"], false, "reports are found again: {outcome}");
+    assert_eq!(outcome["findings"][0]["file"], "run.py", "{outcome}");
+}

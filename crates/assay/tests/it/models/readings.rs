@@ -195,3 +195,58 @@ fn a_rules_finding_is_not_overruled_by_a_second_look() {
     assert!(!rule(&before).is_empty(), "{before}");
     assert_eq!(rule(&after), rule(&before), "{after}");
 }
+
+/// Adds a file in which a rule finds a defect, and one in which no rule does.
+fn evaluates_code(case: &Case) {
+    case.repository.write("run.py", "def run(code):\n    return eval(code)\n");
+    case.repository.commit("runs code");
+}
+
+/// Returns the findings of a synthesis in a file.
+fn findings_in(synthesis: &Value, file: &str) -> Vec<Value> {
+    let findings = synthesis["findings"].as_array().unwrap().iter();
+    findings.filter(|it| it["file"] == file).cloned().collect()
+}
+
+#[test]
+fn a_reading_is_told_the_findings_of_the_rules_and_its_silence_takes_none_away() {
+    let case = case("");
+    evaluates_code(&case);
+    let alone = case.run(&["review", "--no-models", "--format", "json"]).json();
+    let known = findings_in(&alone, "run.py");
+    let rule = known[0]["rule"].as_str().expect("a rule found the defect");
+    let read = case.review(&["--format", "json"]).json();
+    let asked = questions(&case);
+    for told in ["What the rules found in these files", &format!("- {rule}: run.py:2: ")] {
+        assert!(asked[0].contains(told), "{told}\n{}", asked[0]);
+    }
+    let left = findings_in(&read, "run.py");
+    assert_eq!(left.len(), known.len(), "{read}");
+    assert_eq!(
+        (&left[0]["severity"], &left[0]["rule"]),
+        (&known[0]["severity"], &known[0]["rule"])
+    );
+}
+
+#[test]
+fn a_reading_that_confirms_a_rule_makes_one_finding_of_two_reviewers() {
+    let case = case("");
+    evaluates_code(&case);
+    let alone = case.run(&["review", "--no-models", "--format", "json"]).json();
+    let title = findings_in(&alone, "run.py")[0]["title"].as_str().unwrap().to_owned();
+    let repeated = finding(&title, "P1", ("run.py", 2), "return eval(code)");
+    let report = with_findings("general", vec![repeated]).to_string();
+    case.trouble(&["`general` reviewer"], Mishap::Says(report));
+    let read = case.review(&["--format", "json"]).json();
+    let both = findings_in(&read, "run.py");
+    assert_eq!(both.len(), 1, "{read}");
+    let reviewers = both[0]["reviewers"].to_string();
+    assert!(reviewers.contains("rules") && reviewers.contains("general"), "{reviewers}");
+}
+
+#[test]
+fn a_change_without_findings_of_rules_has_no_list_of_them() {
+    let case = case("");
+    case.review(&[]);
+    assert!(!questions(&case)[0].contains("What the rules found"), "{}", questions(&case)[0]);
+}

@@ -26,8 +26,8 @@ use super::Added;
 use crate::hit::Hit;
 use crate::wording::Wording;
 
-/// The rule's name.
-pub(crate) const ID: &str = "agent-surface/prompt-injection";
+/// The id of the rule for text that gives a reviewer orders.
+pub const ID: &str = "agent-surface/prompt-injection";
 
 pub(crate) const WORDING: Wording = Wording {
     id: ID,
