@@ -7,6 +7,7 @@
 //! ([`WithSymbols`]). [`redact`] takes secrets out of anything that is to be shown or sent, and
 //! [`without_injections`] what would give a reviewer orders.
 
+mod behaviours;
 mod builtin;
 mod calls;
 mod conditions;
@@ -33,6 +34,7 @@ mod text;
 mod whole;
 mod wording;
 
+pub use behaviours::{Behaviour, behaviours};
 pub use calls::calls;
 pub use credentials::{
     KnownCredentials, Redacted, Redaction, redact, redacted_lines, redacted_text,

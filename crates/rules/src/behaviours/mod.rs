@@ -1,0 +1,139 @@
+//! What changed code does: [`behaviours`] reads steps that deserve a scenario off the syntax tree, such as a
+//! read that is tested and followed by a write of the same record.
+//!
+//! The functions around added lines are read whole, as [`unit::Unit`]s; [`signs`] decides on each. A
+//! schema is read as text ([`schema`]), since most schemas are SQL.
+
+mod schema;
+mod signs;
+#[cfg(test)]
+mod tests;
+mod unit;
+
+use std::collections::BTreeSet;
+
+use assay_change::Change;
+use assay_findings::path::RepoPath;
+use assay_findings::vote::Lines;
+
+use crate::syntax::{Syntax, Touched};
+
+/// A step of code that deserves a scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Behaviour {
+    /// A record, key or file is read and tested, and then written.
+    CheckThenAct,
+    /// Arithmetic on amounts of money.
+    Money,
+    /// Arithmetic on dates and times.
+    Dates,
+    /// A lookup by an id that comes with a request.
+    Identity,
+    /// Work that is tried again.
+    Retry,
+    /// A cache is read, written or invalidated.
+    Cache,
+    /// A query of a database.
+    Query,
+    /// A query of a database in a loop.
+    QueryInLoop,
+    /// A call to another system while a transaction is open.
+    CallInTransaction,
+    /// Numbers are rounded or cut.
+    Rounding,
+    /// A column of a schema that refers to another table and has no index.
+    MissingIndex,
+}
+
+impl Behaviour {
+    /// All behaviours, in the order in which they are told.
+    pub const ALL: [Behaviour; 11] = [
+        Behaviour::CheckThenAct,
+        Behaviour::Money,
+        Behaviour::Dates,
+        Behaviour::Identity,
+        Behaviour::Retry,
+        Behaviour::Cache,
+        Behaviour::Query,
+        Behaviour::QueryInLoop,
+        Behaviour::CallInTransaction,
+        Behaviour::Rounding,
+        Behaviour::MissingIndex,
+    ];
+
+    /// Returns the word for a behaviour in the trigger of a persona.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Behaviour::CheckThenAct => "check-then-act",
+            Behaviour::Money => "money",
+            Behaviour::Dates => "dates",
+            Behaviour::Identity => "identity",
+            Behaviour::Retry => "retry",
+            Behaviour::Cache => "cache",
+            Behaviour::Query => "query",
+            Behaviour::QueryInLoop => "query-in-loop",
+            Behaviour::CallInTransaction => "call-in-transaction",
+            Behaviour::Rounding => "rounding",
+            Behaviour::MissingIndex => "missing-index",
+        }
+    }
+
+    /// Reads a behaviour by its word.
+    pub fn from_word(word: &str) -> Option<Behaviour> {
+        Behaviour::ALL.into_iter().find(|behaviour| behaviour.as_str() == word)
+    }
+
+    /// Returns a behaviour in words.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Behaviour::CheckThenAct => "a record, key or file is read, tested and then written",
+            Behaviour::Money => "arithmetic on amounts of money",
+            Behaviour::Dates => "arithmetic on dates or times",
+            Behaviour::Identity => "a lookup by an id that comes with a request",
+            Behaviour::Retry => "work that is tried again",
+            Behaviour::Cache => "a cache is read, written or invalidated",
+            Behaviour::Query => "a query of a database",
+            Behaviour::QueryInLoop => "a query of a database in a loop",
+            Behaviour::CallInTransaction => "a call to another system in an open transaction",
+            Behaviour::Rounding => "numbers are rounded or cut",
+            Behaviour::MissingIndex => "a column refers to another table and has no index",
+        }
+    }
+}
+
+/// Returns the behaviours of the code that a change adds to: of the functions around added lines, as they
+/// are after the change. A file that cannot be read has none here, and the change notes the error.
+pub fn behaviours(change: &Change) -> BTreeSet<Behaviour> {
+    let read = change.files.iter().filter(|file| file.left_out.is_none());
+    let of_file = read.filter_map(|file| {
+        let path = file.new_path.as_deref()?;
+        let text = change.tree().read(&RepoPath::exact(path).ok()?).ok()??;
+        Some(behaviours_in(path, &text, file.added()))
+    });
+    of_file.flatten().collect()
+}
+
+/// Returns the behaviours of the code of a file around added lines. Tests do nothing that deserves a
+/// scenario of its own.
+fn behaviours_in(
+    path: &str,
+    text: &str,
+    added: impl Iterator<Item = Lines>,
+) -> BTreeSet<Behaviour> {
+    if crate::language::is_test(path) {
+        return BTreeSet::new();
+    }
+    let added: Vec<Lines> = added.collect();
+    let touched = Touched::new(added.iter().copied());
+    let mut found = BTreeSet::new();
+    if schema::lacks_index(path, text, &touched) {
+        found.insert(Behaviour::MissingIndex);
+    }
+    if crate::language::is_code(path) {
+        if let Some(syntax) = Syntax::of(path, text) {
+            let units = unit::units(&syntax, &added);
+            units.iter().for_each(|unit| found.extend(signs::signs(unit)));
+        }
+    }
+    found
+}
