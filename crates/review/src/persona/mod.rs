@@ -6,6 +6,7 @@
 //! change, part by part ([`reading`]), and [`validator`] has findings looked at again.
 
 mod desk;
+mod handover;
 pub(crate) mod reading;
 mod reviewer;
 mod shipped;
@@ -171,19 +172,26 @@ impl Personas {
         for (file, text) in shipped::SHIPPED {
             all.insert(Persona::read(file, text)?);
         }
-        let mut readings = Vec::new();
+        let mut readings: Vec<(String, Vec<String>, Vec<String>)> = Vec::new();
         for (file, text) in files {
             let persona = Persona::read(&file, &text)?;
             let fail = |message| PersonaError { file: file.clone(), message };
             // The triggers of the shipped personas are held by a test.
             persona.trigger.check().map_err(fail)?;
             all.own.insert(persona.name.clone());
-            readings.push((file, persona.carries.clone()));
+            let left_to = handover::named_in(&persona.brief).map(str::to_owned).collect();
+            readings.push((file, persona.carries.clone(), left_to));
             all.insert(persona);
         }
-        for (file, carries) in readings {
+        for (file, carries, left_to) in readings {
             if let Some(name) = carries.iter().find(|name| all.named(name).is_none()) {
                 let message = format!("it carries `{name}`, and there is no persona of that name");
+                return Err(PersonaError { file, message });
+            }
+            if let Some(name) = left_to.iter().find(|name| all.named(name).is_none()) {
+                let message = format!(
+                    "it leaves something to `{name}`, and there is no persona of that name"
+                );
                 return Err(PersonaError { file, message });
             }
         }
@@ -215,7 +223,7 @@ impl Personas {
             let reviewer = PersonaReviewer::named(persona.clone(), desk.clone());
             reviewer.carrying(self.carried_by(persona))
         };
-        named.map(reviewer).collect()
+        PersonaReviewer::seated_together(named.map(reviewer).collect())
     }
 
     /// Returns the reviewers where names can only add to them: the readings and the personas that no
@@ -228,7 +236,8 @@ impl Personas {
         };
         let reads =
             |persona: &&Persona| added.contains(&persona.name) || !self.is_carried(&persona.name);
-        self.on_roster().into_iter().filter(reads).map(reviewer).collect()
+        let reviewers = self.on_roster().into_iter().filter(reads).map(reviewer).collect();
+        PersonaReviewer::seated_together(reviewers)
     }
 
     /// Returns a reviewer for each persona that reads for itself; triggers decide which of them read.
@@ -238,7 +247,8 @@ impl Personas {
             false => PersonaReviewer::new(persona.clone(), Vec::new(), desk.clone()),
         };
         let all = self.on_roster().into_iter();
-        all.filter(|persona| persona.carries.is_empty()).map(reviewer).collect()
+        let alone = all.filter(|persona| persona.carries.is_empty());
+        PersonaReviewer::seated_together(alone.map(reviewer).collect())
     }
 
     /// Returns the personas that a reading carries.

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use assay_change::Change;
 use assay_findings::report::{self, ReviewerKind};
 use assay_models::{Prompt, Usage};
+use assay_rules::Behaviour;
 
-use super::Persona;
 use super::desk::{Desk, PRIOR};
+use super::handover::brief_for;
 use super::reading::Reading;
+use super::{Persona, Signals};
 use crate::leads::Leads;
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::Part;
-use crate::prompt::{self, Task};
+use crate::prompt::{self, Concerns, Task};
 use crate::reviewer::{Answer, Estimate, Interest, Reviewer, Tell};
 use crate::runs::short_hash;
 
@@ -31,23 +33,55 @@ pub struct PersonaReviewer {
     /// Whether somebody asked for it by name, so that it reads whatever its trigger says, and has
     /// to answer.
     named: bool,
+    /// All readers of the run.
+    panel: Arc<[PanelSeat]>,
+}
+
+/// One reader of a run, by what decides whether it reads.
+#[derive(Debug)]
+pub(super) struct PanelSeat {
+    persona: Persona,
+    carried: Vec<Persona>,
+    named: bool,
+}
+
+impl PanelSeat {
+    /// Returns true if the reader reads as the persona of some name, or for the concern of that persona.
+    fn reads_for(&self, name: &str, signals: &Signals) -> bool {
+        let is_awake =
+            |persona: &Persona| signals.is_cut || persona.trigger.wakes(signals).is_some();
+        let carries = || self.carried.iter().any(|by| by.name == name && is_awake(by));
+        (self.named || is_awake(&self.persona)) && (self.persona.name == name || carries())
+    }
 }
 
 impl PersonaReviewer {
     /// Puts a persona on the roster of a run; its trigger decides whether it reads the change.
     pub fn new(persona: Persona, carried: Vec<Persona>, desk: Arc<Desk>) -> PersonaReviewer {
-        PersonaReviewer { persona, carried, desk, named: false }
+        PersonaReviewer { persona, carried, desk, named: false, panel: Arc::new([]) }
     }
 
     /// Has it read the change whatever its trigger says.
     pub fn named(persona: Persona, desk: Arc<Desk>) -> PersonaReviewer {
-        PersonaReviewer { persona, carried: Vec::new(), desk, named: true }
+        PersonaReviewer { persona, carried: Vec::new(), desk, named: true, panel: Arc::new([]) }
     }
 
     /// Has it read for the concerns of other personas.
     pub(super) fn carrying(mut self, carried: Vec<Persona>) -> PersonaReviewer {
         self.carried = carried;
         self
+    }
+
+    /// Lets the reviewers of a run know of each other: a persona leaves work only to one that reads.
+    pub(super) fn seated_together(reviewers: Vec<PersonaReviewer>) -> Vec<PersonaReviewer> {
+        let seat = |by: &PersonaReviewer| PanelSeat {
+            persona: by.persona.clone(),
+            carried: by.carried.clone(),
+            named: by.named,
+        };
+        let panel: Arc<[PanelSeat]> = reviewers.iter().map(seat).collect();
+        let together = |by: PersonaReviewer| PersonaReviewer { panel: panel.clone(), ..by };
+        reviewers.into_iter().map(together).collect()
     }
 
     /// Returns the personas whose concerns it reads for in a change: those that the change wakes.
@@ -84,10 +118,18 @@ impl PersonaReviewer {
 
     /// Returns the task of this reviewer for a change.
     fn task(&self, change: &Change) -> Task {
-        let concerns = self.concerns(change);
+        let personas = self.concerns(change);
         let knows_prior =
-            concerns.iter().any(|carried| carried.name == PRIOR) || self.persona.name == PRIOR;
-        Task::new(&self.persona, &concerns, self.desk.prior_findings(knows_prior))
+            personas.iter().any(|carried| carried.name == PRIOR) || self.persona.name == PRIOR;
+        let signals = self.desk.signals(change);
+        // A query alone is no danger.
+        let steps = signals.behaviours.iter().copied().filter(|step| *step != Behaviour::Query);
+        let steps = if personas.is_empty() { Vec::new() } else { steps.collect() };
+        let brief = brief_for(&self.persona.brief, |name| {
+            self.panel.iter().any(|seat| seat.reads_for(name, signals))
+        });
+        let concerns = Concerns { personas, steps };
+        Task::new(&self.persona, &brief, &concerns, self.desk.prior_findings(knows_prior))
     }
 
     /// Asks for a part of a change.

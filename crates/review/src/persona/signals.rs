@@ -6,6 +6,7 @@ use assay_change::Change;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
+use assay_rules::Behaviour;
 
 use crate::prompt::guidelines;
 use crate::roster::{Depth, depth, risks};
@@ -17,6 +18,8 @@ pub struct Signals {
     pub(super) added: Vec<String>,
     pub(super) removed: Vec<String>,
     pub(super) languages: BTreeSet<String>,
+    /// The behaviours of the functions around added lines.
+    pub(super) behaviours: BTreeSet<Behaviour>,
     pub(super) depth: Depth,
     /// The risks that changed paths name.
     pub(super) risks: BTreeSet<&'static str>,
@@ -47,13 +50,15 @@ impl Signals {
         let lines = assay_rules::executable_lines(change).into_iter().map(|(_, n)| n).sum();
         Signals {
             languages: names().filter_map(|p| assay_rules::name_of_language(p)).collect(),
+            behaviours: assay_rules::behaviours(change),
             depth: depth(change).0,
             risks: risks(change).map(|(risk, _)| risk).collect(),
             lines,
             deletes_files: read().any(|file| file.new_path.is_none()),
             touches_tests: names().any(|path| assay_rules::is_test(path)),
             has_guidelines: guidelines::any(change),
-            has_intent: change.messages().iter().any(|message| message.contains(' ')),
+            has_intent: change.stated_purpose().is_some()
+                || change.messages().iter().any(|message| message.contains(' ')),
             has_prior_findings,
             is_cut: added.len() >= MOST || removed.len() >= MOST,
             paths: paths.into_iter().collect(),

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use assay_rules::Behaviour;
 use regex::RegexSet;
 use serde::Deserialize;
 
@@ -39,6 +40,8 @@ pub enum Test {
     Added(Patterns),
     /// A removed line matches.
     Removed(Patterns),
+    /// A function around an added line has one of these behaviours.
+    Does(Vec<Behaviour>),
     /// A changed file is in one of these languages.
     Languages(Vec<String>),
     /// So many lines that do something are added.
@@ -102,6 +105,7 @@ pub(super) struct Clause {
     paths: Option<Vec<String>>,
     added: Option<Vec<String>>,
     removed: Option<Vec<String>>,
+    does: Option<Vec<String>>,
     languages: Option<Vec<String>>,
     lines_at_least: Option<usize>,
     files_at_least: Option<usize>,
@@ -175,6 +179,7 @@ impl Clause {
             self.paths.map(globs).transpose()?.map(Test::Paths),
             self.added.map(Patterns::new).map(Test::Added),
             self.removed.map(Patterns::new).map(Test::Removed),
+            self.does.map(behaviours).transpose()?.map(Test::Does),
             self.languages.map(Test::Languages),
             self.lines_at_least.map(Test::LinesAtLeast),
             self.files_at_least.map(Test::FilesAtLeast),
@@ -191,6 +196,17 @@ impl Clause {
             _ => Ok(Trigger::All(parts)),
         }
     }
+}
+
+/// Reads behaviours by their words.
+fn behaviours(words: Vec<String>) -> Result<Vec<Behaviour>, String> {
+    let read = |word: &String| {
+        Behaviour::from_word(word).ok_or_else(|| {
+            let known = Behaviour::ALL.map(Behaviour::as_str).join(", ");
+            format!("`does` names `{word}`, which is no behaviour; these are: {known}")
+        })
+    };
+    words.iter().map(read).collect()
 }
 
 /// The most characters of a pattern that is quoted as a reason.
@@ -220,6 +236,10 @@ impl Test {
             }
             Test::Added(patterns) => matching(patterns, &signals.added, "adds"),
             Test::Removed(patterns) => matching(patterns, &signals.removed, "removes"),
+            Test::Does(behaviours) => {
+                let found = behaviours.iter().find(|it| signals.behaviours.contains(it))?;
+                Some(format!("does {}", found.as_str()))
+            }
             Test::Languages(names) => {
                 let name = names.iter().find(|name| signals.languages.contains(*name))?;
                 Some(format!("is in {name}"))

@@ -19,6 +19,7 @@ use std::sync::LazyLock;
 
 use assay_findings::path::RepoPath;
 use assay_models::{Block, Mark, Piece, Prompt};
+use assay_rules::Behaviour;
 use serde_json::{Value, json};
 
 use self::briefing::Briefing;
@@ -84,22 +85,42 @@ pub(crate) struct Known<'a> {
     pub(crate) leads: Option<&'a Leads>,
 }
 
+/// What a reading looks for on behalf of others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Concerns<'a> {
+    /// The personas that the change wakes and that the reading carries.
+    pub(crate) personas: Vec<&'a Persona>,
+    /// The steps of the changed functions that deserve a scenario.
+    pub(crate) steps: Vec<Behaviour>,
+}
+
 /// The part of a prompt that one reviewer alone is told: its role, and what to do.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Task(Vec<Piece>);
 
 impl Task {
-    /// Returns the task of a persona that reads for its own concern or for those of others; `prior` is
-    /// what an earlier review found.
-    pub(crate) fn new(persona: &Persona, concerns: &[&Persona], prior: Option<&str>) -> Task {
-        let mut pieces = vec![text(format!(
-            "You are the `{}` reviewer.\n\n{}\n\n",
-            persona.name, persona.brief
-        ))];
-        if !concerns.is_empty() {
+    /// Returns the task of a persona that reads for its own concern or for those of others. `brief` is the
+    /// text of the persona for this run, and `prior` the findings of an earlier review.
+    pub(crate) fn new(
+        persona: &Persona,
+        brief: &str,
+        concerns: &Concerns<'_>,
+        prior: Option<&str>,
+    ) -> Task {
+        let mut pieces =
+            vec![text(format!("You are the `{}` reviewer.\n\n{brief}\n\n", persona.name))];
+        if !concerns.personas.is_empty() {
             pieces.push(text("## The concerns of this change\n\n"));
             let line = |by: &&Persona| text(format!("- **{}**: {}\n", by.name, by.concern.trim()));
-            pieces.extend(concerns.iter().map(line));
+            pieces.extend(concerns.personas.iter().map(line));
+            pieces.push(text("\n"));
+        }
+        if !concerns.steps.is_empty() {
+            pieces.push(text(
+                "A program sees these steps in the changed functions. Write a scenario for each:\n\n",
+            ));
+            let line = |step: &Behaviour| text(format!("- {}\n", step.in_words()));
+            pieces.extend(concerns.steps.iter().map(line));
             pieces.push(text("\n"));
         }
         let cap = persona.cap.word();

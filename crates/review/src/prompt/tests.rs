@@ -207,7 +207,13 @@ fn personas_share_what_stands_before_their_brief() {
         let prompt = |name: &str| {
             let persona = personas.named(name).unwrap();
             let known = Known { memory, leads: None };
-            review(&Task::new(persona, &[], None), &briefing, (&part, 1, 1), known, room)
+            review(
+                &Task::new(persona, &persona.brief, &Concerns::default(), None),
+                &briefing,
+                (&part, 1, 1),
+                known,
+                room,
+            )
         };
         let (one, other) = (prompt("correctness"), prompt("security"));
         let (last, shared) = one.blocks.split_last().unwrap();

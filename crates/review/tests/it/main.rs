@@ -7,6 +7,7 @@ mod flawed;
 mod forms;
 mod known;
 mod memory;
+mod persona_texts;
 mod personas;
 mod properties;
 mod reviewer;

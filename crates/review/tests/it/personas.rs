@@ -207,3 +207,44 @@ fn a_repositorys_persona_takes_the_place_of_the_shipped_one() {
     // Twenty-two, and three readings that carry their concerns.
     assert_eq!(personas.iter().count(), 25);
 }
+
+#[test]
+fn a_read_that_is_tested_and_followed_by_a_write_wakes_concurrency() {
+    check(
+        &[("app/coupons.rb", "module Coupons\nend\n")],
+        &[(
+            "app/coupons.rb",
+            "module Coupons\n  def use(code)\n    coupon = Coupon.find_by(code: code)\n    raise Used if coupon.used\n    coupon.update!(used: true)\n  end\nend\n",
+        )],
+        expect!["correctness concurrency intent performance testing"],
+    );
+}
+
+#[test]
+fn a_package_called_analytics_does_not_wake_data_exposure() {
+    check(
+        &[("src/Report.java", "class Report {\n}\n")],
+        &[(
+            "src/Report.java",
+            "import com.shop.analytics.Sums;\n\nclass Report {\n  int rows(Sums sums) {\n    int all = sums.rows();\n    return all;\n  }\n}\n",
+        )],
+        expect!["correctness intent testing"],
+    );
+}
+
+#[test]
+fn a_column_without_an_index_wakes_migration_and_performance() {
+    check(
+        &[("db/1.sql", "CREATE TABLE shops (id bigint PRIMARY KEY);\n")],
+        &[("db/2.sql", "ALTER TABLE orders ADD COLUMN shop_id bigint;\n")],
+        expect!["correctness intent migration performance"],
+    );
+}
+
+#[test]
+fn a_behaviour_that_does_not_exist_is_named_with_those_that_do() {
+    let text = "---\nname: x\ntrigger:\n  does: [dance]\n---\ntext";
+    let error = Persona::read("x.md", text).unwrap_err().to_string();
+    assert!(error.contains("`does` names `dance`, which is no behaviour"), "{error}");
+    assert!(error.contains("check-then-act, money, dates"), "{error}");
+}

@@ -250,3 +250,43 @@ fn a_change_without_findings_of_rules_has_no_list_of_them() {
     case.review(&[]);
     assert!(!questions(&case)[0].contains("What the rules found"), "{}", questions(&case)[0]);
 }
+
+/// Adds a function that reads a record, tests it and writes it.
+fn checks_then_acts(case: &Case) {
+    let text = "def sell(id):\n    item = Stock.objects.get(id=id)\n    if item.count < 1:\n        \
+                raise Empty()\n    item.count -= 1\n    item.save()\n";
+    case.repository.write("stock.py", text);
+    case.repository.commit("sells what is there");
+}
+
+#[test]
+fn a_reading_is_woken_by_what_the_code_does_and_told_of_it() {
+    let case = case("");
+    checks_then_acts(&case);
+    let roster = case.review(&["--roster"]).stdout;
+    assert!(roster.contains("reads  general: reads every change; for concurrency, "), "{roster}");
+    case.review(&[]);
+    let asked = questions(&case);
+    for told in ["a counter, stock or balance", "- a record, key or file is read, tested and then"]
+    {
+        assert!(asked[0].contains(told), "{told}\n{}", asked[0]);
+    }
+    let alone = case.review(&["--roster", "--each-persona"]).stdout;
+    assert!(alone.contains("reads  concurrency: does check-then-act"), "{alone}");
+}
+
+#[test]
+fn a_persona_leaves_work_only_to_one_that_reads_in_the_same_run() {
+    let case = case("");
+    case.review(&["--each-persona"]);
+    let of = |asked: Vec<String>, name: &str| {
+        let is_asked = |text: &String| text.contains(&format!("You are the `{name}` reviewer"));
+        asked.into_iter().find(is_asked).unwrap()
+    };
+    let asked = of(questions(&case), "correctness");
+    assert!(asked.contains("Left to `testing`: Absent tests."), "{asked}");
+    assert!(!asked.contains("Left to `security`") && !asked.contains("[security]"), "{asked}");
+    case.review(&["--persona", "adversarial"]);
+    let asked = of(questions(&case), "adversarial");
+    assert!(!asked.contains("A defect visible in a single place"), "{asked}");
+}
