@@ -13,6 +13,7 @@ pub(crate) mod guidelines;
 pub(crate) mod names;
 pub(crate) mod parts;
 mod purpose;
+mod related;
 mod relevance;
 
 use std::sync::LazyLock;

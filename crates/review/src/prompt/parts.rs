@@ -7,6 +7,7 @@ use assay_findings::path::RepoPath;
 use super::briefing::Briefing;
 use super::definitions::Definition;
 use super::excerpt::{Excerpt, Line, Unit};
+use super::related;
 use super::relevance::FileWords;
 
 /// A change is read in so many parts at most.
@@ -54,22 +55,57 @@ fn comfortable(bytes: usize, most: usize) -> usize {
 /// Cuts a change into parts of about so many bytes at most; a single line is never cut.
 pub(crate) fn parts(briefing: &Briefing, most: usize) -> Parts {
     let most = comfortable(briefing.excerpts.iter().map(Excerpt::bytes).sum(), most);
-    let mut parts: Vec<Part> = Vec::new();
-    let mut bytes = 0;
-    for piece in briefing.excerpts.iter().flat_map(|excerpt| {
-        let pieces = |unit| pieces(briefing, excerpt, unit, most);
-        excerpt.units.iter().flat_map(pieces).collect::<Vec<Piece>>()
-    }) {
-        bytes += piece.bytes();
-        if parts.is_empty() || bytes > most {
-            parts.push(Part::default());
-            bytes = piece.bytes();
-        }
-        parts.last_mut().expect("one is there").pieces.push(piece);
+    let groups = groups(briefing, most);
+    let mut parts = pack(&groups, most, Packing::GroupsWhole);
+    if parts.len() > MAX_PARTS {
+        // Nothing is left over for the sake of an order.
+        parts = pack(&groups, most, Packing::Dense);
     }
     let beyond = parts.drain(parts.len().min(MAX_PARTS)..);
     let left_over = beyond.flat_map(|part| part.hunks()).collect();
     Parts { parts, left_over }
+}
+
+/// Returns the pieces of the change, those of related files together.
+fn groups(briefing: &Briefing, most: usize) -> Vec<Vec<Piece>> {
+    let pieces_of = |file: &usize| {
+        let excerpt = &briefing.excerpts[*file];
+        let pieces = |unit| pieces(briefing, excerpt, unit, most);
+        excerpt.units.iter().flat_map(pieces).collect::<Vec<Piece>>()
+    };
+    let groups = related::groups(&briefing.excerpts, most);
+    groups.iter().map(|files| files.iter().flat_map(pieces_of).collect()).collect()
+}
+
+/// How groups of pieces are put into parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Packing {
+    /// A group that fits into one part is not cut.
+    GroupsWhole,
+    /// Every part is filled.
+    Dense,
+}
+
+/// Puts groups of pieces into parts of so many bytes at most, in their order.
+fn pack(groups: &[Vec<Piece>], most: usize, packing: Packing) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut bytes = 0;
+    for group in groups {
+        let whole: usize = group.iter().map(Piece::bytes).sum();
+        let is_cut = bytes + whole > most && whole <= most;
+        if is_cut && packing == Packing::GroupsWhole {
+            bytes = most;
+        }
+        for piece in group {
+            bytes += piece.bytes();
+            if parts.is_empty() || bytes > most {
+                parts.push(Part::default());
+                bytes = piece.bytes();
+            }
+            parts.last_mut().expect("one is there").pieces.push(piece.clone());
+        }
+    }
+    parts
 }
 
 /// Makes one piece of a unit, or several where it is too long.

@@ -169,5 +169,55 @@ fn a_delegated_reading_is_told_the_findings_of_the_rules() {
     answer_all(folder, review, &started["tasks"]);
     let outcome = finish(folder, review);
     assert_eq!(outcome["incomplete"], false, "reports are found again: {outcome}");
-    assert_eq!(outcome["findings"][0]["file"], "run.py", "{outcome}");
+    assert_eq!(outcome["findings"][0]["place"], "run.py:2", "{outcome}");
+}
+
+#[test]
+fn related_files_of_a_large_change_are_read_in_one_part() {
+    let repository = Repository::new();
+    repository.write("README.md", "# Shop\n");
+    repository.commit("before");
+    repository.git(&["switch", "--quiet", "--create", "topic"]);
+    let pairs = [
+        ("app/models/order.rb", "db/migrate/2026_create_orders.rb"),
+        ("app/fees.py", "tests/test_fees.py"),
+        ("locales/de/app.json", "locales/en/app.json"),
+        ("src/Cart.css", "src/Cart.tsx"),
+    ];
+    let paths = pairs.iter().flat_map(|(one, other)| [*one, *other]).chain(["zone.py"]);
+    for (path, at) in paths.zip(1..) {
+        let line =
+            |n: usize| format!("value_{at}_{n} = 'a line that is about as long as most are'\n");
+        repository.write(path, (0..110).map(line).collect::<String>());
+    }
+    repository.commit("nine files");
+    let folder = repository.path();
+    let started = fitting(folder, "start_review", &json!({ "base": "main" }));
+    let parts = started["change"].as_array().unwrap().len();
+    assert!(parts > 1, "{started}");
+    let task = &started["tasks"][0];
+    let texts: Vec<String> = (1..=parts)
+        .map(|part| {
+            let mut asked = json!({ "review": started["review"], "persona": task["persona"], "part": part, "only": "change" });
+            let mut whole = String::new();
+            loop {
+                let brief = fitting(folder, "read_brief", &asked);
+                whole.push_str(brief["text"].as_str().unwrap());
+                if brief["next_offset"].is_null() {
+                    break whole;
+                }
+                asked["offset"] = brief["next_offset"].clone();
+            }
+        })
+        .collect();
+    let part_of = |path: &str| {
+        let heading = format!("### FILE {path} ");
+        let found: Vec<usize> = (0..parts).filter(|at| texts[*at].contains(&heading)).collect();
+        assert_eq!(found.len(), 1, "{path} is in parts {found:?}");
+        found[0]
+    };
+    for (one, other) in pairs {
+        assert_eq!(part_of(one), part_of(other), "{one} and {other}");
+    }
+    assert!(texts.iter().all(|text| text.len() < 32_000), "no part is larger than an agent takes");
 }
