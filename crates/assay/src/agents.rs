@@ -26,6 +26,7 @@ use crate::commands::fix::apply_safe;
 use crate::environment::{state_of, variable};
 use crate::models::{self, Asked, Keeping, Line, ModelArgs};
 use crate::posting;
+use crate::purpose;
 use crate::reviewing::{Prepared, breaks_something};
 use crate::settings::Configuration;
 use crate::settings::agents::AgentSettings;
@@ -93,7 +94,18 @@ impl Reviews for ByCommand {
         let prepared = Prepared::open(root, scope, &Selection::default(), asked);
         let handed_in = handed_in::for_task(&state_of(root), &job.task.id);
         let handed_in = handed_in.map_err(|error| failed(&error.into()))?;
-        let prepared = prepared.map_err(|error| failed(&error))?.with(handed_in);
+        let mut prepared = prepared.map_err(|error| failed(&error))?.with(handed_in);
+        prepared.state_purpose(&purpose::of_task(job));
+        if prepared.panel.is_some() {
+            match purpose::of_ticket(root, job) {
+                Ok(text) => prepared.state_purpose(&text.unwrap_or_default()),
+                Err(error) => {
+                    job.log.warning(&format!(
+                        "readers are not told the text of the ticket: {error:#}"
+                    ));
+                }
+            }
+        }
         if let Some(trouble) = prepared.memory_trouble() {
             job.log.warning(trouble);
         }

@@ -17,6 +17,7 @@ mod models;
 mod output;
 mod posting;
 mod progress;
+mod purpose;
 mod queues;
 mod reviewing;
 mod settings;

@@ -30,8 +30,9 @@ use assay_store::task::Moment;
 
 use crate::commands::today;
 use crate::environment::state_of;
-use crate::models::{Asked, Panel};
+use crate::models::{Asked, Keeping, Panel};
 use crate::progress::Progress;
+use crate::purpose;
 use crate::settings::Settings;
 
 /// The most bytes of changed files that a run keeps to be had again.
@@ -91,8 +92,17 @@ impl Prepared {
         }
         let today = today();
         let date = today.clone().map(String::from).unwrap_or_default();
+        let is_asked = asked.keeping != Keeping::NoneAsked;
         let panel = Panel::new(asked, &settings, &change, &date)?;
-        let refused: Vec<String> = panel.iter().flat_map(|panel| panel.refused.clone()).collect();
+        let mut refused: Vec<String> =
+            panel.iter().flat_map(|panel| panel.refused.clone()).collect();
+        if panel.is_some() && is_asked {
+            match purpose::of_pull(&change.root, scope) {
+                Ok(text) => change.state_purpose(&text.unwrap_or_default()),
+                Err(error) => refused
+                    .push(format!("readers are not told the text of the pull request: {error:#}")),
+            }
+        }
         let from_ledger = ledger::dismissals(&state_of(&change.root)).map_err(anyhow::Error::from);
         let from_ledger = match from_ledger {
             Ok(dismissed) => Ok(followed(dismissed, &change)?),
@@ -179,6 +189,12 @@ impl Prepared {
     /// The same where nobody watches.
     pub(crate) fn review_unseen(&self, mode: Mode) -> Reviewed {
         self.review_showing(mode, None, &Progress::hidden(), &Interrupt::default())
+    }
+
+    /// States a text of the purpose of the change before it is read.
+    pub(crate) fn state_purpose(&mut self, text: &str) {
+        let change = Arc::get_mut(&mut self.change);
+        change.expect("a change is shared only while it is read").state_purpose(text);
     }
 
     /// Leaves files out of the change before it is read.

@@ -181,9 +181,10 @@ impl<'d> Library<'d> {
     }
 
     /// Returns the weight of the words that a section shares with a file. The first section of a
-    /// document says what the document is about, and comes before all others.
+    /// document says what the document is about, and the acceptance criteria are what a change is
+    /// held against: both come before all others.
     fn share(&self, file: &FileWords, section: &Section<'_>) -> f64 {
-        if section.is_first {
+        if section.is_first || has_criteria(section.text) {
             return f64::INFINITY;
         }
         section.words.intersection(&file.words).map(|word| self.weight(word)).sum()
@@ -231,6 +232,12 @@ fn words_in(text: &str) -> BTreeSet<String> {
         was_lower = c.is_lowercase();
     }
     words
+}
+
+/// Returns true if a section of a document holds acceptance criteria, by its heading.
+fn has_criteria(section: &str) -> bool {
+    let heading = section.lines().next().unwrap_or("").to_lowercase();
+    heading.contains("acceptance criteria")
 }
 
 /// Cuts a document before its headings, and a long section at the end of a line.
@@ -323,6 +330,17 @@ mod tests {
         assert!(shown[0].1.contains("[left out: A colour is one of twelve."), "{shown:?}");
         assert!(left_out.is_empty());
         assert!(shown[0].1.len() <= ROOM.0 + 200, "{}", shown[0].1.len());
+    }
+
+    #[test]
+    fn the_acceptance_criteria_of_a_spec_stay_whatever_their_words() {
+        let far = "refund price\n".repeat(1200);
+        let text = format!(
+            "# Spec\n\n## Background\n{far}\n## Acceptance Criteria (v2)\n- Labels are red.\n"
+        );
+        let documents = [document("spec.md", &text)];
+        let (shown, _) = choose(&documents, &[file("a.rb", "refundPrice")]);
+        assert!(shown[0].1.contains("Labels are red"), "{shown:?}");
     }
 
     #[test]

@@ -8,13 +8,13 @@ use assay_fakes::model::{Answer, Asked, FakeModel, Fault, Options};
 use super::github::{MODEL_KEY, REPO, Stage};
 use super::*;
 
-const GOOD: &str = "def total(prices):\n    return sum(prices, 0)\n";
+pub(super) const GOOD: &str = "def total(prices):\n    return sum(prices, 0)\n";
 const BAD: &str = "def total(prices):\n    breakpoint()\n    return sum(prices, 0)\n";
 const APPROVE: &str = "  when_ready: approve\n";
 
 /// What a model says of the change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Says {
+pub(super) enum Says {
     /// No model is asked.
     NotAsked,
     Nothing,
@@ -24,7 +24,7 @@ enum Says {
 }
 
 /// A model that answers every persona.
-fn model(says: Says) -> FakeModel {
+pub(super) fn model(says: Says) -> FakeModel {
     let options = Options { key: Some(MODEL_KEY.to_owned()), ..Options::default() };
     let says = Arc::new(Mutex::new(says));
     FakeModel::start_with(options, move |asked: &Asked| {
@@ -64,7 +64,7 @@ fn answer(says: Says, text: &str) -> Answer {
     }))
 }
 
-fn with_model(model: &FakeModel) -> String {
+pub(super) fn with_model(model: &FakeModel) -> String {
     format!(
         "{QUICK}models:\n  use:\n    fake:\n      api: anthropic\n      model: fake-1\n      url: {}\n      \
          key_env: FAKE_KEY\n      usd_per_million: {{ input: 1, output: 5 }}\n",

@@ -8,6 +8,7 @@ mod keeping;
 mod orphans;
 mod outbox;
 mod pull_fixes;
+mod purpose;
 mod trust;
 mod validation;
 
