@@ -129,11 +129,10 @@ fn behaviours_in(
     if schema::lacks_index(path, text, &touched) {
         found.insert(Behaviour::MissingIndex);
     }
-    if crate::language::is_code(path) {
-        if let Some(syntax) = Syntax::of(path, text) {
-            let units = unit::units(&syntax, &added);
-            units.iter().for_each(|unit| found.extend(signs::signs(unit)));
-        }
+    let syntax = crate::language::is_code(path).then(|| Syntax::of(path, text)).flatten();
+    if let Some(syntax) = syntax {
+        let units = unit::units(&syntax, &added);
+        units.iter().for_each(|unit| found.extend(signs::signs(unit)));
     }
     found
 }

@@ -26,8 +26,6 @@ pub(super) struct Unit {
     pub(super) header: String,
     /// The end of the unit.
     pub(super) end: usize,
-    /// True if failures are handled.
-    pub(super) handles_failure: bool,
 }
 
 /// A call.
@@ -89,9 +87,6 @@ const BRANCHES: [&str; 14] = [
     "switch_statement", "switch_expression", "match_expression", "match_statement",
     "expression_switch_statement", "ternary_expression", "conditional_expression", "conditional",
 ];
-
-const HANDLERS: [&str; 5] =
-    ["except_clause", "catch_clause", "rescue", "catch_declaration", "rescue_modifier"];
 
 /// Calls that hand each item of a list to a function.
 const ITERATORS: [&str; 10] = [
@@ -162,8 +157,6 @@ impl Unit {
         } else if LOOPS.contains(&kind) {
             let body = node.field("body").unwrap_or_else(|| node.clone());
             self.loops.push(body.range());
-        } else if HANDLERS.contains(&kind) {
-            self.handles_failure = true;
         } else if kind == "with_statement" && starts_transaction(&head(node)) {
             self.transactions.push(node.range());
         } else if is_name(kind) {
@@ -218,7 +211,6 @@ impl Unit {
             self.assigned.push((first.trim_start_matches("mut ").to_owned(), value.range()));
             return;
         }
-        // Java and C put the value into a declarator, JavaScript into a field that is read above.
     }
 
     /// Returns true if a place lies in one of some ranges.
