@@ -15,8 +15,8 @@ use ureq::{Agent, Body};
 
 use self::fault::Fault;
 use crate::complaint::Complaint;
-use crate::wire::{Answer, Asked, Concessions, Intake, Stop};
-use crate::{Class, Description, Dialect, Failure, Model, Nonce, Prompt, Reply, Usage};
+use crate::wire::{Answer, AnswerParts, Asked, Concession, Concessions, Intake, Stop};
+use crate::{Class, Description, Dialect, Failure, Model, Nonce, Prompt, Reply, ToolCall, Usage};
 
 /// How long a connection may take to stand.
 const CONNECT_TIME: Duration = Duration::from_secs(20);
@@ -102,6 +102,7 @@ impl HttpModel {
     pub fn new(provider: Arc<Provider>, about: Description) -> HttpModel {
         let Provider { dialect, url, .. } = &*provider;
         let about = about.reached_by(&(dialect, dialect.address(url)));
+        let about = Description { takes_tools: true, ..about };
         HttpModel { provider, about, stall: LONGEST, conceded: Mutex::default() }
     }
 
@@ -153,16 +154,25 @@ impl Call<'_> {
             let conceded = self.conceded().clone();
             let response = self.send(&conceded)?;
             if response.status().is_success() {
-                return self.reply(self.take(response, heard)?);
+                let reply = self.reply(self.take(response, heard)?)?;
+                let is_refused = conceded.contains(Concession::NoTools);
+                let tools_refused = is_refused && !self.prompt.tools.is_empty();
+                return Ok(Reply { tools_refused, ..reply });
             }
             let fault = self.refused(response);
-            let Some(words) = fault.refusal() else { return Err(fault) };
+            let of_tools = || fault.refusal_of_tools().filter(|_| self.has_tools());
+            let Some(words) = fault.refusal().or_else(of_tools) else { return Err(fault) };
             // Others may have conceded the same meanwhile: that is asked again all the same.
-            match conceded.next(self.model.provider.dialect, words) {
+            match conceded.next(self.model.provider.dialect, words, self.has_tools()) {
                 Some(concession) => self.conceded().insert(concession),
                 None => return Err(fault),
             }
         }
+    }
+
+    /// Returns true if the prompt offers tools or carries earlier calls.
+    fn has_tools(&self) -> bool {
+        !self.prompt.tools.is_empty() || !self.prompt.turns.is_empty()
     }
 
     fn conceded(&self) -> std::sync::MutexGuard<'_, Concessions> {
@@ -288,12 +298,18 @@ impl Call<'_> {
             }
         }
         let usage = self.used(&answer);
-        let (text, aside) = answer.into_text_and_aside();
-        if text.trim().is_empty() {
+        let thoughts = answer.signed_thoughts().cloned().collect();
+        // A model that was offered no tools has none to call: what it hands over is its answer.
+        let AnswerParts { text, aside, calls } = answer.into_parts(!self.prompt.tools.is_empty());
+        if text.trim().is_empty() && calls.is_empty() {
             return Err(Fault::Empty(usage));
         }
-        let aside = self.scrub(&aside);
-        Ok(Reply { aside, ..Reply::new(self.scrub(&text), usage) })
+        let call = |call: ToolCall| ToolCall {
+            name: self.scrub(&call.name),
+            arguments: self.scrub(&call.arguments),
+        };
+        let (aside, calls) = (self.scrub(&aside), calls.into_iter().map(call).collect());
+        Ok(Reply { aside, calls, thoughts, ..Reply::new(self.scrub(&text), usage) })
     }
 
     /// Gives what an answer took. Where the provider does not say, no token is shorter than a byte.
@@ -301,7 +317,8 @@ impl Call<'_> {
         match answer.usage.total() {
             0 => {
                 let input = self.prompt.bytes() as u64;
-                let output = (answer.text.len() + answer.tool.len()) as u64;
+                let handed = answer.arguments().map(str::len).sum::<usize>();
+                let output = (answer.text.len() + handed) as u64;
                 Usage { input, output, ..Usage::default() }
             }
             _ => answer.usage,

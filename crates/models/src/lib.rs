@@ -17,6 +17,7 @@ mod price;
 mod prompt;
 mod reply;
 mod store;
+mod tool;
 mod wire;
 
 pub use agent::{Agent, AgentKind, AgentModel, Custom, Form};
@@ -29,4 +30,5 @@ pub use price::Price;
 pub use prompt::{Block, Mark, Nonce, Piece, Prompt};
 pub use reply::{Reply, Usage, says};
 pub use store::{AnswerSeals, Store};
+pub use tool::{AnsweredCall, Tool, ToolCall, Turn};
 pub use wire::Dialect;

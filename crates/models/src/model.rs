@@ -86,6 +86,10 @@ pub struct Description {
     /// lead to another model. A recording is the same whichever way its answers came.
     #[serde(skip)]
     pub reached: String,
+    /// True if the model can be offered tools: providers over HTTP can, agents of the command line
+    /// cannot.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_tools: bool,
 }
 
 impl Description {
@@ -101,6 +105,7 @@ impl Description {
             price: known.price,
             overhead_tokens: OVERHEAD,
             reached: String::new(),
+            takes_tools: false,
         }
     }
 
@@ -232,6 +237,8 @@ mod tests {
             schema: None,
             max_output_tokens: 100_000,
             thinking_tokens: 0,
+            tools: Vec::new(),
+            turns: Vec::new(),
         };
         let about = Description::of(ModelId::new("anthropic", "claude-sonnet-4-5"));
         let most = Usage { input: 3_000, output: 64_000, ..Usage::default() };

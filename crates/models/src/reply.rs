@@ -1,6 +1,9 @@
 //! What comes back: [`Reply`].
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ToolCall;
 
 /// A model's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +19,17 @@ pub struct Reply {
     /// What it cost in millionths of a dollar, where whoever answered says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micro_usd: Option<u64>,
+    /// The tools that the model calls, in order. A reply with calls is no whole answer: the model waits
+    /// for the results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+    /// The thoughts before the calls in the provider's own form, which are never stored.
+    #[serde(skip)]
+    pub thoughts: Vec<Value>,
+    /// True if the prompt offered tools and the provider refused them, so that the model was asked
+    /// without tools.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tools_refused: bool,
 }
 
 /// The tokens that an answer took.
@@ -36,12 +50,21 @@ pub struct Usage {
 impl Reply {
     /// Makes an answer that does not say what it cost.
     pub fn new(text: impl Into<String>, usage: Usage) -> Reply {
-        Reply { text: text.into(), aside: String::new(), usage, micro_usd: None }
+        Reply {
+            text: text.into(),
+            aside: String::new(),
+            usage,
+            micro_usd: None,
+            calls: Vec::new(),
+            thoughts: Vec::new(),
+            tools_refused: false,
+        }
     }
 
-    /// Says whether a word stands anywhere in it, in the answer proper or aside.
+    /// Returns true if a word stands anywhere in the reply: in the answer proper, aside, or in a call.
     pub fn says(&self, word: &str) -> bool {
-        says(&self.text, word) || says(&self.aside, word)
+        let is_called = |call: &ToolCall| says(&call.name, word) || says(&call.arguments, word);
+        says(&self.text, word) || says(&self.aside, word) || self.calls.iter().any(is_called)
     }
 }
 
@@ -118,6 +141,8 @@ mod tests {
         ] {
             assert!(reply(said, "").says("c0ffee"), "{said}");
             assert!(reply("{}", said).says("c0ffee"), "{said}");
+            let call = ToolCall { name: "search".into(), arguments: said.into() };
+            assert!(Reply { calls: vec![call], ..reply("", "") }.says("c0ffee"), "{said}");
         }
         for said in ["", "c0ff ee", r"\u0063", r"c0ffe\u006", r"\", r"\u+063"] {
             assert!(!reply(said, said).says("c0ffee"), "{said}");

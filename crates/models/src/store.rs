@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Class, Failure, ModelId, Nonce, Prompt, Reply};
+use crate::{Class, Failure, ModelId, Nonce, Prompt, Reply, ToolCall};
 
 /// The form of the files.
 const VERSION: u32 = 1;
@@ -160,10 +160,7 @@ impl Store {
         }
         let recalled = |text: &str| question.nonce.recall(text);
         match (kept.reply, kept.failure) {
-            (Some(reply), _) => {
-                let (text, aside) = (recalled(&reply.text), recalled(&reply.aside));
-                Ok(Some(Ok(Reply { text, aside, ..reply })))
-            }
+            (Some(reply), _) => Ok(Some(Ok(with_texts(&reply, recalled)))),
             (None, Some(KeptFailure { class, message, partial })) => {
                 let partial = partial.as_deref().map(recalled);
                 Ok(Some(Err(Failure { partial, ..Failure::free(class, recalled(&message)) })))
@@ -174,9 +171,8 @@ impl Store {
 
     /// Keeps an answer, whole or not at all, for nobody else to read.
     pub(crate) fn keep(&self, question: Question<'_>, reply: &Reply) -> io::Result<()> {
-        let text = self.forgotten(question, &reply.text);
-        let aside = self.forgotten(question, &reply.aside);
-        self.write(question, Some(Reply { text, aside, ..reply.clone() }), None)
+        let reply = with_texts(reply, |text| self.forgotten(question, text));
+        self.write(question, Some(reply), None)
     }
 
     /// Keeps a failure in the same way.
@@ -268,6 +264,18 @@ impl Store {
     }
 }
 
+/// Returns a reply each text of which was altered.
+fn with_texts(reply: &Reply, alter: impl Fn(&str) -> String) -> Reply {
+    let call =
+        |call: &ToolCall| ToolCall { name: alter(&call.name), arguments: alter(&call.arguments) };
+    Reply {
+        text: alter(&reply.text),
+        aside: alter(&reply.aside),
+        calls: reply.calls.iter().map(call).collect(),
+        ..reply.clone()
+    }
+}
+
 fn name_of(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -291,6 +299,8 @@ mod tests {
             schema: None,
             max_output_tokens: 1,
             thinking_tokens: 0,
+            tools: Vec::new(),
+            turns: Vec::new(),
         }
     }
 
@@ -391,6 +401,21 @@ mod tests {
         let written = fs::read_to_string(&file).unwrap();
         assert!(written.contains("\"a ***\"") && written.contains("one more ***"), "{written}");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn calls_are_kept_as_texts_are_and_thoughts_are_not() {
+        let case = Case::new();
+        let one = prompt("one");
+        let call = |arguments: String| ToolCall { name: "search".into(), arguments };
+        let said = call(format!("a secret {}", case.nonce.of(Mark::Fence)));
+        let thoughts = vec![serde_json::json!({ "thinking": "hm" })];
+        let asked = Reply { calls: vec![said], thoughts, ..reply("") };
+        case.store.keep(case.question(&one), &asked).unwrap();
+        let next = Nonce::draw().unwrap();
+        let found = case.store.find(Question { nonce: &next, ..case.question(&one) }).unwrap();
+        let kept = call(format!("a *** {}", next.of(Mark::Fence)));
+        assert_eq!(found, Some(Reply { calls: vec![kept], ..reply("") }));
     }
 
     #[test]

@@ -14,11 +14,11 @@ mod sse;
 use assay_sandbox::Key;
 use serde_json::{Value, json};
 
-pub(crate) use self::answer::{Answer, Stop};
+pub(crate) use self::answer::{Answer, AnswerParts, Stop};
 pub(crate) use self::concession::{Concession, Concessions};
 pub(crate) use self::intake::{Bad, Intake};
 use crate::complaint::Complaint;
-use crate::{Nonce, Prompt, Usage};
+use crate::{Nonce, Prompt, Tool, Turn, Usage};
 
 /// The longest answer that is taken, in bytes.
 pub(crate) const MAX_ANSWER: usize = 16 << 20;
@@ -112,7 +112,41 @@ impl Asked<'_> {
 
     /// Gives all blocks as one text, for protocols that keep nothing between requests on demand.
     fn text(&self) -> String {
-        self.blocks().map(|(text, _)| text).collect::<Vec<_>>().join("\n\n")
+        let blocks = self.blocks().map(|(text, _)| text).chain(self.turns_in_words());
+        blocks.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Returns the tools to offer; none where the provider refused them.
+    fn tools(&self) -> &[Tool] {
+        match self.conceded.contains(Concession::NoTools) {
+            true => &[],
+            false => &self.prompt.tools,
+        }
+    }
+
+    /// Returns the earlier turns that go as messages of their own; none where the provider takes no tools.
+    fn turns(&self) -> &[Turn] {
+        match self.conceded.contains(Concession::NoTools) {
+            true => &[],
+            false => &self.prompt.turns,
+        }
+    }
+
+    /// Returns the earlier turns in words, for a provider that takes no tools.
+    fn turns_in_words(&self) -> Option<String> {
+        let is_refused = self.conceded.contains(Concession::NoTools);
+        let calls: Vec<String> = self
+            .prompt
+            .turns
+            .iter()
+            .filter(|_| is_refused)
+            .flat_map(|turn| &turn.calls)
+            .map(|answered| {
+                let (call, result) = (&answered.call, answered.text(self.nonce));
+                format!("You called `{}` with {}. The result:\n{result}", call.name, call.input())
+            })
+            .collect();
+        (!calls.is_empty()).then(|| calls.join("\n"))
     }
 
     /// Gives what holds for the conversation, and the schema in words where the provider takes it
@@ -174,7 +208,29 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Block, Mark, Piece};
+    use crate::{AnsweredCall, Block, Mark, Piece, ToolCall};
+
+    /// Makes a prompt that offers a tool, after a turn with two calls.
+    pub(super) fn prompt_with_tools() -> Prompt {
+        let text = |text: &str| Piece::Text(text.into());
+        let call = |name: &str, arguments: &str, result: Vec<Piece>| AnsweredCall {
+            call: ToolCall { name: name.into(), arguments: arguments.into() },
+            result,
+        };
+        let calls = vec![
+            call("look", r#"{"at":"a"}"#, vec![text("found "), Piece::Mark(Mark::Fence)]),
+            call("look", "[", vec![text("error")]),
+        ];
+        Prompt {
+            tools: vec![Tool {
+                name: "look".into(),
+                description: "Looks.".into(),
+                arguments: json!({ "type": "object", "properties": {} }),
+            }],
+            turns: vec![Turn { calls, thoughts: Vec::new() }],
+            ..prompt()
+        }
+    }
 
     /// Makes a prompt with two shared blocks, one that is its own, and an empty one.
     pub(super) fn prompt() -> Prompt {
@@ -187,6 +243,8 @@ mod tests {
             schema: Some(json!({ "type": "object" })),
             max_output_tokens: 4_000,
             thinking_tokens: 0,
+            tools: Vec::new(),
+            turns: Vec::new(),
         }
     }
 

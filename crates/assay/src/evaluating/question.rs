@@ -84,6 +84,8 @@ impl PlainQuestion {
             schema: None,
             max_output_tokens: self.model.about().max_output_tokens,
             thinking_tokens: self.thinking,
+            tools: Vec::new(),
+            turns: Vec::new(),
         }
     }
 }

@@ -11,8 +11,7 @@ use super::Fault;
 pub struct Answer {
     /// The text. Where the request wants a tool called, this is the tool's input if it is JSON.
     pub text: String,
-    /// The tool that is called with the text as its input, whatever the request wants. Only
-    /// Anthropic's dialect has it.
+    /// The tool that is called with the text as its input, whatever the request wants.
     pub tool: Option<String>,
     /// What is thought before, in case that the request lets it think.
     pub thinking: String,

@@ -21,6 +21,8 @@ pub enum Fault {
     PromptTooLong,
     /// The account has no money left, in the provider's words.
     NoCredit,
+    /// The model takes no tools, in the words of a server for many models.
+    NoTools,
     /// Nothing more comes, until the client leaves or the server is dropped.
     Hang(Pause),
     /// The body ends too early.
@@ -130,6 +132,7 @@ fn from_word(word: &str) -> Result<Fault, String> {
     Ok(match word {
         "prompt-too-long" => Fault::PromptTooLong,
         "no-credit" => Fault::NoCredit,
+        "no-tools" => Fault::NoTools,
         "hang-before-head" => Fault::Hang(Pause::BeforeHead),
         "hang-after-head" => Fault::Hang(Pause::AfterHead),
         "hang-mid-stream" => Fault::Hang(Pause::MidStream),

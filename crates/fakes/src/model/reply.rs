@@ -108,6 +108,9 @@ fn faulty(asked: &Asked, answer: &Answer, fault: &Fault) -> Reply {
         }
         Fault::PromptTooLong => Reply::refusal(dialect, &dialect.too_long()),
         Fault::NoCredit => Reply::refusal(dialect, &dialect.no_credit()),
+        Fault::NoTools => {
+            Reply::refusal(dialect, &Refused::invalid("this model does not support tools"))
+        }
         Fault::Hang(pause) => course(Course::Hang(*pause)),
         Fault::Cut { after, by } => course(Course::Cut { after: *after, by: *by }),
         Fault::Drip { bytes, every } => course(Course::Drip { bytes: *bytes, every: *every }),

@@ -113,6 +113,8 @@ impl ModelJudge {
             schema: Some(schema),
             max_output_tokens: self.model.about().max_output_tokens.min(ANSWER_TOKENS),
             thinking_tokens: self.thinking,
+            tools: Vec::new(),
+            turns: Vec::new(),
         }
     }
 

@@ -101,7 +101,7 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
             let usage = Some(usage).filter(|usage| usage.total() > 0);
             Err(Failure { usage, ..run.failed(class, words) }.with_partial(run.scrub(&text)))
         }
-        None => Ok(Reply { text, aside, usage, micro_usd }),
+        None => Ok(Reply { aside, micro_usd, ..Reply::new(text, usage) }),
     }
 }
 

@@ -83,6 +83,8 @@ fn a_cap_on_money_wants_a_price() {
         schema: None,
         max_output_tokens: 1,
         thinking_tokens: 0,
+        tools: Vec::new(),
+        turns: Vec::new(),
     };
     let message = budget.reserve(&stranger, &prompt).unwrap_err().message;
     assert!(message.contains("configure its `usd_per_million`"), "{message}");

@@ -73,7 +73,15 @@ impl Waits {
 
 fn prompt() -> Prompt {
     let (system, blocks) = ("s".to_owned(), Vec::new());
-    Prompt { system, blocks, schema: None, max_output_tokens: 100, thinking_tokens: 0 }
+    Prompt {
+        system,
+        blocks,
+        schema: None,
+        max_output_tokens: 100,
+        thinking_tokens: 0,
+        tools: Vec::new(),
+        turns: Vec::new(),
+    }
 }
 
 fn ask(caller: &Caller, model: &Scripted) -> Answered {

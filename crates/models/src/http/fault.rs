@@ -76,6 +76,17 @@ impl Fault {
             _ => None,
         }
     }
+
+    /// Returns the words with which a provider refused tools. Some do so by a status that otherwise
+    /// means something else: no such model, or a broken server.
+    pub(super) fn refusal_of_tools(&self) -> Option<&str> {
+        match self {
+            Fault::Status { status: 400 | 404 | 405 | 422 | 500 | 501, complaint, .. } => {
+                Some(complaint.words()).filter(|words| words.to_lowercase().contains("tool"))
+            }
+            _ => None,
+        }
+    }
 }
 
 fn is_unconnected(error: &io::Error) -> bool {
@@ -160,12 +171,16 @@ impl Call<'_> {
     /// Makes a failure of an answer that came to its end: what it took is known.
     fn ended(&self, class: Class, message: String, answer: Answer) -> Failure {
         let usage = Some(self.used(&answer));
-        Failure { usage, ..Failure::new(class, message) }.with_partial(answer.into_text())
+        Failure { usage, ..Failure::new(class, message) }.with_partial(self.text_of(answer))
     }
 
     /// Makes a failure of an answer that did not: nobody knows what it took.
     fn broken_off(&self, class: Class, message: String, answer: Answer) -> Failure {
-        Failure::new(class, message).with_partial(answer.into_text())
+        Failure::new(class, message).with_partial(self.text_of(answer))
+    }
+
+    fn text_of(&self, answer: Answer) -> String {
+        answer.into_parts(self.has_tools()).text
     }
 
     /// Gives a provider's words, in brackets.

@@ -2,16 +2,21 @@
 
 use std::fmt;
 
-use crate::Usage;
+use serde_json::Value;
+
+use super::REPORT;
 use crate::complaint::Complaint;
+use crate::{ToolCall, Usage};
 
 /// What has come of an answer so far.
 #[derive(Default, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// What it says.
     pub(crate) text: String,
-    /// What it hands to the tool that it was asked to call, as JSON.
-    pub(crate) tool: String,
+    /// The tools that it calls, in order: the one that takes the answer, and those of the prompt.
+    pub(crate) calls: Vec<Call>,
+    /// Its thoughts in the provider's own form, where the provider wants them back.
+    pub(crate) thoughts: Vec<Value>,
     /// Why it will not answer.
     pub(crate) refusal: String,
     /// How many characters came, thoughts included.
@@ -24,6 +29,52 @@ pub(crate) struct Answer {
     pub(crate) complaint: Option<Complaint>,
     /// Whether the provider said that nothing follows.
     pub(crate) ended: bool,
+}
+
+/// A call of a tool, as far as it came.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Call {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// A piece of a call. Later pieces of a call may leave out its name and id.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CallPart<'a> {
+    /// The place of the call among the parts of the answer, where the provider numbers them.
+    pub(super) index: Option<u64>,
+    pub(super) id: &'a str,
+    pub(super) name: &'a str,
+    pub(super) arguments: &'a str,
+}
+
+impl Call {
+    /// Returns true if the call hands in the answer and looks nothing up.
+    fn is_report(&self, offers_tools: bool) -> bool {
+        !offers_tools || self.name.is_empty() || self.name == REPORT
+    }
+
+    /// Returns true if a piece belongs to this call.
+    fn takes(&self, part: &CallPart<'_>) -> bool {
+        let same_id = self.id.is_empty() || part.id.is_empty() || self.id == part.id;
+        match part.index {
+            Some(_) => self.index == part.index && same_id,
+            None => part.name.is_empty() && same_id,
+        }
+    }
+}
+
+/// An answer, taken apart.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct AnswerParts {
+    /// The answer proper.
+    pub(crate) text: String,
+    /// The words beside the answer proper.
+    pub(crate) aside: String,
+    /// The calls of tools that the prompt offers, or that no prompt offers.
+    pub(crate) calls: Vec<ToolCall>,
 }
 
 /// Why an answer ended.
@@ -63,10 +114,27 @@ impl Answer {
         self.text.push_str(text);
     }
 
-    /// Adds to what it hands to the tool.
-    pub(super) fn call(&mut self, json: &str) {
-        self.hear(json);
-        self.tool.push_str(json);
+    /// Adds a piece of a call: to the call that it belongs to, or else as a new call.
+    pub(super) fn call(&mut self, part: CallPart<'_>) {
+        self.hear(part.arguments);
+        let known = self.calls.iter().rposition(|call| call.takes(&part));
+        let at = known.unwrap_or_else(|| {
+            self.calls.push(Call { index: part.index, ..Call::default() });
+            self.calls.len() - 1
+        });
+        let call = &mut self.calls[at];
+        for (own, new) in [(&mut call.id, part.id), (&mut call.name, part.name)] {
+            if own.is_empty() {
+                new.clone_into(own);
+            }
+        }
+        call.arguments.push_str(part.arguments);
+    }
+
+    /// Returns true if a call at a place has no arguments yet.
+    pub(super) fn lacks_arguments(&self, index: Option<u64>) -> bool {
+        let call = self.calls.iter().rev().find(|call| call.index == index);
+        call.is_none_or(|call| call.arguments.is_empty())
     }
 
     /// Adds to why it will not answer.
@@ -90,31 +158,54 @@ impl Answer {
 
     /// Gives its size in bytes.
     pub(super) fn len(&self) -> usize {
-        self.text.len() + self.tool.len() + self.refusal.len()
+        self.text.len() + self.arguments().map(str::len).sum::<usize>() + self.refusal.len()
     }
 
-    /// Gives what there is of it: what was handed to the tool before what was said.
-    pub(crate) fn into_text(self) -> String {
-        self.into_text_and_aside().0
+    /// Returns the thoughts that the provider takes back: those that it signed or hid.
+    pub(crate) fn signed_thoughts(&self) -> impl Iterator<Item = &Value> {
+        let has = |thought: &Value, field: &str| {
+            thought[field].as_str().is_some_and(|text| !text.is_empty())
+        };
+        self.thoughts.iter().filter(move |it| has(it, "signature") || has(it, "data"))
     }
 
-    /// Gives what there is of it, and what was said beside that.
-    pub(crate) fn into_text_and_aside(self) -> (String, String) {
-        match self.tool.trim().is_empty() {
+    /// Returns the arguments of all calls.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &str> {
+        self.calls.iter().map(|call| call.arguments.as_str())
+    }
+
+    /// Takes the answer apart. The arguments of the call that takes the answer come before words. Where
+    /// no tools were offered, every call is such a one.
+    pub(crate) fn into_parts(self, offers_tools: bool) -> AnswerParts {
+        let (reports, calls): (Vec<Call>, Vec<Call>) =
+            self.calls.into_iter().partition(|call| call.is_report(offers_tools));
+        let report: String = reports.into_iter().map(|call| call.arguments).collect();
+        let (text, aside) = match report.trim().is_empty() {
             true => (self.text, String::new()),
-            false => (self.tool, self.text),
-        }
+            false => (report, self.text),
+        };
+        let call = |Call { name, arguments, .. }| ToolCall { name, arguments };
+        AnswerParts { text, aside, calls: calls.into_iter().map(call).collect() }
     }
 }
 
 impl fmt::Debug for Answer {
     /// Writes what is there, in few lines.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, text) in [("text", &self.text), ("tool", &self.tool), ("refusal", &self.refusal)]
-        {
-            if !text.is_empty() {
-                writeln!(f, "{name} {text:?}")?;
+        if !self.text.is_empty() {
+            writeln!(f, "text {:?}", self.text)?;
+        }
+        for Call { name, arguments, .. } in &self.calls {
+            match name.as_str() {
+                "" | REPORT => writeln!(f, "tool {arguments:?}")?,
+                name => writeln!(f, "call {name} {arguments:?}")?,
             }
+        }
+        if !self.refusal.is_empty() {
+            writeln!(f, "refusal {:?}", self.refusal)?;
+        }
+        for thought in self.signed_thoughts() {
+            writeln!(f, "thought {thought}")?;
         }
         let Usage { input, cache_read, cache_write, output } = self.usage;
         writeln!(f, "tokens {input} read {cache_read} written {cache_write} out {output}")?;

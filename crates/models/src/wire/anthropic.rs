@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::answer::CallPart;
 use super::{Answer, Asked, Complaint, Concession, REPORT, count, message, text};
-use crate::Usage;
+use crate::tool::call_id;
+use crate::{Tool, Turn, Usage};
 
 /// The version of the protocol.
 pub(super) const VERSION: &str = "2023-06-01";
@@ -20,19 +22,24 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
         "model": asked.model,
         "max_tokens": asked.max_output_tokens,
         "stream": true,
-        "messages": [message("user", content(asked))],
+        "messages": messages(asked),
     });
     let mut system = asked.system();
-    if let Some(schema) = asked.schema() {
-        let force = match (asked.conceded.contains(Concession::FreeTool), &thinking) {
-            (true, _) => Force::None,
-            (false, Some(_)) => Force::Once,
-            (false, None) => Force::This,
-        };
-        offer_tool(schema, force, &mut request);
-        if force != Force::This {
-            system.push_str("\n\nGive your answer by calling the tool `report`, once.");
-        }
+    let (schema, offers_tools) = (asked.schema(), !asked.tools().is_empty());
+    let is_free = asked.conceded.contains(Concession::FreeTool);
+    let force = match (schema, &thinking) {
+        _ if is_free => Force::None,
+        (None, _) => Force::None,
+        (Some(_), Some(_)) if offers_tools => Force::None,
+        (Some(_), Some(_)) => Force::Once,
+        (Some(_), None) if offers_tools => Force::Any,
+        (Some(_), None) => Force::This,
+    };
+    if schema.is_some() || offers_tools {
+        offer_tools(schema, asked.tools(), force, &mut request);
+    }
+    if schema.is_some() && force != Force::This {
+        system.push_str("\n\nGive your answer by calling the tool `report`, once.");
     }
     if !system.is_empty() {
         request["system"] = json!([{ "type": "text", "text": system }]);
@@ -48,32 +55,68 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
 enum Force {
     /// It must. One that thinks cannot be forced.
     This,
+    /// It must call one of the tools: look something up, or give its answer.
+    Any,
     /// It may, once.
     Once,
     /// It may.
     None,
 }
 
-fn offer_tool(schema: &Value, force: Force, request: &mut Value) {
-    request["tools"] = json!([{
-        "name": REPORT,
-        "description": "Takes the answer.",
-        "input_schema": schema,
-    }]);
+fn offer_tools(schema: Option<&Value>, tools: &[Tool], force: Force, request: &mut Value) {
+    let report = schema.map(|schema| {
+        json!({ "name": REPORT, "description": "Takes the answer.", "input_schema": schema })
+    });
+    let tool = |tool: &Tool| {
+        json!({
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": tool.arguments,
+        })
+    };
+    request["tools"] = report.into_iter().chain(tools.iter().map(tool)).collect();
     let once = |mut choice: Value| {
         choice["disable_parallel_tool_use"] = Value::Bool(true);
         choice
     };
     match force {
         Force::This => request["tool_choice"] = once(json!({ "type": "tool", "name": REPORT })),
+        Force::Any => request["tool_choice"] = json!({ "type": "any" }),
         Force::Once => request["tool_choice"] = once(json!({ "type": "auto" })),
         Force::None => {}
     }
 }
 
+/// Returns the question and the earlier turns.
+fn messages(asked: &Asked<'_>) -> Vec<Value> {
+    let mut messages = vec![message("user", content(asked))];
+    for (turn, number) in asked.turns().iter().zip(1..) {
+        let uses = turn.calls.iter().zip(1..).map(|(answered, at)| {
+            json!({
+                "type": "tool_use",
+                "id": call_id(number, at),
+                "name": answered.call.name,
+                "input": answered.call.input(),
+            })
+        });
+        let uses: Vec<Value> = turn.thoughts.iter().cloned().chain(uses).collect();
+        messages.push(message("assistant", uses));
+        let results = turn.calls.iter().zip(1..).map(|(answered, at)| {
+            json!({
+                "type": "tool_result",
+                "tool_use_id": call_id(number, at),
+                "content": answered.text(asked.nonce),
+            })
+        });
+        messages.push(message("user", results.collect::<Vec<_>>()));
+    }
+    messages
+}
+
 /// Gives the blocks, the last shared of which ends what the provider keeps.
 fn content(asked: &Asked<'_>) -> Vec<Value> {
-    let blocks: Vec<(String, bool)> = asked.blocks().collect();
+    let in_words = asked.turns_in_words().map(|text| (text, false));
+    let blocks: Vec<(String, bool)> = asked.blocks().chain(in_words).collect();
     let last_shared = blocks.iter().rposition(|(_, shared)| *shared);
     let block = |(at, (text, _)): (usize, (String, bool))| {
         let mut block = json!({ "type": "text", "text": text });
@@ -94,10 +137,14 @@ fn thinking(asked: &Asked<'_>) -> Option<Value> {
     if tokens < LEAST_THINKING {
         return None;
     }
-    Some(match asked.conceded.contains(Concession::AdaptiveThinking) {
-        true => json!({ "type": "adaptive" }),
-        false => json!({ "type": "enabled", "budget_tokens": tokens }),
-    })
+    // A turn whose thoughts are not known, such as one of an answer that was kept, may not be followed
+    // by further thoughts.
+    let lacks_thoughts = |turn: &Turn| turn.thoughts.is_empty();
+    match asked.conceded.contains(Concession::AdaptiveThinking) {
+        true => Some(json!({ "type": "adaptive" })),
+        false if asked.turns().iter().any(lacks_thoughts) => None,
+        false => Some(json!({ "type": "enabled", "budget_tokens": tokens })),
+    }
 }
 
 pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
@@ -107,12 +154,10 @@ pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
     };
     match kind {
         "message_start" => used(&data["message"]["usage"], &mut answer.usage),
-        "content_block_start" => take_block(&data["content_block"], answer),
-        "content_block_delta" => {
-            answer.say(text(data, "/delta/text"));
-            answer.call(text(data, "/delta/partial_json"));
-            answer.hear(text(data, "/delta/thinking"));
+        "content_block_start" => {
+            take_block(&data["content_block"], count(data, "/index"), answer);
         }
+        "content_block_delta" => take_delta(data, answer),
         "message_delta" => {
             used(&data["usage"], &mut answer.usage);
             answer.stopped(text(data, "/delta/stop_reason"));
@@ -126,20 +171,44 @@ pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
 
 pub(super) fn whole(body: &Value, answer: &mut Answer) {
     for block in body["content"].as_array().into_iter().flatten() {
-        take_block(block, answer);
+        take_block(block, None, answer);
     }
     used(&body["usage"], &mut answer.usage);
     answer.stopped(text(body, "/stop_reason"));
 }
 
 /// Takes what stands in a block from its start: in a stream nothing, as a rule.
-fn take_block(block: &Value, answer: &mut Answer) {
+fn take_block(block: &Value, index: Option<u64>, answer: &mut Answer) {
     match text(block, "/type") {
         "text" => answer.say(text(block, "/text")),
-        "tool_use" if block["input"].as_object().is_some_and(|input| !input.is_empty()) => {
-            answer.call(&block["input"].to_string());
+        "thinking" | "redacted_thinking" => {
+            answer.hear(text(block, "/thinking"));
+            answer.thoughts.push(block.clone());
+        }
+        "tool_use" => {
+            let has_input = block["input"].as_object().is_some_and(|input| !input.is_empty());
+            let input = if has_input { block["input"].to_string() } else { String::new() };
+            let (id, name) = (text(block, "/id"), text(block, "/name"));
+            answer.call(CallPart { index, id, name, arguments: &input });
         }
         _ => {}
+    }
+}
+
+/// Takes what is added to a block.
+fn take_delta(data: &Value, answer: &mut Answer) {
+    answer.say(text(data, "/delta/text"));
+    let arguments = text(data, "/delta/partial_json");
+    if !arguments.is_empty() {
+        answer.call(CallPart { index: count(data, "/index"), arguments, ..CallPart::default() });
+    }
+    answer.hear(text(data, "/delta/thinking"));
+    let Some(thought) = answer.thoughts.last_mut() else { return };
+    for field in ["thinking", "signature"] {
+        let more = text(&data["delta"], &format!("/{field}"));
+        if !more.is_empty() {
+            thought[field] = json!(format!("{}{more}", text(thought, &format!("/{field}"))));
+        }
     }
 }
 
@@ -158,7 +227,7 @@ pub(super) fn used(usage: &Value, used: &mut Usage) {
 mod tests {
     use expect_test::expect;
 
-    use super::super::tests::{answer, prompt, request};
+    use super::super::tests::{answer, prompt, prompt_with_tools, request};
     use super::super::{Concessions, Dialect};
     use super::*;
 
@@ -241,6 +310,110 @@ mod tests {
         let adaptive = json!({ "type": "adaptive" });
         assert_eq!(next(Concession::AdaptiveThinking)["thinking"], adaptive);
         assert_eq!(next(Concession::NoThinking)["thinking"], Value::Null);
+    }
+
+    fn asked(prompt: &crate::Prompt, conceded: &[Concession]) -> Value {
+        let mut made = Concessions::default();
+        conceded.iter().for_each(|concession| made.insert(*concession));
+        serde_json::from_str(&request(Dialect::Anthropic, prompt, &made)).unwrap()
+    }
+
+    #[test]
+    fn tools_stand_beside_the_report_and_one_of_them_must_be_called() {
+        let asked = asked(&prompt_with_tools(), &[]);
+        assert_eq!(text(&asked, "/tools/0/name"), "report");
+        let look = json!({
+            "name": "look",
+            "description": "Looks.",
+            "input_schema": { "type": "object", "properties": {} },
+        });
+        assert_eq!(asked["tools"][1], look);
+        assert_eq!(asked["tool_choice"], json!({ "type": "any" }));
+        let calls = json!([
+            { "type": "tool_use", "id": "call01001", "name": "look", "input": { "at": "a" } },
+            {
+                "type": "tool_use", "id": "call01002", "name": "look",
+                "input": { "arguments": "[" },
+            },
+        ]);
+        assert_eq!(asked["messages"][1], json!({ "role": "assistant", "content": calls }));
+        let results = json!([
+            { "type": "tool_result", "tool_use_id": "call01001", "content": "found FENCE" },
+            { "type": "tool_result", "tool_use_id": "call01002", "content": "error" },
+        ]);
+        assert_eq!(asked["messages"][2], json!({ "role": "user", "content": results }));
+    }
+
+    #[test]
+    fn the_last_question_forces_the_report() {
+        let prompt = crate::Prompt { tools: Vec::new(), ..prompt_with_tools() };
+        let asked = asked(&prompt, &[]);
+        assert_eq!(text(&asked, "/tool_choice/name"), "report");
+        assert_eq!(asked["messages"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_server_that_takes_no_tools_gets_the_results_in_words() {
+        let asked = asked(&prompt_with_tools(), &[Concession::NoTools, Concession::NoSchema]);
+        assert_eq!((&asked["tools"], &asked["tool_choice"]), (&Value::Null, &Value::Null));
+        assert_eq!(asked["messages"].as_array().unwrap().len(), 1);
+        let words = asked["messages"][0]["content"].as_array().unwrap().last().unwrap();
+        let words = text(words, "/text");
+        assert!(
+            words.starts_with("You called `look` with {\"at\":\"a\"}. The result:\nfound FENCE")
+        );
+    }
+
+    #[test]
+    fn thoughts_go_back_with_the_calls_and_without_them_there_is_no_thinking() {
+        let mut prompt = prompt_with_tools();
+        prompt.thinking_tokens = 2_000;
+        assert_eq!(asked(&prompt, &[])["thinking"], Value::Null);
+        let thought = json!({ "type": "thinking", "thinking": "hm", "signature": "s" });
+        prompt.turns[0].thoughts = vec![thought.clone()];
+        let asked = asked(&prompt, &[]);
+        assert_eq!(text(&asked, "/thinking/type"), "enabled");
+        assert_eq!(asked["tool_choice"], Value::Null);
+        assert_eq!(asked["messages"][1]["content"][0], thought);
+    }
+
+    #[test]
+    fn calls_are_read_from_a_stream_with_the_thoughts_before_them() {
+        let stream = r#"data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
+
+data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}
+
+data: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s"}}
+
+data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t1","name":"look","input":{}}}
+
+data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"at\":"}}
+
+data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"1}"}}
+
+data: {"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"t2","name":"look","input":{}}}
+
+data: {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":3}}
+
+data: {"type":"message_stop"}
+
+"#;
+        expect![[r#"
+            call look "{\"at\":1}"
+            call look ""
+            thought {"type":"thinking","thinking":"hm","signature":"s"}
+            tokens 0 read 0 written 0 out 3
+            stop Some(Finished) ended true heard 10
+        "#]]
+        .assert_eq(&answer(Dialect::Anthropic, stream));
+        let body = r#"{"content":[{"type":"tool_use","id":"t1","name":"look","input":{"at":1}},{"type":"tool_use","id":"t2","name":"look","input":{}}],"stop_reason":"tool_use"}"#;
+        expect![[r#"
+            call look "{\"at\":1}"
+            call look ""
+            tokens 0 read 0 written 0 out 0
+            stop Some(Finished) ended true heard 8
+        "#]]
+        .assert_eq(&answer(Dialect::Anthropic, body));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::answer::CallPart;
 use super::{Answer, Asked, Complaint, Concession, REPORT, count, message, text};
+use crate::tool::call_id;
 
 pub(super) fn request(asked: &Asked<'_>) -> Value {
     let mut messages = Vec::new();
@@ -11,6 +13,7 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
         messages.push(message("system", system));
     }
     messages.push(message("user", asked.text()));
+    messages.extend(turns(asked));
     let mut request = json!({ "model": asked.model, "messages": messages, "stream": true });
     if !asked.conceded.contains(Concession::NoUsage) {
         request["stream_options"] = json!({ "include_usage": true });
@@ -26,10 +29,46 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
             "json_schema": { "name": REPORT, "schema": schema, "strict": false },
         });
     }
+    if !asked.tools().is_empty() {
+        let tools = asked.tools().iter().map(|tool| {
+            json!({
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.arguments,
+                },
+            })
+        });
+        request["tools"] = tools.collect();
+    }
     if let Some(effort) = asked.effort() {
         request["reasoning_effort"] = json!(effort);
     }
     request
+}
+
+/// Returns the messages of the earlier turns.
+fn turns(asked: &Asked<'_>) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for (turn, number) in asked.turns().iter().zip(1..) {
+        let calls = turn.calls.iter().zip(1..).map(|(answered, at)| {
+            let (name, arguments) = (&answered.call.name, answered.call.input().to_string());
+            json!({
+                "id": call_id(number, at),
+                "type": "function",
+                "function": { "name": name, "arguments": arguments },
+            })
+        });
+        let calls: Vec<Value> = calls.collect();
+        messages.push(json!({ "role": "assistant", "content": null, "tool_calls": calls }));
+        messages.extend(turn.calls.iter().zip(1..).map(|(answered, at)| {
+            let mut result = message("tool", answered.text(asked.nonce));
+            result["tool_call_id"] = json!(call_id(number, at));
+            result
+        }));
+    }
+    messages
 }
 
 /// Adds an event, or a whole body: they differ in one word.
@@ -59,7 +98,12 @@ fn take(said: &Value, answer: &mut Answer) {
         _ => {}
     }
     for call in said["tool_calls"].as_array().into_iter().flatten() {
-        answer.call(text(call, "/function/arguments"));
+        answer.call(CallPart {
+            index: count(call, "/index"),
+            id: text(call, "/id"),
+            name: text(call, "/function/name"),
+            arguments: text(call, "/function/arguments"),
+        });
     }
     answer.hear(text(said, "/reasoning_content"));
     answer.hear(text(said, "/reasoning"));
@@ -73,7 +117,7 @@ fn take(said: &Value, answer: &mut Answer) {
 mod tests {
     use expect_test::expect;
 
-    use super::super::tests::{answer, prompt, request};
+    use super::super::tests::{answer, prompt, prompt_with_tools, request};
     use super::super::{Concessions, Dialect};
     use super::*;
 
@@ -134,6 +178,74 @@ mod tests {
               "stream": true,
               "max_tokens": 4000
             }"#]].assert_eq(&request(Dialect::Chat, &prompt(), &conceded));
+    }
+
+    #[test]
+    fn tools_and_turns_become_functions_and_messages() {
+        let asked = request(Dialect::Chat, &prompt_with_tools(), &Concessions::default());
+        let asked: Value = serde_json::from_str(&asked).unwrap();
+        let look = json!({
+            "name": "look",
+            "description": "Looks.",
+            "parameters": { "type": "object", "properties": {} },
+        });
+        assert_eq!(asked["tools"], json!([{ "type": "function", "function": look }]));
+        let call = |id: &str, arguments: &str| {
+            json!({
+                "id": id,
+                "type": "function",
+                "function": { "name": "look", "arguments": arguments },
+            })
+        };
+        let calls = [call("call01001", r#"{"at":"a"}"#), call("call01002", r#"{"arguments":"["}"#)];
+        let turns = json!([
+            { "role": "assistant", "content": null, "tool_calls": calls },
+            { "role": "tool", "content": "found FENCE", "tool_call_id": "call01001" },
+            { "role": "tool", "content": "error", "tool_call_id": "call01002" },
+        ]);
+        assert_eq!(asked["messages"].as_array().unwrap()[2..], *turns.as_array().unwrap());
+
+        let mut conceded = Concessions::default();
+        conceded.insert(Concession::NoTools);
+        let asked = request(Dialect::Chat, &prompt_with_tools(), &conceded);
+        let asked: Value = serde_json::from_str(&asked).unwrap();
+        assert_eq!((&asked["tools"], &asked["messages"][2]), (&Value::Null, &Value::Null));
+        assert!(text(&asked, "/messages/1/content").ends_with("The result:\nerror"));
+    }
+
+    #[test]
+    fn calls_are_read_whether_or_not_they_are_numbered() {
+        let calls = "call look \"{\\\"at\\\":1}\"\ncall find \"{}\"\n";
+        let piece = |call: &str| {
+            format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{call}]}}}}]}}\n\n")
+        };
+        let numbered = [
+            r#"{"index":0,"id":"x","type":"function","function":{"name":"look","arguments":""}}"#,
+            r#"{"index":0,"function":{"arguments":"{\"at\""}}"#,
+            r#"{"index":0,"id":"","function":{"name":"look","arguments":":1}"}}"#,
+            r#"{"index":1,"id":"y","function":{"name":"find","arguments":"{}"}}"#,
+        ];
+        // Some servers give every call the same number.
+        let same = numbered.map(|call| call.replace("\"index\":1", "\"index\":0"));
+        let unnumbered = [
+            r#"{"id":"x","function":{"name":"look","arguments":"{\"at\":1}"}}"#,
+            r#"{"id":"y","function":{"name":"find","arguments":"{}"}}"#,
+        ];
+        for pieces in [
+            numbered.map(str::to_owned).to_vec(),
+            same.to_vec(),
+            unnumbered.map(str::to_owned).to_vec(),
+        ] {
+            let stream: String = pieces.iter().map(|call| piece(call)).collect();
+            let read = answer(Dialect::Chat, &stream);
+            assert!(read.starts_with(calls), "{read}");
+        }
+        let body = format!(
+            r#"{{"choices":[{{"message":{{"content":null,"tool_calls":[{}]}},"finish_reason":"tool_calls"}}]}}"#,
+            unnumbered.join(",")
+        );
+        let read = answer(Dialect::Chat, &body);
+        assert!(read.starts_with(calls) && read.contains("Finished"), "{read}");
     }
 
     #[test]

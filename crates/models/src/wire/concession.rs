@@ -19,6 +19,8 @@ pub(crate) enum Concession {
     NoThinking,
     /// The tool is offered, not forced.
     FreeTool,
+    /// The tools of the prompt are not offered; earlier calls and their results go in words.
+    NoTools,
 }
 
 /// What was conceded so far.
@@ -26,20 +28,27 @@ pub(crate) enum Concession {
 pub(crate) struct Concessions(BTreeSet<Concession>);
 
 /// The words of a refusal, and what can be conceded in answer, the least first.
-const ANTHROPIC: [(&str, Concession); 4] = [
+const ANTHROPIC: [(&str, Concession); 6] = [
     ("tool_choice", Concession::FreeTool),
+    ("tool", Concession::NoTools),
     ("thinking", Concession::AdaptiveThinking),
     ("thinking", Concession::NoThinking),
     ("input_schema", Concession::NoSchema),
+    // The schema goes as a tool.
+    ("tool", Concession::NoSchema),
 ];
-const CHAT: [(&str, Concession); 5] = [
+const CHAT: [(&str, Concession); 7] = [
+    ("tool", Concession::NoTools),
+    ("function", Concession::NoTools),
     ("max_completion_tokens", Concession::OldLimit),
     ("response_format", Concession::NoSchema),
     ("json_schema", Concession::NoSchema),
     ("stream_options", Concession::NoUsage),
     ("reasoning", Concession::NoThinking),
 ];
-const RESPONSES: [(&str, Concession); 3] = [
+const RESPONSES: [(&str, Concession); 5] = [
+    ("tool", Concession::NoTools),
+    ("function", Concession::NoTools),
     ("text.format", Concession::NoSchema),
     ("json_schema", Concession::NoSchema),
     ("reasoning", Concession::NoThinking),
@@ -54,16 +63,25 @@ impl Concessions {
         self.0.insert(concession);
     }
 
-    /// Gives what else can be conceded to a provider that refused with these words. Each is
-    /// conceded once.
-    pub(crate) fn next(&self, dialect: Dialect, refusal: &str) -> Option<Concession> {
+    /// Returns the next concession to a provider that refused with these words. Each is made once, and
+    /// tools are given up only by a prompt that offers some, or carries earlier calls.
+    pub(crate) fn next(
+        &self,
+        dialect: Dialect,
+        refusal: &str,
+        has_tools: bool,
+    ) -> Option<Concession> {
+        let refusal = refusal.to_lowercase();
         let known: &[(&str, Concession)] = match dialect {
             Dialect::Anthropic => &ANTHROPIC,
             Dialect::Chat => &CHAT,
             Dialect::Responses => &RESPONSES,
         };
         let fitting = known.iter().filter(|(words, _)| refusal.contains(words));
-        fitting.map(|(_, concession)| *concession).find(|concession| !self.contains(*concession))
+        let is_new = |concession: &Concession| {
+            !self.contains(*concession) && (has_tools || *concession != Concession::NoTools)
+        };
+        fitting.map(|(_, concession)| *concession).find(is_new)
     }
 }
 
@@ -76,7 +94,23 @@ mod tests {
         let mut made = Concessions::default();
         let refusal = "thinking.type.enabled is not supported";
         for expected in [Some(Concession::AdaptiveThinking), Some(Concession::NoThinking), None] {
-            let next = made.next(Dialect::Anthropic, refusal);
+            let next = made.next(Dialect::Anthropic, refusal, true);
+            assert_eq!(next, expected);
+            next.into_iter().for_each(|next| made.insert(next));
+        }
+    }
+
+    #[test]
+    fn tools_are_given_up_before_the_schema_and_only_by_a_prompt_that_has_some() {
+        let refusal = "This model does not support Tools with response_format";
+        let mut made = Concessions::default();
+        assert_eq!(made.next(Dialect::Chat, refusal, false), Some(Concession::NoSchema));
+        assert_eq!(made.next(Dialect::Chat, refusal, true), Some(Concession::NoTools));
+        made.insert(Concession::NoTools);
+        assert_eq!(made.next(Dialect::Chat, refusal, true), Some(Concession::NoSchema));
+        let mut made = Concessions::default();
+        for expected in [Some(Concession::NoTools), Some(Concession::NoSchema), None] {
+            let next = made.next(Dialect::Anthropic, "tools: Extra inputs", true);
             assert_eq!(next, expected);
             next.into_iter().for_each(|next| made.insert(next));
         }
@@ -85,9 +119,9 @@ mod tests {
     #[test]
     fn nothing_is_conceded_to_other_words() {
         let made = Concessions::default();
-        assert_eq!(made.next(Dialect::Chat, "no such model"), None);
+        assert_eq!(made.next(Dialect::Chat, "no such model", true), None);
         assert_eq!(
-            made.next(Dialect::Chat, "unknown field `max_completion_tokens`"),
+            made.next(Dialect::Chat, "unknown field `max_completion_tokens`", true),
             Some(Concession::OldLimit)
         );
     }

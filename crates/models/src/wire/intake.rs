@@ -173,7 +173,7 @@ mod tests {
         let mut intake = Intake::new(Dialect::Chat);
         let stream = format!("{}data: {{\"cho\n\n{}", piece("line 6"), piece("0"));
         assert!(intake.feed(stream.as_bytes()).is_err());
-        assert_eq!(intake.into_answer().into_text(), "line 6");
+        assert_eq!(intake.into_answer().into_parts(false).text, "line 6");
     }
 
     #[test]

@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::answer::CallPart;
 use super::{Answer, Asked, Complaint, REPORT, count, message, text};
+use crate::tool::call_id;
 
 pub(super) fn request(asked: &Asked<'_>) -> Value {
     let mut request = json!({
         "model": asked.model,
-        "input": [message("user", asked.text())],
+        "input": input(asked),
         "max_output_tokens": asked.max_output_tokens,
         "stream": true,
         // Nothing of a change is to stay with the provider for later turns.
@@ -22,10 +24,45 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
             "format": { "type": "json_schema", "name": REPORT, "schema": schema, "strict": false },
         });
     }
+    if !asked.tools().is_empty() {
+        let tools = asked.tools().iter().map(|tool| {
+            json!({
+                "type": "function",
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.arguments,
+                "strict": false,
+            })
+        });
+        request["tools"] = tools.collect();
+    }
     if let Some(effort) = asked.effort() {
         request["reasoning"] = json!({ "effort": effort });
     }
     request
+}
+
+/// Returns the question and the earlier turns.
+fn input(asked: &Asked<'_>) -> Vec<Value> {
+    let mut items = vec![message("user", asked.text())];
+    for (turn, number) in asked.turns().iter().zip(1..) {
+        items.extend(turn.calls.iter().zip(1..).map(|(answered, at)| {
+            json!({
+                "type": "function_call",
+                "call_id": call_id(number, at),
+                "name": answered.call.name,
+                "arguments": answered.call.input().to_string(),
+            })
+        }));
+        items.extend(turn.calls.iter().zip(1..).map(|(answered, at)| {
+            json!({
+                "type": "function_call_output",
+                "call_id": call_id(number, at),
+                "output": answered.text(asked.nonce),
+            })
+        }));
+    }
+    items
 }
 
 pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
@@ -35,6 +72,14 @@ pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
     };
     match kind {
         "response.output_text.delta" => answer.say(text(data, "/delta")),
+        "response.output_item.added" | "response.output_item.done" => {
+            take_call(&data["item"], count(data, "/output_index"), answer);
+        }
+        "response.function_call_arguments.delta" => answer.call(CallPart {
+            index: count(data, "/output_index"),
+            arguments: text(data, "/delta"),
+            ..CallPart::default()
+        }),
         "response.refusal.delta" => answer.refuse(text(data, "/delta")),
         "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
             answer.hear(text(data, "/delta"));
@@ -60,7 +105,19 @@ pub(super) fn whole(body: &Value, answer: &mut Answer) {
     end(body, answer);
 }
 
-/// Takes the response as it stands at its end. Its text is taken only where none came before.
+/// Takes an item that is a call. Arguments that came already are not taken twice.
+fn take_call(item: &Value, index: Option<u64>, answer: &mut Answer) {
+    if text(item, "/type") != "function_call" {
+        return;
+    }
+    let (id, name) = (text(item, "/call_id"), text(item, "/name"));
+    let is_new = index.is_none() || answer.lacks_arguments(index);
+    let arguments = if is_new { text(item, "/arguments") } else { "" };
+    answer.call(CallPart { index, id, name, arguments });
+}
+
+/// Takes the response as it stands at its end. Its text and its calls are taken only where none came
+/// before.
 fn end(response: &Value, answer: &mut Answer) {
     if answer.text.is_empty() && answer.refusal.is_empty() {
         let items = response["output"].as_array().into_iter().flatten();
@@ -71,6 +128,11 @@ fn end(response: &Value, answer: &mut Answer) {
                 "refusal" => answer.refuse(text(part, "/refusal")),
                 _ => {}
             }
+        }
+    }
+    if answer.calls.is_empty() {
+        for item in response["output"].as_array().into_iter().flatten() {
+            take_call(item, None, answer);
         }
     }
     answer.stopped(match text(response, "/incomplete_details/reason") {
@@ -93,8 +155,9 @@ fn end(response: &Value, answer: &mut Answer) {
 mod tests {
     use expect_test::expect;
 
-    use super::super::tests::{answer, prompt, request};
-    use super::super::{Concessions, Dialect};
+    use super::super::tests::{answer, prompt, prompt_with_tools, request};
+    use super::super::{Concession, Concessions, Dialect};
+    use super::*;
 
     #[test]
     fn a_prompt_becomes_instructions_and_input() {
@@ -128,6 +191,70 @@ mod tests {
               }
             }"#]]
         .assert_eq(&request(Dialect::Responses, &prompt, &Concessions::default()));
+    }
+
+    #[test]
+    fn tools_and_turns_become_functions_and_items() {
+        let asked = request(Dialect::Responses, &prompt_with_tools(), &Concessions::default());
+        let asked: Value = serde_json::from_str(&asked).unwrap();
+        let look = json!([{
+            "type": "function",
+            "name": "look",
+            "description": "Looks.",
+            "parameters": { "type": "object", "properties": {} },
+            "strict": false,
+        }]);
+        assert_eq!(asked["tools"], look);
+        let call = |id: &str, arguments: &str| json!({ "type": "function_call", "call_id": id, "name": "look", "arguments": arguments });
+        let output = |id: &str, output: &str| json!({ "type": "function_call_output", "call_id": id, "output": output });
+        let turns = [
+            call("call01001", r#"{"at":"a"}"#),
+            call("call01002", r#"{"arguments":"["}"#),
+            output("call01001", "found FENCE"),
+            output("call01002", "error"),
+        ];
+        assert_eq!(asked["input"].as_array().unwrap()[1..], turns);
+
+        let mut conceded = Concessions::default();
+        conceded.insert(Concession::NoTools);
+        let asked = request(Dialect::Responses, &prompt_with_tools(), &conceded);
+        let asked: Value = serde_json::from_str(&asked).unwrap();
+        assert_eq!((&asked["tools"], &asked["input"][1]), (&Value::Null, &Value::Null));
+        assert!(text(&asked, "/input/0/content").ends_with("The result:\nerror"));
+    }
+
+    #[test]
+    fn calls_are_read_in_pieces_and_whole() {
+        let item = |arguments: &str| {
+            format!(
+                r#"{{"type":"function_call","call_id":"x","name":"look","arguments":"{arguments}"}}"#
+            )
+        };
+        let (begun, whole) = (item(""), item(r#"{\"at\":1}"#));
+        let event =
+            |kind: &str, more: &str| format!("data: {{\"type\":\"response.{kind}\",{more}}}\n\n");
+        let added = event("output_item.added", &format!("\"output_index\":1,\"item\":{begun}"));
+        let delta = |text: &str| {
+            let more = format!("\"output_index\":1,\"delta\":\"{text}\"");
+            event("function_call_arguments.delta", &more)
+        };
+        let done = event("output_item.done", &format!("\"output_index\":1,\"item\":{whole}"));
+        let response = format!(r#"{{"status":"completed","error":null,"output":[{whole}]}}"#);
+        let end = event("completed", &format!("\"response\":{response}"));
+        for stream in [
+            [added.clone(), delta(r#"{\"at\""#), delta(":1}"), done.clone(), end.clone()].concat(),
+            [added, done, end.clone()].concat(),
+            end,
+            response,
+        ] {
+            let read = answer(Dialect::Responses, &stream);
+            expect![[r#"
+                call look "{\"at\":1}"
+                tokens 0 read 0 written 0 out 0
+                stop Some(Finished) ended true heard 8
+            "#]]
+            .assert_eq(&read);
+        }
     }
 
     #[test]

@@ -64,6 +64,8 @@ fn prompt() -> Prompt {
         })),
         max_output_tokens: 4_000,
         thinking_tokens: 2_000,
+        tools: Vec::new(),
+        turns: Vec::new(),
     }
 }
 
@@ -75,7 +77,7 @@ fn ask(model: &AgentModel) -> Result<Reply, Failure> {
 fn check(kind: AgentKind, script: &str, expected: Expect) {
     let stage = Stage::new(script);
     let shown = match ask(&stage.model(kind, "m")) {
-        Ok(Reply { text, aside, usage, micro_usd }) => format!(
+        Ok(Reply { text, aside, usage, micro_usd, .. }) => format!(
             "{text:?} {}{} + {} cached, {} out, {micro_usd:?}",
             if aside.is_empty() { String::new() } else { format!("aside {aside:?} ") },
             usage.input,

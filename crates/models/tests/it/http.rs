@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_models::{
-    Block, Class, Description, Dialect, Failure, HttpModel, Model, ModelId, Nonce, Piece, Prompt,
-    Provider, Reply,
+    AnsweredCall, Block, Class, Description, Dialect, Failure, HttpModel, Model, ModelId, Nonce,
+    Piece, Prompt, Provider, Reply, Tool, ToolCall, Turn,
 };
 use assay_sandbox::{Key, KeySource};
 use expect_test::{Expect, expect};
@@ -38,6 +38,8 @@ fn prompt() -> Prompt {
         schema: Some(serde_json::json!({ "type": "object" })),
         max_output_tokens: 100,
         thinking_tokens: 0,
+        tools: Vec::new(),
+        turns: Vec::new(),
     }
 }
 
@@ -138,6 +140,82 @@ fn what_is_said_beside_the_answer_is_kept_as_well() {
     let reply = ask(Dialect::Anthropic, &server).unwrap();
     assert_eq!((reply.text.as_str(), reply.aside.as_str()), (r#"{"a":1}"#, "As told: c0ffee, …"));
     assert!(reply.says("C0FFEE"));
+}
+
+/// Returns a prompt that offers the tool `look`.
+fn prompt_with_tool() -> Prompt {
+    let arguments = serde_json::json!({ "type": "object" });
+    let tool = Tool { name: "look".into(), description: "Looks.".into(), arguments };
+    Prompt { tools: vec![tool], ..prompt() }
+}
+
+fn ask_with(model: &HttpModel, prompt: &Prompt) -> Result<Reply, Failure> {
+    model.ask(prompt, &Nonce::draw().unwrap(), Duration::from_secs(60), &|_| {})
+}
+
+#[test]
+fn calls_of_offered_tools_are_told_from_the_report_and_hold_no_key() {
+    let calls = r#"{"content":[{"type":"text","text":"Let me see."},{"type":"tool_use","id":"1","name":"look","input":{"at":"sk-very-secret"}},{"type":"tool_use","id":"2","name":"grep","input":{}}],"stop_reason":"tool_use"}"#;
+    let server = Server::start(vec![respond("200 OK", "", calls)]);
+    let reply = ask_with(&model(Dialect::Anthropic, &server.url), &prompt_with_tool()).unwrap();
+    let call =
+        |name: &str, arguments: &str| ToolCall { name: name.into(), arguments: arguments.into() };
+    assert_eq!(reply.calls, [call("look", r#"{"at":"…"}"#), call("grep", "")]);
+    assert_eq!((reply.text.as_str(), reply.tools_refused), ("Let me see.", false));
+    // Where no tools were offered there is nothing to call.
+    let server = Server::start(vec![respond("200 OK", "", calls)]);
+    let reply = ask(Dialect::Anthropic, &server).unwrap();
+    assert_eq!((reply.text.as_str(), reply.calls.len()), (r#"{"at":"…"}"#, 0));
+}
+
+#[test]
+fn a_server_that_refuses_tools_is_asked_without_them_and_that_is_remembered() {
+    let refusals = [
+        (Dialect::Chat, "400 Bad Request", "registry/x does not support tools"),
+        (Dialect::Chat, "400 Bad Request", "Function calling is not enabled for this model"),
+        (Dialect::Chat, "404 Not Found", "No endpoints found that support tool use"),
+        (Dialect::Chat, "500 Internal Server Error", "tools param requires --jinja flag"),
+        (Dialect::Responses, "400 Bad Request", "Unknown parameter: 'tools'."),
+        (Dialect::Anthropic, "400 Bad Request", "this model has no tools"),
+    ];
+    for (dialect, status, words) in refusals {
+        let body = match dialect {
+            Dialect::Anthropic => {
+                r#"{"content":[{"type":"text","text":"hello"}],"stop_reason":"end_turn"}"#
+            }
+            Dialect::Chat => {
+                r#"{"choices":[{"message":{"content":"hello"},"finish_reason":"stop"}]}"#
+            }
+            Dialect::Responses => {
+                r#"{"status":"completed","output":[{"content":[{"type":"output_text","text":"hello"}]}]}"#
+            }
+        };
+        let refuse = respond(status, "", &format!(r#"{{"error":{{"message":"{words}"}}}}"#));
+        let whole = || respond("200 OK", "", body);
+        let server = Server::start(vec![refuse, whole(), whole()]);
+        let model = model(dialect, &server.url);
+        let mut prompt = prompt_with_tool();
+        let reply = ask_with(&model, &prompt).unwrap();
+        assert_eq!((reply.text.as_str(), reply.tools_refused), ("hello", true), "{words}");
+        assert!(server.request().body.to_string().contains("\"look\""), "{words}");
+        assert!(!server.request().body.to_string().contains("\"look\""), "{words}");
+        let call = ToolCall { name: "look".into(), arguments: "{}".into() };
+        let result = vec![Piece::Text("the result".into())];
+        let turn = Turn { calls: vec![AnsweredCall { call, result }], thoughts: Vec::new() };
+        prompt.turns.push(turn);
+        ask_with(&model, &prompt).unwrap();
+        let body = server.request().body.to_string();
+        assert!(body.contains("the result") && !body.contains("call01001"), "{words}: {body}");
+    }
+}
+
+#[test]
+fn a_refusal_that_is_not_about_tools_costs_no_tools() {
+    let refuse =
+        respond("500 Internal Server Error", "", r#"{"error":{"message":"out of memory"}}"#);
+    let server = Server::start(vec![refuse]);
+    let failure = ask_with(&model(Dialect::Chat, &server.url), &prompt_with_tool()).unwrap_err();
+    assert_eq!(failure.class, Class::Server);
 }
 
 #[test]

@@ -6,8 +6,8 @@
 //! canary's word in it took orders from the change.
 
 pub(crate) mod briefing;
-mod callers;
-mod definitions;
+pub(crate) mod callers;
+pub(crate) mod definitions;
 pub(crate) mod excerpt;
 pub(crate) mod guidelines;
 pub(crate) mod names;
@@ -163,6 +163,8 @@ pub(crate) fn review(
         schema: Some(REPORT_SCHEMA.clone()),
         max_output_tokens,
         thinking_tokens,
+        tools: Vec::new(),
+        turns: Vec::new(),
     }
 }
 
@@ -178,7 +180,7 @@ fn text(text: impl Into<String>) -> Piece {
 }
 
 /// Puts a text from outside between the run's marks, the canary with it.
-fn fenced(pieces: &mut Vec<Piece>, what: &str, body: String) {
+pub(crate) fn fenced(pieces: &mut Vec<Piece>, what: &str, body: String) {
     pieces.extend([
         text(format!("<{what}-")),
         Piece::Mark(Mark::Fence),
@@ -238,12 +240,20 @@ fn memory_block(memory: &Memory) -> Block {
 }
 
 /// Asks again, saying what was wrong with an answer.
+///
+/// The prompt offers no tools any more. After look-ups the words follow the last result, since a model
+/// reads the turns in their order.
 pub(crate) fn again(mut prompt: Prompt, why: &str) -> Prompt {
     let said = format!(
         "An answer to this was given before and could not be read: {why}. Answer with one JSON \
          object of the form described above, and with nothing else.\n"
     );
-    prompt.blocks.push(Block { pieces: vec![text(said)], shared: false });
+    prompt.tools.clear();
+    let last = prompt.turns.last_mut().and_then(|turn| turn.calls.last_mut());
+    match last {
+        Some(last) => last.result.push(text(said)),
+        None => prompt.blocks.push(Block { pieces: vec![text(said)], shared: false }),
+    }
     prompt
 }
 
@@ -291,6 +301,8 @@ pub(crate) fn second_look(
         })),
         max_output_tokens,
         thinking_tokens,
+        tools: Vec::new(),
+        turns: Vec::new(),
     }
 }
 
@@ -330,6 +342,8 @@ pub(crate) fn fixing<'a>(
         })),
         max_output_tokens,
         thinking_tokens,
+        tools: Vec::new(),
+        turns: Vec::new(),
     }
 }
 

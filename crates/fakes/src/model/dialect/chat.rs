@@ -69,7 +69,46 @@ fn check_messages(messages: &Value) -> Result<(), Refused> {
                 .code("invalid_value"));
         }
     }
-    Ok(())
+    check_results(messages)
+}
+
+/// Every call has its result, right after the message that makes it, and there are no other results.
+fn check_results(messages: &[Value]) -> Result<(), Refused> {
+    let mut open: Vec<&str> = Vec::new();
+    for message in messages {
+        if message["role"] == "tool" {
+            let id = message["tool_call_id"].as_str().unwrap_or_default();
+            let Some(at) = open.iter().position(|it| *it == id) else {
+                return Err(Refused::invalid(
+                    "Invalid parameter: messages with role 'tool' must be a response to a preceeding \
+                     message with 'tool_calls'.",
+                )
+                .at("messages"));
+            };
+            open.remove(at);
+            continue;
+        }
+        if !open.is_empty() {
+            break;
+        }
+        let calls = message["tool_calls"].as_array().into_iter().flatten();
+        open.extend(calls.filter_map(|call| call["id"].as_str()));
+    }
+    match open.is_empty() {
+        true => Ok(()),
+        false => Err(Refused::invalid(
+            "An assistant message with 'tool_calls' must be followed by tool messages responding to \
+             each 'tool_call_id'.",
+        )
+        .at("messages")),
+    }
+}
+
+/// Returns the call of an answer that calls a tool.
+fn call(said: &Said<'_>) -> Option<Value> {
+    let tool = said.tool.filter(|_| said.stop == Stop::Done)?;
+    let function = json!({ "name": tool, "arguments": said.text });
+    Some(json!({ "id": said.id("call_"), "type": "function", "function": function }))
 }
 
 fn check_limits(body: &Value) -> Result<(), Refused> {
@@ -125,6 +164,7 @@ fn has_refusal_field(said: &Said<'_>) -> bool {
 
 fn finish_reason(said: &Said<'_>) -> &'static str {
     match said.stop {
+        Stop::Done if call(said).is_some() => "tool_calls",
         Stop::Done => "stop",
         Stop::CutOff => "length",
         Stop::Refusal if has_refusal_field(said) => "stop",
@@ -149,9 +189,10 @@ fn usage(said: &Said<'_>) -> Value {
 pub(super) fn whole(said: &Said<'_>) -> Value {
     let (content, refusal) = match has_refusal_field(said) {
         true => (Value::Null, json!(said.text)),
+        false if call(said).is_some() => (Value::Null, Value::Null),
         false => (json!(said.text), Value::Null),
     };
-    json!({
+    let mut whole = json!({
         "id": said.id("chatcmpl-"),
         "object": "chat.completion",
         "created": CREATED,
@@ -167,7 +208,25 @@ pub(super) fn whole(said: &Said<'_>) -> Value {
         "usage": usage(said),
         "service_tier": "default",
         "system_fingerprint": "fp_fake",
-    })
+    });
+    if let Some(call) = call(said) {
+        whole["choices"][0]["message"]["tool_calls"] = json!([call]);
+    }
+    whole
+}
+
+/// Returns the deltas of an answer.
+fn deltas(said: &Said<'_>) -> Vec<Value> {
+    let pieces = said.pieces(&said.text).into_iter();
+    let Some(mut call) = call(said) else {
+        let field = if has_refusal_field(said) { "refusal" } else { "content" };
+        return pieces.map(|piece| json!({ field: piece })).collect();
+    };
+    call["index"] = json!(0);
+    call["function"]["arguments"] = json!("");
+    let more = pieces
+        .map(|piece| json!({ "tool_calls": [{ "index": 0, "function": { "arguments": piece } }] }));
+    [json!({ "tool_calls": [call] })].into_iter().chain(more).collect()
 }
 
 pub(super) fn events(said: &Said<'_>) -> Vec<Vec<u8>> {
@@ -190,14 +249,9 @@ pub(super) fn events(said: &Said<'_>) -> Vec<Vec<u8>> {
     let choice = |delta: Value, reason: Value| {
         chunk(json!([{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": reason }]))
     };
-    let field = if has_refusal_field(said) { "refusal" } else { "content" };
     let first = json!({ "role": "assistant", "content": "", "refusal": null });
     let mut data = vec![choice(first, Value::Null)];
-    data.extend(
-        said.pieces(&said.text)
-            .into_iter()
-            .map(|piece| choice(json!({ field: piece }), Value::Null)),
-    );
+    data.extend(deltas(said).into_iter().map(|delta| choice(delta, Value::Null)));
     data.push(choice(json!({}), json!(finish_reason(said))));
     if with_usage {
         let mut last = chunk(json!([]));

@@ -129,6 +129,34 @@ fn check_messages(messages: &Value, is_claude: bool) -> Result<(), Refused> {
     if messages[0]["role"] != "user" {
         return Err(Refused::invalid("messages: first message must use the \"user\" role"));
     }
+    check_results(messages)
+}
+
+/// Every call has its result in the next message, and there are no other results.
+fn check_results(messages: &[Value]) -> Result<(), Refused> {
+    let ids = |message: &Value, kind: &str, field: &str| -> Vec<String> {
+        let parts = message["content"].as_array().into_iter().flatten();
+        let parts = parts.filter(|part| part["type"] == kind);
+        parts.filter_map(|part| Some(part[field].as_str()?.to_owned())).collect()
+    };
+    let mut open: Vec<String> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let results = ids(message, "tool_result", "tool_use_id");
+        if let Some(id) = results.iter().find(|id| !open.contains(id)) {
+            return Err(Refused::invalid(format!(
+                "messages.{at}.content.0: unexpected `tool_use_id` found in `tool_result` blocks: {id}. \
+                 Each `tool_result` block must have a corresponding `tool_use` block in the previous \
+                 message."
+            )));
+        }
+        if let Some(id) = open.iter().find(|id| !results.contains(id)) {
+            return Err(Refused::invalid(format!(
+                "messages.{at}: `tool_use` ids were found without `tool_result` blocks immediately \
+                 after: {id}."
+            )));
+        }
+        open = ids(message, "tool_use", "id");
+    }
     Ok(())
 }
 
@@ -199,6 +227,16 @@ fn check_thinking(body: &Value) -> Result<(), Refused> {
     }
     if !body["top_k"].is_null() {
         return Err(Refused::invalid("`top_k` must be unset when thinking is enabled."));
+    }
+    let mut spoken = body["messages"].as_array().into_iter().flatten();
+    let last = spoken.rfind(|message| message["role"] == "assistant");
+    let first = last.map(|last| &last["content"][0]["type"]);
+    if thinking["type"] == "enabled" && first.is_some_and(|kind| kind == "tool_use") {
+        return Err(Refused::invalid(
+            "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found \
+             `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a \
+             thinking block.",
+        ));
     }
     if matches!(body["tool_choice"]["type"].as_str(), Some("any" | "tool")) {
         return Err(Refused::invalid(

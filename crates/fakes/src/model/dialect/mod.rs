@@ -47,7 +47,7 @@ impl Refused {
         Refused { status, message: message.into(), param: None, code: None }
     }
 
-    fn invalid(message: impl Into<String>) -> Refused {
+    pub(super) fn invalid(message: impl Into<String>) -> Refused {
         Refused::new(400, message)
     }
 

@@ -26,6 +26,7 @@ pub(super) fn check(body: &Value) -> Result<(), Refused> {
             .at("input")
             .code("missing_required_parameter"));
     }
+    check_results(&body["input"])?;
     let most = &body["max_output_tokens"];
     if !most.is_null() && most.as_u64().unwrap_or(0) < 16 {
         return Err(Refused::invalid(format!(
@@ -48,6 +49,28 @@ pub(super) fn check(body: &Value) -> Result<(), Refused> {
         Some("text" | "json_object") => Ok(()),
         None if format.is_null() => Ok(()),
         _ => Err(Refused::invalid("Invalid value for 'text.format.type'.").at("text.format.type")),
+    }
+}
+
+/// Every call has its result, and every result its call.
+fn check_results(input: &Value) -> Result<(), Refused> {
+    let items = || input.as_array().into_iter().flatten();
+    let ids = |kind: &str| -> Vec<&str> {
+        let items = items().filter(|item| item["type"] == kind);
+        items.filter_map(|item| item["call_id"].as_str()).collect()
+    };
+    let (calls, outputs) = (ids("function_call"), ids("function_call_output"));
+    if let Some(id) = calls.iter().find(|id| !outputs.contains(id)) {
+        return Err(
+            Refused::invalid(format!("No tool output found for function call {id}.")).at("input")
+        );
+    }
+    match outputs.iter().find(|id| !calls.contains(id)) {
+        None => Ok(()),
+        Some(id) => Err(Refused::invalid(format!(
+            "No tool call found for function call output with call_id {id}."
+        ))
+        .at("input")),
     }
 }
 
@@ -123,6 +146,17 @@ fn items(said: &Said<'_>) -> Vec<Value> {
         items.push(item);
     }
     let status = if said.stop == Stop::CutOff { "incomplete" } else { "completed" };
+    if let Some(tool) = said.tool.filter(|_| said.stop == Stop::Done) {
+        items.push(json!({
+            "id": said.id("fc_"),
+            "type": "function_call",
+            "status": status,
+            "call_id": said.id("call_"),
+            "name": tool,
+            "arguments": said.text,
+        }));
+        return items;
+    }
     items.push(json!({
         "id": said.id("msg_"),
         "type": "message",
@@ -211,11 +245,17 @@ pub(super) fn events(said: &Said<'_>) -> Vec<Vec<u8>> {
             begun["status"] = json!("in_progress");
             begun["content"] = json!([]);
         }
+        if item["type"] == "function_call" {
+            begun["status"] = json!("in_progress");
+            begun["arguments"] = json!("");
+        }
         data.push(json!({
             "type": "response.output_item.added", "output_index": index, "item": begun,
         }));
-        if item["type"] == "message" {
-            data.extend(message_events(said, item, index));
+        match item["type"].as_str() {
+            Some("message") => data.extend(message_events(said, item, index)),
+            Some("function_call") => data.extend(call_events(said, item, index)),
+            _ => {}
         }
         data.push(json!({
             "type": "response.output_item.done", "output_index": index, "item": item,
@@ -224,6 +264,20 @@ pub(super) fn events(said: &Said<'_>) -> Vec<Vec<u8>> {
     let ended = response(said, status(said), items);
     data.push(json!({ "type": format!("response.{}", status(said)), "response": ended }));
     numbered(data)
+}
+
+fn call_events(said: &Said<'_>, item: &Value, index: usize) -> Vec<Value> {
+    let of_call = |kind: &str, name: &str, text: &str| {
+        let mut data = json!({
+            "type": format!("response.function_call_arguments.{kind}"), "item_id": item["id"],
+            "output_index": index,
+        });
+        data[name] = json!(text);
+        data
+    };
+    let pieces = said.pieces(&said.text).into_iter();
+    let deltas = pieces.map(|piece| of_call("delta", "delta", &piece));
+    deltas.chain([of_call("done", "arguments", &said.text)]).collect()
 }
 
 fn message_events(said: &Said<'_>, item: &Value, index: usize) -> Vec<Value> {

@@ -1,0 +1,70 @@
+//! Tools that a model may call before it answers: [`Tool`], [`ToolCall`], and the earlier calls of a
+//! question with their results, [`Turn`].
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{Nonce, Piece, prompt};
+
+/// A tool that a prompt offers to a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// The name: ASCII letters, digits, `_` and `-`.
+    pub name: String,
+    /// The effect of a call, for the model.
+    pub description: String,
+    /// The JSON Schema of the arguments, which are an object.
+    pub arguments: Value,
+}
+
+/// A call of a tool, as the model made it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The name of the tool. The prompt need not offer such a tool.
+    pub name: String,
+    /// The arguments as the model wrote them; JSON as a rule.
+    pub arguments: String,
+}
+
+/// One turn of a conversation: the calls of the model, each with its result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// The calls, in the order in which the model made them.
+    pub calls: Vec<AnsweredCall>,
+    /// The thoughts before the calls in the provider's own form. Some providers want them back
+    /// unaltered. They are not part of the prompt's hash, and are empty for an answer that was kept.
+    pub thoughts: Vec<Value>,
+}
+
+/// A call of a tool and its result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnsweredCall {
+    /// The call.
+    pub call: ToolCall,
+    /// The result: text and marks, in order.
+    pub result: Vec<Piece>,
+}
+
+impl ToolCall {
+    /// Returns the arguments as an object; those that are none stand under `arguments`, as text.
+    pub(crate) fn input(&self) -> Value {
+        match serde_json::from_str(&self.arguments) {
+            Ok(Value::Object(fields)) => Value::Object(fields),
+            _ if self.arguments.trim().is_empty() => json!({}),
+            _ => json!({ "arguments": self.arguments }),
+        }
+    }
+}
+
+impl AnsweredCall {
+    /// Returns the result with the marks of a run.
+    pub(crate) fn text(&self, nonce: &Nonce) -> String {
+        prompt::text_of(&self.result, nonce)
+    }
+}
+
+/// Returns the id under which a request names a call: by turn and place, so that a prompt that is sent
+/// again is the same. Some servers take no other ids than those of nine letters and digits.
+pub(crate) fn call_id(turn: usize, at: usize) -> String {
+    format!("call{turn:02}{at:03}")
+}
