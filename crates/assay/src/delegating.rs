@@ -79,6 +79,8 @@ impl Repository {
             memory,
             second_looks: settings.second_looks,
             largest_part: Some(LARGEST_PART),
+            // The agent has tools of its own.
+            lookups: None,
         };
         let from_ledger = ledger::dismissals(&state);
         let notes = settings.notes.iter().cloned().chain(trouble(&from_ledger));

@@ -1,6 +1,6 @@
 //! Personas for a review: who is asked, with what, and where it is kept.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -373,8 +373,10 @@ impl Panel {
             memory: memory.clone(),
             second_looks: settings.second_looks,
             largest_part: None,
+            lookups: settings.lookups.then(BTreeMap::new),
         };
         let desk = Desk::new(line.caller.clone(), models, nonce, time);
+        let desk = desk.offering_lookups(settings.lookups);
         Ok(Some(Panel {
             desk: Arc::new(desk.thinking(thinking).prior(prior).memory(memory)),
             personas,
@@ -471,7 +473,7 @@ impl Panel {
 
     /// Gives what is needed to have the same again.
     pub(crate) fn record(&self) -> RecordedModels {
-        self.recorded.clone()
+        RecordedModels { lookups: self.desk.lookup_results(), ..self.recorded.clone() }
     }
 
     /// Gives the folder with the answers of this run.

@@ -5,7 +5,6 @@ use globset::{Glob, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
 use crate::Change;
-use crate::diff::FileDiff;
 
 /// The names of lock files: what is in them was decided elsewhere.
 const LOCK_FILES: [&str; 17] = [
@@ -35,7 +34,7 @@ pub struct GlobError {
 }
 
 /// What is left out of a review besides what always is.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LeaveOut {
     globs: Vec<GlobMatcher>,
     max_bytes: u64,
@@ -54,11 +53,11 @@ impl LeaveOut {
         Ok(LeaveOut { globs: globs.collect::<Result<_, GlobError>>()?, max_bytes })
     }
 
-    /// Names the rule by which a file is left out, if one does.
-    fn rule(&self, file: &FileDiff, bytes: Option<u64>, is_minified: bool) -> Option<LeftOut> {
+    /// Returns the rule by which a file is left out, if there is one.
+    fn rule(&self, file: &Traits<'_>) -> Option<LeftOut> {
         let settled = |rule: String| Some(LeftOut { rule, readable: false });
         let readable = |rule: String| Some(LeftOut { rule, readable: true });
-        let path = file.path();
+        let Traits { path, bytes, is_generated, is_minified } = *file;
         let name = path.rsplit('/').next().unwrap_or(path);
         let glob = self.globs.iter().find(|glob| glob.is_match(path));
         if let Some(glob) = glob {
@@ -67,7 +66,7 @@ impl LeaveOut {
         if LOCK_FILES.contains(&name) {
             return settled("lock file".to_owned());
         }
-        if file.generated {
+        if is_generated {
             return settled("generated".to_owned());
         }
         if is_minified {
@@ -81,7 +80,39 @@ impl LeaveOut {
     }
 }
 
+/// The traits of a file by which it may be left out.
+struct Traits<'a> {
+    path: &'a str,
+    bytes: Option<u64>,
+    is_generated: bool,
+    is_minified: bool,
+}
+
 impl Change {
+    /// Returns true if reviewers do not look at a file, whether or not the change touches it.
+    pub fn leaves_out(&self, path: &RepoPath) -> bool {
+        let touched = self.files.iter().find(|file| file.path() == path.as_str());
+        match (touched, &self.leave_out) {
+            (Some(file), _) => file.left_out.is_some(),
+            (None, None) => false,
+            (None, Some(rules)) => {
+                let bytes = self.tree.size(path).ok().flatten();
+                let (path, is_minified) = (path.as_str(), self.is_minified(path));
+                rules.rule(&Traits { path, bytes, is_generated: false, is_minified }).is_some()
+            }
+        }
+    }
+
+    /// Returns true if a file is a link of the work tree, or lies behind one.
+    pub fn is_behind_link(&self, path: &RepoPath) -> bool {
+        let mut place = self.root.clone();
+        self.is_in_work_tree()
+            && path.as_str().split('/').any(|part| {
+                place.push(part);
+                place.is_symlink()
+            })
+    }
+
     /// Marks the files that nobody looks at.
     pub fn leave_out(&mut self, rules: &LeaveOut) {
         for at in 0..self.files.len() {
@@ -90,8 +121,11 @@ impl Change {
             // A file that cannot be read is not left out, and the change notes the error.
             let bytes = path.as_ref().and_then(|path| self.tree.size(path).ok().flatten());
             let is_minified = path.is_some_and(|path| self.is_minified(&path));
-            self.files[at].left_out = rules.rule(&self.files[at], bytes, is_minified);
+            let (path, is_generated) = (self.files[at].path(), self.files[at].generated);
+            let traits = Traits { path, bytes, is_generated, is_minified };
+            self.files[at].left_out = rules.rule(&traits);
         }
+        self.leave_out = Some(rules.clone());
     }
 
     /// Says whether a file is minified: by its name, and by lines that nobody wrote.

@@ -113,6 +113,8 @@ pub struct Change {
     messages: Vec<String>,
     /// The purpose as the caller states it.
     purpose: Option<String>,
+    /// The rules by which files are left out, once they are known.
+    leave_out: Option<LeaveOut>,
     /// The pull request that it is, `OWNER/REPO#N`.
     pull: Option<String>,
     /// Its last commit, where it is a pull request.
@@ -143,6 +145,7 @@ impl Change {
             is_limited: false,
             messages: Vec::new(),
             purpose: None,
+            leave_out: None,
             pull: None,
             head: None,
             base: NotedTree::new(base, &errors),

@@ -121,6 +121,7 @@ impl RecordedChange {
             is_limited: false,
             messages: self.messages,
             purpose: self.purpose,
+            leave_out: None,
             head: None,
             pull: None,
             base: NotedTree::new(TreeKind::Recorded(self.before), &errors),

@@ -19,6 +19,7 @@ pub mod handed_in;
 mod interrupt;
 mod leads;
 pub mod ledger;
+mod lookup;
 pub mod memory;
 pub mod persona;
 mod prompt;

@@ -3,7 +3,7 @@
 //! It holds the change, what decided besides the reviewers, the answers of those who asked no
 //! model, and beside it, in a folder, what the models answered. What it holds is free of secrets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -97,6 +97,9 @@ pub struct RecordedModels {
     /// The most bytes of a part of the change, where whoever read it takes less than models do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_part: Option<u64>,
+    /// The results of look-ups by their calls; `None` if models were offered none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookups: Option<BTreeMap<String, String>>,
 }
 
 /// How personas are grouped into readings.
@@ -198,7 +201,8 @@ impl RecordedModels {
         let models = Models { cheap, default, premium };
         let desk = Desk::new(Arc::new(caller), models, nonce, Duration::ZERO);
         let desk = desk.thinking(self.thinking).prior(self.prior.clone());
-        desk.memory(self.memory.clone()).largest_part(self.largest_part)
+        let desk = desk.memory(self.memory.clone()).largest_part(self.largest_part);
+        desk.replaying_lookups(self.lookups.clone())
     }
 }
 

@@ -62,6 +62,8 @@ pub struct Estimate {
     pub model: String,
     /// How often.
     pub calls: usize,
+    /// How often at most, with all look-ups.
+    pub most_calls: usize,
     /// How many tokens it is sent, about.
     pub tokens: u64,
     /// What it costs as a rule, in millionths of a dollar, where prices are known.
@@ -77,6 +79,7 @@ impl Default for Estimate {
         Estimate {
             model: String::new(),
             calls: 0,
+            most_calls: 0,
             tokens: 0,
             usual_micro_usd: Some(0),
             most_micro_usd: Some(0),

@@ -98,6 +98,8 @@ struct Review {
     second_looks: bool,
     /// True if each persona reads a change on its own, instead of a few readings for all concerns.
     each_persona: bool,
+    /// True if models may look things up in the repository before they answer.
+    lookups: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -141,6 +143,7 @@ impl Default for Review {
             models: false,
             second_looks: true,
             each_persona: false,
+            lookups: true,
         }
     }
 }
@@ -297,6 +300,8 @@ pub(crate) struct Settings {
     pub(crate) uses_models: bool,
     /// Whether findings are looked at again by a model.
     pub(crate) second_looks: bool,
+    /// True if models may look things up in the repository before they answer.
+    pub(crate) lookups: bool,
     /// The way in which personas share the reading of a change.
     pub(crate) grouping: Grouping,
     /// The repository's own personas, by their files.
@@ -357,6 +362,7 @@ impl Settings {
             when_ready: configuration.github.when_ready,
             uses_models: configuration.review.models,
             second_looks: configuration.review.second_looks,
+            lookups: configuration.review.lookups,
             grouping: match configuration.review.each_persona {
                 true => Grouping::EachPersona,
                 false => Grouping::Readings,

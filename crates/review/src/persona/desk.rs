@@ -1,6 +1,6 @@
 //! What the personas of a run share: [`Desk`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -12,6 +12,7 @@ use assay_models::{Answered, Ask, Caller, Failure, Mark, Model, Nonce, Prompt, R
 
 use super::{Persona, Signals, Tier};
 use crate::leads::Leads;
+use crate::lookup::{self, Lookups};
 use crate::memory::Memory;
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::{self, Parts};
@@ -22,7 +23,7 @@ use crate::reviewer::Estimate;
 pub(super) const PRIOR: &str = "prior-findings";
 
 /// A token of code has about so many bytes; fewer would be a waste, and more would not fit.
-const BYTES_PER_TOKEN: u64 = 3;
+pub(super) const BYTES_PER_TOKEN: u64 = 3;
 
 /// No part of a change is larger than this, however much a model takes: attention is limited too.
 const LARGEST_PART: u64 = 240_000;
@@ -86,6 +87,8 @@ pub struct Desk {
     memory: Option<Memory>,
     /// No part of a change is larger than this.
     largest_part: u64,
+    /// The look-ups that models are offered; `None` if they are offered none.
+    pub(super) lookups: Option<Lookups>,
     signals: OnceLock<Signals>,
     briefing: OnceLock<Briefing>,
     /// The findings of the rules; empty until they have read the change.
@@ -104,6 +107,7 @@ impl Desk {
             prior: None,
             memory: None,
             largest_part: LARGEST_PART,
+            lookups: None,
             signals: OnceLock::new(),
             briefing: OnceLock::new(),
             leads: OnceLock::new(),
@@ -128,6 +132,23 @@ impl Desk {
         self
     }
 
+    /// Offers look-ups to the models that take tools.
+    pub fn offering_lookups(mut self, are_offered: bool) -> Desk {
+        self.lookups = are_offered.then(Lookups::default);
+        self
+    }
+
+    /// Answers look-ups from the results of a recording; `None` offers none.
+    pub(crate) fn replaying_lookups(mut self, results: Option<BTreeMap<String, String>>) -> Desk {
+        self.lookups = results.map(Lookups::replayed);
+        self
+    }
+
+    /// Returns the results of the look-ups so far, by their calls; `None` if none are offered.
+    pub fn lookup_results(&self) -> Option<BTreeMap<String, String>> {
+        self.lookups.as_ref().map(Lookups::results)
+    }
+
     /// Cuts the change into parts that are no larger than this, where whoever reads it takes less
     /// at a time than models do.
     pub(crate) fn largest_part(mut self, bytes: Option<u64>) -> Desk {
@@ -137,7 +158,7 @@ impl Desk {
 
     /// Says whether so much is left to spend in the run, whatever it is spent on.
     pub fn has_room_for(&self, estimates: &[Estimate]) -> bool {
-        let calls: usize = estimates.iter().map(|estimate| estimate.calls).sum();
+        let calls: usize = estimates.iter().map(|estimate| estimate.most_calls).sum();
         let tokens = estimates.iter().map(|estimate| estimate.most_tokens).sum();
         let micro_usd = estimates.iter().map(|e| e.most_micro_usd).sum::<Option<u64>>();
         self.caller.budget().has_room_for(calls as u64, tokens, micro_usd.unwrap_or(0))
@@ -188,6 +209,11 @@ impl Desk {
         let answer = u64::from(answer);
         let tokens = about.context_tokens.saturating_sub(answer + about.overhead_tokens);
         let overhead = prompt::overhead(task, briefing, self.memory.as_ref()) as u64;
+        let lookups = match self.offers_lookups(persona) {
+            true => lookup::MAX_RESULT_BYTES as u64,
+            false => 0,
+        };
+        let overhead = overhead + lookups;
         let most = (tokens * BYTES_PER_TOKEN).saturating_sub(overhead);
         parts::parts(briefing, most.clamp(SMALLEST_PART, self.largest_part) as usize)
     }
@@ -202,7 +228,8 @@ impl Desk {
         self.briefing(change).others.clone()
     }
 
-    /// Asks a persona's model. Only an answer that can be read is kept for the next time.
+    /// Asks a persona's model once. Only an answer that can be read, and one that calls tools, is kept for
+    /// the next time.
     pub(super) fn ask(
         &self,
         persona: &Persona,
@@ -215,7 +242,10 @@ impl Desk {
             prompt,
             nonce: &self.nonce,
             time: self.time,
-            is_worth_keeping: &|reply| can_be_read(&reply.text) && !self.took_orders(reply),
+            is_worth_keeping: &|reply| {
+                let is_whole = can_be_read(&reply.text) || !reply.calls.is_empty();
+                is_whole && !self.took_orders(reply)
+            },
         };
         self.caller.ask(self.model(persona), &ask, heard)
     }
@@ -239,7 +269,12 @@ impl Desk {
 
     /// Says whether an answer took orders from the text under review.
     pub(super) fn took_orders(&self, reply: &Reply) -> bool {
-        reply.says(self.nonce.of(Mark::Canary))
+        reply.says(self.canary())
+    }
+
+    /// Returns the word that only an answer has that took orders.
+    pub(super) fn canary(&self) -> &str {
+        self.nonce.of(Mark::Canary)
     }
 
     /// Says whether a part of an answer took orders from the text under review.

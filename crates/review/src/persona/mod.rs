@@ -5,6 +5,7 @@
 //! [`Personas`] are those that are shipped and a repository's own. [`reviewer`] has one read a
 //! change, part by part ([`reading`]), and [`validator`] has findings looked at again.
 
+mod conversation;
 mod desk;
 mod handover;
 pub(crate) mod reading;

@@ -6,10 +6,11 @@ use assay_change::Change;
 use assay_findings::coverage::Look;
 use assay_findings::incomplete::IncompleteKind;
 use assay_findings::report::Report;
-use assay_models::{Answered, Class, Failure, Prompt, Spent};
+use assay_models::{Class, Failure, Prompt, Spent};
 use assay_rules::redact;
 
 use super::PersonaReviewer;
+use super::conversation::Conversation;
 use super::desk::in_report;
 use crate::prompt::briefing::{Briefing, NotRead};
 use crate::prompt::parts::{Part, Parts};
@@ -32,6 +33,7 @@ const WORTH_CUTTING: usize = 4_000;
 /// What came of reading a change, part by part.
 pub(crate) struct Reading<'a> {
     by: &'a PersonaReviewer,
+    change: &'a Change,
     briefing: &'a Briefing,
     tell: Tell<'a>,
     report: Report,
@@ -51,6 +53,8 @@ pub(crate) struct Reading<'a> {
 struct Read {
     report: Report,
     text: String,
+    /// The prompt of the last turn, with the results of all look-ups.
+    prompt: Prompt,
 }
 
 /// Returns why a model is asked again: its report is unusable or incomplete, and names nothing that
@@ -115,7 +119,7 @@ impl<'a> Reading<'a> {
     /// Begins to read, with nothing said yet.
     pub(super) fn new(
         by: &'a PersonaReviewer,
-        briefing: &'a Briefing,
+        change: &'a Change,
         parts: &Parts,
         tell: Tell<'a>,
     ) -> Reading<'a> {
@@ -123,7 +127,8 @@ impl<'a> Reading<'a> {
         report.required = by.is_required();
         Reading {
             by,
-            briefing,
+            change,
+            briefing: by.desk.briefing(change),
             tell,
             report,
             exchanges: Vec::new(),
@@ -172,10 +177,10 @@ impl<'a> Reading<'a> {
     /// Asks, and once more where the answer is no whole report. The findings of both answers count.
     fn asked(&mut self, prompt: &Prompt, place: (usize, usize)) -> Result<Report, Failure> {
         let first = self.ask_once(prompt);
-        let Read { report, text } =
+        let Read { report, text, prompt: asked } =
             first.inspect_err(|failure| self.note_open(failure, prompt, place, None))?;
         let Some(why) = why_ask_again(&report) else { return Ok(report) };
-        let again = prompt::again(prompt.clone(), why);
+        let again = prompt::again(asked, why);
         let second = self.ask_once(&again);
         match second.inspect_err(|failure| self.note_open(failure, &again, place, Some(why))) {
             Ok(Read { report: mut second, .. }) if second.unusable.is_none() => {
@@ -245,29 +250,30 @@ impl<'a> Reading<'a> {
     }
 
     fn ask_once(&mut self, prompt: &Prompt) -> Result<Read, Failure> {
-        let Reading { by, tell, .. } = *self;
+        let Reading { by, tell, change, .. } = *self;
         let can_be_read = |text: &str| Report::from_text(text, "", None).is_whole();
-        let Answered { outcome, source, attempts, spent, not_kept } =
-            by.desk.ask(&by.persona, prompt, can_be_read, &|chars| tell(chars));
-        self.spent = self.spent.plus(spent);
-        self.report.remarks.notes.extend(not_kept);
-        self.exchanges.push(Exchange {
-            reviewer: by.persona.name.clone(),
-            model: by.desk.model(&by.persona).id().to_string(),
-            prompt: prompt.hash(),
-            source,
-            attempts,
-            tokens: spent.tokens.total(),
-            failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
-            class: outcome.as_ref().err().map(|failure| failure.class),
+        let talk = by.desk.converse(&by.persona, change, prompt.clone(), can_be_read, &|chars| {
+            tell(chars);
         });
+        let Conversation { outcome, prompt, exchanges, spent, notes, earlier_texts } = talk;
+        self.spent = self.spent.plus(spent);
+        let is_new = |note: &String| !self.report.remarks.notes.contains(note);
+        let notes: Vec<String> = notes.into_iter().filter(is_new).collect();
+        self.report.remarks.notes.extend(notes);
+        self.exchanges.extend(exchanges);
         let reply = outcome?;
         if by.desk.took_orders(&reply) {
             let message = "its answer took orders from the text under review, so it counts for \
                            nothing; a model that is less easily led may do better";
             return Err(Failure::new(Class::Garbage, message));
         }
-        Ok(Read { report: self.report_from(&reply.text), text: reply.text })
+        let mut report = self.report_from(&reply.text);
+        // A report that came with calls was handed in, whatever the last one leaves out of it.
+        let earlier = earlier_texts.iter().filter(|text| can_be_read(text));
+        for earlier in earlier.map(|text| self.report_from(text)) {
+            report.include_votes_of(earlier);
+        }
+        Ok(Read { report, text: reply.text, prompt })
     }
 
     fn report_from(&self, text: &str) -> Report {

@@ -13,6 +13,7 @@ use super::handover::brief_for;
 use super::reading::Reading;
 use super::{Persona, Signals};
 use crate::leads::Leads;
+use crate::lookup;
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::Part;
 use crate::prompt::{self, Concerns, Task};
@@ -104,11 +105,10 @@ impl PersonaReviewer {
     }
 
     /// Reads a change, part by part.
-    pub(crate) fn reading<'a>(&'a self, change: &Change, tell: Tell<'a>) -> Reading<'a> {
-        let briefing = self.desk.briefing(change);
+    pub(crate) fn reading<'a>(&'a self, change: &'a Change, tell: Tell<'a>) -> Reading<'a> {
         let task = self.task(change);
         let parts = self.desk.parts(&self.persona, &task, change);
-        let mut reading = Reading::new(self, briefing, &parts, tell);
+        let mut reading = Reading::new(self, change, &parts, tell);
         let of = parts.parts.len();
         for (part, number) in parts.parts.into_iter().zip(1..) {
             reading.read(&task, part, (number, of));
@@ -140,7 +140,8 @@ impl PersonaReviewer {
         part: (&Part, usize, usize),
     ) -> Prompt {
         let known = self.desk.known();
-        prompt::review(task, briefing, part, known, self.desk.room(&self.persona))
+        let prompt = prompt::review(task, briefing, part, known, self.desk.room(&self.persona));
+        self.desk.with_lookups(&self.persona, prompt)
     }
 }
 
@@ -195,12 +196,21 @@ impl Reviewer for PersonaReviewer {
                 output: USUAL_ANSWER,
                 ..Usage::default()
             };
+            // Each look-up is a turn of its own, which carries the results so far.
+            let (turns, results) = match prompt.tools.is_empty() {
+                true => (0, 0),
+                false => (lookup::MAX_TURNS as u64, lookup::MAX_RESULT_BYTES as u64),
+            };
+            let results = Usage { input: results, ..Usage::default() };
             estimate.calls += 1;
+            estimate.most_calls += 1 + turns as usize;
             estimate.tokens += usual.input;
             let price = about.price.map(|price| price.of(usual));
             estimate.usual_micro_usd = plus(estimate.usual_micro_usd, price);
-            estimate.most_tokens += about.most(&prompt).total();
-            estimate.most_micro_usd = plus(estimate.most_micro_usd, about.most_micro_usd(&prompt));
+            let (first, later) = (about.most(&prompt), about.most(&prompt).plus(results));
+            estimate.most_tokens += first.total() + turns * later.total();
+            let most = about.price.map(|price| price.most(first) + turns * price.most(later));
+            estimate.most_micro_usd = plus(estimate.most_micro_usd, most);
         }
         Some(estimate)
     }

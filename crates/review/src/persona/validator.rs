@@ -12,13 +12,14 @@ use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_findings::read::mended_json;
 use assay_findings::validation::{Answer, Consequence, Opinion, to_validate};
-use assay_models::{Answered, Class, Failure, Prompt};
+use assay_models::{Class, Failure, Prompt};
 use assay_rules::{
     Redacted, injection_in_file, redacted_text, without_injections, without_injections_in_file,
 };
 use serde_json::Value;
 
 use super::Persona;
+use super::conversation::Conversation;
 use super::desk::Desk;
 use super::reading::OpenQuestion;
 use crate::prompt::briefing::not_to_be_named;
@@ -55,7 +56,7 @@ struct Question<'f> {
 /// What one question came to.
 struct Looked {
     opinions: Vec<Opinion>,
-    exchange: Option<Exchange>,
+    exchanges: Vec<Exchange>,
     /// The question, where it has no answer yet.
     open: Option<Prompt>,
 }
@@ -101,10 +102,10 @@ pub fn second_looks(
     });
     let mut looked = looked.into_inner().unwrap_or_else(|broken| broken.into_inner());
     looked.sort_by_key(|(at, _)| *at);
-    for (at, Looked { opinions, exchange, open }) in looked {
+    for (at, Looked { opinions, exchanges, open }) in looked {
         looks.answered.push(opinions.clone());
         looks.opinions.extend(opinions);
-        looks.exchanges.extend(exchange);
+        looks.exchanges.extend(exchanges);
         let place = (at + 1, questions.len());
         looks.open.extend(open.map(|prompt| OpenQuestion { place, prompt, again: None }));
     }
@@ -133,7 +134,7 @@ impl Looked {
     /// No model was asked.
     fn not(question: &Question<'_>, why: &str) -> Looked {
         let opinions = question.findings.iter().map(|finding| missing(finding, why)).collect();
-        Looked { opinions, exchange: None, open: None }
+        Looked { opinions, exchanges: Vec::new(), open: None }
     }
 }
 
@@ -156,19 +157,10 @@ impl Look<'_> {
         let briefing = self.desk.briefing(self.change);
         let room = self.desk.room(self.validator);
         let prompt = prompt::second_look(self.validator, briefing, part, told.collect(), room);
+        let prompt = self.desk.with_lookups(self.validator, prompt);
         let can_be_read = |text: &str| !answers(text).is_empty();
-        let Answered { outcome, source, attempts, spent, .. } =
-            self.desk.ask(self.validator, &prompt, can_be_read, &|_| {});
-        let exchange = Exchange {
-            reviewer: self.validator.name.clone(),
-            model: self.desk.model(self.validator).id().to_string(),
-            prompt: prompt.hash(),
-            source,
-            attempts,
-            tokens: spent.tokens.total(),
-            failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
-            class: outcome.as_ref().err().map(|failure| failure.class),
-        };
+        let Conversation { outcome, prompt, exchanges, .. } =
+            self.desk.converse(self.validator, self.change, prompt, can_be_read, &|_| {});
         let is_open = matches!(&outcome, Err(failure) if failure.class == Class::NotRecorded);
         let none = |why: &str| Looked::not(question, why).opinions;
         let opinions = match outcome {
@@ -178,7 +170,7 @@ impl Look<'_> {
             Ok(reply) => opinions(&question.findings, &reply.text),
             Err(Failure { message, .. }) => none(&message),
         };
-        Looked { opinions, exchange: Some(exchange), open: is_open.then_some(prompt) }
+        Looked { opinions, exchanges, open: is_open.then_some(prompt) }
     }
 
     /// Says whether the finding's file talks to reviewers. What is said of such a file may have

@@ -74,9 +74,16 @@ impl fmt::Display for NotRead {
 }
 
 /// A tree as models may see it: without credentials, and without lines that address them.
-struct Safe<'t>(Redacted<'t>);
+pub(crate) struct SafeTree<'t>(Redacted<'t>);
 
-impl Tree for Safe<'_> {
+impl<'t> SafeTree<'t> {
+    /// Returns a tree as models may see it.
+    pub(crate) fn of(tree: &'t (dyn Tree + Sync)) -> SafeTree<'t> {
+        SafeTree(Redacted(tree))
+    }
+}
+
+impl Tree for SafeTree<'_> {
     fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
         let text = self.0.read(path)?;
         Ok(text.map(|text| without_injections_in_file(path.as_str(), &text).into_owned()))
@@ -98,8 +105,8 @@ impl Tree for Safe<'_> {
 impl Briefing {
     /// Reads a change for models.
     pub(crate) fn new(change: &Change) -> Briefing {
-        let before = Safe(Redacted(change.base()));
-        let safe = Safe(Redacted(change.tree()));
+        let before = SafeTree::of(change.base());
+        let safe = SafeTree::of(change.tree());
         let after = WithSymbols::new(&safe);
         let mut briefing = Briefing {
             title: safe_text(&change.title),
@@ -191,7 +198,7 @@ pub(crate) fn not_to_be_named(path: &str) -> Option<NotRead> {
 }
 
 /// Says why models are not shown a file, if they are not.
-fn not_for_models(file: &FileDiff) -> Option<NotRead> {
+pub(crate) fn not_for_models(file: &FileDiff) -> Option<NotRead> {
     let left_out = |rule: &str| Some(NotRead::LeftOut(rule.to_owned()));
     if let Some(rule) = &file.left_out {
         return left_out(&rule.rule);

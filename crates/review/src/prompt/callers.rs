@@ -97,7 +97,8 @@ fn touched_names(excerpts: &[Excerpt]) -> Vec<String> {
     names.into_iter().collect()
 }
 
-fn around(text: &str, line: usize) -> String {
+/// Returns the lines around a line, each with its number.
+pub(crate) fn around(text: &str, line: usize) -> String {
     let first = line.saturating_sub(AROUND).max(1);
     let lines = text.lines().enumerate().skip(first - 1).take(line + AROUND + 1 - first);
     lines.map(|(at, line)| format!("{:>5}   {}\n", at + 1, names::on_one_line(line))).collect()

@@ -170,7 +170,7 @@ fn mentions(line: &str, used: &BTreeMap<String, usize>) -> bool {
 }
 
 /// Returns the lines of a definition, each with its number.
-fn text_of(tree: &dyn Tree, path: &RepoPath, line: u32) -> Option<String> {
+pub(crate) fn text_of(tree: &dyn Tree, path: &RepoPath, line: u32) -> Option<String> {
     let text = tree.read(path).ok()??;
     let symbol = tree.symbol_at(path, line).ok().flatten();
     let (first, last) = match symbol {

@@ -6,6 +6,7 @@ mod fixing;
 mod flawed;
 mod forms;
 mod known;
+mod lookups;
 mod memory;
 mod persona_texts;
 mod personas;

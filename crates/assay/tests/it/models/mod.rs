@@ -6,6 +6,7 @@ mod damaged;
 mod failures;
 mod gaps;
 mod keys;
+mod lookups;
 mod memory;
 mod own;
 mod readings;

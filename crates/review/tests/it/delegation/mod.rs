@@ -87,6 +87,7 @@ impl Case {
             memory: None,
             second_looks: self.second_looks,
             largest_part: Some(LARGEST_PART),
+            lookups: None,
         }
     }
 

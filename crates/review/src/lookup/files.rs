@@ -1,0 +1,277 @@
+//! The files that look-ups may read, and what is found in them: [`ReadableFiles`].
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use assay_change::Change;
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+use assay_rules::WithSymbols;
+
+use super::request::{Named, ReadLines, Request, Search};
+use crate::prompt::briefing::{SafeTree, not_for_models, not_to_be_named};
+use crate::prompt::{callers, definitions, names};
+
+/// The most bytes of one result.
+const MAX_BYTES: usize = 8 << 10;
+
+/// The most bytes of a line that is shown whole.
+const MAX_LINE: usize = 400;
+
+/// The most lines that a search shows.
+const MAX_MATCHES: usize = 40;
+
+/// The most definitions that are shown of a name.
+const MAX_DEFINITIONS: usize = 6;
+
+/// The most calls that are shown of a name.
+const MAX_CALLS: usize = 12;
+
+/// The most files that one look-up reads, and the most bytes of them.
+const MAX_FILES: usize = 3_000;
+const MAX_READ_BYTES: usize = 32 << 20;
+
+/// The result for a path that may not be read, whatever the reason: a model learns nothing of files that
+/// are withheld.
+const NO_SUCH_FILE: &str =
+    "there is no such file that can be read here; `search` finds files by what they contain\n";
+
+/// The files that look-ups may read: those that git knew before the change, and those of the change. Left
+/// out are links, files that reviewers do not look at, and files whose names are withheld.
+#[derive(Debug, Default)]
+pub(super) struct ReadableFiles(BTreeSet<RepoPath>);
+
+impl ReadableFiles {
+    /// Lists the files of the tree after a change.
+    pub(super) fn of(change: &Change) -> ReadableFiles {
+        // A tree that cannot be listed is noted by the change, which makes the review incomplete.
+        let known = change.base().paths().unwrap_or_default();
+        let now: BTreeSet<RepoPath> =
+            change.tree().paths().unwrap_or_default().into_iter().collect();
+        let (shown, hidden): (Vec<_>, Vec<_>) =
+            change.files.iter().partition(|file| not_for_models(file).is_none());
+        let path = |path: &String| RepoPath::exact(path).ok();
+        let hidden: BTreeSet<RepoPath> =
+            hidden.iter().filter_map(|file| file.new_path.as_ref().and_then(path)).collect();
+        let shown = shown.iter().filter_map(|file| file.new_path.as_ref().and_then(path));
+        let is_readable = |path: &RepoPath| {
+            now.contains(path)
+                && !hidden.contains(path)
+                && not_to_be_named(path.as_str()).is_none()
+                && !change.is_behind_link(path)
+        };
+        ReadableFiles(known.into_iter().chain(shown).filter(is_readable).collect())
+    }
+
+    /// Looks something up. The result is free of credentials and of orders, and says what was cut.
+    pub(super) fn look_up(&self, change: &Change, request: &Request) -> String {
+        match request {
+            Request::ReadLines(lines) => self.read_lines(change, lines),
+            Request::Search(search) => self.search(change, search),
+            Request::Definition(named) => self.definitions(change, named),
+            Request::Callers(named) => self.callers(change, named),
+        }
+    }
+
+    fn read_lines(&self, change: &Change, ReadLines { path, from, to }: &ReadLines) -> String {
+        if !self.0.contains(path) || change.leaves_out(path) {
+            return NO_SUCH_FILE.to_owned();
+        }
+        let text = match SafeTree::of(change.tree()).read(path) {
+            Ok(Some(text)) => text,
+            Ok(None) => return "the file is no text\n".to_owned(),
+            Err(_) => return "the file could not be read\n".to_owned(),
+        };
+        let count = text.lines().count();
+        let mut result = Excerpts::default();
+        result.open(path);
+        for (line, number) in text.lines().zip(1u32..).skip(*from as usize - 1) {
+            if number > *to {
+                break;
+            }
+            if !result.push(&numbered(line, number)) {
+                let last = (*to).min(count as u32);
+                return result.cut(&format!("lines {number} to {last} are not shown"));
+            }
+        }
+        match *from as usize > count {
+            true => result.cut(&format!("the file has {count} lines")),
+            false => result.text,
+        }
+    }
+
+    fn search(&self, change: &Change, search: &Search) -> String {
+        let is_in =
+            |path: &RepoPath| search.path.as_ref().is_none_or(|at| is_at_or_below(path, at));
+        let mut result = Excerpts::default();
+        let mut matches = 0;
+        let files = self.holding(change, &search.text, is_in);
+        for (path, text) in &files.found {
+            let lines = text.lines().zip(1u32..).filter(|(line, _)| search.is_in_line(line));
+            for (at, (line, number)) in lines.enumerate() {
+                if at == 0 {
+                    result.open(path);
+                }
+                if matches == MAX_MATCHES || !result.push(&numbered(line, number)) {
+                    return result.cut(
+                        "further lines are not shown; search for a longer text, or in a folder",
+                    );
+                }
+                matches += 1;
+            }
+        }
+        result.or_nothing("no line contains the text", files.is_whole)
+    }
+
+    fn definitions(&self, change: &Change, Named { name }: &Named) -> String {
+        let safe = SafeTree::of(change.tree());
+        let tree = WithSymbols::new(&safe);
+        let mut result = Excerpts::default();
+        let mut shown = 0;
+        let files = self.holding(change, name, has_language);
+        for (path, text) in &files.found {
+            let defined = assay_rules::definitions(path.as_str(), text).unwrap_or_default();
+            for definition in defined.iter().filter(|one| one.name == *name && !one.is_local) {
+                let lines = definitions::text_of(&tree, path, definition.line).unwrap_or_default();
+                result.open(path);
+                if shown == MAX_DEFINITIONS || !result.push(&lines) {
+                    return result.cut("further definitions are not shown");
+                }
+                shown += 1;
+            }
+        }
+        result.or_nothing("no definition of the name was found", files.is_whole)
+    }
+
+    fn callers(&self, change: &Change, Named { name }: &Named) -> String {
+        let mut result = Excerpts::default();
+        let mut shown = 0;
+        let files = self.holding(change, name, has_language);
+        for (path, text) in &files.found {
+            for call in assay_rules::calls(path.as_str(), text, name) {
+                result.open(path);
+                if shown == MAX_CALLS || !result.push(&callers::around(text, call.start() as usize))
+                {
+                    return result.cut("further calls are not shown");
+                }
+                shown += 1;
+            }
+        }
+        result.or_nothing("no call of the name was found", files.is_whole)
+    }
+
+    /// Returns the files that hold a text, as models may see them.
+    fn holding(
+        &self,
+        change: &Change,
+        wanted: &str,
+        is_candidate: impl Fn(&RepoPath) -> bool,
+    ) -> Holding {
+        let safe = SafeTree::of(change.tree());
+        let mut holding = Holding { found: Vec::new(), is_whole: true };
+        let mut left = MAX_READ_BYTES;
+        for (path, at) in self.0.iter().filter(|path| is_candidate(path)).zip(0..) {
+            // A file that cannot be read is noted by the change, which makes the review incomplete.
+            let Ok(Some(raw)) = change.tree().read(path) else { continue };
+            match left.checked_sub(raw.len()) {
+                Some(rest) if at < MAX_FILES => left = rest,
+                _ => {
+                    holding.is_whole = false;
+                    return holding;
+                }
+            }
+            if !raw.contains(wanted) || change.leaves_out(path) {
+                continue;
+            }
+            // The text may be one that models do not see.
+            let text = safe.read(path).ok().flatten().filter(|text| text.contains(wanted));
+            holding.found.extend(text.map(|text| (path.clone(), text)));
+        }
+        holding
+    }
+}
+
+/// The files that hold a text.
+struct Holding {
+    found: Vec<(RepoPath, String)>,
+    /// False if the tree has more files than one look-up reads.
+    is_whole: bool,
+}
+
+/// Lines of several files, as one result of limited length.
+#[derive(Default)]
+struct Excerpts {
+    text: String,
+    path: Option<RepoPath>,
+}
+
+impl Excerpts {
+    /// Begins with the lines of a file, unless they have begun already.
+    fn open(&mut self, path: &RepoPath) {
+        if self.path.as_ref() != Some(path) {
+            writeln!(self.text, "### FILE {path}").expect("writing to a string works");
+            self.path = Some(path.clone());
+        }
+    }
+
+    /// Adds whole lines; returns false, and adds nothing, if there is no room for them.
+    fn push(&mut self, lines: &str) -> bool {
+        let has_room = self.text.len() + lines.len() <= MAX_BYTES;
+        if has_room {
+            self.text.push_str(lines);
+        }
+        has_room
+    }
+
+    /// Returns the text with a note on what it lacks.
+    fn cut(self, why: &str) -> String {
+        format!("{}({why})\n", self.text)
+    }
+
+    /// Returns the text, or words for that there is none.
+    fn or_nothing(self, nothing: &str, is_whole: bool) -> String {
+        let text = match self.text.is_empty() {
+            true => format!("{nothing}\n"),
+            false => self.text,
+        };
+        match is_whole {
+            true => text,
+            false => format!("{text}(cut: the repository is larger than one look-up reads)\n"),
+        }
+    }
+}
+
+impl Search {
+    /// Returns true if a line contains the text.
+    fn is_in_line(&self, line: &str) -> bool {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        line.match_indices(&self.text).any(|(at, found)| {
+            let before = line[..at].chars().next_back();
+            let after = line[at + found.len()..].chars().next();
+            let goes_on = |inner: Option<char>, outer: Option<char>| {
+                inner.is_some_and(is_word) && outer.is_some_and(is_word)
+            };
+            !self.whole_words
+                || !goes_on(found.chars().next(), before)
+                    && !goes_on(found.chars().next_back(), after)
+        })
+    }
+}
+
+/// Returns a line with its number, cut where it is long.
+fn numbered(line: &str, number: u32) -> String {
+    let line = names::on_one_line(line);
+    match line.len() > MAX_LINE {
+        true => format!("{number:>5}   {}… (cut)\n", &line[..line.floor_char_boundary(MAX_LINE)]),
+        false => format!("{number:>5}   {line}\n"),
+    }
+}
+
+fn has_language(path: &RepoPath) -> bool {
+    assay_rules::name_of_language(path.as_str()).is_some()
+}
+
+fn is_at_or_below(path: &RepoPath, place: &RepoPath) -> bool {
+    let rest = path.as_str().strip_prefix(place.as_str());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

@@ -1,0 +1,120 @@
+//! A question to a persona's model with the look-ups before its answer: [`Conversation`].
+
+use assay_change::Change;
+use assay_models::{Answered, Failure, Prompt, Reply, Spent, ToolCall, Turn};
+use assay_rules::redacted_text;
+
+use super::Persona;
+use super::desk::{BYTES_PER_TOKEN, Desk};
+use crate::lookup::{self, Allowance};
+use crate::reviewer::Exchange;
+
+/// The least bytes that a model takes which is offered look-ups: with fewer, the change needs the room.
+const MIN_CONTEXT_BYTES: u64 = 4 * lookup::MAX_RESULT_BYTES as u64;
+
+/// The outcome of a question, after all turns.
+pub(super) struct Conversation {
+    /// The last reply, which holds no calls, or the reason for which there is none. A reply that took
+    /// orders is the last one, whether or not it holds calls.
+    pub(super) outcome: Result<Reply, Failure>,
+    /// The prompt of the last turn.
+    pub(super) prompt: Prompt,
+    /// Each turn, in order.
+    pub(super) exchanges: Vec<Exchange>,
+    pub(super) spent: Spent,
+    /// Remarks for the report.
+    pub(super) notes: Vec<String>,
+    /// The texts beside the calls of earlier turns.
+    pub(super) earlier_texts: Vec<String>,
+}
+
+impl Desk {
+    /// Returns true if a persona's model is offered look-ups.
+    pub(super) fn offers_lookups(&self, persona: &Persona) -> bool {
+        let about = self.model(persona).about();
+        self.lookups.is_some()
+            && about.takes_tools
+            && about.context_tokens.saturating_mul(BYTES_PER_TOKEN) >= MIN_CONTEXT_BYTES
+    }
+
+    /// Returns a prompt that offers look-ups, where the persona's model takes them.
+    pub(super) fn with_lookups(&self, persona: &Persona, prompt: Prompt) -> Prompt {
+        match self.offers_lookups(persona) {
+            true => Prompt { tools: lookup::tools(), ..prompt },
+            false => prompt,
+        }
+    }
+
+    /// Asks a persona's model, and answers its look-ups until it gives its answer. The last turn offers no
+    /// tools, so that the conversation ends.
+    pub(super) fn converse(
+        &self,
+        persona: &Persona,
+        change: &Change,
+        prompt: Prompt,
+        can_be_read: fn(&str) -> bool,
+        heard: &dyn Fn(usize),
+    ) -> Conversation {
+        let model = self.model(persona).id().to_string();
+        let mut allowance = Allowance::default();
+        let mut talk = Conversation {
+            outcome: Ok(Reply::new("", Default::default())),
+            prompt,
+            exchanges: Vec::new(),
+            spent: Spent::default(),
+            notes: Vec::new(),
+            earlier_texts: Vec::new(),
+        };
+        loop {
+            let answered = self.ask(persona, &talk.prompt, can_be_read, heard);
+            talk.note(persona, &model, answered);
+            let Ok(reply) = &mut talk.outcome else { return talk };
+            let Some(lookups) = self.lookups.as_ref().filter(|_| !talk.prompt.tools.is_empty())
+            else {
+                return talk;
+            };
+            if reply.calls.is_empty() || reply.says(self.canary()) {
+                return talk;
+            }
+            let calls = reply.calls.drain(..).map(|call| self.cleaned(call)).collect();
+            let thoughts = std::mem::take(&mut reply.thoughts);
+            talk.earlier_texts.push(std::mem::take(&mut reply.text));
+            let calls = lookups.answer(change, calls, &mut allowance);
+            talk.prompt.turns.push(Turn { calls, thoughts });
+            if allowance.is_used_up() {
+                talk.prompt.tools.clear();
+            }
+        }
+    }
+
+    /// Returns a call as it goes into the next prompt: without credentials and without the marks of the
+    /// run, so that a recorded reply makes the same prompt.
+    fn cleaned(&self, call: ToolCall) -> ToolCall {
+        let clean = |text: &str| redacted_text(&self.nonce().without_marks(text));
+        ToolCall { name: clean(&call.name), arguments: clean(&call.arguments) }
+    }
+}
+
+impl Conversation {
+    /// Notes what came of a turn.
+    fn note(&mut self, persona: &Persona, model: &str, answered: Answered) {
+        let Answered { outcome, source, attempts, spent, not_kept } = answered;
+        self.spent = self.spent.plus(spent);
+        self.notes.extend(not_kept);
+        if outcome.as_ref().is_ok_and(|reply| reply.tools_refused) {
+            let note = format!("`{model}` takes no tools, so it was asked without look-ups");
+            self.notes.extend((!self.notes.contains(&note)).then_some(note));
+        }
+        self.exchanges.push(Exchange {
+            reviewer: persona.name.clone(),
+            model: model.to_owned(),
+            prompt: self.prompt.hash(),
+            source,
+            attempts,
+            tokens: spent.tokens.total(),
+            failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
+            class: outcome.as_ref().err().map(|failure| failure.class),
+        });
+        self.outcome = outcome;
+    }
+}
