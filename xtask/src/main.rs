@@ -71,7 +71,7 @@ enum Chore {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Makes the recorded review under `examples/` anew
+    /// Makes the recorded review under `examples/` anew, and carries recorded answers over
     RecordExample,
     /// Times the parts that have to be fast, beside other programs
     Bench {

@@ -15,7 +15,8 @@ use assay_review::delegation::{
 };
 use assay_review::persona::Personas;
 use assay_review::recording::{Grouping, RecordedModels, RecordedTerms};
-use assay_review::{Reviewer, Rules};
+use assay_review::transcript::ReviewTranscript;
+use assay_review::{Review, Reviewer, Rules};
 use assay_review::{ledger, runs};
 use assay_serve::mcp::Refusal;
 use assay_serve::review::{Begin, Begun, Ended, Finish, Fixing, Reviews};
@@ -110,15 +111,25 @@ impl Repository {
         here.is_ok_and(|here| runs::change_hash(&here.change) == runs::change_hash(change))
     }
 
-    fn finish(&self, id: &ReviewId) -> anyhow::Result<Finish> {
-        match self.close(id) {
+    /// Ends a review. `seen` is called with the review and the answers of the agent when the review is
+    /// decided by this call.
+    pub(crate) fn finish_seeing(
+        &self,
+        id: &ReviewId,
+        seen: &mut dyn FnMut(&Review, ReviewTranscript),
+    ) -> anyhow::Result<Finish> {
+        match self.close(id, seen) {
             // The review was finished before, or by another process meanwhile.
             Err(error) if is_finished(&error) => Ok(Finish::Done(Box::new(self.ended(id)?))),
             closed => closed,
         }
     }
 
-    fn close(&self, id: &ReviewId) -> anyhow::Result<Finish> {
+    fn close(
+        &self,
+        id: &ReviewId,
+        seen: &mut dyn FnMut(&Review, ReviewTranscript),
+    ) -> anyhow::Result<Finish> {
         let review = delegation::open(&state_of(&self.root), id)?;
         let (scope, selection) = review.scope();
         let mut now = match self.opened(scope, selection) {
@@ -140,6 +151,7 @@ impl Repository {
             Closing::Done(closed) => {
                 let tree = Some(closed.tree);
                 let trouble = keep(&closed, change.as_ref(), &from_ledger)?;
+                seen(&closed.review, closed.transcript());
                 closed.kept_as(&id.to_string())?;
                 let notes = trouble.into_iter().collect();
                 Ok(Finish::Done(Box::new(Ended { tree, notes, ..self.ended(id)? })))
@@ -300,7 +312,7 @@ impl Reviews for Repository {
     }
 
     fn finish(&self, review: &str) -> Result<Finish, Refusal> {
-        self.finish(&id(review)?).map_err(refused)
+        self.finish_seeing(&id(review)?, &mut |_, _| {}).map_err(refused)
     }
 
     fn next_fix(&self, review: &str, skip: &BTreeSet<String>) -> Result<Fixing, Refusal> {
@@ -317,7 +329,7 @@ fn id(review: &str) -> Result<ReviewId, Refusal> {
 }
 
 /// Returns an error as a refusal, with all causes and no secret.
-fn refused(error: anyhow::Error) -> Refusal {
+pub(crate) fn refused(error: anyhow::Error) -> Refusal {
     let error: &(dyn Error + 'static) = error.as_ref();
     Refusal::new(assay_rules::redact(&Refusal::of(error).to_string()))
 }

@@ -16,6 +16,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::post::WhenReady;
 use assay_findings::report::Report;
 use assay_findings::shown::ShownLimit;
+use assay_findings::spent::Spent;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::WithoutContent;
 use assay_models::Class;
@@ -261,7 +262,10 @@ impl Prepared {
             without_content: self.without_content,
             shown: self.shown,
             dismissals: &self.dismissals,
-            spent: self.panel.as_ref().map(Panel::spent),
+            spent: self
+                .panel
+                .as_ref()
+                .map(|panel| Spent { bytes: review.bytes(), ..panel.spent() }),
             today: self.today.clone(),
         };
         review.synthesis(&self.change, &terms)

@@ -44,6 +44,9 @@ pub struct ReviewerScore {
     /// The spread over repeats; `None` of a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<Stability>,
+    /// The origin of the results in words; empty where they were made in this run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origin: Vec<String>,
 }
 
 /// How much the runs of one reviewer over the same set differ.
@@ -68,6 +71,8 @@ pub struct ReviewerResults {
     pub results: BTreeMap<String, Result<CaseResult, String>>,
     /// The results of further runs over the same set.
     pub repeats: Vec<BTreeMap<String, Result<CaseResult, String>>>,
+    /// The origin of the results in words; empty where they were made in this run.
+    pub origin: Vec<String>,
 }
 
 /// Scores reviewers on a set. A reviewer's score does not depend on the other reviewers.
@@ -90,6 +95,7 @@ pub fn evaluate(
             incomplete: incomplete.map(|score| score.case.clone()).collect(),
             stability: (runs.len() > 1).then(|| Stability::of(&runs, options.beta)),
             cases: scores,
+            origin: reviewer.origin.clone(),
         }
     };
     let reviewers = reviewers.iter().map(score).collect();

@@ -50,7 +50,8 @@ pub(crate) type Fact = (&'static str, Vec<String>);
 
 /// Returns the facts about a reviewer beside those of the table.
 pub(crate) fn facts(reviewer: &ReviewerScore) -> Vec<Fact> {
-    let mut facts = label_facts(&reviewer.summary);
+    let mut facts = vec![("origin", reviewer.origin.clone())];
+    facts.extend(label_facts(&reviewer.summary));
     facts.extend(confidence_facts(&reviewer.summary));
     facts.extend(effort_facts(&reviewer.summary));
     let rejected = reviewer.summary.rejected_hits;
@@ -106,21 +107,31 @@ fn confidence_facts(summary: &SetSummary) -> Vec<Fact> {
 
 fn effort_facts(summary: &SetSummary) -> Vec<Fact> {
     let Effort { calls, bytes, tokens, dollars, seconds } = summary.effort;
-    let hits = summary.counts.hits.max(1) as f64;
+    let hits = summary.counts.hits;
+    // A share of no label is no number.
+    let each = |amount: f64, unit: &str, digits: usize| {
+        (hits > 0).then(|| format!("{:.digits$} {unit} for each label named", amount / hits as f64))
+    };
     let mut facts = Vec::new();
+    let fact = |name, all: Vec<Option<String>>| (name, all.into_iter().flatten().collect());
     if calls > 0 {
+        let kilobytes = bytes as f64 / 1000.0;
         let all = vec![
-            format!("{calls} calls"),
-            format!("{tokens} tokens"),
-            format!("{:.0} KB", bytes as f64 / 1000.0),
-            format!("{:.1} calls for each label named", calls as f64 / hits),
+            Some(format!("{calls} calls")),
+            (bytes > 0).then(|| format!("{kilobytes:.0} KB of text")),
+            (bytes > 0).then(|| format!("{:.1} KB for each call", kilobytes / calls as f64)),
+            (tokens > 0).then(|| format!("{tokens} tokens")),
+            each(calls as f64, "calls", 1),
+            each(kilobytes, "KB", 1).filter(|_| bytes > 0),
         ];
-        facts.push(("effort", all));
-        let each = format!("{:.3} USD for each label named", dollars / hits);
-        facts.push(("cost", vec![format!("{dollars:.2} USD"), each]));
+        facts.push(fact("effort", all));
+    }
+    if dollars > 0.0 {
+        facts.push(fact("cost", vec![Some(format!("{dollars:.2} USD")), each(dollars, "USD", 3)]));
     }
     if seconds > 0.0 {
-        facts.push(("time", vec![format!("{seconds:.1} s")]));
+        let total = Some(format!("{seconds:.1} s"));
+        facts.push(fact("time", vec![total, each(seconds, "s", 1)]));
     }
     facts
 }

@@ -16,6 +16,9 @@ pub struct Spent {
     pub tokens: u64,
     /// The dollars that this comes to, where prices are known.
     pub usd: Option<f64>,
+    /// The bytes of all questions and answers; 0 where they were not counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes: u64,
     /// Whether something broke off, so that this is only the most it can have been.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
@@ -42,10 +45,14 @@ pub struct ModelSpent {
     pub at_most: bool,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl fmt::Display for ModelSpent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ModelSpent { model, calls, kept_answers, tokens, usd, at_most } = self.clone();
-        let spent = Spent { calls, kept_answers, tokens, usd, at_most, models: Vec::new() };
+        let spent = Spent { calls, kept_answers, tokens, usd, at_most, ..Spent::default() };
         write!(f, "{model}: {spent}")
     }
 }

@@ -4,7 +4,7 @@
 //! giving an [`Answer`]; [`Review::synthesis`] puts the answers together. [`runs`] keeps a review
 //! on disk, [`ledger`] what became of findings over time, [`memory`] is what of that reviewers are told,
 //! [`delegation`] has somebody else's model do
-//! the reading, [`handed_in`] is what agents found besides, [`baseline`]
+//! the reading, [`transcript`] holds the answers of that model, [`handed_in`] is what agents found besides, [`baseline`]
 //! is what somebody accepted, [`fix`] applies what is safe, and a [`fixer`]
 //! asks a model for the rest. How a verdict
 //! comes about is `findings`' business, and what a change is, `change`'s.
@@ -29,6 +29,7 @@ pub mod roster;
 mod run;
 pub mod runs;
 mod secrets;
+pub mod transcript;
 
 pub use interrupt::Interrupt;
 pub use leads::Leads;

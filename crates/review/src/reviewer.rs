@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::leads::Leads;
 use crate::runs::short_hash;
 use crate::secrets::keep_secrets;
+use crate::transcript::TranscriptAnswer;
 
 /// Why a reader that was interrupted has no answer.
 const INTERRUPTED: &str = "it was interrupted before it answered; review again";
@@ -109,6 +110,13 @@ pub struct Exchange {
     /// The kind of that failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
+    /// The bytes of question and answer.
+    #[serde(default)]
+    pub bytes: u64,
+    /// The question among those of the review, with its answer. A run keeps answers in its recording
+    /// and not here.
+    #[serde(skip)]
+    pub transcript: TranscriptAnswer,
 }
 
 /// Whether a reviewer reads a change, and why.

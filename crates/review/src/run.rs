@@ -284,6 +284,11 @@ fn ask(reviewer: &dyn Reviewer, change: &Change, tell: Tell<'_>) -> Answer {
 }
 
 impl Review {
+    /// Returns the bytes of all questions to models and of their answers.
+    pub fn bytes(&self) -> u64 {
+        self.exchanges.iter().map(|exchange| exchange.bytes).sum()
+    }
+
     /// Gives the files that somebody named, whether there are such or not.
     pub fn named_files(&self) -> BTreeSet<RepoPath> {
         let votes = self.reports.iter().flat_map(|report| &report.votes);

@@ -1,9 +1,12 @@
-//! `cargo xtask record-example`: the recorded review under `examples/`, made anew.
+//! `cargo xtask record-example`: the recordings under `examples/`, made anew.
 //!
-//! The change and what the models say to it are written by hand; what assay makes of both is
-//! recorded. It has to be made anew whenever what models are told changes.
+//! The change of the recorded review and the answers of the models are written by hand; what assay
+//! makes of both is recorded. The answers on the cases of `examples/eval` were given by readers, so
+//! they are carried over to the new questions, and marked. Both have to be done whenever the text of a
+//! question changes.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use assay_fakes::Repository;
@@ -13,6 +16,9 @@ use crate::workspace::{command, root, target};
 
 /// Where the recording lies.
 const RECORDING: &str = "examples/persona-review";
+
+/// The set whose recordings are carried over.
+const SET: &str = "examples/eval";
 
 const BEFORE: [(&str, &str); 4] = [
     ("AGENTS.md", include_str!("before/AGENTS.md")),
@@ -57,5 +63,31 @@ pub(crate) fn record() -> anyhow::Result<bool> {
         .status()
         .context("assay could not be run")?;
     // The example has findings, so the review is not ready.
-    Ok(status.code() == Some(1))
+    Ok(status.code() == Some(1) && rekey(&binary)?)
+}
+
+/// Carries the answers of the recordings of the set over to the questions of now; returns true if no
+/// question is left without an answer.
+fn rekey(binary: &Path) -> anyhow::Result<bool> {
+    let folder = root().join(SET).join("recordings");
+    if !folder.is_dir() {
+        return Ok(true);
+    }
+    // No configuration of the folder that the chore is called in may change the questions.
+    let empty = Repository::new();
+    let mut is_answered = true;
+    for entry in fs::read_dir(&folder).context("the recordings of the set cannot be read")? {
+        let recording = entry?.path();
+        if !recording.join("answers.jsonl").is_file() {
+            continue;
+        }
+        let (set, recording) = (root().join(SET), recording.display().to_string());
+        let set = set.display().to_string();
+        let status = command(&binary.display().to_string(), &["eval", "rekey", &set, &recording])
+            .current_dir(empty.path())
+            .status()
+            .context("assay could not be run")?;
+        is_answered &= status.success();
+    }
+    Ok(is_answered)
 }

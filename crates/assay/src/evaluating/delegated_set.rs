@@ -7,18 +7,23 @@ use std::sync::{Mutex, MutexGuard};
 use assay_change::{Scope, Selection};
 use assay_eval::set::Case;
 use assay_findings::finding::Finding;
-use assay_review::delegation::Delegated;
+use assay_findings::synthesis::Synthesis;
+use assay_review::Review;
 use assay_review::delegation::mend::Verified;
+use assay_review::delegation::{Delegated, DelegationError};
+use assay_review::transcript::ReviewTranscript;
 use assay_serve::mcp::Refusal;
 use assay_serve::review::{Begin, Begun, Ended, Finish, Fixing, Reviews};
 
+use super::answering::effort;
 use super::case_repository::CaseRepository;
 use super::reviewers::{CaseOutput, of_synthesis};
-use crate::delegating::Repository;
+use crate::delegating::{Repository, refused};
 
-/// Keeps the output of a case, by the id of the case, and returns a note for the agent.
+/// Keeps the output of a case, by the id of the case, and the answers of the agent where the review was
+/// decided just now.
 pub(crate) type KeepOutput =
-    dyn Fn(&str, CaseOutput) -> anyhow::Result<Option<String>> + Send + Sync;
+    dyn Fn(&str, CaseOutput, Option<ReviewTranscript>) -> anyhow::Result<()> + Send + Sync;
 
 /// A set whose cases are handed out one after the other. Labels are never part of an answer.
 pub(crate) struct DelegatedSet {
@@ -127,7 +132,12 @@ impl Reviews for DelegatedSet {
     }
 
     fn finish(&self, review: &str) -> Result<Finish, Refusal> {
-        let finish = self.at(review, |reviews| reviews.finish(review))?;
+        let mut decided = None;
+        let finish = self.at(review, |reviews| {
+            let id = review.parse().map_err(|error: DelegationError| Refusal::of(&error))?;
+            let seen = &mut |review: &Review, answers| decided = Some((effort(review), answers));
+            reviews.finish_seeing(&id, seen).map_err(refused)
+        })?;
         let Finish::Done(mut ended) = finish else { return Ok(finish) };
         let mut progress = self.progress();
         let case = progress.begun.get(review).map(|begun| begun.case.clone()).unwrap_or_default();
@@ -135,10 +145,11 @@ impl Reviews for DelegatedSet {
         let left = self.cases.len() - progress.finished.len();
         drop(progress);
         let Ended { synthesis, notes, .. } = &mut *ended;
-        let kept = (self.keep)(&case, of_synthesis(synthesis))
+        let (effort, answers) = decided.unzip();
+        let output = of_synthesis(&Synthesis { spent: effort, ..synthesis.clone() });
+        (self.keep)(&case, output, answers)
             .map_err(|error| Refusal::new(format!("the review is not kept: {error:#}")))?;
         notes.push(format!("{left} changes of the set are left"));
-        notes.extend(kept);
         Ok(Finish::Done(ended))
     }
 

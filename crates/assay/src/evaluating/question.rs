@@ -19,6 +19,9 @@ Answer with JSON alone:
 An empty list says that the change has no such defect.
 ";
 
+/// The name of the question, under which an answer to it is handed in.
+pub(crate) const PLAIN_QUESTION: &str = "plain-question";
+
 /// The most bytes of a diff that are asked about.
 const MAX_DIFF: usize = 400_000;
 
@@ -46,14 +49,12 @@ pub(crate) struct PlainAnswer {
 impl PlainQuestion {
     /// Asks about a change with a title.
     pub(crate) fn ask(&self, title: &str, diff: &str) -> anyhow::Result<PlainAnswer> {
-        if diff.len() > MAX_DIFF {
-            bail!("the diff has {} bytes; the plain question takes {MAX_DIFF}", diff.len());
-        }
-        let prompt = self.prompt(title, diff);
+        let max_output_tokens = self.model.about().max_output_tokens;
+        let prompt = question_prompt(title, diff, max_output_tokens, self.thinking)?;
         let asked = prompt.system.len()
             + prompt.blocks.iter().map(|block| block.text(&self.nonce).len()).sum::<usize>();
         let ask = Ask {
-            label: "plain question",
+            label: PLAIN_QUESTION,
             prompt: &prompt,
             nonce: &self.nonce,
             time: self.time,
@@ -68,24 +69,33 @@ impl PlainQuestion {
             dollars: spent.micro_usd.unwrap_or(0) as f64 / 1e6,
         })
     }
+}
 
-    fn prompt(&self, title: &str, diff: &str) -> Prompt {
-        let (title, diff) = (redacted_text(title), redacted_text(diff));
-        let pieces = vec![
-            Piece::Text(format!("{QUESTION}\n")),
-            Piece::Mark(Mark::Fence),
-            Piece::Text(format!("\n{title}\n\n{diff}\n")),
-            Piece::Mark(Mark::Fence),
-            Piece::Text("\n".to_owned()),
-        ];
-        Prompt {
-            system: "You review changes of software.".to_owned(),
-            blocks: vec![Block { pieces, shared: false }],
-            schema: None,
-            max_output_tokens: self.model.about().max_output_tokens,
-            thinking_tokens: self.thinking,
-            tools: Vec::new(),
-            turns: Vec::new(),
-        }
+/// Returns the question about a change with a title. Fails if the diff is too long to be asked about.
+pub(crate) fn question_prompt(
+    title: &str,
+    diff: &str,
+    max_output_tokens: u32,
+    thinking_tokens: u32,
+) -> anyhow::Result<Prompt> {
+    if diff.len() > MAX_DIFF {
+        bail!("the diff has {} bytes; the plain question takes {MAX_DIFF}", diff.len());
     }
+    let (title, diff) = (redacted_text(title), redacted_text(diff));
+    let pieces = vec![
+        Piece::Text(format!("{QUESTION}\n")),
+        Piece::Mark(Mark::Fence),
+        Piece::Text(format!("\n{title}\n\n{diff}\n")),
+        Piece::Mark(Mark::Fence),
+        Piece::Text("\n".to_owned()),
+    ];
+    Ok(Prompt {
+        system: "You review changes of software.".to_owned(),
+        blocks: vec![Block { pieces, shared: false }],
+        schema: None,
+        max_output_tokens,
+        thinking_tokens,
+        tools: Vec::new(),
+        turns: Vec::new(),
+    })
 }

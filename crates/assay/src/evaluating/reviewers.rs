@@ -16,8 +16,11 @@ use assay_eval::score::{CaseResult, Effort};
 use assay_eval::set::Case;
 use assay_findings::gate::Mode;
 use assay_findings::write::pretty;
+use assay_review::transcript::ReviewTranscript;
 
+use super::answering::replay;
 use super::case_repository::CaseRepository;
+use super::transcripts::Transcripts;
 use crate::commands::today;
 use crate::models::{Asked, Keeping, Line, ModelArgs, plain_question};
 use crate::reviewing::Prepared;
@@ -39,6 +42,8 @@ pub(crate) enum EvalReviewer {
     Question(Option<String>),
     /// The recordings of the set, of one reviewer or of all.
     Recorded(Option<String>),
+    /// A recording in any folder.
+    Replayed(PathBuf),
 }
 
 impl FromStr for EvalReviewer {
@@ -69,6 +74,10 @@ impl fmt::Display for EvalReviewer {
             EvalReviewer::Models(name) => ("models", name),
             EvalReviewer::Question(name) => ("question", name),
             EvalReviewer::Recorded(name) => ("recorded", name),
+            EvalReviewer::Replayed(folder) => {
+                let name = folder.file_name().unwrap_or(folder.as_os_str());
+                return write!(f, "replayed={}", name.to_string_lossy());
+            }
         };
         match name {
             Some(name) => write!(f, "{kind}={name}"),
@@ -87,7 +96,9 @@ pub(crate) fn with_baselines(
     let mut all: Vec<EvalReviewer> = Vec::new();
     for reviewer in asked {
         let meant = match reviewer {
-            EvalReviewer::Rules | EvalReviewer::Question(_) => vec![reviewer.clone()],
+            EvalReviewer::Rules | EvalReviewer::Question(_) | EvalReviewer::Replayed(_) => {
+                vec![reviewer.clone()]
+            }
             EvalReviewer::Models(name) => {
                 vec![reviewer.clone(), EvalReviewer::Question(name.clone())]
             }
@@ -151,6 +162,26 @@ pub(crate) struct CaseOutput {
     pub(crate) result: Result<CaseResult, String>,
     /// The output with the ending of its file; `None` where there is none.
     pub(crate) kept: Option<(String, &'static str)>,
+    /// The recorded answers that the output was made from.
+    pub(crate) replayed: ReplayedAnswers,
+}
+
+/// The number of recorded answers that an output was made from.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReplayedAnswers {
+    pub(crate) all: usize,
+    /// Those that were given to an earlier wording of their question.
+    pub(crate) of_earlier_wording: usize,
+}
+
+impl ReplayedAnswers {
+    fn of(transcript: &ReviewTranscript) -> ReplayedAnswers {
+        let answers = transcript.answers.iter().filter(|it| it.answer.is_some());
+        ReplayedAnswers {
+            all: answers.clone().count(),
+            of_earlier_wording: answers.filter(|it| it.earlier_wording).count(),
+        }
+    }
 }
 
 /// What a reviewer has taken so far.
@@ -167,15 +198,20 @@ pub(crate) fn review_set(
     reviewer: &EvalReviewer,
 ) -> anyhow::Result<BTreeMap<String, CaseOutput>> {
     let settings = review_files_on_disk(run.root)?;
+    let transcripts = match reviewer.recording(run.set) {
+        Some(folder) => Transcripts::read(&folder)?.unwrap_or_default(),
+        None => Transcripts::default(),
+    };
     let taken = Mutex::new(Taken::default());
     let review = |case: &Case| {
         let started = Instant::now();
         let so_far = *taken.lock().unwrap_or_else(|broken| broken.into_inner());
-        let reviewed = review_case(run, reviewer, case, &settings, so_far);
+        let reviewed = review_case(run, reviewer, case, (&settings, &transcripts), so_far);
         let seconds = started.elapsed().as_secs_f64();
         let mut output = reviewed.unwrap_or_else(|error| CaseOutput {
             result: Err(assay_rules::redact(&format!("{error:#}")).into_owned()),
             kept: None,
+            replayed: ReplayedAnswers::default(),
         });
         if let Ok(result) = &mut output.result {
             result.effort.seconds = seconds;
@@ -188,8 +224,10 @@ pub(crate) fn review_set(
     };
     // A case whose reviewer asks a model has to know what those before have spent.
     let threads = match reviewer {
-        EvalReviewer::Rules => std::thread::available_parallelism().map_or(1, usize::from),
-        EvalReviewer::Models(_) | EvalReviewer::Question(_) | EvalReviewer::Recorded(_) => 1,
+        EvalReviewer::Rules | EvalReviewer::Recorded(_) | EvalReviewer::Replayed(_) => {
+            std::thread::available_parallelism().map_or(1, usize::from)
+        }
+        EvalReviewer::Models(_) | EvalReviewer::Question(_) => 1,
     };
     let next = AtomicUsize::new(0);
     let outputs = Mutex::new(BTreeMap::new());
@@ -211,7 +249,7 @@ fn review_case(
     run: &EvalRun<'_>,
     reviewer: &EvalReviewer,
     case: &Case,
-    settings: &[(String, String)],
+    (settings, transcripts): (&[(String, String)], &Transcripts),
     taken: Taken,
 ) -> anyhow::Result<CaseOutput> {
     let lay_out = || CaseRepository::new(run.set, case, settings);
@@ -243,9 +281,24 @@ fn review_case(
             }
             Ok(output)
         }
-        EvalReviewer::Recorded(name) => {
-            let name = name.as_deref().context("a recording has a name")?;
-            of_recording(&run.set.join(RECORDINGS).join(name), &case.id)
+        EvalReviewer::Recorded(_) | EvalReviewer::Replayed(_) => {
+            if let Some(transcript) = transcripts.cases.get(&case.id) {
+                let output = replay(case, &lay_out()?, transcript)?;
+                return Ok(CaseOutput { replayed: ReplayedAnswers::of(transcript), ..output });
+            }
+            let folder = reviewer.recording(run.set).context("a recording has a name")?;
+            of_recording(&folder, &case.id)
+        }
+    }
+}
+
+impl EvalReviewer {
+    /// Returns the folder of the recording that is replayed; `None` where there is none.
+    fn recording(&self, set: &Path) -> Option<PathBuf> {
+        match self {
+            EvalReviewer::Rules | EvalReviewer::Models(_) | EvalReviewer::Question(_) => None,
+            EvalReviewer::Recorded(name) => Some(set.join(RECORDINGS).join(name.as_deref()?)),
+            EvalReviewer::Replayed(folder) => Some(folder.clone()),
         }
     }
 }
@@ -292,12 +345,18 @@ fn of_prepared(prepared: &Prepared) -> anyhow::Result<CaseOutput> {
 /// Returns the output of a review by assay.
 pub(crate) fn of_synthesis(synthesis: &assay_findings::synthesis::Synthesis) -> CaseOutput {
     let text = assay_rules::redact(&pretty(synthesis)).into_owned();
-    CaseOutput { result: Ok(CaseResult::from(synthesis)), kept: Some((text, "json")) }
+    let kept = Some((text, "json"));
+    CaseOutput {
+        result: Ok(CaseResult::from(synthesis)),
+        kept,
+        replayed: ReplayedAnswers::default(),
+    }
 }
 
-fn of_text(text: String, ending: &'static str) -> CaseOutput {
+/// Returns the output of a reviewer that wrote a text.
+pub(crate) fn of_text(text: String, ending: &'static str) -> CaseOutput {
     let result = parse_output(&text).map_err(|error| error.to_string());
-    CaseOutput { result, kept: Some((text, ending)) }
+    CaseOutput { result, kept: Some((text, ending)), replayed: ReplayedAnswers::default() }
 }
 
 /// Replays the recording of a case, or reads the output that is kept in its place.

@@ -28,6 +28,7 @@ impl From<&Synthesis> for CaseResult {
             blocks: synthesis.verdict.state == State::NotReady,
             effort: Effort {
                 calls: spent.calls + spent.kept_answers,
+                bytes: spent.bytes,
                 tokens: spent.tokens,
                 dollars: spent.usd.unwrap_or(0.0),
                 ..Effort::default()

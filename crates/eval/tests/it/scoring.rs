@@ -196,7 +196,8 @@ fn the_same_words_at_the_same_place_are_one_comment() {
 fn a_case_without_a_result_counts_as_missed_and_is_named() {
     let cases = [case(vec![label("wrong sign", "a.py", 3)])];
     let results = BTreeMap::from([("a".to_owned(), Err("no answer".to_owned()))]);
-    let reviewer = ReviewerResults { name: "one".to_owned(), results, repeats: Vec::new() };
+    let reviewer =
+        ReviewerResults { name: "one".to_owned(), results, ..ReviewerResults::default() };
     let report = evaluate("set", &cases, &[reviewer], by_place(3), SummaryOptions::default());
     let score = &report.reviewers[0];
     assert_eq!(score.missing, BTreeMap::from([("a".to_owned(), "no answer".to_owned())]));
@@ -215,6 +216,7 @@ fn runs_that_differ_are_told_by_verdict_and_labels() {
         name: "one".to_owned(),
         results: run(&[3, 30], true),
         repeats: vec![run(&[3], true), run(&[3], false)],
+        ..ReviewerResults::default()
     };
     let report = evaluate("set", &cases, &[reviewer], by_place(3), SummaryOptions::default());
     let stability = report.reviewers[0].stability.clone().expect("there are repeats");
@@ -230,7 +232,7 @@ fn a_comparison_tells_labels_and_not_counts() {
         let result =
             CaseResult { comments: vec![comment("x", "a.py", line)], ..CaseResult::default() };
         let results = BTreeMap::from([("a".to_owned(), Ok(result))]);
-        ReviewerResults { name: name.to_owned(), results, repeats: Vec::new() }
+        ReviewerResults { name: name.to_owned(), results, ..ReviewerResults::default() }
     };
     let both = [reviewer("one", 3), reviewer("two", 30)];
     let report = evaluate("set", &cases, &both, by_place(3), SummaryOptions::default());
@@ -254,7 +256,8 @@ fn a_limit_holds_up_to_its_value_and_an_undefined_figure_keeps_none() {
         let cases = [case(vec![label("wrong sign", "a.py", 3)])];
         let result = CaseResult { comments, ..CaseResult::default() };
         let results = BTreeMap::from([("a".to_owned(), Ok(result))]);
-        let reviewer = ReviewerResults { name: "one".to_owned(), results, repeats: Vec::new() };
+        let reviewer =
+            ReviewerResults { name: "one".to_owned(), results, ..ReviewerResults::default() };
         evaluate("set", &cases, &[reviewer], by_place(3), SummaryOptions::default())
     };
     let half = reviewer(vec![comment("x", "a.py", 3), comment("y", "b.py", 3)]);

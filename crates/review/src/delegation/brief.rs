@@ -26,6 +26,12 @@ pub struct Brief {
     /// True if the briefs of the first round showed the same change, so that an agent that read one
     /// of them need not read the change again.
     pub repeats_change: bool,
+    /// The hash of the question, the same in every review of the same change.
+    #[serde(skip)]
+    pub question: String,
+    /// The titles of the findings that a second look is asked about, by their numbers.
+    #[serde(skip)]
+    pub findings: Vec<String>,
 }
 
 impl Brief {
@@ -43,6 +49,8 @@ impl Brief {
             change: written(true),
             task: written(false),
             repeats_change: false,
+            question: question.prompt.hash(),
+            findings: question.findings.clone(),
         }
     }
 

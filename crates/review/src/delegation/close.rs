@@ -17,6 +17,7 @@ use crate::recording::{REPLIES, RecordedModels, RecordedTerms, Recording, recall
 use crate::reviewer::Reviewer;
 use crate::run::{AtATime, Order, Review, Terms, run};
 use crate::runs::{self, Record};
+use crate::transcript::ReviewTranscript;
 
 /// The result of closing a review.
 pub enum Closing {
@@ -221,6 +222,19 @@ impl Closed {
     /// Returns the id of the review, under which it is kept as a run.
     pub fn id(&self) -> &ReviewId {
         &self.folder.id
+    }
+
+    /// Returns the answers of the agent, so that the review can be replayed.
+    pub fn transcript(&self) -> ReviewTranscript {
+        let models = self.recording.models.as_ref();
+        let answers = self.review.exchanges.iter().map(|exchange| exchange.transcript.clone());
+        ReviewTranscript {
+            model: self.about.host.clone(),
+            purpose: self.recorded.stated_purpose().map(str::to_owned),
+            personas: models.map(|models| models.added.clone()).unwrap_or_default(),
+            grouping: models.map(|models| models.grouping).unwrap_or_default(),
+            answers: answers.collect(),
+        }
     }
 
     /// Returns true if a run was made of this very review: it begins its log with the same line.

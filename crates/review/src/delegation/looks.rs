@@ -12,22 +12,14 @@ use assay_rules::Redacted;
 
 use super::receipt::{LookReceipt, QuoteCheck, Receipt, ReportState};
 use super::{Brief, Delegated, DelegationError, unknown_part};
+use crate::persona::Persona;
 use crate::persona::reading::OpenQuestion;
-use crate::persona::validator::{SecondLooks, numbers};
-use crate::persona::{Persona, VALIDATOR};
+use crate::persona::validator::{SecondLooks, look_name, numbers};
 
 /// The second looks of a review, and what the review comes to with them.
 struct Looked {
     looks: SecondLooks,
     synthesis: Synthesis,
-}
-
-/// Returns the name under which the report of a second look is handed in.
-fn look_name(number: usize) -> String {
-    match number {
-        1 => VALIDATOR.to_owned(),
-        number => format!("{VALIDATOR}-{number}"),
-    }
 }
 
 impl Delegated {

@@ -186,6 +186,16 @@ impl Delegated {
         self.about.read_by
     }
 
+    /// Returns the text of an answer as a transcript keeps it with the marks of this review.
+    pub fn recalled(&self, kept: &str) -> String {
+        self.seats.desk.nonce().recall(kept)
+    }
+
+    /// Returns the marks in the briefs of this review.
+    pub fn marks(&self) -> &Nonce {
+        self.seats.desk.nonce()
+    }
+
     /// Returns all reviewers, those that do not read the change among them.
     pub fn readers(&self) -> Vec<Reader> {
         let local = self.about.local.iter().map(|local| local.reader.clone());

@@ -5,12 +5,20 @@ use assay_models::{Answered, Failure, Prompt, Reply, Spent, ToolCall, Turn};
 use assay_rules::redacted_text;
 
 use super::Persona;
-use super::desk::{BYTES_PER_TOKEN, Desk};
+use super::desk::{BYTES_PER_TOKEN, Desk, exchanged};
 use crate::lookup::{self, Allowance};
 use crate::reviewer::Exchange;
+use crate::transcript::TranscriptAnswer;
 
 /// The least bytes that a model takes which is offered look-ups: with fewer, the change needs the room.
 const MIN_CONTEXT_BYTES: u64 = 4 * lookup::MAX_RESULT_BYTES as u64;
+
+/// A question, and how transcripts name it.
+pub(super) struct Question {
+    /// The place of the question in the review; its hash and its answer are filled in for each turn.
+    pub(super) asked: TranscriptAnswer,
+    pub(super) prompt: Prompt,
+}
 
 /// The outcome of a question, after all turns.
 pub(super) struct Conversation {
@@ -51,7 +59,7 @@ impl Desk {
         &self,
         persona: &Persona,
         change: &Change,
-        prompt: Prompt,
+        Question { asked, prompt }: Question,
         can_be_read: fn(&str) -> bool,
         heard: &dyn Fn(usize),
     ) -> Conversation {
@@ -67,7 +75,10 @@ impl Desk {
         };
         loop {
             let answered = self.ask(persona, &talk.prompt, can_be_read, heard);
-            talk.note(persona, &model, answered);
+            let answer = answered.outcome.as_ref().ok().map(|reply| self.kept_text(reply));
+            let question = talk.prompt.hash();
+            let transcript = TranscriptAnswer { question, answer, ..asked.clone() };
+            talk.note(persona, &model, answered, transcript);
             let Ok(reply) = &mut talk.outcome else { return talk };
             let Some(lookups) = self.lookups.as_ref().filter(|_| !talk.prompt.tools.is_empty())
             else {
@@ -97,7 +108,13 @@ impl Desk {
 
 impl Conversation {
     /// Notes what came of a turn.
-    fn note(&mut self, persona: &Persona, model: &str, answered: Answered) {
+    fn note(
+        &mut self,
+        persona: &Persona,
+        model: &str,
+        answered: Answered,
+        transcript: TranscriptAnswer,
+    ) {
         let Answered { outcome, source, attempts, spent, not_kept } = answered;
         self.spent = self.spent.plus(spent);
         self.notes.extend(not_kept);
@@ -108,12 +125,14 @@ impl Conversation {
         self.exchanges.push(Exchange {
             reviewer: persona.name.clone(),
             model: model.to_owned(),
-            prompt: self.prompt.hash(),
+            prompt: transcript.question.clone(),
             source,
             attempts,
             tokens: spent.tokens.total(),
             failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
             class: outcome.as_ref().err().map(|failure| failure.class),
+            bytes: exchanged(&self.prompt, &outcome),
+            transcript,
         });
         self.outcome = outcome;
     }

@@ -9,6 +9,7 @@ use assay_change::Change;
 use assay_findings::path::RepoPath;
 use assay_findings::spent::{ModelSpent, Spent};
 use assay_models::{Answered, Ask, Caller, Failure, Mark, Model, Nonce, Prompt, Reply, says};
+use assay_rules::redacted_text;
 
 use super::{Persona, Signals, Tier};
 use crate::leads::Leads;
@@ -53,6 +54,12 @@ impl Models {
     }
 }
 
+/// Returns the bytes of a question and of its answer.
+pub(super) fn exchanged(prompt: &Prompt, outcome: &Result<Reply, Failure>) -> u64 {
+    let answered = outcome.as_ref().map_or(0, |reply| reply.text.len());
+    (prompt.bytes() + answered) as u64
+}
+
 /// Gives what was spent as reports tell it.
 pub(super) fn in_report(spent: assay_models::Spent) -> Spent {
     Spent {
@@ -61,6 +68,7 @@ pub(super) fn in_report(spent: assay_models::Spent) -> Spent {
         tokens: spent.tokens.total(),
         usd: spent.micro_usd.map(|micro| micro as f64 / 1_000_000.0),
         at_most: spent.is_bound,
+        bytes: 0,
         models: Vec::new(),
     }
 }
@@ -226,6 +234,12 @@ impl Desk {
     /// Gives the files outside the change that were read for it.
     pub fn others(&self, change: &Change) -> BTreeSet<RepoPath> {
         self.briefing(change).others.clone()
+    }
+
+    /// Returns the text of an answer as transcripts keep it: without secrets and without the marks of
+    /// the run.
+    pub(super) fn kept_text(&self, reply: &Reply) -> String {
+        redacted_text(&self.nonce.forget(&reply.text))
     }
 
     /// Asks a persona's model once. Only an answer that can be read, and one that calls tools, is kept for

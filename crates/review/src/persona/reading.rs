@@ -10,13 +10,14 @@ use assay_models::{Class, Failure, Prompt, Spent};
 use assay_rules::redact;
 
 use super::PersonaReviewer;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, Question};
 use super::desk::in_report;
 use crate::prompt::briefing::{Briefing, NotRead};
 use crate::prompt::parts::{Part, Parts};
 use crate::prompt::{self, Task};
 use crate::reviewer::{Answer, Exchange, Reviewer, Tell, looks_of};
 use crate::secrets::keep_secrets;
+use crate::transcript::TranscriptAnswer;
 
 /// What did not fit into any part.
 const LEFT_OVER: &str = "the change is larger than models are given";
@@ -100,6 +101,8 @@ pub(crate) struct OpenQuestion {
     pub(crate) prompt: Prompt,
     /// What was wrong with an earlier answer.
     pub(crate) again: Option<String>,
+    /// The titles of the findings that a second look is asked about, by their numbers.
+    pub(crate) findings: Vec<String>,
 }
 
 /// How one part of a change stands with whoever reads it.
@@ -176,12 +179,12 @@ impl<'a> Reading<'a> {
 
     /// Asks, and once more where the answer is no whole report. The findings of both answers count.
     fn asked(&mut self, prompt: &Prompt, place: (usize, usize)) -> Result<Report, Failure> {
-        let first = self.ask_once(prompt);
+        let first = self.ask_once(prompt, place.0, false);
         let Read { report, text, prompt: asked } =
             first.inspect_err(|failure| self.note_open(failure, prompt, place, None))?;
         let Some(why) = why_ask_again(&report) else { return Ok(report) };
         let again = prompt::again(asked, why);
-        let second = self.ask_once(&again);
+        let second = self.ask_once(&again, place.0, true);
         match second.inspect_err(|failure| self.note_open(failure, &again, place, Some(why))) {
             Ok(Read { report: mut second, .. }) if second.unusable.is_none() => {
                 second.include_votes_of(report);
@@ -221,7 +224,7 @@ impl<'a> Reading<'a> {
     ) {
         if failure.class == Class::NotRecorded {
             let (prompt, again) = (prompt.clone(), again.map(str::to_owned));
-            self.open.push(OpenQuestion { place, prompt, again });
+            self.open.push(OpenQuestion { place, prompt, again, findings: Vec::new() });
         }
     }
 
@@ -249,10 +252,13 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn ask_once(&mut self, prompt: &Prompt) -> Result<Read, Failure> {
+    fn ask_once(&mut self, prompt: &Prompt, part: usize, again: bool) -> Result<Read, Failure> {
         let Reading { by, tell, change, .. } = *self;
         let can_be_read = |text: &str| Report::from_text(text, "", None).is_whole();
-        let talk = by.desk.converse(&by.persona, change, prompt.clone(), can_be_read, &|chars| {
+        let reader = by.persona.name.clone();
+        let asked = TranscriptAnswer { reader, part, again, ..TranscriptAnswer::default() };
+        let question = Question { asked, prompt: prompt.clone() };
+        let talk = by.desk.converse(&by.persona, change, question, can_be_read, &|chars| {
             tell(chars);
         });
         let Conversation { outcome, prompt, exchanges, spent, notes, earlier_texts } = talk;

@@ -18,15 +18,16 @@ use assay_rules::{
 };
 use serde_json::Value;
 
-use super::Persona;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, Question};
 use super::desk::Desk;
 use super::reading::OpenQuestion;
+use super::{Persona, VALIDATOR};
 use crate::prompt::briefing::not_to_be_named;
 use crate::prompt::names;
 use crate::prompt::parts::Part;
 use crate::prompt::{self, Task};
 use crate::reviewer::Exchange;
+use crate::transcript::TranscriptAnswer;
 
 /// So many lines are shown around a finding where the change does not show it.
 const AROUND: u32 = 40;
@@ -89,7 +90,7 @@ pub fn second_looks(
     let work = || {
         while let Some((at, question)) = next() {
             // A question that breaks down costs only itself.
-            let result = catch_unwind(AssertUnwindSafe(|| look.at(question)))
+            let result = catch_unwind(AssertUnwindSafe(|| look.at(question, at + 1)))
                 .unwrap_or_else(|_| Looked::not(question, "it crashed; this is a bug in assay"));
             let mut looked = looked.lock().unwrap_or_else(|broken| broken.into_inner());
             looked.push((at, result));
@@ -107,9 +108,24 @@ pub fn second_looks(
         looks.opinions.extend(opinions);
         looks.exchanges.extend(exchanges);
         let place = (at + 1, questions.len());
-        looks.open.extend(open.map(|prompt| OpenQuestion { place, prompt, again: None }));
+        let findings: Vec<String> =
+            questions[at].findings.iter().map(|it| kept_title(it)).collect();
+        looks.open.extend(open.map(|prompt| OpenQuestion { place, prompt, again: None, findings }));
     }
     looks
+}
+
+/// Returns the name under which the report of a second look is handed in, by its number.
+pub(crate) fn look_name(number: usize) -> String {
+    match number {
+        1 => VALIDATOR.to_owned(),
+        number => format!("{VALIDATOR}-{number}"),
+    }
+}
+
+/// Returns the title of a finding as transcripts keep it.
+fn kept_title(finding: &Finding) -> String {
+    redacted_text(&finding.title)
 }
 
 /// Groups findings into questions. All findings of a change are weighed against each other in one
@@ -147,7 +163,8 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn at(self, question: &Question<'_>) -> Looked {
+    /// Asks the question with a number, counted from 1.
+    fn at(self, question: &Question<'_>, number: usize) -> Looked {
         let part = &question.part;
         let told = question.findings.iter().zip(1..).map(|(finding, number)| {
             let is_shown = finding.file.as_ref().is_none_or(|file| part.shows(file, finding.line));
@@ -159,8 +176,15 @@ impl Look<'_> {
         let prompt = prompt::second_look(self.validator, briefing, part, told.collect(), room);
         let prompt = self.desk.with_lookups(self.validator, prompt);
         let can_be_read = |text: &str| !answers(text).is_empty();
+        let asked = TranscriptAnswer {
+            reader: look_name(number),
+            part: 1,
+            findings: question.findings.iter().map(|it| kept_title(it)).collect(),
+            ..TranscriptAnswer::default()
+        };
+        let asked = Question { asked, prompt };
         let Conversation { outcome, prompt, exchanges, .. } =
-            self.desk.converse(self.validator, self.change, prompt, can_be_read, &|_| {});
+            self.desk.converse(self.validator, self.change, asked, can_be_read, &|_| {});
         let is_open = matches!(&outcome, Err(failure) if failure.class == Class::NotRecorded);
         let none = |why: &str| Looked::not(question, why).opinions;
         let opinions = match outcome {
@@ -266,7 +290,7 @@ pub(crate) fn numbers(text: &str) -> Vec<usize> {
 }
 
 /// Returns the entries of an answer that hold an opinion, each with the number of its finding.
-fn answers(text: &str) -> Vec<(usize, Value)> {
+pub(crate) fn answers(text: &str) -> Vec<(usize, Value)> {
     let Some(value) = mended_json(text) else { return Vec::new() };
     let entries = match &value {
         Value::Array(entries) => entries.clone(),

@@ -203,6 +203,8 @@ mod tests {
             change: "x".repeat(change),
             task: "\"\n".repeat(task / 2),
             repeats_change: false,
+            question: String::new(),
+            findings: Vec::new(),
         }
     }
 

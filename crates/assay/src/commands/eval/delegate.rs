@@ -4,21 +4,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::Context;
 use assay_eval::formats::parse_output;
 use assay_eval::matching::MatchRule;
 use assay_eval::report::{EvalReport, ReviewerResults, evaluate};
 use assay_eval::set::Case;
 use assay_eval::summary::SummaryOptions;
 use assay_eval::table;
+use assay_review::delegation::Brief;
+use assay_review::transcript::ReviewTranscript;
 use assay_serve::review;
 
 use super::run::{check_out, chosen, write_file, write_report};
 use super::{ScoringArgs, name_of, note, read_set};
 use crate::commands::mcp::serve_stdio;
+use crate::evaluating::answering::{CaseQuestions, Unanswered};
+use crate::evaluating::brief_files::{BriefFolder, file_name};
+use crate::evaluating::case_repository::CaseRepository;
 use crate::evaluating::delegated_set::DelegatedSet;
 use crate::evaluating::reviewers::{CaseOutput, output_of};
+use crate::evaluating::transcripts::RecordingFolder;
 use crate::exit::Exit;
 use crate::settings::review_files_on_disk;
+use crate::terminal;
 
 /// The row of the agent in the table, and the folder of its outputs.
 const DELEGATED: &str = "delegated";
@@ -35,6 +43,19 @@ pub(super) struct DelegateArgs {
     /// Hand out these cases only, by their ids
     #[arg(long = "case", value_name = "ID", num_args = 1.., value_delimiter = ',')]
     only: Vec<String>,
+    /// Record the answers into this folder, so that `assay eval SET --replay DIR` replays the reviews
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+    /// Write the questions as files into this folder and read the answers from files beside them, in
+    /// the place of a server; run the command again until no question is open
+    #[arg(long, value_name = "DIR")]
+    briefs: Option<PathBuf>,
+    /// The name of the model that answers the briefs
+    #[arg(long, value_name = "NAME", default_value = "", requires = "briefs")]
+    model: String,
+    /// Ask one plain question about each diff in the place of a review
+    #[arg(long, requires = "briefs")]
+    question: bool,
     /// Take configuration, rules and personas from this folder
     #[arg(short = 'C', value_name = "DIR", default_value = ".")]
     folder: PathBuf,
@@ -67,15 +88,28 @@ pub(super) fn run(args: &DelegateArgs) -> anyhow::Result<Exit> {
     let finished = scorer.finished()?;
     // The folder is known as one of results from the beginning.
     scorer.score(&finished)?;
+    let record = args.record.as_deref().map(RecordingFolder::open).transpose()?;
+    let settings = review_files_on_disk(&root)?;
+    if let Some(briefs) = &args.briefs {
+        return answer_files(
+            args,
+            &scorer,
+            &settings,
+            &BriefFolder::open(briefs)?,
+            record.as_ref(),
+        );
+    }
     let keeper = scorer.clone();
-    let keep = Box::new(move |id: &str, output: CaseOutput| {
+    let keep = Box::new(move |id: &str, output: CaseOutput, answers: Option<ReviewTranscript>| {
+        if let Some((record, answers)) = record.as_ref().zip(answers) {
+            record.add([(id.to_owned(), answers)])?;
+        }
         if let Some((text, ending)) = &output.kept {
             write_file(&keeper.folder().join(format!("{id}.{ending}")), text)?;
         }
         keeper.score(&keeper.finished()?)?;
-        Ok(None)
+        Ok(())
     });
-    let settings = review_files_on_disk(&root)?;
     let set = Arc::new(DelegatedSet::new(args.set.clone(), cases, settings, finished, keep));
     let left = set.open_cases();
     note(&format!("{left} of {} changes are to be reviewed", scorer.cases.len()));
@@ -90,7 +124,67 @@ pub(super) fn run(args: &DelegateArgs) -> anyhow::Result<Exit> {
     })
 }
 
+/// Hands in the answers that lie beside the briefs, writes the briefs of the questions that are open,
+/// and scores the cases that are decided.
+fn answer_files(
+    args: &DelegateArgs,
+    scorer: &Scorer,
+    settings: &[(String, String)],
+    briefs: &BriefFolder,
+    record: Option<&RecordingFolder>,
+) -> anyhow::Result<Exit> {
+    let model = args.model.clone();
+    let questions = match args.question {
+        true => CaseQuestions::PlainQuestion { model },
+        false => CaseQuestions::Review {
+            model,
+            purpose: None,
+            personas: Vec::new(),
+            each_persona: false,
+        },
+    };
+    let (mut decided, mut open) = (BTreeMap::new(), Vec::new());
+    for case in &scorer.cases {
+        let repository = CaseRepository::new(&args.set, case, settings)?;
+        let mut source = |brief: &Brief| briefs.answer(&case.id, brief);
+        let answered = questions
+            .ask(case, &repository, Unanswered::Wait, &mut source)
+            .with_context(|| format!("the case `{}`", case.id))?;
+        for question in &answered.open {
+            briefs.write(&case.id, question)?;
+            open.push(file_name(&case.id, &question.brief));
+        }
+        scorer.forget(&case.id)?;
+        if let Some((output, answers)) = answered.ended {
+            decided.insert(case.id.clone(), answers);
+            if let Some((text, ending)) = &output.kept {
+                write_file(&scorer.folder().join(format!("{}.{ending}", case.id)), text)?;
+            }
+        }
+    }
+    if let Some(record) = record {
+        record.add(decided)?;
+    }
+    let report = scorer.score(&scorer.finished()?)?;
+    args.scoring.show(&report)?;
+    let exit = args.scoring.exit(&report, args.scoring.earlier()?.as_ref(), &[]);
+    let Some(first) = open.first() else { return Ok(exit) };
+    note(&format!(
+        "{} without an answer: read each brief, such as `{first}.brief.txt`, write the answer beside \
+         it, as `{first}.answer.json`, and run the command again",
+        terminal::count(open.len(), "question"),
+    ));
+    Ok(if exit == Exit::Ready { Exit::Incomplete } else { exit })
+}
+
 impl Scorer {
+    /// Removes the output of a case.
+    fn forget(&self, id: &str) -> anyhow::Result<()> {
+        let Some(path) = output_of(&self.folder(), id)? else { return Ok(()) };
+        std::fs::remove_file(&path)
+            .with_context(|| format!("could not replace `{}`", path.display()))
+    }
+
     fn folder(&self) -> PathBuf {
         self.out.join(DELEGATED)
     }

@@ -3,6 +3,7 @@
 mod compare;
 mod delegate;
 mod mine;
+mod rekey;
 mod run;
 mod score;
 
@@ -41,6 +42,8 @@ enum EvalCommand {
     Mine(mine::MineArgs),
     /// Serves the changes of a set to an agent over MCP (stdin and stdout), and scores its reviews
     Delegate(delegate::DelegateArgs),
+    /// Carries the answers of a recording over to the questions of this version
+    Rekey(rekey::RekeyArgs),
 }
 
 pub(crate) fn run(eval: &Eval) -> anyhow::Result<Exit> {
@@ -50,6 +53,7 @@ pub(crate) fn run(eval: &Eval) -> anyhow::Result<Exit> {
         Some(EvalCommand::Compare(args)) => compare::run(args),
         Some(EvalCommand::Mine(args)) => mine::run(args),
         Some(EvalCommand::Delegate(args)) => delegate::run(args),
+        Some(EvalCommand::Rekey(args)) => rekey::run(args),
     }
 }
 

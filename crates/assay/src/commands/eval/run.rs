@@ -37,6 +37,9 @@ pub(super) struct RunArgs {
     /// [default: rules, and recorded where the set has recordings]
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     reviewers: Vec<EvalReviewer>,
+    /// Replay the recording in this folder as well
+    #[arg(long, value_name = "DIR")]
+    replay: Vec<PathBuf>,
     /// Review these cases only, by their ids
     #[arg(long = "case", value_name = "ID", num_args = 1.., value_delimiter = ',')]
     only: Vec<String>,
@@ -71,10 +74,16 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let cases = chosen(read_set(set)?, &args.only)?;
     let rule = args.scoring.rule()?;
     let earlier = args.scoring.earlier()?;
-    let asked = match args.reviewers.is_empty() {
+    let mut asked = match args.reviewers.is_empty() {
         true => usual(set)?,
         false => args.reviewers.clone(),
     };
+    for folder in &args.replay {
+        if !folder.is_dir() {
+            bail!("`{}` is no folder with a recording", folder.display());
+        }
+        asked.push(EvalReviewer::Replayed(folder.clone()));
+    }
     let reviewers = with_baselines(&asked, set)?;
     if let Some(out) = &args.out {
         check_out(out)?;
@@ -127,7 +136,7 @@ fn measure(
         seconds: args.max_seconds,
         calls: None,
     };
-    let mut runs = Vec::new();
+    let (mut runs, mut origin) = (Vec::new(), Vec::new());
     for number in 1..=args.repeat.get() {
         let counted = terminal::count(cases.len(), "case");
         match args.repeat.get() {
@@ -142,13 +151,24 @@ fn measure(
         if let Some(folder) = &folder {
             write_outputs(folder, &outputs)?;
         }
+        origin = origin_of(&outputs);
         let results: BTreeMap<_, _> =
             outputs.into_iter().map(|(id, output)| (id, output.result)).collect();
         runs.push(results);
     }
     let mut runs = runs.into_iter();
     let results = runs.next().unwrap_or_default();
-    Ok(ReviewerResults { name, results, repeats: runs.collect() })
+    Ok(ReviewerResults { name, results, repeats: runs.collect(), origin })
+}
+
+/// Returns the origin of outputs that were replayed, in words.
+fn origin_of(outputs: &BTreeMap<String, CaseOutput>) -> Vec<String> {
+    let all: usize = outputs.values().map(|output| output.replayed.all).sum();
+    let earlier: usize = outputs.values().map(|output| output.replayed.of_earlier_wording).sum();
+    let replayed = format!("{} replayed from a recording", terminal::count(all, "answer"));
+    let reworded = format!("{earlier} of them given to an earlier wording of the question");
+    let both = [(all, replayed), (earlier, reworded)];
+    both.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect()
 }
 
 /// Returns the folder for the outputs of a run of a reviewer.

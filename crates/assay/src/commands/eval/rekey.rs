@@ -1,0 +1,57 @@
+//! `assay eval rekey`: the answers of a recording, carried over to the questions of this version.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+use super::{note, print, read_set};
+use crate::evaluating::answering::rekey;
+use crate::evaluating::brief_files::file_name;
+use crate::evaluating::case_repository::CaseRepository;
+use crate::evaluating::transcripts::{ANSWERS, Transcripts};
+use crate::exit::Exit;
+use crate::settings::review_files_on_disk;
+use crate::terminal;
+
+/// The set, and the recording.
+#[derive(clap::Args)]
+pub(super) struct RekeyArgs {
+    /// The set: a folder with `cases.jsonl`
+    set: PathBuf,
+    /// The recording: a folder with `answers.jsonl`
+    recording: PathBuf,
+    /// Take configuration, rules and personas from this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+pub(super) fn run(args: &RekeyArgs) -> anyhow::Result<Exit> {
+    let cases = read_set(&args.set)?;
+    let Some(mut transcripts) = Transcripts::read(&args.recording)? else {
+        bail!("`{}` holds no `{ANSWERS}`", args.recording.display());
+    };
+    let root = assay_change::root(&args.folder).unwrap_or_else(|_| args.folder.clone());
+    let settings = review_files_on_disk(&root)?;
+    let (mut open, mut earlier) = (Vec::new(), 0);
+    for case in &cases {
+        let Some(transcript) = transcripts.cases.get_mut(&case.id) else { continue };
+        let repository = CaseRepository::new(&args.set, case, &settings)?;
+        let (rekeyed, unanswered) = rekey(case, &repository, transcript)
+            .with_context(|| format!("the case `{}`", case.id))?;
+        earlier += rekeyed.answers.iter().filter(|it| it.earlier_wording).count();
+        open.extend(unanswered.iter().map(|it| file_name(&case.id, &it.brief)));
+        *transcript = rekeyed;
+    }
+    transcripts.write(&args.recording)?;
+    let all: usize = transcripts.cases.values().map(|it| it.answers.len()).sum();
+    print(&format!(
+        "{} in `{}`, {earlier} of them given to an earlier wording of the question\n",
+        terminal::count(all, "answer"),
+        args.recording.display()
+    ))?;
+    if open.is_empty() {
+        return Ok(Exit::Ready);
+    }
+    note(&format!("questions without an answer in the recording: {}", open.join(", ")));
+    Ok(Exit::Incomplete)
+}

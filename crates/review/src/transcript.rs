@@ -1,0 +1,209 @@
+//! The answers of an agent in a delegated review: [`ReviewTranscript`].
+//!
+//! A transcript holds answers and no questions, so it is small: a reviewer of the same change asks the
+//! same questions again, which are told apart by their hashes. The texts hold no secrets, and no marks
+//! of the run in which they were given.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::delegation::Brief;
+use crate::persona::validator::answers;
+use crate::recording::Grouping;
+
+/// The answers of an agent in one delegated review, and the settings under which it was asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewTranscript {
+    /// The name of the agent's model; empty where it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model: String,
+    /// The purpose of the change as the agent stated it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// The personas that were asked for beside those that the change wakes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub personas: Vec<String>,
+    /// How the personas were grouped into readings.
+    #[serde(default)]
+    pub grouping: Grouping,
+    /// The answers, in the order in which the questions were asked.
+    pub answers: Vec<TranscriptAnswer>,
+}
+
+/// One answer of an agent, by the place of its question in the review.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TranscriptAnswer {
+    /// The name under which the report was handed in.
+    pub reader: String,
+    /// The part of the change, counted from 1.
+    pub part: usize,
+    /// True if the question was asked once more because of a fault in the first answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+    /// The hash of the question.
+    pub question: String,
+    /// The titles of the findings that a second look was asked about, by their numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
+    /// True if the answer was given to an earlier wording of the question.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub earlier_wording: bool,
+    /// The answer; `None` where the agent handed in no report.
+    pub answer: Option<String>,
+}
+
+/// The wordings of a question that an answer may have been given to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wording {
+    /// The present wording alone.
+    Present,
+    /// The present wording, or an earlier one of the question at the same place.
+    Earlier,
+}
+
+/// The answer of a transcript to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// An answer.
+    Answer {
+        /// The text, without marks.
+        text: String,
+        /// True if the answer was given to an earlier wording of the question.
+        earlier_wording: bool,
+    },
+    /// The agent handed in no report.
+    NoReport,
+    /// The question at this place had another wording.
+    OtherWording,
+    /// The transcript does not know the question.
+    Unknown,
+}
+
+impl ReviewTranscript {
+    /// Returns the answer to the question of a brief.
+    pub fn find(&self, brief: &Brief, wording: Wording) -> Found {
+        let is_here = |it: &&TranscriptAnswer| {
+            it.reader == brief.persona && it.part == brief.part && it.again == brief.again.is_some()
+        };
+        let mut here = self.answers.iter().filter(is_here);
+        let Some(kept) = here.clone().find(|it| it.question == brief.question).or(here.next())
+        else {
+            return Found::Unknown;
+        };
+        let is_present = kept.question == brief.question;
+        if !is_present && wording == Wording::Present {
+            return Found::OtherWording;
+        }
+        let Some(text) = &kept.answer else { return Found::NoReport };
+        Found::Answer {
+            text: renumbered(text, &kept.findings, &brief.findings),
+            earlier_wording: kept.earlier_wording || !is_present,
+        }
+    }
+
+    /// Marks the answers that were given to an earlier wording, as another transcript of the same
+    /// review knows them.
+    #[must_use]
+    pub fn marked_by(mut self, earlier: &ReviewTranscript) -> ReviewTranscript {
+        for answer in &mut self.answers {
+            let is_same = |it: &&TranscriptAnswer| {
+                (&it.reader, it.part, it.again) == (&answer.reader, answer.part, answer.again)
+            };
+            let before = earlier.answers.iter().find(is_same);
+            answer.earlier_wording =
+                before.is_some_and(|it| it.earlier_wording || it.question != answer.question);
+        }
+        self
+    }
+}
+
+/// Returns the answer of a second look with the numbers that its findings have now, by their titles.
+/// Answers on findings that are gone are left out.
+fn renumbered(text: &str, before: &[String], now: &[String]) -> String {
+    if before == now {
+        return text.to_owned();
+    }
+    let mut free: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, title) in now.iter().enumerate().rev() {
+        free.entry(title).or_default().push(at + 1);
+    }
+    let numbers: Vec<Option<usize>> =
+        before.iter().map(|title| free.get_mut(title.as_str()).and_then(Vec::pop)).collect();
+    let look = |(number, mut entry): (usize, Value)| {
+        let now = (*numbers.get(number.checked_sub(1)?)?)?;
+        entry.as_object_mut()?.insert("finding".to_owned(), json!(now));
+        Some(entry)
+    };
+    let looks: Vec<Value> = answers(text).into_iter().filter_map(look).collect();
+    json!({ "looks": looks }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn brief(question: &str, findings: &[&str]) -> Brief {
+        Brief {
+            persona: "validator".to_owned(),
+            part: 1,
+            of: 1,
+            again: None,
+            instructions: String::new(),
+            change: String::new(),
+            task: String::new(),
+            repeats_change: false,
+            question: question.to_owned(),
+            findings: findings.iter().map(|&it| it.to_owned()).collect(),
+        }
+    }
+
+    fn transcript() -> ReviewTranscript {
+        let looks = json!({ "looks": [
+            { "finding": 1, "answer": "confirm" },
+            { "finding": 2, "answer": "refute", "quote": "a line" },
+        ]});
+        let answer = TranscriptAnswer {
+            reader: "validator".to_owned(),
+            part: 1,
+            question: "old".to_owned(),
+            findings: vec!["Lost update".to_owned(), "Wrong sign".to_owned()],
+            answer: Some(looks.to_string()),
+            ..TranscriptAnswer::default()
+        };
+        ReviewTranscript { answers: vec![answer], ..ReviewTranscript::default() }
+    }
+
+    #[test]
+    fn an_answer_to_another_wording_is_none_unless_it_is_asked_for() {
+        let (kept, brief) = (transcript(), brief("new", &["Lost update", "Wrong sign"]));
+        assert_eq!(kept.find(&brief, Wording::Present), Found::OtherWording);
+        let found = kept.find(&brief, Wording::Earlier);
+        assert!(matches!(found, Found::Answer { earlier_wording: true, .. }), "{found:?}");
+    }
+
+    #[test]
+    fn a_second_look_follows_its_findings_to_their_new_numbers() {
+        let brief = brief("new", &["Wrong sign", "No test"]);
+        let Found::Answer { text, .. } = transcript().find(&brief, Wording::Earlier) else {
+            panic!("the answer is there");
+        };
+        let looks: Value = serde_json::from_str(&text).unwrap();
+        let expected = json!({ "looks": [{ "finding": 1, "answer": "refute", "quote": "a line" }]});
+        assert_eq!(looks, expected);
+    }
+
+    #[test]
+    fn no_report_and_an_unknown_question_are_different() {
+        let mut kept = transcript();
+        kept.answers[0].answer = None;
+        assert_eq!(kept.find(&brief("old", &[]), Wording::Present), Found::NoReport);
+        let other = Brief { part: 2, ..brief("old", &[]) };
+        assert_eq!(kept.find(&other, Wording::Present), Found::Unknown);
+        let again = Brief { again: Some("no list".to_owned()), ..brief("old", &[]) };
+        assert_eq!(kept.find(&again, Wording::Present), Found::Unknown);
+    }
+}
