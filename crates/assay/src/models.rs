@@ -27,6 +27,7 @@ use assay_sandbox::ScratchFolder;
 
 use crate::commands::today;
 use crate::environment::state_of;
+use crate::evaluating::judge::PairJudge;
 use crate::evaluating::question::PlainQuestion;
 use crate::memory::{self, Recalled};
 use crate::settings::Settings;
@@ -287,6 +288,18 @@ pub(crate) fn plain_question(
     let model = models.for_review(only)?.of(Tier::Default).clone();
     let (thinking, time) = (models.thinking(), models.time());
     Ok(PlainQuestion { caller: line.caller.clone(), model, nonce, time, thinking })
+}
+
+/// Sets up a model that decides which comments name which labels.
+pub(crate) fn pair_judge(
+    models: &StoredModels,
+    model: &str,
+    line: &Line,
+) -> anyhow::Result<PairJudge> {
+    let nonce = Nonce::draw().context("could not draw a random number")?;
+    let model = models.for_review(Some(model))?.of(Tier::Default).clone();
+    let (thinking, time) = (models.thinking(), models.time());
+    Ok(PairJudge { caller: line.caller.clone(), model, nonce, time, thinking })
 }
 
 /// Sets up a model that verifies items of gates and criteria of specs.

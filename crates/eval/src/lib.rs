@@ -9,6 +9,7 @@
 pub mod assignment;
 pub mod comment;
 pub mod formats;
+pub mod judge;
 pub mod limits;
 pub mod matching;
 pub mod mining;

@@ -1,6 +1,7 @@
 //! Which comment names which label: [`MatchRule`], [`match_case`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use assay_findings::likeness::ComparedTexts;
 use serde::{Deserialize, Serialize};
@@ -40,12 +41,14 @@ pub enum WordRule {
     Judged(Verdicts),
 }
 
-/// Recorded decisions of a judge: which comments of a case name which labels.
+/// Recorded decisions of a judge: which comments of a case name which labels. A pair without a decision
+/// is no match.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Verdicts(BTreeSet<Verdict>);
+#[serde(try_from = "Vec<Verdict>", into = "Vec<Verdict>")]
+pub struct Verdicts(BTreeMap<[String; 3], Verdict>);
 
-/// A decision of a judge: a comment names a label of a case.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// A decision of a judge: whether a comment names a label of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
     /// The id of the case.
@@ -54,35 +57,103 @@ pub struct Verdict {
     pub comment: String,
     /// The words of the label.
     pub label: String,
+    /// True if the comment names the label.
+    #[serde(default = "is_named", skip_serializing_if = "Clone::clone")]
+    pub names: bool,
+    /// The judge; `None` where the judge is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+}
+
+fn is_named() -> bool {
+    true
 }
 
 impl Verdicts {
     /// Reads verdicts, one JSON object on each line; blank lines are skipped. Fails with the number
-    /// of a line that is no verdict.
+    /// of a line that is no verdict, or that contradicts another one.
     pub fn parse(text: &str) -> Result<Verdicts, String> {
+        let mut verdicts = Verdicts::default();
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let verdict = |(at, line): (usize, &str)| {
+        for (at, line) in lines {
+            let fault = |why: String| format!("line {}: {why}", at + 1);
             let verdict: Verdict =
-                serde_json::from_str(line).map_err(|error| format!("line {}: {error}", at + 1))?;
-            Ok(verdict.normal())
-        };
-        lines.map(verdict).collect::<Result<_, _>>().map(Verdicts)
+                serde_json::from_str(line).map_err(|error| fault(error.to_string()))?;
+            verdicts.add(verdict).map_err(fault)?;
+        }
+        Ok(verdicts)
     }
 
-    fn name(&self, case: &str, comment: &str, label: &str) -> bool {
+    /// Adds a verdict. Fails if there is an opposite verdict on the same pair.
+    pub fn add(&mut self, verdict: Verdict) -> Result<(), String> {
+        let key = key(&verdict.case, &verdict.comment, &verdict.label);
+        match self.0.get(&key) {
+            Some(before) if before.names != verdict.names => {
+                Err(format!("contradicts another verdict on `{}`", verdict.case))
+            }
+            Some(_) => Ok(()),
+            None => {
+                self.0.insert(key, verdict);
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the decision on a pair; `None` where there is none. A decision on the first line of a
+    /// comment holds for the comment.
+    pub fn decision(&self, case: &str, comment: &str, label: &str) -> Option<bool> {
         let first = comment.trim().lines().next().unwrap_or("");
-        [comment, first].into_iter().any(|comment| {
-            let [case, comment, label] = [case, comment, label].map(str::to_owned);
-            self.0.contains(&Verdict { case, comment, label }.normal())
-        })
+        let verdict = |comment: &str| self.0.get(&key(case, comment, label));
+        verdict(comment).or_else(|| verdict(first)).map(|verdict| verdict.names)
+    }
+
+    /// Returns the number of verdicts, and the names of the judges.
+    fn judges(&self) -> (usize, BTreeSet<&str>) {
+        (self.0.len(), self.0.values().filter_map(|verdict| verdict.judge.as_deref()).collect())
     }
 }
 
-impl Verdict {
-    /// Returns the verdict with blanks as they count: one between words.
-    fn normal(self) -> Verdict {
-        let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Verdict { comment: plain(&self.comment), label: plain(&self.label), case: self.case }
+impl TryFrom<Vec<Verdict>> for Verdicts {
+    type Error = String;
+
+    fn try_from(list: Vec<Verdict>) -> Result<Verdicts, String> {
+        let mut verdicts = Verdicts::default();
+        list.into_iter().try_for_each(|verdict| verdicts.add(verdict))?;
+        Ok(verdicts)
+    }
+}
+
+impl From<Verdicts> for Vec<Verdict> {
+    fn from(verdicts: Verdicts) -> Vec<Verdict> {
+        verdicts.0.into_values().collect()
+    }
+}
+
+/// Returns a pair with blanks as they count: one between words.
+fn key(case: &str, comment: &str, label: &str) -> [String; 3] {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    [case.to_owned(), plain(comment), plain(label)]
+}
+
+impl fmt::Display for MatchRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = match self.within {
+            Some(lines) => format!("a place at most {lines} lines away"),
+            None => "any place".to_owned(),
+        };
+        match &self.words {
+            WordRule::Ignored => write!(f, "{place}"),
+            WordRule::Lexical { at_least } => {
+                write!(f, "{place} and similar words (at least {at_least})")
+            }
+            WordRule::Judged(verdicts) => match verdicts.judges() {
+                (count, judges) if judges.is_empty() => write!(f, "{count} recorded verdicts"),
+                (count, judges) => {
+                    let judges: Vec<&str> = judges.into_iter().collect();
+                    write!(f, "{count} verdicts of a judge ({})", judges.join(", "))
+                }
+            },
+        }
     }
 }
 
@@ -160,9 +231,9 @@ impl MatchRule {
             WordRule::Lexical { at_least } if similarity >= *at_least => similarity + tie_break,
             WordRule::Lexical { .. } => 0.0,
             WordRule::Judged(verdicts) => {
-                match verdicts.name(case, &comment.text, &label.comment) {
-                    true => 1.0 + tie_break,
-                    false => 0.0,
+                match verdicts.decision(case, &comment.text, &label.comment) {
+                    Some(true) => 1.0 + tie_break,
+                    Some(false) | None => 0.0,
                 }
             }
         }

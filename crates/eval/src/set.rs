@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A change whose defects are known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// The name of the case, unique in its set.

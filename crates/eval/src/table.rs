@@ -21,7 +21,7 @@ pub fn render(report: &EvalReport) -> String {
     for reviewer in &report.reviewers {
         text += &details(reviewer);
     }
-    text
+    text + &format!("\na comment names a label by {}\n", report.rule)
 }
 
 fn row(reviewer: &ReviewerScore) -> Vec<String> {

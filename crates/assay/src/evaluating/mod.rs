@@ -5,6 +5,7 @@ pub(crate) mod answering;
 pub(crate) mod brief_files;
 pub(crate) mod case_repository;
 pub(crate) mod delegated_set;
+pub(crate) mod judge;
 pub(crate) mod mining;
 pub(crate) mod question;
 pub(crate) mod reviewers;

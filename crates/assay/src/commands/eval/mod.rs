@@ -8,15 +8,17 @@ mod run;
 mod score;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use assay_eval::limits::{Breach, Limit, breaches, regressions};
-use assay_eval::matching::{DEFAULT_SIMILARITY, MatchRule, Verdicts, WordRule};
+use assay_eval::matching::{DEFAULT_SIMILARITY, MatchRule, Verdict, Verdicts, WordRule};
 use assay_eval::report::EvalReport;
 use assay_eval::set::{Case, parse_cases};
 use assay_eval::summary::SummaryOptions;
 use assay_eval::{page, table};
+use assay_rules::redacted_text;
 use clap::{Subcommand, ValueEnum};
 
 use super::{note, print, print_json};
@@ -138,14 +140,16 @@ fn distance(text: &str) -> Result<Distance, String> {
 impl ScoringArgs {
     fn rule(&self) -> anyhow::Result<MatchRule> {
         if let Some(path) = &self.verdicts {
-            let text = fs::read_to_string(path)
-                .with_context(|| format!("could not read the verdicts `{}`", path.display()))?;
-            let verdicts = Verdicts::parse(&text)
-                .map_err(|error| anyhow!("`{}` holds no verdicts: {error}", path.display()))?;
             // A judge sees the places, too.
-            return Ok(MatchRule { within: None, words: WordRule::Judged(verdicts) });
+            let words = WordRule::Judged(read_verdicts(path)?);
+            return Ok(MatchRule { within: None, words });
         }
-        let words = match self.words {
+        Ok(MatchRule { within: self.within.0, words: self.words()? })
+    }
+
+    /// Returns how the words of comments and labels are compared where no judge decides.
+    fn words(&self) -> anyhow::Result<WordRule> {
+        Ok(match self.words {
             similarity if !(0.0..=1.0).contains(&similarity) => {
                 bail!("--words {similarity}: expected a number from 0 to 1")
             }
@@ -154,8 +158,29 @@ impl ScoringArgs {
             }
             0.0 => WordRule::Ignored,
             at_least => WordRule::Lexical { at_least },
-        };
-        Ok(MatchRule { within: self.within.0, words })
+        })
+    }
+
+    /// Returns the verdicts that were recorded; none where their file is not there yet.
+    fn recorded_verdicts(&self) -> anyhow::Result<Verdicts> {
+        match self.verdicts.as_deref().filter(|path| path.exists()) {
+            Some(path) => read_verdicts(path),
+            None => Ok(Verdicts::default()),
+        }
+    }
+
+    /// Adds verdicts to their file, where there is one.
+    fn keep_verdicts(&self, verdicts: &[Verdict]) -> anyhow::Result<()> {
+        let Some(path) = &self.verdicts else { return Ok(()) };
+        let mut lines = String::new();
+        for verdict in verdicts {
+            let (comment, label) = (redacted_text(&verdict.comment), redacted_text(&verdict.label));
+            lines += &serde_json::to_string(&Verdict { comment, label, ..verdict.clone() })?;
+            lines.push('\n');
+        }
+        let file = fs::OpenOptions::new().create(true).append(true).open(path);
+        file.and_then(|mut file| file.write_all(lines.as_bytes()))
+            .with_context(|| format!("could not write the verdicts `{}`", path.display()))
     }
 
     /// Reads the earlier report that a new one is held against.
@@ -196,6 +221,13 @@ impl ScoringArgs {
             (true, _) => Exit::Incomplete,
         }
     }
+}
+
+fn read_verdicts(path: &Path) -> anyhow::Result<Verdicts> {
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("could not read the verdicts `{}`", path.display()))?;
+    Verdicts::parse(&text)
+        .map_err(|error| anyhow!("`{}` holds no verdicts: {error}", path.display()))
 }
 
 fn read_set(folder: &Path) -> anyhow::Result<Vec<Case>> {

@@ -1,6 +1,7 @@
 //! `assay eval`, as a user types it.
 
 mod delegate;
+mod judge;
 mod mine;
 mod run;
 
