@@ -82,6 +82,8 @@ impl PairJudge {
             schema: None,
             max_output_tokens: (MAX_OUTPUT_TOKENS + self.thinking).min(most),
             thinking_tokens: self.thinking,
+            tools: Vec::new(),
+            turns: Vec::new(),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::transcript::TranscriptAnswer;
 const MIN_CONTEXT_BYTES: u64 = 4 * lookup::MAX_RESULT_BYTES as u64;
 
 /// A question, and how transcripts name it.
-pub(super) struct Question {
+pub(super) struct PlacedQuestion {
     /// The place of the question in the review; its hash and its answer are filled in for each turn.
     pub(super) asked: TranscriptAnswer,
     pub(super) prompt: Prompt,
@@ -59,7 +59,7 @@ impl Desk {
         &self,
         persona: &Persona,
         change: &Change,
-        Question { asked, prompt }: Question,
+        PlacedQuestion { asked, prompt }: PlacedQuestion,
         can_be_read: fn(&str) -> bool,
         heard: &dyn Fn(usize),
     ) -> Conversation {

@@ -10,7 +10,7 @@ use assay_models::{Class, Failure, Prompt, Spent};
 use assay_rules::redact;
 
 use super::PersonaReviewer;
-use super::conversation::{Conversation, Question};
+use super::conversation::{Conversation, PlacedQuestion};
 use super::desk::in_report;
 use crate::prompt::briefing::{Briefing, NotRead};
 use crate::prompt::parts::{Part, Parts};
@@ -257,7 +257,7 @@ impl<'a> Reading<'a> {
         let can_be_read = |text: &str| Report::from_text(text, "", None).is_whole();
         let reader = by.persona.name.clone();
         let asked = TranscriptAnswer { reader, part, again, ..TranscriptAnswer::default() };
-        let question = Question { asked, prompt: prompt.clone() };
+        let question = PlacedQuestion { asked, prompt: prompt.clone() };
         let talk = by.desk.converse(&by.persona, change, question, can_be_read, &|chars| {
             tell(chars);
         });

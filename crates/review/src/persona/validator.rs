@@ -18,7 +18,7 @@ use assay_rules::{
 };
 use serde_json::Value;
 
-use super::conversation::{Conversation, Question};
+use super::conversation::{Conversation, PlacedQuestion};
 use super::desk::Desk;
 use super::reading::OpenQuestion;
 use super::{Persona, VALIDATOR};
@@ -182,7 +182,7 @@ impl Look<'_> {
             findings: question.findings.iter().map(|it| kept_title(it)).collect(),
             ..TranscriptAnswer::default()
         };
-        let asked = Question { asked, prompt };
+        let asked = PlacedQuestion { asked, prompt };
         let Conversation { outcome, prompt, exchanges, .. } =
             self.desk.converse(self.validator, self.change, asked, can_be_read, &|_| {});
         let is_open = matches!(&outcome, Err(failure) if failure.class == Class::NotRecorded);

@@ -26,7 +26,7 @@ const LEAST_SHARE: f64 = 0.5;
 
 /// The words of a file's name and added lines.
 #[derive(Debug)]
-pub(super) struct FileWords {
+pub(crate) struct FileWords {
     path: String,
     name: BTreeSet<String>,
     words: BTreeSet<String>,
