@@ -5,12 +5,15 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use assay_change::diff::{Content, FileDiff};
+use assay_change::state::State;
 use assay_change::{History, LineOrigin, PastCommit};
 use assay_eval::mining::{
     is_code, is_fix, is_rebuttal, is_security_fix, label_text, language_of, reverted_commit,
     subject,
 };
 use assay_eval::set::{Case, Label};
+use assay_store::ledger::State as FindingState;
+use assay_store::ledger::query::Filter;
 use serde::Deserialize;
 
 /// The most files and changed lines of a change that becomes a case.
@@ -37,6 +40,8 @@ pub(crate) enum CaseKind {
     Security,
     /// Review comments on pull requests, from a GitHub export
     Threads,
+    /// Findings of earlier reviews of assay that are gone after a change or were dismissed
+    Ledger,
 }
 
 /// A case with the files of its change.
@@ -77,6 +82,7 @@ pub(crate) fn mine(
     history: &History,
     kinds: &BTreeSet<CaseKind>,
     threads: &[ThreadComment],
+    findings: Vec<Claim>,
     most: usize,
 ) -> anyhow::Result<Mined> {
     let mut mined = Mined::default();
@@ -86,10 +92,9 @@ pub(crate) fn mine(
         mined.add(found);
     }
     if kinds.contains(&CaseKind::Threads) {
-        for found in of_threads(history, threads)? {
-            mined.add(found);
-        }
+        of_threads(history, threads)?.into_iter().for_each(|found| mined.add(found));
     }
+    of_ledger(history, findings)?.into_iter().for_each(|found| mined.add(found));
     Ok(mined)
 }
 
@@ -259,80 +264,193 @@ fn of_threads(history: &History, threads: &[ThreadComment]) -> anyhow::Result<Ve
     let mut found = Vec::new();
     let Some(head) = history.commits(1)?.into_iter().next() else { return Ok(found) };
     for comment in threads.iter().filter(|comment| comment.in_reply_to_id.is_none()) {
-        let replies = threads.iter().filter(|it| it.in_reply_to_id == Some(comment.id));
-        let is_rejected = replies.clone().any(|reply| is_rebuttal(&reply.body));
-        found.push(of_thread(history, comment, is_rejected, &head.id)?);
+        let mut replies = threads.iter().filter(|it| it.in_reply_to_id == Some(comment.id));
+        let fate = match replies.any(|reply| is_rebuttal(&reply.body)) {
+            true => ClaimFate::Rebutted,
+            false => ClaimFate::Unanswered,
+        };
+        found.push(comment.claim(fate).candidate(history, &head.id)?);
     }
     Ok(found)
 }
 
-fn of_thread(
-    history: &History,
-    comment: &ThreadComment,
-    is_rejected: bool,
-    head: &str,
-) -> anyhow::Result<Candidate> {
-    let commit = match &comment.original_commit_id {
-        Some(name) => history.commit(name)?,
-        None => None,
-    };
-    let Some(commit) = commit else {
-        return Ok(Candidate::LeftOut("the commit of the review comment is not here"));
-    };
-    let end = comment.original_line.or(comment.line);
-    let Some(end) = end else {
-        return Ok(Candidate::LeftOut("the review comment names no line"));
-    };
-    let start = comment.original_start_line.or(comment.start_line).unwrap_or(end).min(end);
-    let lines = |id: &str| -> anyhow::Result<Option<Vec<String>>> {
-        let bytes = history.read(id, &comment.path)?;
-        Ok(bytes.map(|it| String::from_utf8_lossy(&it).lines().map(str::to_owned).collect()))
-    };
-    let Some(then) = lines(&commit.id)? else {
-        return Ok(Candidate::LeftOut("the file of the review comment is not in its commit"));
-    };
-    let range = (start.max(1) as usize - 1)..(end as usize).min(then.len());
-    let said_of: Vec<String> = then.get(range).unwrap_or_default().to_vec();
-    let now = lines(head)?.unwrap_or_default();
-    let is_still_there = !said_of.is_empty()
-        && now.windows(said_of.len()).any(|window| window == said_of.as_slice());
-    let reason = match (is_still_there, is_rejected) {
-        (false, _) => "the lines were changed after the comment",
-        (true, true) => "the comment was rejected in a reply, and the lines stayed",
-        (true, false) => {
-            return Ok(Candidate::LeftOut("the review comment was neither followed nor rejected"));
+fn of_ledger(history: &History, findings: Vec<Claim>) -> anyhow::Result<Vec<Candidate>> {
+    let Some(head) = history.commits(1)?.into_iter().next() else { return Ok(Vec::new()) };
+    findings.into_iter().map(|finding| finding.candidate(history, &head.id)).collect()
+}
+
+impl ThreadComment {
+    fn claim(&self, fate: ClaimFate) -> Claim {
+        let end = self.original_line.or(self.line);
+        let start = self.original_start_line.or(self.start_line);
+        Claim {
+            kind: "thread",
+            text: self.body.trim().to_owned(),
+            path: self.path.clone(),
+            lines: end.map(|end| (start.unwrap_or(end).min(end).max(1), end.max(1))),
+            commit: self.original_commit_id.clone(),
+            source: self.html_url.clone().unwrap_or_else(|| format!("comment {}", self.id)),
+            severity: None,
+            category: None,
+            fate,
         }
-    };
-    let source = comment.html_url.clone().unwrap_or_else(|| format!("comment {}", comment.id));
-    let label = Label {
-        comment: comment.body.trim().to_owned(),
-        path: Some(comment.path.clone()),
-        line: Some(start.max(1)),
-        end_line: Some(end.max(1)),
-        reason: Some(format!("{source}: {reason}")),
-        ..Label::default()
-    };
-    // A commit that is merged diverges from nothing.
-    let base = Some(history.merge_base(head, &commit.id)?).filter(|base| *base != commit.id);
-    let base = base.or_else(|| commit.parents.first().cloned());
-    let Some(base) = base else {
-        return Ok(Candidate::LeftOut("the commit of the review comment is the first one"));
-    };
-    let files = history.diff(&base, &commit.id)?;
-    let title = subject(&commit.message).to_owned();
-    let change = NewCase { kind: "thread", from: &base, to: &commit.id, title };
-    let (labels, rejected) = match is_still_there {
-        false => (vec![label], Vec::new()),
-        true => (Vec::new(), vec![label]),
-    };
-    let made = change.case(history, &commit.id, Some(&commit.message), &files, labels)?;
-    Ok(match made {
-        Candidate::Case(mut case) => {
-            case.case.rejected = rejected;
-            Candidate::Case(case)
-        }
-        other => other,
-    })
+    }
+}
+
+/// A claim of a reviewer about lines of a commit, and what became of the claim.
+pub(crate) struct Claim {
+    /// The first word of the id of a case.
+    kind: &'static str,
+    text: String,
+    path: String,
+    lines: Option<(u32, u32)>,
+    commit: Option<String>,
+    /// The comment or finding in words, for the reason of a label.
+    source: String,
+    severity: Option<String>,
+    category: Option<String>,
+    fate: ClaimFate,
+}
+
+/// What became of a claim.
+enum ClaimFate {
+    /// No reply decides.
+    Unanswered,
+    /// A reply rejects the claim.
+    Rebutted,
+    /// A later review looked for the defect, and it was not there.
+    Gone,
+    /// A person dismissed the claim, for a reason.
+    Dismissed(String),
+}
+
+impl Claim {
+    fn candidate(self, history: &History, head: &str) -> anyhow::Result<Candidate> {
+        let commit = match &self.commit {
+            Some(name) => history.commit(name)?,
+            None => None,
+        };
+        let Some(commit) = commit else {
+            return Ok(Candidate::LeftOut("the commit of the review comment is not here"));
+        };
+        let Some((start, end)) = self.lines else {
+            return Ok(Candidate::LeftOut("the review comment names no line"));
+        };
+        let Some(is_still_there) =
+            self.is_still_there(history, (&commit.id, head), (start, end))?
+        else {
+            return Ok(Candidate::LeftOut("the file of the review comment is not in its commit"));
+        };
+        let reason = match (is_still_there, &self.fate) {
+            (false, ClaimFate::Unanswered | ClaimFate::Rebutted) => {
+                "the lines were changed after the comment".to_owned()
+            }
+            (false, ClaimFate::Gone) => {
+                "the lines were changed, and a later review did not find the defect".to_owned()
+            }
+            (true, ClaimFate::Rebutted) => {
+                "the comment was rejected in a reply, and the lines stayed".to_owned()
+            }
+            (true, ClaimFate::Dismissed(why)) => why.clone(),
+            (true, ClaimFate::Unanswered | ClaimFate::Gone) | (false, ClaimFate::Dismissed(_)) => {
+                return Ok(Candidate::LeftOut(
+                    "the review comment was neither followed nor rejected",
+                ));
+            }
+        };
+        let label = Label {
+            comment: self.text,
+            path: Some(self.path),
+            line: Some(start),
+            end_line: Some(end),
+            severity: self.severity,
+            category: self.category,
+            reason: Some(format!("{}: {reason}", self.source)),
+        };
+        // A commit that is merged diverges from nothing.
+        let base = Some(history.merge_base(head, &commit.id)?).filter(|base| *base != commit.id);
+        let base = base.or_else(|| commit.parents.first().cloned());
+        let Some(base) = base else {
+            return Ok(Candidate::LeftOut("the commit of the review comment is the first one"));
+        };
+        let files = history.diff(&base, &commit.id)?;
+        let title = subject(&commit.message).to_owned();
+        let change = NewCase { kind: self.kind, from: &base, to: &commit.id, title };
+        let (labels, rejected) = match is_still_there {
+            false => (vec![label], Vec::new()),
+            true => (Vec::new(), vec![label]),
+        };
+        let made = change.case(history, &commit.id, Some(&commit.message), &files, labels)?;
+        Ok(match made {
+            Candidate::Case(mut case) => {
+                case.case.rejected = rejected;
+                Candidate::Case(case)
+            }
+            other => other,
+        })
+    }
+
+    /// Returns true if the lines of the claim stand in a later commit as well; `None` if its own commit
+    /// does not have the file.
+    fn is_still_there(
+        &self,
+        history: &History,
+        (commit, head): (&str, &str),
+        (start, end): (u32, u32),
+    ) -> anyhow::Result<Option<bool>> {
+        let lines = |id: &str| -> anyhow::Result<Option<Vec<String>>> {
+            let bytes = history.read(id, &self.path)?;
+            Ok(bytes.map(|it| String::from_utf8_lossy(&it).lines().map(str::to_owned).collect()))
+        };
+        let Some(then) = lines(commit)? else { return Ok(None) };
+        let range = (start as usize - 1)..(end as usize).min(then.len());
+        let said_of: Vec<String> = then.get(range).unwrap_or_default().to_vec();
+        let now = lines(head)?.unwrap_or_default();
+        let is_there = !said_of.is_empty()
+            && now.windows(said_of.len()).any(|window| window == said_of.as_slice());
+        Ok(Some(is_there))
+    }
+}
+
+/// Reads the findings of a repository's ledger that are gone or dismissed; none where there is no
+/// ledger.
+pub(crate) fn decided_findings(state: &State, today: &str) -> anyhow::Result<Vec<Claim>> {
+    let Some(ledger) = assay_review::ledger::open_to_read(state)? else { return Ok(Vec::new()) };
+    let mut claims = Vec::new();
+    for entry in ledger.list(&Filter::default(), today)? {
+        let fate = match entry.state {
+            FindingState::Open => continue,
+            FindingState::Gone => ClaimFate::Gone,
+            FindingState::Dismissed => {
+                ClaimFate::Dismissed("the finding was left alone".to_owned())
+            }
+        };
+        let Some(path) = entry.file.clone() else { continue };
+        let history = ledger.history(entry.key, today)?;
+        let decision = history.decisions.iter().rev().find(|it| it.ended.is_none());
+        let fate = match (fate, decision) {
+            (ClaimFate::Dismissed(_), Some(decision)) => {
+                ClaimFate::Dismissed(format!("dismissed by {}: {}", decision.by, decision.reason))
+            }
+            (fate, _) => fate,
+        };
+        // The newest run that saw the finding knows its line in that commit.
+        let seen = history.looks.iter().rev().find(|look| look.line.is_some());
+        let field = |name: &str| history.finding[name].as_str().unwrap_or_default().to_owned();
+        let text = format!("{}\n{}", entry.title, field("description"));
+        claims.push(Claim {
+            kind: "ledger",
+            text: assay_rules::redacted_text(text.trim()),
+            path,
+            lines: seen.and_then(|look| look.line).map(|line| (line, line)),
+            commit: seen.and_then(|look| look.head.clone()),
+            source: format!("finding {}", entry.id),
+            severity: Some(entry.severity),
+            category: Some(entry.category),
+            fate,
+        });
+    }
+    Ok(claims)
 }
 
 /// Returns the commit that most of some lines come from.

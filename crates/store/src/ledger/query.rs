@@ -85,6 +85,9 @@ pub struct Look {
     pub at: Moment,
     /// What was reviewed.
     pub change: String,
+    /// The commit that was reviewed; `None` where it is not known.
+    #[serde(skip)]
+    pub head: Option<String>,
     /// What the review came to.
     pub verdict: String,
     /// What it cost.
@@ -335,6 +338,7 @@ fn looks(connection: &Connection, key: FindingKey) -> rusqlite::Result<Vec<Look>
         Ok(Look {
             at: row.get("at")?,
             change: row.get("change")?,
+            head: row.get("head")?,
             verdict: row.get("verdict")?,
             cost: Cost {
                 calls: count("calls")?,

@@ -9,7 +9,11 @@ use assay_change::History;
 
 use super::run::write_file;
 use super::{note, print};
-use crate::evaluating::mining::{CaseKind, Mined, MinedCase, mine, read_threads};
+use crate::commands::today;
+use crate::environment::state_of;
+use crate::evaluating::mining::{
+    CaseKind, Claim, Mined, MinedCase, decided_findings, mine, read_threads,
+};
 use crate::exit::Exit;
 use crate::terminal;
 
@@ -41,11 +45,15 @@ pub(super) fn run(args: &MineArgs) -> anyhow::Result<Exit> {
         bail!("`--from threads` needs the review comments: `--threads FILE`");
     }
     if kinds.is_empty() {
-        kinds.extend([CaseKind::Reverts, CaseKind::Fixes, CaseKind::Security]);
+        kinds.extend([CaseKind::Reverts, CaseKind::Fixes, CaseKind::Security, CaseKind::Ledger]);
         kinds.extend(args.threads.as_ref().map(|_| CaseKind::Threads));
     }
     let threads = args.threads.as_deref().map(read_threads).transpose()?.unwrap_or_default();
-    let mined = mine(&history, &kinds, &threads, args.commits)?;
+    let findings = match kinds.contains(&CaseKind::Ledger) {
+        true => ledger_findings(history.root(), !args.from.is_empty())?,
+        false => Vec::new(),
+    };
+    let mined = mine(&history, &kinds, &threads, findings, args.commits)?;
     for (reason, commits) in &mined.left_out {
         note(&format!("left out {commits}: {reason}"));
     }
@@ -67,6 +75,19 @@ pub(super) fn run(args: &MineArgs) -> anyhow::Result<Exit> {
         args.out.display()
     ))?;
     Ok(Exit::Ready)
+}
+
+/// Reads the findings of the ledger that are decided. A ledger that cannot be used is an error only if
+/// the user asked for its findings.
+fn ledger_findings(root: &Path, is_asked_for: bool) -> anyhow::Result<Vec<Claim>> {
+    let today = today().map(String::from).unwrap_or_default();
+    match decided_findings(&state_of(root), &today) {
+        Err(error) if !is_asked_for => {
+            note(&format!("the ledger is not used: {error:#}"));
+            Ok(Vec::new())
+        }
+        findings => findings,
+    }
 }
 
 /// Checks that a set can be written into a folder without changing the repository.

@@ -141,6 +141,44 @@ fn review_comments_are_labels_if_they_were_followed_and_rejected_if_they_were_re
 }
 
 #[test]
+fn findings_of_the_ledger_are_labels_if_they_were_fixed_and_rejected_if_they_were_dismissed() {
+    let repository = Repository::new();
+    repository.git(&["switch", "--quiet", "--create", "topic"]);
+    let flaw = |name: &str| format!("def {name}(text):\n    return eval(text)\n");
+    repository.write("one.py", flaw("one"));
+    repository.write("two.py", flaw("two"));
+    repository.write("three.py", flaw("three"));
+    repository.commit("Answer questions");
+    let review = || assay_in(repository.path(), &["review", "--format", "json"], b"").json();
+    let first = review();
+    let findings = first["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 3, "{first}");
+    let two = findings.iter().find(|it| it["file"] == "two.py").unwrap()["id"].as_str().unwrap();
+    let args = ["findings", "dismiss", two, "--reason", "the text is ours"];
+    let dismissed = assay_in(repository.path(), &args, b"");
+    assert_eq!(dismissed.code, 0, "{}", dismissed.stderr);
+    repository.write("one.py", "def one(text):\n    return int(text)\n");
+    repository.commit("Numbers only");
+    review();
+
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().join("mined");
+    let ran = mine(&repository, &set, &["--from", "ledger"]);
+    assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
+    let cases = cases(&set);
+    let labels: Vec<&Value> =
+        cases.iter().flat_map(|it| it["labels"].as_array().unwrap()).collect();
+    assert_eq!(labels.len(), 1, "an open finding is neither: {cases:?}");
+    assert_eq!((&labels[0]["path"], &labels[0]["line"]), (&json!("one.py"), &json!(2)));
+    let rejected: Vec<&Value> =
+        cases.iter().flat_map(|it| it["rejected"].as_array().into_iter().flatten()).collect();
+    assert_eq!(rejected.len(), 1, "{cases:?}");
+    assert_eq!(rejected[0]["path"], "two.py");
+    let reason = rejected[0]["reason"].as_str().unwrap();
+    assert!(reason.contains("dismissed by ") && reason.ends_with(": the text is ours"), "{reason}");
+}
+
+#[test]
 fn a_set_is_not_written_into_the_repository_or_over_other_files() {
     let repository = repository();
     let folder = tempfile::tempdir().unwrap();
