@@ -44,7 +44,7 @@ fn model(is_whole: bool) -> FakeModel {
         let other = number("No test covers").filter(|_| is_whole).map(|it| (it, false));
         let pairs = same.into_iter().chain(other);
         let pairs = pairs.map(|(pair, same)| format!(r#"{{"pair": {pair}, "same": {same}}}"#));
-        Answer::text(&format!(r#"{{"pairs": [{}]}}"#, pairs.collect::<Vec<_>>().join(", ")))
+        Answer::text(format!(r#"{{"pairs": [{}]}}"#, pairs.collect::<Vec<_>>().join(", ")))
     };
     FakeModel::start_with(options, script).unwrap()
 }

@@ -4,6 +4,7 @@ mod delegate;
 mod judge;
 mod mine;
 mod run;
+mod shipped;
 
 use std::fs;
 use std::path::Path;
