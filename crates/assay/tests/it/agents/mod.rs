@@ -3,6 +3,7 @@
 mod approvals;
 mod away;
 mod cycle;
+mod folded;
 mod github;
 mod keeping;
 mod orphans;
