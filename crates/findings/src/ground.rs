@@ -2,6 +2,9 @@
 //!
 //! The vote itself stays as it was read; what was found out stands beside it in [`Grounded`].
 
+mod file_view;
+mod quotes;
+
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,16 +13,14 @@ use std::rc::Rc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::file_view::FileView;
+use self::quotes::Excerpt;
 use crate::finding::issue;
 use crate::grade::Grade;
-use crate::identity;
 use crate::likeness::{IndexedLine, PlaceIndex};
 use crate::path::RepoPath;
 use crate::report::{Reviewer, ReviewerKind};
 use crate::vote::{Anchor, Lines, Vote};
-
-/// A quote needs this many characters to prove anything.
-const MIN_QUOTE: usize = 8;
 
 /// Lines so near to a change help to find the place of a vote.
 const CONTEXT_LINES: u32 = 3;
@@ -193,90 +194,6 @@ pub struct Ground<'t> {
     errors: RefCell<BTreeSet<TreeError>>,
 }
 
-/// A file's lines, prepared for looking quotes up.
-struct FileView {
-    text: String,
-    /// Each line without blanks.
-    squeezed: Vec<String>,
-    /// Where each such line stands.
-    places: HashMap<String, Vec<u32>>,
-    hashes: OnceCell<Vec<String>>,
-}
-
-impl FileView {
-    fn new(text: String) -> FileView {
-        let squeezed: Vec<String> = text.lines().map(squeeze).collect();
-        let mut places: HashMap<String, Vec<u32>> = HashMap::new();
-        for (line, number) in squeezed.iter().zip(1u32..) {
-            places.entry(line.clone()).or_default().push(number);
-        }
-        FileView { text, squeezed, places, hashes: OnceCell::new() }
-    }
-
-    fn len(&self) -> u32 {
-        self.squeezed.len() as u32
-    }
-
-    fn line(&self, number: u32) -> Option<&str> {
-        let at = (number as usize).checked_sub(1)?;
-        self.squeezed.get(at).map(String::as_str)
-    }
-
-    fn surroundings(&self, line: u32) -> String {
-        (line.saturating_sub(1)..=line + 1)
-            .filter_map(|number| self.line(number))
-            .collect::<Vec<_>>()
-            .join("\n")
-    }
-
-    fn hash(&self, line: u32) -> Option<String> {
-        let hashes = self.hashes.get_or_init(|| identity::line_hashes(&self.text));
-        hashes.get((line as usize).checked_sub(1)?).cloned()
-    }
-
-    /// Finds the place that a quote proves, nearest to a line. A lone name proves nothing inside of
-    /// a line: it stands in many.
-    fn find(&self, quote: &Quote, near: u32) -> Option<u32> {
-        let whole = self.places.get(quote.first()).map(Vec::as_slice).unwrap_or_default();
-        let nearest = whole.iter().copied().filter(|at| self.follows(quote, *at));
-        nearest.min_by_key(|at| at.abs_diff(near)).or_else(|| match quote.is_name {
-            true => None,
-            false => self.find_within(quote, near),
-        })
-    }
-
-    /// Finds where a quote stands inside of a line, nearest to a line.
-    fn find_within(&self, quote: &Quote, near: u32) -> Option<u32> {
-        let within = self.squeezed.iter().zip(1u32..);
-        let within = within.filter(|(line, _)| line.contains(quote.first()));
-        let numbers = within.map(|(_, number)| number).filter(|at| self.follows(quote, *at));
-        numbers.min_by_key(|at| at.abs_diff(near))
-    }
-
-    /// Returns true if a quote stands anywhere in the file, be it only a name.
-    fn contains(&self, quote: &Quote) -> bool {
-        self.find_within(quote, 1).is_some()
-    }
-
-    /// Returns the line on which a quote that starts at a line ends.
-    fn last_line(&self, quote: &Quote, at: u32) -> u32 {
-        let after = self.squeezed.iter().zip(1u32..).skip(at as usize);
-        let more = after.filter(|(line, _)| !line.is_empty()).take(quote.lines.len() - 1);
-        more.last().map_or(at, |(_, number)| number)
-    }
-
-    fn text_between(&self, first: u32, last: u32) -> String {
-        (first..=last).filter_map(|number| self.line(number)).collect::<Vec<_>>().join("\n")
-    }
-
-    /// Says whether the further lines of a quote stand after its first, blank lines apart.
-    fn follows(&self, quote: &Quote, at: u32) -> bool {
-        let after = self.squeezed.get(at as usize..).unwrap_or_default();
-        let mut lines = after.iter().filter(|line| !line.is_empty());
-        quote.lines[1..].iter().all(|wanted| lines.next().is_some_and(|line| line.contains(wanted)))
-    }
-}
-
 /// Takes all blanks out of a line, so that formatting makes no difference.
 pub fn squeeze(line: &str) -> String {
     line.split_whitespace().collect()
@@ -307,7 +224,8 @@ impl<'t> Ground<'t> {
         reviewer: &'a Reviewer,
         source: (usize, usize),
     ) -> Grounded<'a> {
-        let quotes = quotes(&vote.evidence);
+        let excerpts = Excerpt::all_of(&vote.evidence);
+        let quoted = excerpts.iter().find_map(Excerpt::first);
         let mut grounded = Grounded {
             vote,
             reviewer,
@@ -318,9 +236,9 @@ impl<'t> Ground<'t> {
             confidence: stated_confidence(vote, reviewer),
             pre_existing: vote.pre_existing,
             marks: Vec::new(),
-            quote: quotes.first().map(|quote| quote.first().to_owned()),
-            quoted: quotes.first().map(|quote| quote.lines.join("\n")),
-            is_backed: !quotes.is_empty() || vote.is_compact,
+            quote: quoted.map(|quote| quote.first_line().to_owned()),
+            quoted: quoted.map(|quote| quote.lines.join("\n")),
+            is_backed: quoted.is_some() || vote.is_compact,
             quoted_lines: None,
             surroundings: None,
             symbol: None,
@@ -328,7 +246,7 @@ impl<'t> Ground<'t> {
         };
         cap_grade(&mut grounded);
         if let Some(tree) = self.tree {
-            self.check_tree(tree, &quotes, &mut grounded);
+            self.check_tree(tree, &excerpts, &mut grounded);
         }
         let is_placed = grounded.file.is_some() && grounded.lines.is_some();
         if vote.confidence.is_none() && reviewer.kind == ReviewerKind::Persona && !is_placed {
@@ -386,40 +304,53 @@ impl<'t> Ground<'t> {
         PlaceIndex::of(files, lines)
     }
 
-    /// Says whether a file holds a quote that is long enough to prove anything.
+    /// Returns true if a file has a quote that is long enough to prove anything.
     pub fn holds(&self, path: &RepoPath, quote: &str) -> bool {
-        let quotes = quotes(&[quote.to_owned()]);
+        let excerpts = Excerpt::all_of(&[quote.to_owned()]);
         let view = self.tree.and_then(|tree| self.view(tree, path));
-        view.is_some_and(|view| quotes.iter().any(|quote| view.find(quote, 1).is_some()))
+        let is_found = |view: &FileView| {
+            excerpts.iter().flat_map(|excerpt| excerpt.find(view, 1)).any(|lines| lines.is_some())
+        };
+        view.is_some_and(|view| is_found(&view))
     }
 
-    /// Says whether a file holds none of what is quoted from it; not where nothing is, or where the
-    /// file cannot be read.
+    /// Returns true if evidence quotes code and a file has none of the quotes; false where the file
+    /// cannot be read.
     pub fn lacks(&self, path: &RepoPath, evidence: &[String]) -> bool {
-        let quotes = quotes(evidence);
+        let excerpts = Excerpt::all_of(evidence);
         let view = self.tree.and_then(|tree| self.view(tree, path));
-        let lacks = |view: Rc<FileView>| quotes.iter().all(|quote| !view.contains(quote));
-        !quotes.is_empty() && view.is_some_and(lacks)
+        let lacks = |view: Rc<FileView>| !excerpts.iter().any(|excerpt| excerpt.is_in(&view));
+        excerpts.iter().any(Excerpt::is_quote) && view.is_some_and(lacks)
     }
 
-    fn check_tree(&self, tree: &dyn Tree, quotes: &[Quote], grounded: &mut Grounded<'_>) {
+    fn check_tree(&self, tree: &dyn Tree, excerpts: &[Excerpt], grounded: &mut Grounded<'_>) {
         let personal = grounded.reviewer.kind == ReviewerKind::Persona;
         let Vote { confidence, is_compact, .. } = grounded.vote;
-        // A compact report has no room for evidence, so it is not missed there.
-        if quotes.is_empty() && personal && confidence.is_some() && !is_compact {
-            if grounded.confidence > Anchor::MODERATE {
-                grounded.marks.push(Mark::NoQuote);
-            }
-            grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
-        }
-        if grounded.file.is_none() && !quotes.is_empty() && personal {
+        let is_quoting = excerpts.iter().any(Excerpt::is_quote);
+        if grounded.file.is_none() && is_quoting && personal {
             // A quote from nowhere proves nothing.
             grounded.marks.push(Mark::QuoteNotFound);
             grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
         }
-        let Some(path) = self.locate(tree, grounded) else { return };
-        let Some(view) = self.view(tree, &path) else { return };
-        self.check_quotes(quotes, &view, grounded);
+        let stated = grounded.confidence;
+        let located = self.locate(tree, grounded);
+        let view = located.as_ref().and_then(|path| self.view(tree, path));
+        let near = grounded.lines.map_or(1, Lines::start);
+        let found = |view: &Rc<FileView>| -> Vec<Option<Lines>> {
+            excerpts.iter().flat_map(|excerpt| excerpt.find(view, near)).collect()
+        };
+        let quotes = view.as_ref().map(found);
+        // What has no form of a quote is one where the file has it.
+        let is_without_quote = quotes.as_ref().map_or(!is_quoting, Vec::is_empty);
+        // A compact report has no room for evidence, so it is not missed there.
+        if is_without_quote && personal && confidence.is_some() && !is_compact {
+            if stated > Anchor::MODERATE {
+                grounded.marks.push(Mark::NoQuote);
+            }
+            grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
+        }
+        let Some(((path, view), quotes)) = located.zip(view).zip(quotes) else { return };
+        self.check_quotes(&quotes, &view, grounded);
         if grounded.lines.is_some_and(|lines| lines.start() > view.len()) {
             // A quote would have moved it; without one the file is all that is left.
             grounded.marks.push(Mark::LineBeyondEnd);
@@ -497,23 +428,17 @@ impl<'t> Ground<'t> {
         view
     }
 
-    fn check_quotes(&self, quotes: &[Quote], view: &FileView, grounded: &mut Grounded<'_>) {
+    /// Holds the lines of a vote's quotes, `None` for each that the file does not have, against the
+    /// place that the vote names.
+    fn check_quotes(&self, quotes: &[Option<Lines>], view: &FileView, grounded: &mut Grounded<'_>) {
         if quotes.is_empty() {
             return;
         }
         let stated = grounded.lines;
         let near = stated.map_or(1, Lines::start);
-        let places: Vec<Option<(u32, &Quote)>> =
-            quotes.iter().map(|quote| Some((view.find(quote, near)?, quote))).collect();
-        grounded.quoted_lines = places
-            .iter()
-            .map(|place| {
-                let (at, quote) = (*place)?;
-                Lines::range(at, view.last_line(quote, at))
-            })
-            .collect();
-        let found = places.into_iter().flatten().min_by_key(|(at, _)| at.abs_diff(near));
-        let Some((at, quote)) = found else {
+        grounded.quoted_lines = quotes.iter().copied().collect();
+        let found = quotes.iter().flatten().min_by_key(|lines| lines.start().abs_diff(near));
+        let Some(found) = found else {
             grounded.marks.push(Mark::QuoteNotFound);
             // A rule looked at the file itself; what it quotes may be redacted here.
             if grounded.reviewer.kind != ReviewerKind::Rules {
@@ -521,8 +446,10 @@ impl<'t> Ground<'t> {
             }
             return;
         };
+        let at = found.start();
+        grounded.is_backed = true;
         grounded.quote = view.line(at).map(str::to_owned);
-        grounded.quoted = Some(view.text_between(at, view.last_line(quote, at)));
+        grounded.quoted = Some(view.text_of(*found));
         let kept = stated.is_some_and(|lines| lines.start() <= at && at <= lines.end());
         if !kept {
             grounded.marks.push(Mark::LineMoved);
@@ -586,63 +513,4 @@ fn stated_confidence(vote: &Vote, reviewer: &Reviewer) -> Anchor {
         ReviewerKind::Persona if vote.file.is_some() && vote.lines.is_some() => Anchor::HIGH,
         ReviewerKind::Persona => Anchor::MODERATE,
     })
-}
-
-/// Code that a vote quotes.
-struct Quote {
-    /// The lines without their blanks; at least one.
-    lines: Vec<String>,
-    /// Whether the quote is one name and nothing else, such as `handle_request` or `user.save`.
-    is_name: bool,
-}
-
-impl Quote {
-    fn first(&self) -> &str {
-        self.lines.first().expect("a quote has a line")
-    }
-}
-
-/// Takes the quotes out of a vote's evidence: each entry's fenced or back-ticked parts, else the
-/// entry itself.
-fn quotes(evidence: &[String]) -> Vec<Quote> {
-    let mut found = Vec::new();
-    for entry in evidence {
-        let before = found.len();
-        let fences = entry.split("```").skip(1).step_by(2).map(|part| {
-            // The first line of a fence names the language.
-            part.split_once('\n').map_or(part, |(_, body)| body)
-        });
-        let ticks = entry.split('`').skip(1).step_by(2);
-        let parts: Vec<&str> =
-            if entry.contains("```") { fences.collect() } else { ticks.collect() };
-        let has_parts = parts.iter().any(|part| !part.trim().is_empty());
-        found.extend(parts.into_iter().filter_map(as_quote));
-        // What is marked as code and is too short to prove anything leaves the words around it.
-        if found.len() == before && !has_parts {
-            found.extend(as_quote(without_place(entry)));
-        }
-    }
-    found
-}
-
-fn as_quote(text: &str) -> Option<Quote> {
-    let lines: Vec<String> = text.lines().map(squeeze).filter(|line| !line.is_empty()).collect();
-    let size: usize = lines.iter().map(|line| line.chars().count()).sum();
-    let is_of_name =
-        |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '-' | '$' | '@');
-    let is_name = text.trim().chars().all(is_of_name);
-    (size >= MIN_QUOTE).then_some(Quote { lines, is_name })
-}
-
-/// Takes `src/a.rs:12 -- ` off the front of an entry.
-fn without_place(entry: &str) -> &str {
-    let trimmed = entry.trim();
-    let Some((place, rest)) = trimmed.split_once([' ', '\t']) else { return trimmed };
-    let is_place = place.trim_end_matches(':').rsplit_once(':').is_some_and(|(_, lines)| {
-        !lines.is_empty() && lines.chars().all(|c| c.is_ascii_digit() || c == '-')
-    });
-    if !is_place {
-        return trimmed;
-    }
-    rest.trim_start().trim_start_matches(['-', '–', '—', ':', ' ']).trim_start()
 }

@@ -1,7 +1,7 @@
 //! Grounding of true and false votes on real pull requests.
 //!
 //! The data is a folder with `cases.jsonl`: of each pull request the file of its `diff`, and its
-//! `golden` comments with `path`, `from_line` and `note`. Each comment becomes a
+//! `golden` comments with `path`, `from_line`, `note` and `is_ai_comment`. Each comment becomes a
 //! vote that quotes the known line next to its place, and false votes made of that one.
 
 use std::collections::BTreeMap;
@@ -38,6 +38,7 @@ struct Placed<'a> {
     path: String,
     line: u32,
     quote: String,
+    is_of_person: bool,
 }
 
 /// A comment with the number of its pull request.
@@ -101,41 +102,68 @@ const WAYS: [Way; 7] = [
 /// Measures a folder; returns true if every true vote is kept and every false one is not.
 pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
     let (pulls, comments) = read(data)?;
-    let all_at = |has_ticks: bool| -> Vec<Placed<'_>> {
-        let placed = comments.iter().map(|(at, value)| place(&pulls[*at], value, has_ticks));
-        placed.flatten().collect()
-    };
-    // In evidence, back-ticks mark the part that is code, so lines that have some are told apart.
-    let (placed, ticked) = (all_at(false), all_at(true));
+    let placed = comments.iter().filter_map(|(at, value)| place(&pulls[*at], value));
+    let placed: Vec<Placed<'_>> = placed.collect();
     ensure!(!placed.is_empty(), "no comment has a place in its diff");
-    let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts = Vec::new();
     let mut moved_back = 0;
     for way in &WAYS {
-        let mut right = 0;
+        let mut count = Count { way, right: 0, right_of_people: 0 };
         for (at, comment) in placed.iter().enumerate() {
             let foreign = &placed[(at + placed.len() / 2) % placed.len()].quote;
             let fate = (way.judge)(comment, foreign);
             let is_right = matches!(fate, Fate::Kept { .. }) == way.is_true;
-            right += usize::from(is_right);
+            count.right += usize::from(is_right);
+            count.right_of_people += usize::from(is_right && comment.is_of_person);
             if !is_right {
-                println!("  {}:{} `{}`", comment.path, comment.line, comment.quote);
+                println!("  {}: {}:{} `{}`", way.name, comment.path, comment.line, comment.quote);
             }
             if way.is_true && fate == (Fate::Kept { line: Some(comment.line) }) {
                 moved_back += 1;
             }
         }
-        println!("{right} of {}: {}", placed.len(), way.name);
-        rows.insert(way.name, right);
+        counts.push(count);
     }
     println!("{moved_back} of {}: true votes shown at their line", 2 * placed.len());
-    let is_kept = |it: &&Placed<'_>| {
-        matches!(it.judge(&it.path, it.line, Some(&it.quote)), Fate::Kept { .. })
-    };
-    let kept = ticked.iter().filter(is_kept).count();
-    println!("{kept} of {}: true votes kept whose line has back-ticks (no bar)", ticked.len());
-    println!("({} comments have no known line in their diff)", comments.len() - placed.len());
-    write_json("measure", "grounding.json", &json!({ "votes": placed.len(), "rows": rows }))?;
-    Ok(rows.values().all(|right| *right == placed.len()))
+    report(&comments, &placed, &counts)
+}
+
+/// The votes of one way that were judged right.
+struct Count {
+    way: &'static Way,
+    right: usize,
+    right_of_people: usize,
+}
+
+/// Prints and writes the counts: of all comments, and of those that people wrote.
+fn report(
+    comments: &[NumberedComment],
+    placed: &[Placed<'_>],
+    counts: &[Count],
+) -> anyhow::Result<bool> {
+    let of_people = placed.iter().filter(|comment| comment.is_of_person).count();
+    let written = comments.iter().filter(|(_, comment)| is_of_person(comment)).count();
+    println!(
+        "{} of {} comments have a known line in their diff; of the {written} that people wrote, {of_people}",
+        placed.len(),
+        comments.len(),
+    );
+    let mut rows: BTreeMap<&str, Value> = BTreeMap::new();
+    for Count { way, right, right_of_people } in counts {
+        println!(
+            "{right} of {}, by people {right_of_people} of {of_people}: {}",
+            placed.len(),
+            way.name
+        );
+        rows.insert(way.name, json!({ "all": right, "by_people": right_of_people }));
+    }
+    let votes = json!({ "all": placed.len(), "by_people": of_people });
+    write_json("measure", "grounding.json", &json!({ "votes": votes, "rows": rows }))?;
+    Ok(counts.iter().all(|count| count.right == placed.len()))
+}
+
+fn is_of_person(comment: &Value) -> bool {
+    comment["is_ai_comment"].as_bool() == Some(false)
 }
 
 impl Placed<'_> {
@@ -217,14 +245,13 @@ fn lay_out(diff: &[u8]) -> anyhow::Result<Pull> {
 }
 
 /// Returns a comment with the known line that is nearest to its place; `None` if the diff shows no
-/// line of the file that is long enough to be quoted, and has back-ticks or has none.
-fn place<'a>(pull: &'a Pull, comment: &Value, has_ticks: bool) -> Option<Placed<'a>> {
+/// line of the file that is long enough to be quoted.
+fn place<'a>(pull: &'a Pull, comment: &Value) -> Option<Placed<'a>> {
     let (note, path) = (comment["note"].as_str()?, comment["path"].as_str()?);
     let wanted = comment["from_line"].as_u64()? as u32;
     let lines = pull.after.get(path)?.lines().enumerate();
     let letters = |line: &str| line.chars().filter(|c| c.is_alphanumeric()).count();
-    let is_usable = |line: &str| letters(line) >= MIN_QUOTE && line.contains('`') == has_ticks;
-    let known = lines.filter(|(_, line)| is_usable(line));
+    let known = lines.filter(|(_, line)| letters(line) >= MIN_QUOTE);
     let nearest = known.min_by_key(|(at, _)| (*at as u32 + 1).abs_diff(wanted));
     let (at, line) = nearest?;
     Some(Placed {
@@ -233,5 +260,6 @@ fn place<'a>(pull: &'a Pull, comment: &Value, has_ticks: bool) -> Option<Placed<
         path: path.to_owned(),
         line: at as u32 + 1,
         quote: line.trim().to_owned(),
+        is_of_person: is_of_person(comment),
     })
 }

@@ -331,3 +331,115 @@ fn a_vote_that_names_no_place_is_shown_where_its_names_stand() {
     assert_eq!(placed_one.confidence, unplaced_one.confidence);
     assert_eq!(placed.verdict.state, unplaced.verdict.state);
 }
+
+/// A file whose code has back-ticks, tabs, `\r\n` and a comment that quotes code.
+const SCRIPT: &str = "import { get } from './http';\r\n\
+    \r\n\
+    export function load(id) {\r\n\
+    \tconst url = `https://${host}/orders/${id}`;\r\n\
+    \treturn get(url, { headers: [...shared, 'x-id'] });\r\n\
+    }\r\n\
+    \r\n\
+    // The result of `load(id)` is `null` for a guest.\r\n\
+    export function save(order) {\r\n\
+    \tif (!order.id) {\r\n\
+    \t\tthrow new Error(`no id in ${order}`);\r\n\
+    \t}\r\n\
+    \tqueue.push(order);\r\n\
+    }\r\n";
+
+/// Grounds a vote of a persona at a line of [`SCRIPT`], and shows where it is, how sure, and why.
+fn ground_in_script(file: &str, line: u32, evidence: &[&str]) -> String {
+    let tree = MemoryTree::new(&[("web/orders.js", SCRIPT)]);
+    let mut vote = Vote::new("t", assay_findings::grade::Grade::from_word("P1"));
+    vote.file = RepoPath::exact(file).ok();
+    vote.lines = Lines::at(line);
+    vote.confidence = assay_findings::vote::Anchor::try_from(75).ok();
+    vote.evidence = evidence.iter().map(|entry| (*entry).to_owned()).collect();
+    let reviewer = Reviewer::new("x", ReviewerKind::Persona);
+    shown(&Ground::new(Some(&tree), None).check(&vote, &reviewer, (0, 0)))
+}
+
+#[test]
+fn a_quote_is_found_in_whatever_form_it_is_written() {
+    for (line, evidence) in [
+        // Back-ticks that are code, bare, marked as code, and marked by two back-ticks or a fence.
+        (4, "const url = `https://${host}/orders/${id}`;"),
+        (4, "`const url = `https://${host}/orders/${id}`;`"),
+        (4, "The line `const url = `https://${host}/orders/${id}`;` is wrong"),
+        (4, "``const url = `https://${host}/orders/${id}`;`` is wrong"),
+        (4, "```js\nconst url = `https://${host}/orders/${id}`;\n```"),
+        (4, "web/orders.js:4 -- const url = `https://${host}/orders/${id}`;"),
+        (4, "web/orders.js:4:const url = `https://${host}/orders/${id}`;"),
+        (11, "throw new Error(`no id in ${order}`);"),
+        (8, "// The result of `load(id)` is `null` for a guest."),
+        (8, "The result of `load(id)` is `null` for a guest."),
+        // Listings and diffs.
+        (13, "13: queue.push(order);"),
+        (13, "   13\tqueue.push(order);"),
+        (13, "L13 | queue.push(order);"),
+        (13, "+ \tqueue.push(order);"),
+        (4, "+\tconst url = `https://${host}/orders/${id}`;"),
+        (4, "> const url = `https://${host}/orders/${id}`;"),
+        (
+            10,
+            "```diff\n-\tif (!order) {\n+\tif (!order.id) {\n+\t\tthrow new Error(`no id in ${order}`);\n```",
+        ),
+        (10, "10: if (!order.id) {\n11:   throw new Error(`no id in ${order}`);"),
+        // Several lines, blank lines between them, other blanks, other ends of lines.
+        (3, "export function load(id) {\n    const url = `https://${host}/orders/${id}`;"),
+        (3, "export function load(id) {\r\n\r\n\tconst url = `https://${host}/orders/${id}`;\r\n"),
+        (13, "`queue.push( order );`"),
+        // Left-out code, and dots that are code.
+        (3, "export function load(id) { ... }"),
+        (3, "export function load(id) {\n  ...\n  return get(url, …"),
+        (4, "const url = ...orders/${id}`;"),
+        (5, "headers: [...shared, 'x-id']"),
+    ] {
+        let shown = ground_in_script("web/orders.js", line, &[evidence]);
+        assert_eq!(shown, format!("web/orders.js:{line} at 75 []"), "{evidence}");
+        // From a wrong line, the quote finds its own.
+        let moved = ground_in_script("web/orders.js", 900, &[evidence]);
+        assert_eq!(moved, format!("web/orders.js:{line} at 75 [LineMoved]"), "{evidence}");
+    }
+}
+
+#[test]
+fn a_quote_that_the_file_does_not_have_is_held_back_in_whatever_form() {
+    for (file, line, evidence) in [
+        // Code of another file, and a changed word.
+        ("web/orders.js", 4, "const url = `ftp://${peer}/files/${name}`;"),
+        ("web/orders.js", 4, "const uri = `https://${host}/users/${id}`;"),
+        ("web/orders.js", 4, "`const uri = `https://${host}/users/${id}`;`"),
+        // The changed word stands outside of the back-ticks, which are code.
+        ("web/orders.js", 4, "const uri = `https://${host}/orders/${id}`;"),
+        ("web/orders.js", 11, "throw new TypeError(`no id in ${order}`);"),
+        ("web/orders.js", 11, "raise(`no id in ${order}`, 404)"),
+        ("web/orders.js", 13, "13: stack.push(order);"),
+        ("web/orders.js", 13, "+ stack.push(order);"),
+        ("web/orders.js", 13, "- stack.push(order);"),
+        ("web/orders.js", 3, "export function load(id) {\n  ...\n  return put(url, ..."),
+        ("web/orders.js", 3, "export function load(name) { ... }"),
+        ("web/orders.js", 9, "export function save(order) { ... return get(url"),
+        ("web/orders.js", 3, "... id ... url ..."),
+        // Prose, with the names of code, and with too little of code.
+        ("web/orders.js", 3, "The handling of `headers` is not right here"),
+        ("web/orders.js", 3, "`order.id` is read before `queue.push` is called"),
+        ("web/orders.js", 3, "calls `get` with `id`"),
+        ("web/orders.js", 3, "`headers` is set... and never used"),
+        // Another file, and no quote beyond the end.
+        ("web/gone.js", 4, "const url = `https://${host}/orders/${id}`;"),
+        ("web/orders.js", 900, "see above"),
+    ] {
+        let shown = ground_in_script(file, line, &[evidence]);
+        assert!(!shown.contains("at 75"), "{evidence}: {shown}");
+    }
+}
+
+#[test]
+fn prose_with_short_names_in_back_ticks_quotes_nothing() {
+    assert_eq!(
+        ground_in_script("web/orders.js", 3, &["calls `get` with `id`"]),
+        "web/orders.js:3 at 50 [NoQuote]"
+    );
+}
