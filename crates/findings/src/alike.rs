@@ -101,7 +101,17 @@ fn shared(a: &[String], b: &[String]) -> usize {
 
 /// Folds a title so that case, blanks, end marks and prefixes such as `Bug:` make no difference.
 pub fn fold_title(title: &str) -> String {
-    let mut folded = title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let mut folded = String::with_capacity(title.len());
+    for word in title.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    match folded.is_ascii() {
+        true => folded.make_ascii_lowercase(),
+        false => folded = folded.to_lowercase(),
+    }
     for prefix in ["error:", "issue:", "bug:", "fix:"] {
         if let Some(rest) = folded.strip_prefix(prefix) {
             folded = rest.trim_start().to_owned();

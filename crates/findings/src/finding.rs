@@ -115,6 +115,16 @@ pub(crate) fn issue(title: &str, description: &str) -> String {
     }
 }
 
+/// Returns the number of bytes of a title and a description as one text.
+pub(crate) fn issue_len(title: &str, description: &str) -> usize {
+    let begin = title.trim_end_matches(['…', '.']);
+    match description {
+        "" => title.len(),
+        text if text.starts_with(begin) => text.len(),
+        text => begin.len() + ". ".len() + text.len(),
+    }
+}
+
 /// Names one vote.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::alike::fold_title;
-use crate::finding::{Finding, VoteRef, issue};
+use crate::finding::{Finding, VoteRef, issue_len};
 use crate::gate;
 use crate::grade::Grade;
 use crate::ground::{Grounded, Mark};
@@ -50,6 +50,9 @@ pub struct Merge {
     pub rule: MergeRule,
 }
 
+/// A vote with its folded title.
+type TitledVote<'v, 'a> = (&'v str, &'v Grounded<'a>);
+
 /// Makes a finding of each vote by itself, in the order given: for lists that are only shown.
 pub fn each_alone(votes: &[Grounded<'_>]) -> Vec<Finding> {
     number(votes.iter().map(|vote| finding_of(&[vote])).collect())
@@ -57,18 +60,21 @@ pub fn each_alone(votes: &[Grounded<'_>]) -> Vec<Finding> {
 
 /// Merges votes into findings, in their canonical order.
 pub(crate) fn merge(votes: Vec<Grounded<'_>>, readers: &Readers<'_>) -> (Vec<Finding>, Vec<Merge>) {
-    let mut titled: Vec<(String, Grounded<'_>)> =
-        votes.into_iter().map(|vote| (fold_title(&vote.vote.title), vote)).collect();
+    let titles: Vec<String> = votes.iter().map(|vote| fold_title(&vote.vote.title)).collect();
+    let titles = titles.iter().map(String::as_str);
+    let mut titled: Vec<(&str, &Grounded<'_>)> = titles.zip(&votes).collect();
     titled.sort_by(canonical_order);
-    let (titles, votes): (Vec<String>, Vec<Grounded<'_>>) = titled.into_iter().unzip();
-    let repeats = repeats(&votes);
-    let firsts: Vec<&Grounded<'_>> = repeats.iter().map(|same| same[0]).collect();
-    let starts =
-        repeats.iter().scan(0, |next, same| Some(std::mem::replace(next, *next + same.len())));
-    let titles: Vec<&str> = starts.map(|start| titles[start].as_str()).collect();
+    let repeats = repeats(&titled);
+    let firsts: Vec<&Grounded<'_>> = repeats.iter().map(|same| same[0].1).collect();
+    let titles: Vec<&str> = repeats.iter().map(|same| same[0].0).collect();
     let groups = grouping::group(&firsts, &titles);
     let all = |group: &Group| -> Vec<&Grounded<'_>> {
-        group.members.iter().flat_map(|member| &repeats[*member as usize]).copied().collect()
+        group
+            .members
+            .iter()
+            .flat_map(|member| repeats[*member as usize])
+            .map(|(_, vote)| *vote)
+            .collect()
     };
     let mut findings = number(groups.iter().map(|group| finding_of(&all(group))).collect());
     for (group, finding) in groups.iter().zip(&mut findings) {
@@ -76,7 +82,7 @@ pub(crate) fn merge(votes: Vec<Grounded<'_>>, readers: &Readers<'_>) -> (Vec<Fin
     }
     let mut merges = Vec::new();
     for (group, finding) in groups.iter().zip(&findings) {
-        let first = reference(repeats[group.members[0] as usize][0]);
+        let first = reference(firsts[group.members[0] as usize]);
         let merge = |joined: &Grounded<'_>, rule| Merge {
             finding: finding.id.clone(),
             first: first.clone(),
@@ -85,27 +91,21 @@ pub(crate) fn merge(votes: Vec<Grounded<'_>>, readers: &Readers<'_>) -> (Vec<Fin
         };
         merges.extend(group.joined.iter().map(|(at, rule)| merge(firsts[*at as usize], *rule)));
         let again = group.members.iter().flat_map(|member| &repeats[*member as usize][1..]);
-        merges.extend(again.map(|vote| merge(vote, MergeRule::Identical)));
+        merges.extend(again.map(|(_, vote)| merge(vote, MergeRule::Identical)));
     }
     (findings, merges)
 }
 
-/// Puts sorted votes together that one reviewer cast in the same words.
-fn repeats<'v, 'a>(votes: &'v [Grounded<'a>]) -> Vec<Vec<&'v Grounded<'a>>> {
-    let mut repeats: Vec<Vec<&Grounded<'_>>> = Vec::new();
-    let is_same = |a: &Grounded<'_>, b: &Grounded<'_>| {
+/// Splits sorted votes, each with its folded title, where one follows that is not a repetition: the
+/// same reviewer's in the same words.
+fn repeats<'r, 'v, 'a>(votes: &'r [TitledVote<'v, 'a>]) -> Vec<&'r [TitledVote<'v, 'a>]> {
+    let is_same = |(_, a): &TitledVote<'_, '_>, (_, b): &TitledVote<'_, '_>| {
         a.reviewer.name == b.reviewer.name
             && a.reviewer.family == b.reviewer.family
             && a.reviewer.kind == b.reviewer.kind
             && a.vote == b.vote
     };
-    for vote in votes {
-        match repeats.last_mut().filter(|last| is_same(last[0], vote)) {
-            Some(last) => last.push(vote),
-            None => repeats.push(vec![vote]),
-        }
-    }
-    repeats
+    votes.chunk_by(is_same).collect()
 }
 
 fn reference(vote: &Grounded<'_>) -> VoteRef {
@@ -119,8 +119,8 @@ fn line(vote: &Grounded<'_>) -> Option<u32> {
 /// Orders votes, each with its folded title, by file, line, title and reviewer; the rest only
 /// keeps the order the same however they came.
 fn canonical_order(
-    (a_title, a): &(String, Grounded<'_>),
-    (b_title, b): &(String, Grounded<'_>),
+    (a_title, a): &TitledVote<'_, '_>,
+    (b_title, b): &TitledVote<'_, '_>,
 ) -> Ordering {
     a.file
         .cmp(&b.file)
@@ -134,7 +134,17 @@ fn canonical_order(
         .then_with(|| a.lines.cmp(&b.lines))
         .then_with(|| a.vote.evidence.cmp(&b.vote.evidence))
         .then_with(|| a.vote.suggested_fix.cmp(&b.vote.suggested_fix))
-        .then_with(|| a.source.1.cmp(&b.source.1))
+        .then_with(|| by_content(a, b))
+}
+
+/// Orders votes by everything that they say, so that only repetitions are equal and neither the
+/// order of arrival nor the division into reports tells votes apart.
+fn by_content(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
+    if a.vote == b.vote && a.reviewer == b.reviewer {
+        return Ordering::Equal;
+    }
+    let content = |vote: &Grounded<'_>| format!("{:?} {:?}", vote.vote, vote.reviewer);
+    content(a).cmp(&content(b))
 }
 
 /// Derives a finding from the votes on it. Its identity is set once all findings are known.
@@ -236,7 +246,7 @@ fn vouches(vote: &Grounded<'_>) -> bool {
 /// severity that a vocabulary knows goes before one that none does: it grades the finding.
 fn by_worth(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
     let native = |grade: &Grade| grade.native().map(|n| (n.scheme, n.word.clone()));
-    let length = |vote: &Grounded<'_>| issue(&vote.vote.title, &vote.vote.description).len();
+    let length = |vote: &Grounded<'_>| issue_len(&vote.vote.title, &vote.vote.description);
     (a.grade.is_unmapped().cmp(&b.grade.is_unmapped()))
         .then_with(|| a.grade.worst_first(&b.grade))
         .then_with(|| b.confidence.cmp(&a.confidence))
@@ -247,7 +257,7 @@ fn by_worth(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
         .then_with(|| a.vote.description.cmp(&b.vote.description))
         .then_with(|| (&a.file, a.lines).cmp(&(&b.file, b.lines)))
         .then_with(|| a.vote.evidence.cmp(&b.vote.evidence))
-        .then_with(|| a.source.1.cmp(&b.source.1))
+        .then_with(|| by_content(a, b))
 }
 
 /// Returns the best confidence at the finding's grade, lifted once where independent reviewers

@@ -84,7 +84,7 @@ impl<'a> Readers<'a> {
         let length = (logs / known.len().max(1) as f64).exp();
         let claims: BTreeSet<(&str, &str)> =
             votes.iter().map(|v| (v.vote.title.as_str(), v.vote.description.as_str())).collect();
-        let hedging = claims.iter().filter(|claim| hedges(claim.0) || hedges(claim.1)).count();
+        let hedging = claims.iter().filter(|claim| claim_hedges(claim.0, claim.1)).count();
         let hedging = hedging as f64 / claims.len() as f64;
         probability(agreeing, readers, length, hedging)
     }
@@ -101,6 +101,21 @@ fn voice(reviewer: &Reviewer) -> Voice<'_> {
     (reviewer.voice(), reviewer.family.as_deref())
 }
 
+fn claim_hedges(title: &str, description: &str) -> bool {
+    // Most descriptions begin with their title.
+    let rest = description.strip_prefix(title);
+    let has_title = rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()));
+    hedges(description) || (!has_title && hedges(title))
+}
+
+/// Returns true if a word of which only the first letter is looked at may hedge.
+fn may_hedge(word: &str) -> bool {
+    matches!(
+        word.as_bytes().first().map(u8::to_ascii_lowercase),
+        Some(b'b' | b'c' | b'e' | b'm' | b'p' | b's' | b'v')
+    )
+}
+
 fn hedges(text: &str) -> bool {
     let starts_with = |word: &str, stem: &str| {
         word.get(..stem.len()).is_some_and(|start| start.eq_ignore_ascii_case(stem))
@@ -110,7 +125,7 @@ fn hedges(text: &str) -> bool {
             || HEDGE_STEMS.iter().any(|stem| starts_with(word, stem))
     };
     let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-    words.any(is_hedge) || {
+    words.any(|word| may_hedge(word) && is_hedge(word)) || {
         let has_phrase =
             |at: usize| HEDGE_PHRASES.iter().any(|phrase| starts_with(&text[at..], phrase));
         memchr::memchr2_iter(b's', b'S', text.as_bytes()).any(has_phrase)
@@ -139,6 +154,19 @@ mod tests {
     #[test]
     fn nothing_that_models_say_is_certain() {
         assert!(probability(1e6, 1e6, 1.0, 0.0) < 1.0);
+    }
+
+    #[test]
+    fn every_hedging_word_may_hedge() {
+        assert!(HEDGES.iter().chain(&HEDGE_STEMS).all(|word| may_hedge(word)));
+    }
+
+    #[test]
+    fn a_claim_hedges_by_its_title_or_its_description() {
+        assert!(claim_hedges("may leak", "The lock is kept."));
+        assert!(claim_hedges("leaks", "leaks; consider a guard"));
+        assert!(claim_hedges("it may", "it maybe leaks"));
+        assert!(!claim_hedges("leaks", "leaks on error"));
     }
 
     #[test]

@@ -58,6 +58,11 @@ impl Postings {
         let list = &self.by_stem[stem as usize];
         &list[list.len().saturating_sub(MAX_CANDIDATES)..]
     }
+
+    /// Returns true if there are more votes with a word than [`Postings::last`] returns.
+    fn is_cut(&self, stem: u32) -> bool {
+        self.by_stem[stem as usize].len() > MAX_CANDIDATES
+    }
 }
 
 /// The likeness of one vote to those before it, as far as common words tell.
@@ -99,9 +104,12 @@ pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims) -> Vec
         }
         let vector = Some(claims.vector(at)).filter(|vector| !vector.is_empty());
         let vector = vector.unwrap_or(&no_words);
+        let lists = if place.is_loose() { [&all, &all] } else { [&in_file, &loose] };
+        let lists = &lists[usize::from(place.is_loose())..];
+        // Claims without words are alike only where they are equal.
+        let mut is_cut = claims.vector(at).is_empty();
         for &(stem, weight) in vector {
-            let lists = if place.is_loose() { [&all, &all] } else { [&in_file, &loose] };
-            let lists = &lists[usize::from(place.is_loose())..];
+            is_cut |= lists.iter().any(|list| list.is_cut(stem));
             for entry in lists.iter().flat_map(|list| list.last(stem)) {
                 tally.add(*entry, weight);
             }
@@ -112,7 +120,11 @@ pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims) -> Vec
                 continue;
             }
             let is_one_reviewer = reviewers[before] == reviewers[at];
-            let likeness = claims.likeness(before, at);
+            // Where no list is cut, the tally has every common word, in the order of a dot product.
+            let likeness = match is_cut {
+                true => claims.likeness(before, at),
+                false => claims.likeness_by(before, at, part),
+            };
             let strength = strength(&places[before], place, is_one_reviewer, likeness);
             if strength >= FLOOR {
                 links.push(Link { first: other, second: at as u32, strength });
@@ -126,13 +138,41 @@ pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims) -> Vec
             list.add(stem, at as u32, weight);
         }
     }
-    strongest(links, places.len())
+    within_components(strongest(links, places.len()), places.len())
+}
+
+/// Keeps the links between votes that strong links connect, by whatever way: no other votes ever
+/// share a group, because a mean reaches [`BAR`] only where a link does.
+fn within_components(mut links: Vec<Link>, votes: usize) -> Vec<Link> {
+    let mut parents: Vec<u32> = (0..votes as u32).collect();
+    fn root(parents: &mut [u32], mut vote: u32) -> u32 {
+        while parents[vote as usize] != vote {
+            let above = parents[parents[vote as usize] as usize];
+            parents[vote as usize] = above;
+            vote = above;
+        }
+        vote
+    }
+    for link in links.iter().filter(|link| link.strength >= BAR) {
+        let (a, b) = (root(&mut parents, link.first), root(&mut parents, link.second));
+        parents[a.max(b) as usize] = a.min(b);
+    }
+    links.retain(|link| root(&mut parents, link.first) == root(&mut parents, link.second));
+    links
 }
 
 /// Keeps the links that are among the strongest of one of their votes.
 fn strongest(mut links: Vec<Link>, votes: usize) -> Vec<Link> {
-    links.sort_unstable_by_key(|link| (Reverse(link.strength), link.first, link.second));
     let mut kept = vec![0; votes];
+    for link in &links {
+        kept[link.first as usize] += 1;
+        kept[link.second as usize] += 1;
+    }
+    if kept.iter().all(|count| *count <= MAX_LINKS) {
+        return links;
+    }
+    links.sort_unstable_by_key(|link| (Reverse(link.strength), link.first, link.second));
+    kept.fill(0);
     links.retain(|link| {
         let (first, second) = (link.first as usize, link.second as usize);
         let is_strong = kept[first] < MAX_LINKS || kept[second] < MAX_LINKS;
@@ -152,4 +192,26 @@ fn strength(a: &Place, b: &Place, is_one_reviewer: bool, likeness: f64) -> Milli
     };
     let likeness = if a.has_title_beside(b) { 1.0 } else { likeness };
     ((likeness * factor).min(1.0) * 1_000_000.0).round() as Millionths
+}
+
+/// Finds the links among all pairs of votes that have a word in common, or no words.
+#[cfg(test)]
+pub(super) fn all_pairs(places: &[Place], reviewers: &[u32], claims: &Claims) -> Vec<Link> {
+    let mut links = Vec::new();
+    for second in 0..places.len() {
+        for first in 0..second {
+            let (a, b) = (claims.vector(first), claims.vector(second));
+            let has_word = a.iter().any(|(stem, _)| b.iter().any(|(other, _)| stem == other));
+            if !has_word && !(a.is_empty() && b.is_empty()) {
+                continue;
+            }
+            let is_one_reviewer = reviewers[first] == reviewers[second];
+            let likeness = claims.likeness(first, second);
+            let strength = strength(&places[first], &places[second], is_one_reviewer, likeness);
+            if strength >= FLOOR {
+                links.push(Link { first: first as u32, second: second as u32, strength });
+            }
+        }
+    }
+    links
 }

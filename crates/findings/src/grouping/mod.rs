@@ -201,3 +201,6 @@ impl<'v, 'a> Grouping<'v, 'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

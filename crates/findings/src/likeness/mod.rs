@@ -99,11 +99,15 @@ impl Claims {
 
     /// Returns how much two votes claim the same, from 0 to 1.
     pub(crate) fn likeness(&self, a: usize, b: usize) -> f64 {
+        self.likeness_by(a, b, dot(self.vector(a), self.vector(b)))
+    }
+
+    /// Returns how much two votes claim the same, by the cosine of the angle between their vectors.
+    pub(crate) fn likeness_by(&self, a: usize, b: usize, cosine: f64) -> f64 {
         if self.are_equal(a, b) {
             return 1.0;
         }
         let (a, b) = (self.claim(a), self.claim(b));
-        let cosine = dot(&a.vector, &b.vector);
         let is_elsewhere = cosine > 0.0 && guards::share_no_name(&a.whole.names, &b.whole.names);
         (if is_elsewhere { cosine * NO_NAME_IN_COMMON } else { cosine }).min(1.0)
     }

@@ -180,15 +180,14 @@ pub(super) fn each_stretch<'t>(text: &'t str, mut each: impl FnMut(&'t str, bool
     let (mut plain, mut at) = (0, 0);
     while at < text.len() {
         let c = text[at..].chars().next().expect("the text does not end here");
-        let end = compound_end(text, at);
+        let name = if is_name_start(c) { name_len(&text[at..]) } else { 0 };
+        let end = compound_end(text, at, name);
         if end > at {
             each(&text[plain..at], false);
             each(&text[at..end], true);
             (plain, at) = (end, end);
-        } else if is_name_start(c) {
-            at += name_len(&text[at..]);
         } else {
-            at += c.len_utf8();
+            at += name.max(c.len_utf8());
         }
     }
     each(&text[plain..], false);
@@ -220,12 +219,14 @@ pub(super) fn joint_len(text: &str) -> usize {
     }
 }
 
-fn compound_end(text: &str, start: usize) -> usize {
-    if !text[start..].starts_with(is_name_start) {
+/// Returns the end of the compound name that starts at a byte; the byte itself if none does. `name`
+/// is the length of the name that starts there, 0 for none.
+fn compound_end(text: &str, start: usize, name: usize) -> usize {
+    if name == 0 {
         // A digit may begin a name with an underscore: `2_steps`.
-        return underscored_end(text, start);
+        return underscored_end(text, start, name);
     }
-    let mut end = start + name_len(&text[start..]);
+    let mut end = start + name;
     let mut joints = 0;
     loop {
         let joint = joint_len(&text[end..]);
@@ -236,16 +237,16 @@ fn compound_end(text: &str, start: usize) -> usize {
         end = next + name_len(&text[next..]);
         joints += 1;
     }
-    if joints > 0 { end } else { underscored_end(text, start) }
+    if joints > 0 { end } else { underscored_end(text, start, name) }
 }
 
-fn underscored_end(text: &str, start: usize) -> usize {
+fn underscored_end(text: &str, start: usize, name: usize) -> usize {
     let rest = &text[start..];
     let first = rest.as_bytes()[0];
     if first.is_ascii() && !first.is_ascii_alphanumeric() && first != b'_' {
         return start;
     }
-    let length = match name_len(rest) {
+    let length = match if name > 0 { name } else { name_len(rest) } {
         whole if rest[..whole].contains('$') => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
         whole => whole,
     };

@@ -322,7 +322,7 @@ proptest! {
     }
 
     #[test]
-    fn votes_are_grouped_alike_whatever_reports_they_come_in(reports in reports(), turn in any::<usize>()) {
+    fn the_order_of_votes_in_a_report_changes_no_group(reports in reports(), turn in any::<usize>()) {
         let groups = |reports: &[Report]| {
             let made = synthesize(reports, &Circumstances::default());
             let mut groups: Vec<Vec<String>> =
