@@ -6,6 +6,7 @@
 //! that they are compared by their words alone, and the diffs of the set are not read.
 
 mod data;
+mod nested;
 mod score;
 
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use self::score::{Groups, Hits, Label, Pairs, share};
 use crate::random::Random;
 
 /// How often tools are drawn, and cases for an interval.
-const DRAWS: usize = 200;
+const DRAWS: usize = 100;
 const RESAMPLES: usize = 1_000;
 
 /// How many tools are drawn.
@@ -25,22 +26,29 @@ const DRAWN: [usize; 4] = [2, 3, 4, 6];
 const LABELS: [(&str, Label); 3] =
     [("shown", Label::Shown), ("majority", Label::Majority), ("any", Label::Any)];
 
-/// Prints what the synthesis makes of each judge's comments.
+/// Prints what the synthesis makes of each judge's comments, then the scores with a gate that was
+/// chosen on other changes.
 pub(super) fn run(data: &Path, seed: u64) -> anyhow::Result<bool> {
-    for judge in data::load(data)? {
+    let judges = data::load(data)?;
+    let mut syntheses = Vec::new();
+    for judge in &judges {
         let tools = judge.cases.first().map_or(0, |case| case.tools.len());
         let cases = judge.cases.len();
         let golden: usize = judge.cases.iter().map(|case| case.golden).sum();
         println!("{}: {cases} changes, {golden} golden comments, {tools} reviewers", judge.name);
         let all: Vec<usize> = (0..tools).collect();
-        let groups = synthesize_all(&judge, &all)?;
-        print_pairs(&judge, &groups, seed);
-        print_choice(&judge, &groups, seed);
-        print_curve(&judge, &groups);
+        let groups = synthesize_all(judge, &all)?;
+        print_pairs(judge, &groups, seed);
+        print_choice(judge, &groups, seed);
+        print_curve(judge, &groups);
         print_calibration(tools, &[&groups]);
-        print_draws(&judge, tools, seed)?;
+        print_draws(judge, tools, seed)?;
         println!();
+        syntheses.push(groups);
     }
+    let all: Vec<(&Judge, &[Groups])> =
+        judges.iter().zip(syntheses.iter().map(Vec::as_slice)).collect();
+    nested::print(&all, seed);
     Ok(true)
 }
 
