@@ -202,7 +202,8 @@ pub(super) fn all_pairs(places: &[Place], reviewers: &[u32], claims: &Claims) ->
         for first in 0..second {
             let (a, b) = (claims.vector(first), claims.vector(second));
             let has_word = a.iter().any(|(stem, _)| b.iter().any(|(other, _)| stem == other));
-            if !has_word && !(a.is_empty() && b.is_empty()) {
+            let have_no_words = a.is_empty() && b.is_empty();
+            if !has_word && !have_no_words {
                 continue;
             }
             let is_one_reviewer = reviewers[first] == reviewers[second];

@@ -153,7 +153,7 @@ fn print_row(name: &str, table: &Table, seed: u64) {
             None => counts.push((1, gate)),
         }
     }
-    counts.sort_by(|a, b| b.0.cmp(&a.0));
+    counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     let most = counts.first().map_or_else(String::new, |(count, gate)| {
         format!("{:.2} + {:.2} k in {count} of {}", gate.first, gate.rise, hits.len())
     });
