@@ -97,7 +97,7 @@ impl Reviews for ByCommand {
         let mut prepared = prepared.map_err(|error| failed(&error))?.with(handed_in);
         prepared.state_purpose(&purpose::of_task(job));
         if prepared.panel.is_some() {
-            match purpose::of_ticket(root, job) {
+            match purpose::of_ticket(&prepared.services, job) {
                 Ok(text) => prepared.state_purpose(&text.unwrap_or_default()),
                 Err(error) => {
                     job.log.warning(&format!(
@@ -126,7 +126,7 @@ impl Reviews for ByCommand {
                 &reviewed.synthesis,
                 Some(&kept),
                 head,
-                prepared.when_ready,
+                prepared.services.github.when_ready,
             );
             Box::new(draft.against(job.context("base_branch").map(str::to_owned)))
         });

@@ -20,7 +20,7 @@ use clap::ValueEnum;
 use crate::commands::{note, warn};
 use crate::environment::state_of;
 use crate::reviewing::Kept;
-use crate::settings::Configuration;
+use crate::settings::Services;
 
 /// How long a person waits for a service at a time, and sees why.
 const AN_HOUR: Duration = Duration::from_secs(60 * 60 + 60);
@@ -45,8 +45,8 @@ pub(crate) struct Posting<'a> {
     pub(crate) number: u64,
     pub(crate) change: &'a Change,
     pub(crate) synthesis: &'a Synthesis,
-    /// What the configuration before the change asks for where the change is ready.
-    pub(crate) when_ready: WhenReady,
+    /// The services, as configured before the change.
+    pub(crate) services: &'a Services,
     /// The run that it is kept as, if it is.
     pub(crate) kept: Option<&'a Kept>,
 }
@@ -55,17 +55,16 @@ impl Posting<'_> {
     /// Posts it, and says what was done.
     pub(crate) fn post(&self, form: PostAs) -> anyhow::Result<String> {
         let root = &self.change.root;
-        let configuration = Configuration::on_disk(root)?.unwrap_or_default();
-        if !configuration.github.has_key() {
+        if !self.services.github.has_key() {
             bail!("there is no token for GitHub: set `GITHUB_TOKEN`, or `github.token_env`");
         }
-        let mail = mail(root, &configuration, AN_HOUR, note)?;
+        let mail = mail(root, self.services, AN_HOUR, note)?;
         old_outbox(root).iter().for_each(|warning| warn(warning));
         let head = self.change.pull_head().context("the change is no pull request")?;
         match form {
             PostAs::Review => {
                 let posted = self.by_mail(&mail, head);
-                deliver_the_rest(root, &configuration);
+                deliver_the_rest(root, self.services);
                 posted
             }
             PostAs::CheckRun => {
@@ -97,7 +96,8 @@ impl Posting<'_> {
 
     /// Puts it in the outbox and delivers it from there.
     fn by_mail(&self, mail: &Mail, head: &str) -> anyhow::Result<String> {
-        let draft = draft(self.change, self.synthesis, self.kept, head, self.when_ready);
+        let draft =
+            draft(self.change, self.synthesis, self.kept, head, self.services.github.when_ready);
         let draft = Box::new(draft);
         let (repository, number) = (self.repository.clone(), self.number);
         let review = Review { repository, number, draft, then: None };
@@ -114,7 +114,7 @@ impl Posting<'_> {
 
 /// Tries to deliver what waits from before. Whatever comes of it says nothing about what was just
 /// posted.
-fn deliver_the_rest(root: &Path, configuration: &Configuration) {
+fn deliver_the_rest(root: &Path, services: &Services) {
     let told = |delivery: &Delivery| match delivery {
         Delivery::Arrived(_) | Delivery::Superseded(_) | Delivery::Waits(_) => {}
         Delivery::GivenUp(why, place) => warn(&format!(
@@ -122,7 +122,7 @@ fn deliver_the_rest(root: &Path, configuration: &Configuration) {
             chain(why)
         )),
     };
-    let delivered = mail(root, configuration, BRIEFLY, |_| {})
+    let delivered = mail(root, services, BRIEFLY, |_| {})
         .and_then(|mail| Ok(mail.deliver(clock::now(), &told)?));
     if let Err(error) = delivered {
         warn(&format!("what was to be told before still waits: {error:#}"));
@@ -167,13 +167,13 @@ pub(crate) fn draft(
 /// be sent with the user's token.
 pub(crate) fn mail(
     root: &Path,
-    configuration: &Configuration,
+    services: &Services,
     wait: Duration,
     told: impl Fn(&str) + Send + Sync + Clone + 'static,
 ) -> anyhow::Result<Mail> {
     let outbox = Outbox::in_folder(state_of(root).outside("outbox")?);
-    let github = configuration.github.open(wait, told.clone())?;
-    let jira = configuration.jira.open(wait, told)?;
+    let github = services.github.open(wait, told.clone())?;
+    let jira = services.jira.open(wait, told)?;
     Ok(Mail { outbox, github, jira })
 }
 

@@ -4,22 +4,19 @@
 //! The texts are told to models as material, between marks. A service that cannot be asked costs only
 //! its text, and the user is told.
 
-use std::path::Path;
-
 use anyhow::Context;
 use assay_agents::work::Job;
 use assay_change::Scope;
 use assay_store::pulls::{RepositoryName, TicketKey};
 
-use crate::settings::Configuration;
+use crate::settings::Services;
 use crate::settings::service::A_MOMENT;
 
 /// Returns the title and the body of the pull request that a scope names. `None` where the scope names no
 /// pull request, and where there is no token for GitHub.
-pub(crate) fn of_pull(root: &Path, scope: &Scope) -> anyhow::Result<Option<String>> {
+pub(crate) fn of_pull(services: &Services, scope: &Scope) -> anyhow::Result<Option<String>> {
     let Scope::Pull { repository, number, .. } = scope else { return Ok(None) };
-    let configuration = Configuration::on_disk(root)?.unwrap_or_default();
-    let Some(github) = configuration.github.open(A_MOMENT, |_| {})? else { return Ok(None) };
+    let Some(github) = services.github.open(A_MOMENT, |_| {})? else { return Ok(None) };
     let name: RepositoryName = repository.parse()?;
     let pull = github
         .pull(&name, *number)
@@ -34,11 +31,10 @@ pub(crate) fn of_task(job: &Job<'_>) -> String {
 
 /// Returns the title and the description of the ticket that a job is for. `None` where the job names no
 /// ticket, and where no JIRA is configured.
-pub(crate) fn of_ticket(root: &Path, job: &Job<'_>) -> anyhow::Result<Option<String>> {
+pub(crate) fn of_ticket(services: &Services, job: &Job<'_>) -> anyhow::Result<Option<String>> {
     let Some(key) = job.context("jira_key") else { return Ok(None) };
     let Ok(ticket) = key.parse::<TicketKey>() else { return Ok(None) };
-    let configuration = Configuration::on_disk(root)?.unwrap_or_default();
-    let Some(jira) = configuration.jira.open(A_MOMENT, |_| {})? else { return Ok(None) };
+    let Some(jira) = services.jira.open(A_MOMENT, |_| {})? else { return Ok(None) };
     let issue =
         jira.issue(&ticket, 0).with_context(|| format!("could not read ticket {ticket}"))?;
     let (summary, text) = (issue.listed.summary, issue.description);

@@ -13,7 +13,6 @@ use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal, Resolved};
 use assay_findings::path::RepoPath;
-use assay_findings::post::WhenReady;
 use assay_findings::report::Report;
 use assay_findings::shown::ShownLimit;
 use assay_findings::spent::Spent;
@@ -34,7 +33,7 @@ use crate::environment::state_of;
 use crate::models::{Asked, Keeping, Panel};
 use crate::progress::Progress;
 use crate::purpose;
-use crate::settings::Settings;
+use crate::settings::{Services, Settings};
 
 /// The most bytes of changed files that a run keeps to be had again.
 const KEPT_WITH_A_RUN: usize = 8 << 20;
@@ -48,8 +47,8 @@ pub(crate) struct Prepared {
     pub(crate) notes: Vec<String>,
     /// Whether models are asked.
     pub(crate) panel: Option<Panel>,
-    /// What a pull request gets whose change is ready, as configured before the change.
-    pub(crate) when_ready: WhenReady,
+    /// The services, as configured before the change.
+    pub(crate) services: Services,
     at_a_time: usize,
     fail_on: Option<Grade>,
     require: Requirement,
@@ -98,7 +97,7 @@ impl Prepared {
         let mut refused: Vec<String> =
             panel.iter().flat_map(|panel| panel.refused.clone()).collect();
         if panel.is_some() && is_asked {
-            match purpose::of_pull(&change.root, scope) {
+            match purpose::of_pull(&settings.services, scope) {
                 Ok(text) => change.state_purpose(&text.unwrap_or_default()),
                 Err(error) => refused
                     .push(format!("readers are not told the text of the pull request: {error:#}")),
@@ -120,7 +119,7 @@ impl Prepared {
             reviewers: reviewers.into(),
             notes: settings.notes.into_iter().chain(refused).collect(),
             panel,
-            when_ready: settings.when_ready,
+            services: settings.services,
             at_a_time: settings.at_a_time,
             fail_on: settings.fail_on,
             require: settings.require,
@@ -147,7 +146,7 @@ impl Prepared {
             reviewers: reviewers.into(),
             notes: vec!["this is a recorded review: nothing was asked, and nothing is kept".into()],
             panel,
-            when_ready: WhenReady::Comment,
+            services: Services::default(),
             at_a_time: 1,
             fail_on: terms.fail_on,
             require: terms.require,

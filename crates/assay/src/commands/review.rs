@@ -308,8 +308,8 @@ fn post(
         Scope::Pull { repository, number, .. } => {
             repository.parse().map_err(Into::into).and_then(|repository| {
                 let (number, change) = (*number, &prepared.change);
-                let when_ready = prepared.when_ready;
-                Posting { repository, number, change, synthesis, when_ready, kept }.post(form)
+                let services = &prepared.services;
+                Posting { repository, number, change, synthesis, services, kept }.post(form)
             })
         }
         Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => {

@@ -26,7 +26,7 @@ const TOKEN: &str = "GITHUB_TOKEN";
 const WEBHOOK_SECRET: &str = "GITHUB_WEBHOOK_SECRET";
 
 /// What is configured for GitHub, as it is written.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct StoredGithub {
     /// Where it is; for a company's own, `https://HOST/api/v3`.

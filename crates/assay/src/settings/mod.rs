@@ -31,7 +31,6 @@ use assay_findings::coverage::Requirement;
 use assay_findings::grade::Grade;
 use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
-use assay_findings::post::WhenReady;
 use assay_findings::shown::ShownLimit;
 use assay_findings::verdict::WithoutContent;
 use assay_review::baseline::{self, Baseline};
@@ -178,6 +177,11 @@ impl Configuration {
         Ok(read.map_err(|error| ConfigError::in_yaml(PATH, &text, &error))?)
     }
 
+    /// Returns the services that are configured.
+    pub(crate) fn services(&self) -> Services {
+        Services { github: self.github.clone(), jira: self.jira.clone() }
+    }
+
     /// Gives the models that are configured.
     pub(crate) fn models(&self) -> &StoredModels {
         &self.models
@@ -278,6 +282,14 @@ fn expanded_line(path: &str, line: &str) -> anyhow::Result<String> {
     Ok(out)
 }
 
+/// The services that a review reads from and posts to. A change has no say in their addresses: a token
+/// would follow.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Services {
+    pub(crate) github: StoredGithub,
+    pub(crate) jira: StoredJira,
+}
+
 /// What is configured for reviews.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -292,10 +304,8 @@ pub(crate) struct Settings {
     pub(crate) models: StoredModels,
     pub(crate) gates: StoredGates,
     pub(crate) qa: StoredQa,
-    pub(crate) jira: StoredJira,
+    pub(crate) services: Services,
     pub(crate) linear: StoredLinear,
-    /// What a pull request gets whose change is ready (`github.when_ready`).
-    pub(crate) when_ready: WhenReady,
     /// Whether personas read every change.
     pub(crate) uses_models: bool,
     /// Whether findings are looked at again by a model.
@@ -343,6 +353,7 @@ impl Settings {
         configuration.models.check()?;
         configuration.gates.check()?;
         configuration.qa.check()?;
+        configuration.github.check()?;
         configuration.jira.check()?;
         configuration.linear.check()?;
         Ok(Settings {
@@ -357,9 +368,8 @@ impl Settings {
             models: configuration.models,
             gates: configuration.gates,
             qa: configuration.qa,
-            jira: configuration.jira,
+            services: Services { github: configuration.github, jira: configuration.jira },
             linear: configuration.linear,
-            when_ready: configuration.github.when_ready,
             uses_models: configuration.review.models,
             second_looks: configuration.review.second_looks,
             lookups: configuration.review.lookups,

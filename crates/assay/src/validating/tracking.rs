@@ -163,12 +163,13 @@ impl Ticket {
 }
 
 fn ticket(plan: &ImplementationPlan, settings: &Settings) -> anyhow::Result<Option<Ticket>> {
-    let Some(key) = named(plan, "jira_key").filter(|_| settings.jira.is_configured()) else {
+    let Some(key) = named(plan, "jira_key").filter(|_| settings.services.jira.is_configured())
+    else {
         return Ok(None);
     };
     let key = key.parse()?;
-    let jira = settings.jira.open(WAIT, |_| ())?;
-    let names = settings.jira.names(None);
+    let jira = settings.services.jira.open(WAIT, |_| ())?;
+    let names = settings.services.jira.names(None);
     Ok(jira.map(|jira| Ticket { jira, key, names }))
 }
 

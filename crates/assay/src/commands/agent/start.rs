@@ -247,7 +247,8 @@ fn announcers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Resul
     let mut all: Vec<Box<dyn Announce>> = vec![Box::new(InTheLog)];
     let configuration = &settings.configuration;
     if configuration.github.has_key() || configuration.jira.is_configured() {
-        let mail = posting::mail(root, configuration, service::A_MOMENT, |_| {})?;
+        let services = configuration.services();
+        let mail = posting::mail(root, &services, service::A_MOMENT, |_| {})?;
         let warning = posting::old_outbox(root);
         warning.iter().for_each(|warning| log.tell(Level::Warning, warning));
         if mail.github.is_some() || mail.jira.is_some() {

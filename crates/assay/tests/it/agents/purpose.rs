@@ -6,6 +6,9 @@ use super::approvals::{GOOD, Says, model, with_model};
 use super::github::{REPO, Stage};
 use super::*;
 
+/// The file with the settings of a repository.
+const CONFIGURATION: &str = "config/agent-framework.yaml";
+
 /// Returns the texts that a model was asked.
 fn questions(model: &FakeModel) -> Vec<String> {
     let bodies = model.requests().into_iter();
@@ -104,4 +107,24 @@ fn readers_of_an_agent_are_told_the_text_of_its_ticket_and_of_its_pull_request()
     for told in told {
         assert!(asked[0].contains(told), "{told}\n{}", asked[0]);
     }
+}
+
+#[test]
+fn a_change_cannot_lead_the_token_of_github_to_another_address() {
+    let readers = model(Says::Nothing);
+    let elsewhere = model(Says::Nothing);
+    let stage = stage(&readers);
+    let settings = std::fs::read_to_string(stage.repository.path().join(CONFIGURATION)).unwrap();
+    let (before, github) = settings.split_once("github:\n").unwrap();
+    let (_, after) = github.split_once('\n').unwrap();
+    let forged = format!("{before}github:\n  url: {}\n{after}", elsewhere.url());
+    stage.open_pull_with("prices", &[("shop.py", GOOD), (CONFIGURATION, &forged)], |pull| pull);
+    stage.repository.git(&["fetch", "--quiet", "origin", "prices"]);
+    stage.repository.git(&["checkout", "--quiet", "FETCH_HEAD"]);
+    for args in [&["--models"][..], &["--models", "--post"], &["--post"]] {
+        let pull = format!("{REPO}#1");
+        let ran = stage.assay(&[&["review", "--pr", &pull], args].concat());
+        assert!(elsewhere.requests().is_empty(), "{args:?}: {}{}", ran.stdout, ran.stderr);
+    }
+    assert!(!stage.github.reviews(REPO, 1).is_empty());
 }
