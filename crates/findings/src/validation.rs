@@ -28,12 +28,12 @@ pub struct Opinion {
     pub quote: Option<String>,
     /// The file that this code stands in, where it is another than the finding's.
     pub quoted_file: Option<RepoPath>,
-    /// What a maintainer would do about it.
+    /// The action that a maintainer would take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consequence: Option<Consequence>,
 }
 
-/// What a maintainer would do about a finding.
+/// The action that a maintainer would take on a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Consequence {
@@ -90,7 +90,7 @@ pub struct Validation {
     /// The code that the second look quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// What a maintainer would do about the finding.
+    /// The action that a maintainer would take on the finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consequence: Option<Consequence>,
     /// The confidence before the second look, where the look lowered the confidence.

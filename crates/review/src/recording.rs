@@ -80,7 +80,7 @@ pub struct RecordedModels {
     /// The personas that were asked for beside all that are woken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
-    /// How the personas are grouped into readings.
+    /// The grouping of the personas into readings.
     #[serde(default)]
     pub grouping: Grouping,
     /// The models of the tiers: cheap, default, premium.
@@ -102,7 +102,7 @@ pub struct RecordedModels {
     pub lookups: Option<BTreeMap<String, String>>,
 }
 
-/// How personas are grouped into readings.
+/// The grouping of personas into readings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grouping {

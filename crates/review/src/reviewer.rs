@@ -63,7 +63,7 @@ pub struct Estimate {
     pub model: String,
     /// How often.
     pub calls: usize,
-    /// How often at most, with all look-ups.
+    /// The most calls, with all look-ups.
     pub most_calls: usize,
     /// How many tokens it is sent, about.
     pub tokens: u64,

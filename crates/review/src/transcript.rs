@@ -26,7 +26,7 @@ pub struct ReviewTranscript {
     /// The personas that were asked for beside those that the change wakes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub personas: Vec<String>,
-    /// How the personas were grouped into readings.
+    /// The grouping of the personas into readings.
     #[serde(default)]
     pub grouping: Grouping,
     /// The answers, in the order in which the questions were asked.

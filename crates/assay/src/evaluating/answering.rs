@@ -40,7 +40,7 @@ pub(crate) struct AnsweredCase {
     pub(crate) open: Vec<OpenBrief>,
 }
 
-/// Whether a review waits for the answers that are not there.
+/// The treatment of answers that are not there: the review waits for them, or ends without them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unanswered {
     /// The review stays open.

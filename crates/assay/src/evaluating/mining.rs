@@ -312,7 +312,7 @@ pub(crate) struct Claim {
     fate: ClaimFate,
 }
 
-/// What became of a claim.
+/// The outcome of a claim.
 enum ClaimFate {
     /// No reply decides.
     Unanswered,

@@ -31,7 +31,7 @@ struct Quote(Vec<Reading>);
 pub(super) struct Reading {
     /// The lines without their blanks; at least one.
     pub(super) lines: Vec<String>,
-    /// Whether the quote is one name and nothing else, such as `handle_request` or `user.save`.
+    /// True if the quote is one name and nothing else, such as `handle_request` or `user.save`.
     pub(super) is_name: bool,
     /// The pieces between marks of left-out code; empty without such marks, or where no piece
     /// proves anything by itself.
@@ -42,7 +42,7 @@ pub(super) struct Reading {
 pub(super) struct Piece {
     /// The text without blanks.
     pub(super) text: String,
-    /// Whether code may be left out before the piece; otherwise the piece begins the next line.
+    /// True if code may be left out before the piece; otherwise the piece begins the next line.
     pub(super) is_after_gap: bool,
 }
 

@@ -55,7 +55,7 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
 enum Force {
     /// It must. One that thinks cannot be forced.
     This,
-    /// It must call one of the tools: look something up, or give its answer.
+    /// The model must call one of the tools: look something up, or give its answer.
     Any,
     /// It may, once.
     Once,

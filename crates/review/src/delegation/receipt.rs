@@ -16,7 +16,7 @@ use assay_findings::vote::Vote;
 use assay_rules::{Redacted, WithSymbols};
 use serde_json::Value;
 
-/// What became of a report.
+/// The outcome of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     /// The persona that reported.
@@ -50,7 +50,7 @@ pub enum ReportState {
     },
 }
 
-/// How a finding was read.
+/// The reading of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindingReceipt {
     /// The title of the finding.
@@ -61,9 +61,9 @@ pub struct FindingReceipt {
     pub confidence: u8,
     /// The place that counts, as `file:line`.
     pub place: Option<String>,
-    /// How the place was found.
+    /// The way in which the place was found.
     pub placing: Placing,
-    /// Whether the quoted code stands where the finding says.
+    /// The result of the search for the quoted code at the place of the finding.
     pub quote: QuoteCheck,
     /// The fields of the schema that the finding lacks.
     pub missing: Vec<&'static str>,
@@ -71,7 +71,7 @@ pub struct FindingReceipt {
     pub notes: Vec<String>,
 }
 
-/// How the place of a finding was found.
+/// The way in which the place of a finding was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placing {
     /// The place is the one that the finding names.
@@ -109,7 +109,7 @@ impl fmt::Display for Placing {
     }
 }
 
-/// Whether quoted code stands in the tree.
+/// The result of the search for quoted code in the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QuoteCheck {
     /// The quote stands in the named file.
@@ -139,7 +139,7 @@ impl fmt::Display for QuoteCheck {
     }
 }
 
-/// How an answer of a second look was read.
+/// The reading of an answer of a second look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LookReceipt {
     /// The number of the finding in the brief.
@@ -148,11 +148,11 @@ pub struct LookReceipt {
     pub title: String,
     /// `confirm`, `refute`, `unsure`, or `missing` where the report does not answer.
     pub answer: &'static str,
-    /// Whether the quoted code stands in the tree.
+    /// The result of the search for the quoted code in the tree.
     pub quote: QuoteCheck,
     /// `block`, `later` or `ignore`.
     pub consequence: Option<&'static str>,
-    /// What the answer does to the finding.
+    /// The effect of the answer on the finding.
     pub effect: String,
 }
 

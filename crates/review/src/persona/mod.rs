@@ -36,7 +36,7 @@ pub struct Persona {
     pub name: String,
     /// What it is for, in a line.
     pub about: String,
-    /// What a reading that carries it looks for on its behalf.
+    /// The defects that a reading looks for on behalf of this persona.
     pub concern: String,
     /// The names of the personas whose concerns it carries; empty for one that reads for itself.
     pub carries: Vec<String>,

@@ -54,7 +54,7 @@ struct Question<'f> {
     findings: Vec<&'f Finding>,
 }
 
-/// What one question came to.
+/// The outcome of one question.
 struct Looked {
     opinions: Vec<Opinion>,
     exchanges: Vec<Exchange>,

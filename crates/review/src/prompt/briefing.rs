@@ -38,7 +38,7 @@ pub(crate) struct Briefing {
     pub(crate) guidelines: Vec<(RepoPath, String)>,
     pub(crate) excerpts: Vec<Excerpt>,
     pub(crate) callers: Vec<Caller>,
-    /// What the change uses, as it is defined elsewhere.
+    /// The definitions of names that the change uses and does not define.
     pub(crate) definitions: Vec<Definition>,
     /// Files that are touched and not shown, each with the reason.
     pub(crate) not_shown: Vec<String>,

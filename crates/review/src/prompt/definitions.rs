@@ -1,4 +1,4 @@
-//! What a change uses: the definitions of functions, types and values that its added lines name and
+//! Definitions that a change uses: those of functions, types and values that its added lines name and
 //! that the change does not show.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -80,13 +80,13 @@ impl Room {
 /// The knowledge about a change that all reviewers are told besides the change.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Known<'a> {
-    /// What earlier reviews learned about the files of the change.
+    /// The notes of earlier reviews about the files of the change.
     pub(crate) memory: Option<&'a Memory>,
     /// The findings of the rules in the change; `None` before the rules have read it.
     pub(crate) leads: Option<&'a Leads>,
 }
 
-/// What a reading looks for on behalf of others.
+/// The concerns that a reading carries for other personas.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Concerns<'a> {
     /// The personas that the change wakes and that the reading carries.

@@ -77,7 +77,7 @@ fn groups(briefing: &Briefing, most: usize) -> Vec<Vec<Piece>> {
     groups.iter().map(|files| files.iter().flat_map(pieces_of).collect()).collect()
 }
 
-/// How groups of pieces are put into parts.
+/// The way in which groups of pieces are put into parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Packing {
     /// A group that fits into one part is not cut.

@@ -1,4 +1,4 @@
-//! Which files of a change are read together: [`groups`], by their names and by the symbols that one defines
+//! The files of a change that are read together: [`groups`], by their names and by the symbols that one defines
 //! and another uses.
 //!
 //! A migration stands beside its model, a test beside the file that it tests, a component beside its style,
@@ -26,7 +26,7 @@ const ROLES: [&str; 36] = [
     "it", "view", "views", "e2e", "init", "mod",
 ];
 
-/// How two files are related, the strongest relation first.
+/// A relation between two files, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Relation {
     /// One is a test, a style, a story, a header or a translation of the other.

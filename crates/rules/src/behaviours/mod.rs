@@ -1,4 +1,4 @@
-//! What changed code does: [`behaviours`] reads steps that deserve a scenario off the syntax tree, such as a
+//! Behaviours of changed code: [`behaviours`] reads steps that deserve a scenario off the syntax tree, such as a
 //! read that is tested and followed by a write of the same record.
 //!
 //! The functions around added lines are read whole, as [`unit::Unit`]s; [`signs`] decides on each. A

@@ -1,4 +1,4 @@
-//! What `start_review` and `read_brief` hand out: sizes, limits and pieces.
+//! The answers of `start_review` and `read_brief`: sizes, limits and pieces.
 
 use super::*;
 

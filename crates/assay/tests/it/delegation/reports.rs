@@ -1,4 +1,4 @@
-//! What reports are answered with: batches, broken input, one scale, one id.
+//! The answers to reports: batches, broken input, one scale, one id.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a report is answered with: how each finding and each second look in it was read.
+//! The answer to a report: the reading of each finding and of each second look.
 
 use assay_review::delegation::receipt::ReportState;
 use assay_review::persona::VALIDATOR;
