@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
+use assay_base::backoff::Backoff;
+
 use crate::stop::Stop;
 
-/// How long a queue that cannot be reached is left alone at first.
-pub(crate) const FIRST_WAIT: Duration = Duration::from_secs(1);
-
-/// How long at the most.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// Delays between attempts to reach a queue.
+pub(crate) const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
 
 /// Tries something until it works, is worth no other try, or nobody wants it any more, in which
 /// case there is nothing to give. It is told what keeps it, and for how long.
@@ -18,16 +17,17 @@ pub fn patiently<T, E>(
     mut told: impl FnMut(&E, Duration),
     mut attempt: impl FnMut() -> Result<T, E>,
 ) -> Result<Option<T>, E> {
-    let mut patience = FIRST_WAIT;
+    let mut retries = 0;
     loop {
         match attempt() {
             Ok(done) => return Ok(Some(done)),
             Err(error) if may_pass(&error) => {
-                told(&error, patience);
-                if stop.wait(patience) {
+                let delay = BACKOFF.delay(retries);
+                told(&error, delay);
+                if stop.wait(delay) {
                     return Ok(None);
                 }
-                patience = (patience * 2).min(LONGEST_WAIT);
+                retries += 1;
             }
             Err(error) => return Err(error),
         }

@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_base::backoff::Backoff;
 use assay_findings::write::plain::chain;
 use assay_sandbox::{Command, Companion};
 use assay_store::queue::Queue;
@@ -14,11 +15,8 @@ use assay_store::queue::Queue;
 use crate::log::{Level, Log};
 use crate::stop::Stop;
 
-/// How long a worker that died is waited with at first.
-const FIRST_REST: Duration = Duration::from_millis(500);
-
-/// How long at the most.
-const LONGEST_REST: Duration = Duration::from_secs(60);
+/// Delays before a worker that exited early is started again.
+const RESTART_BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(60));
 
 /// A worker that lived so long did not die of how it was started.
 const SETTLED_IN: Duration = Duration::from_secs(60);
@@ -173,7 +171,7 @@ impl Supervisor {
             );
             return State::GivenUp;
         }
-        let rest = (FIRST_REST * 2u32.saturating_pow(deaths)).min(LONGEST_REST);
+        let rest = RESTART_BACKOFF.delay(deaths);
         self.tell(Level::Info, &format!("{name} is started again in {:.1} s", rest.as_secs_f64()));
         State::Resting { until: Instant::now() + rest, deaths: deaths + 1 }
     }

@@ -23,7 +23,7 @@ use crate::config::roster::AgentConfig;
 use crate::light;
 use crate::log::{Level, Log, TaskLog};
 use crate::news::{Announcers, Word};
-use crate::patience::{FIRST_WAIT, LONGEST_WAIT, patiently};
+use crate::patience::{BACKOFF, patiently};
 use crate::stop::Stop;
 use crate::work::{Failed, Job, Outcome, Works};
 
@@ -142,22 +142,23 @@ impl Worker {
     }
 
     fn work_until_asked(&self, watch: &Watch, life: &Life) -> Result<Ended, QueueError> {
-        let mut patience = FIRST_WAIT;
+        let mut retries = 0;
         while !self.stop.is_asked() {
             match self.turn(watch, life) {
                 Ok(Left::Settled) => {
                     (self.on_wait)(None);
-                    patience = FIRST_WAIT;
+                    retries = 0;
                 }
                 Ok(Left::Running) if self.stop.is_asked() => return Ok(Ended::Asked),
                 Ok(Left::Running) => return Ok(Ended::MidTask),
                 Err(error) if error.is_passing() => {
-                    let seconds = patience.as_secs();
+                    let delay = BACKOFF.delay(retries);
+                    let seconds = delay.as_secs();
                     let why = chain(&error);
                     self.tell(Level::Warning, &format!("{why}; tried again in {seconds} s"));
                     (self.on_wait)(Some(&why));
-                    watch.wait(patience);
-                    patience = (patience * 2).min(LONGEST_WAIT);
+                    watch.wait(delay);
+                    retries += 1;
                 }
                 Err(error) => {
                     self.tell(Level::Error, &chain(&error));
@@ -357,7 +358,7 @@ impl Worker {
     /// held; once more where it is to end. Gives nothing if somebody else has it by now.
     fn persist(&self, lease: &Lease, what: &Settlement) -> Result<Option<Settled>, QueueError> {
         let until = Instant::now() + self.lease;
-        let mut patience = FIRST_WAIT;
+        let mut retries = 0;
         let mut is_last = self.stop.is_asked();
         loop {
             match self.queue.settle(lease, what.clone()) {
@@ -367,8 +368,8 @@ impl Worker {
                     let why = chain(&error);
                     self.tell(Level::Warning, &why);
                     (self.on_wait)(Some(&why));
-                    is_last = self.stop.wait(patience);
-                    patience = (patience * 2).min(LONGEST_WAIT);
+                    is_last = self.stop.wait(BACKOFF.delay(retries));
+                    retries += 1;
                 }
                 Err(error) => return Err(error),
             }

@@ -22,7 +22,7 @@ pub struct TaskSettings {
     /// Seconds that a running task has to finish once its agent is told to stop.
     pub stop_grace: u64,
     /// How long a failed task rests.
-    pub backoff: Backoff,
+    pub backoff: TaskBackoff,
 }
 
 impl Default for TaskSettings {
@@ -32,7 +32,7 @@ impl Default for TaskSettings {
             max_retries: 5,
             timeout: NonZeroU64::new(1800).expect("1800 is not zero"),
             stop_grace: 30,
-            backoff: Backoff::default(),
+            backoff: TaskBackoff::default(),
         }
     }
 }
@@ -40,7 +40,7 @@ impl Default for TaskSettings {
 /// How long a failed task rests, in seconds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Backoff {
+pub struct TaskBackoff {
     /// After the first failure.
     pub initial: u64,
     /// How much longer after each further one.
@@ -50,9 +50,9 @@ pub struct Backoff {
     pub max: u64,
 }
 
-impl Default for Backoff {
-    fn default() -> Backoff {
-        Backoff { initial: 30, multiplier: 2.0, max: 240 }
+impl Default for TaskBackoff {
+    fn default() -> TaskBackoff {
+        TaskBackoff { initial: 30, multiplier: 2.0, max: 240 }
     }
 }
 

@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use assay_base::backoff::{Backoff, random_part};
+
 use crate::Failure;
 
 /// How often somebody is asked again, and how long is waited before.
 pub struct Patience {
     attempts: u32,
-    first: Duration,
-    longest: Duration,
+    backoff: Backoff,
     pause: Box<dyn Fn(Duration) + Send + Sync>,
     chance: Box<dyn Fn() -> u64 + Send + Sync>,
 }
@@ -18,23 +19,26 @@ pub struct Patience {
 /// How often somebody is asked, unless told otherwise.
 const ATTEMPTS: u32 = 4;
 
-/// How long is waited at first, at the most.
-const FIRST: Duration = Duration::from_secs(2);
+/// The longest delay before the first retry.
+const FIRST_DELAY: Duration = Duration::from_secs(2);
 
-/// How long is waited at the most, even where the provider asks for more.
-const LONGEST: Duration = Duration::from_secs(120);
+/// The longest delay before any retry, even where the provider asks for more.
+const MAX_DELAY: Duration = Duration::from_secs(120);
+
+/// The random part of a delay, in percent.
+const JITTER: u32 = 50;
 
 impl fmt::Debug for Patience {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Patience { attempts, first, longest, .. } = self;
-        write!(f, "Patience({attempts} attempts, {first:?} to {longest:?})")
+        let (first, max) = (self.backoff.first(), self.backoff.max());
+        write!(f, "Patience({} attempts, {first:?} to {max:?})", self.attempts)
     }
 }
 
 impl Default for Patience {
     /// Gives the patience of a run.
     fn default() -> Patience {
-        Patience::new(ATTEMPTS, LONGEST)
+        Patience::new(ATTEMPTS, MAX_DELAY)
     }
 }
 
@@ -42,7 +46,8 @@ impl Patience {
     /// Asks this often, and waits no longer than this in between.
     pub fn new(attempts: u32, longest: Duration) -> Patience {
         let (pause, chance) = (Box::new(pause), Box::new(chance));
-        Patience { attempts, first: FIRST.min(longest), longest, pause, chance }
+        let backoff = Backoff::new(FIRST_DELAY, longest).with_jitter(JITTER);
+        Patience { attempts, backoff, pause, chance }
     }
 
     /// Asks another number of times.
@@ -63,29 +68,16 @@ impl Patience {
             return None;
         }
         let wait = match failure.wait {
-            Some(told) if told > self.longest => return None,
+            Some(told) if told > self.backoff.max() => return None,
             // A little more, so that not all come back in the same moment.
-            Some(told) => told + self.part_of(self.first / 4),
-            None => self.backoff(asked),
+            Some(told) => told + random_part(self.backoff.first() / 4, (self.chance)()),
+            None => self.backoff.jittered_delay(asked.saturating_sub(1), (self.chance)()),
         };
         (wait < left).then_some(wait)
     }
 
     pub(super) fn pause(&self, time: Duration) {
         (self.pause)(time);
-    }
-
-    /// Doubles the wait with every attempt, and takes half of it by chance.
-    fn backoff(&self, asked: u32) -> Duration {
-        let doubled = self.first.saturating_mul(1 << asked.saturating_sub(1).min(16));
-        let half = doubled.min(self.longest) / 2;
-        half + self.part_of(half)
-    }
-
-    /// Gives a random part of a time.
-    fn part_of(&self, time: Duration) -> Duration {
-        let whole = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        Duration::from_millis((self.chance)() % (whole + 1))
     }
 
     #[cfg(test)]

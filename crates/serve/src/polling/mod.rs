@@ -11,6 +11,7 @@ mod filter;
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_base::backoff::Backoff;
 use assay_findings::write::plain::chain;
 use assay_services::github::{GitHub, OpenPulls, PullRequest};
 use assay_services::http::ServiceError;
@@ -24,8 +25,8 @@ pub use self::filter::{Filter, InStatus, PassedOver};
 /// Who a task says that it is from.
 const BY: &str = "watch-prs";
 
-/// GitHub is asked no more seldom than this, however long it is away.
-const LONGEST_REST: Duration = Duration::from_secs(3_600);
+/// The longest delay between polls during an outage, unless the usual interval is longer.
+const MAX_DELAY: Duration = Duration::from_secs(3_600);
 
 /// Why not everything could be looked at, or queued.
 #[derive(Debug, thiserror::Error)]
@@ -161,9 +162,8 @@ impl Polling {
     /// Says how long to wait before the next look, where it is usually that long: longer with each
     /// look in which a service was out, and as long as one asked for.
     pub fn rest(&self, usually: Duration) -> Duration {
-        let factor = 2_u32.saturating_pow(self.outages.saturating_sub(1));
-        let longest = usually.max(LONGEST_REST);
-        usually.saturating_mul(factor).min(longest).max(self.limit)
+        let backoff = Backoff::new(usually, usually.max(MAX_DELAY));
+        backoff.delay(self.outages.saturating_sub(1)).max(self.limit)
     }
 
     fn look_at(&self, watched: &mut Watched, looked: &mut Looked) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_base::backoff::Backoff;
 use assay_sandbox::{Key, Keys};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -18,9 +19,11 @@ const KEY_TIME: Duration = Duration::from_secs(60);
 /// How often a limit is waited for.
 const LIMITS: u32 = 6;
 
-/// How often a read is tried again when the service is out, and how long it is waited at first.
-const RETRIES: u32 = 3;
-const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// How often a read is retried while the service is out.
+const MAX_RETRIES: u32 = 3;
+
+/// Delays before those retries.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(4));
 
 /// How a service is told who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -247,10 +250,10 @@ impl Api {
                     (ServiceError::Lost { service: self.service, place, what, why, unclear }, true)
                 }
             };
-            if !wait || call.effect == Effect::Writes || retries == RETRIES {
+            if !wait || call.effect == Effect::Writes || retries == MAX_RETRIES {
                 return Err(error);
             }
-            let wait = FIRST_WAIT * 2_u32.pow(retries);
+            let wait = BACKOFF.delay(retries);
             retries += 1;
             let why = format!("{error}; tried again in {} s", wait.as_secs());
             if self.clock.wait(wait, &why).is_err() {

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use assay_base::backoff::Backoff;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use serde_json::Value;
 
 use super::Response;
 
-/// How long it is waited where a service sets a limit and does not say for how long, at first.
-const FIRST_WAIT: Duration = Duration::from_secs(60);
+/// Delays where a service sets a limit and does not say for how long.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(60), Duration::from_secs(64 * 60));
 
 /// What services call it when somebody asks too much.
 const WORDS: [&str; 4] = ["secondary rate limit", "abuse", "rate limit exceeded", "ratelimited"];
@@ -40,7 +41,7 @@ pub(super) fn asked(response: &Response, now: Duration, waits_so_far: u32) -> Op
     let reset = response.header("x-ratelimit-reset").filter(|_| is_used_up).and_then(seconds);
     // A second more, as moments are cut to seconds.
     let reset = reset.map(|reset| reset.saturating_sub(now) + Duration::from_secs(1));
-    Some(reset.unwrap_or_else(|| FIRST_WAIT * 2_u32.saturating_pow(waits_so_far.min(6))))
+    Some(reset.unwrap_or_else(|| BACKOFF.delay(waits_so_far)))
 }
 
 /// Says whether an answer that looks like a good one is a limit, as GraphQL tells it.

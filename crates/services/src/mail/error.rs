@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use assay_base::backoff::Backoff;
 use assay_store::disk::DiskError;
 
 use crate::http::ServiceError;
 use crate::jira::JiraError;
 
-/// How long a letter rests after the first try, and at the most after any.
-const FIRST_REST: Duration = Duration::from_secs(30);
-const LONGEST_REST: Duration = Duration::from_secs(60 * 60);
+/// Delays between attempts to deliver a letter.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(30), Duration::from_secs(60 * 60));
 
 /// How long it rests at the most where a service says for how long.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -74,7 +74,7 @@ impl MailError {
             Some(ServiceError::Limited { wait, .. }) => {
                 (*wait).clamp(Duration::from_secs(1), A_DAY)
             }
-            _ => FIRST_REST.saturating_mul(2_u32.saturating_pow(tries)).min(LONGEST_REST),
+            _ => BACKOFF.delay(tries),
         }
     }
 

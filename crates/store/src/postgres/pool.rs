@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use assay_base::backoff::Backoff;
 use jiff::Timestamp;
 use postgres::error::SqlState;
 use postgres::types::ToSql;
@@ -19,11 +20,8 @@ const IDLE: usize = 16;
 /// How long it takes to give up a server that does not answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long to wait before the second try to reach a server; each wait is twice the one before.
-const FIRST_WAIT: Duration = Duration::from_millis(50);
-
-/// The longest wait between two tries.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// Delays between attempts to reach a server.
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
 
 /// What a server answers that takes no writes for a while: it is a standby, its disk is full, or an
 /// operator limits how long statements take.
@@ -141,7 +139,7 @@ impl Pool {
         mut act: impl FnMut(&mut Conn, Try) -> Result<T, Failure>,
     ) -> Result<T, QueueError> {
         let since = Instant::now();
-        let mut wait = FIRST_WAIT;
+        let mut retries = 0;
         let mut attempt = Try::First;
         loop {
             let (error, was_idle) = match self.take() {
@@ -180,12 +178,13 @@ impl Pool {
             if was_idle {
                 continue;
             }
-            if patience == Patience::None || since.elapsed() + wait > PATIENCE {
+            let delay = BACKOFF.delay(retries);
+            if patience == Patience::None || since.elapsed() + delay > PATIENCE {
                 return Err(QueueError::Unreachable { source: error.into() });
             }
             let idle = self.lock();
-            drop(self.reached.wait_timeout(idle, wait).unwrap_or_else(PoisonError::into_inner));
-            wait = (wait * 2).min(LONGEST_WAIT);
+            drop(self.reached.wait_timeout(idle, delay).unwrap_or_else(PoisonError::into_inner));
+            retries += 1;
         }
     }
 

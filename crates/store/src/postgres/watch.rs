@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use assay_base::backoff::Backoff;
 use postgres::Client;
 use postgres::fallible_iterator::FallibleIterator;
 
@@ -33,8 +34,8 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// the queue empty before.
 const ASKS_AGAIN: Duration = Duration::from_secs(1);
 
-/// How long a listener waits before it tries again to reach the server, at the most.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// Delays between a listener's attempts to reach the server.
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(5));
 
 const CRY: &str = "UPDATE assay_queues SET hungry = false
     WHERE name = ANY ($1::text[]) AND hungry RETURNING pg_notify($2::text, name)";
@@ -240,11 +241,11 @@ struct Ear {
 impl Ear {
     fn hear(&self, first: Client) {
         let mut client = Some(first);
-        let mut wait = Duration::from_millis(50);
+        let mut retries = 0;
         while !self.stop.is_set() {
             match client.take() {
                 Some(mut connected) => {
-                    wait = Duration::from_millis(50);
+                    retries = 0;
                     self.hear_on(&mut connected);
                 }
                 None => match listen(&self.pool, &self.channel, &self.queue) {
@@ -254,8 +255,8 @@ impl Ear {
                         self.bell.ring();
                     }
                     Err(_) => {
-                        self.stop.wait(wait);
-                        wait = (wait * 2).min(LONGEST_WAIT);
+                        self.stop.wait(BACKOFF.delay(retries));
+                        retries += 1;
                     }
                 },
             }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use assay_agents::stop::Stop;
+use assay_base::backoff::Backoff;
 use assay_store::interval::Interval;
 use assay_store::queue::Queue;
 use assay_store::task::{AgentId, QueueName, Status, TaskId};
@@ -23,11 +24,8 @@ use crate::terminal::count;
 /// How long a database that cannot be reached is waited for: as long as a restart takes.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
-/// How long it is between the first two tries; each wait is twice the one before.
-const FIRST_WAIT: Duration = Duration::from_millis(100);
-
-/// The longest wait between two tries.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// Delays between attempts to reach the database.
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
 
 /// What to do with tasks.
 #[derive(clap::Args)]
@@ -125,16 +123,17 @@ fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result
     // A signal ends the process while it waits.
     let no_stop = Stop::default();
     let since = Instant::now();
-    let mut wait = FIRST_WAIT;
+    let mut retries = 0;
     loop {
+        let delay = BACKOFF.delay(retries);
         match open() {
-            Err(error) if queues::is_away(&error) && since.elapsed() + wait < MAX_WAIT => {
-                if wait == FIRST_WAIT {
+            Err(error) if queues::is_away(&error) && since.elapsed() + delay < MAX_WAIT => {
+                if retries == 0 {
                     let seconds = MAX_WAIT.as_secs();
                     super::warn(&format!("{error:#}; waiting for it, up to {seconds} s"));
                 }
-                no_stop.wait(wait);
-                wait = (wait * 2).min(LONGEST_WAIT);
+                no_stop.wait(delay);
+                retries += 1;
             }
             opened => return opened,
         }

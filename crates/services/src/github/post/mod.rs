@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
+use assay_base::backoff::Backoff;
 use assay_findings::post::{self as draft, Draft, Fingerprint};
 use assay_store::pulls::{CommitId, RepositoryName};
 
@@ -19,12 +20,12 @@ use self::seen::{Own, OwnThread, Seen, Step};
 use super::{Event, GitHub, LineComment, NewReview, ReviewState, Side, StandsAs};
 use crate::http::ServiceError;
 
-/// How often in a row something may go wrong before it is left for later.
-const PATIENCE: u32 = 4;
+/// How many steps in a row may fail before the review is left for a later attempt.
+const MAX_FAILURES: u32 = 4;
 
-/// How long it is waited, at first, before it is looked whether a write took effect: a review whose
-/// answer was lost may still be worked on.
-const FIRST_WAIT: Duration = Duration::from_secs(30);
+/// Delays before GitHub is asked whether a failed write took effect: GitHub may still be working on
+/// a review whose response was lost.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(30), Duration::from_secs(240));
 
 /// What came of posting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,7 +140,7 @@ impl Run<'_> {
                 Err(moved) => return Err(moved),
             };
             failures += 1;
-            if failures > PATIENCE || !is_worth_another_try(&error) {
+            if failures > MAX_FAILURES || !is_worth_another_try(&error) {
                 return Err(Stop::Failed(error));
             }
             self.wait(failures, &error)?;
@@ -198,7 +199,7 @@ impl Run<'_> {
     }
 
     fn wait(&self, failures: u32, error: &ServiceError) -> Result<(), ServiceError> {
-        let time = FIRST_WAIT * 2_u32.pow(failures - 1);
+        let time = BACKOFF.delay(failures - 1);
         let why = format!("{error}; it is looked again in {} s", time.as_secs());
         let waited = self.github.clock().wait(time, &why);
         waited.map_err(|_| ServiceError::Limited {

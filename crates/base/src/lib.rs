@@ -1,0 +1,5 @@
+//! Helpers that every crate may use: the lowest layer, without files, sockets or environment.
+//!
+//! A helper that two crates need and that belongs to neither lives here, once.
+
+pub mod backoff;
