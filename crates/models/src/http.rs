@@ -228,7 +228,7 @@ impl Call<'_> {
         Fault::Status {
             status: head.status.as_u16(),
             complaint: complaint.unwrap_or_else(page),
-            wait: wait::asked(&head.headers),
+            wait: wait::requested_delay(&head.headers),
         }
     }
 

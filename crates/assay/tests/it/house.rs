@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The floors, from the bottom up. Rooms on one floor do not know each other.
 const FLOORS: [&[&str]; 7] = [
     &["assay-base"],
-    &["assay-findings", "assay-sandbox", "assay-store"],
+    &["assay-findings", "assay-http", "assay-sandbox", "assay-store"],
     &["assay-change", "assay-models"],
     &["assay-rules", "assay-checks", "assay-services"],
     &["assay-review", "assay-gates"],

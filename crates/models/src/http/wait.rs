@@ -1,27 +1,23 @@
-//! How long a provider asks to wait, in any of the ways that there are to say so.
+//! The delay that a provider asks for, in `Retry-After` and in the headers of single providers.
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-use jiff::fmt::rfc2822::DateTimeParser;
+use assay_http::retry_after::{parse_http_date, parse_retry_after, parse_seconds, time_until};
 use ureq::http::HeaderMap;
 
 /// What Anthropic counts, and tells when it counts anew.
 const COUNTED: [&str; 4] = ["requests", "tokens", "input-tokens", "output-tokens"];
 
-/// Gives how long the provider asks to wait. Moments are taken against the provider's own clock,
-/// which it sends along.
-pub(super) fn asked(headers: &HeaderMap) -> Option<Duration> {
+/// Returns the delay that the provider asks for. Dates count from the provider's own clock, which is
+/// its `Date` header.
+pub(super) fn requested_delay(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    if let Some(wait) = text("retry-after-ms").and_then(|text| seconds(text, 1_000.0)) {
-        return Some(wait);
+    if let Some(millis) = text("retry-after-ms").and_then(parse_seconds) {
+        return Some(millis / 1_000);
     }
-    let now = text("date").and_then(date);
-    let until = |then: Timestamp| {
-        Duration::try_from(then.duration_since(now?)).ok().or(Some(Duration::ZERO))
-    };
+    let now = text("date").and_then(parse_http_date);
     if let Some(after) = text("retry-after") {
-        return seconds(after, 1.0).or_else(|| date(after).and_then(until));
+        return parse_retry_after(after, now);
     }
     let reset = |counted: &&str| {
         let left = text(&format!("anthropic-ratelimit-{counted}-remaining"));
@@ -30,18 +26,9 @@ pub(super) fn asked(headers: &HeaderMap) -> Option<Duration> {
         if left.is_some_and(|left| left != "0") {
             return None;
         }
-        reset.parse().ok().and_then(until)
+        Some(time_until(reset.parse().ok()?, now?))
     };
     COUNTED.iter().filter_map(reset).max()
-}
-
-fn seconds(text: &str, in_a_second: f64) -> Option<Duration> {
-    let number: f64 = text.parse().ok()?;
-    Duration::try_from_secs_f64(number / in_a_second).ok()
-}
-
-fn date(text: &str) -> Option<Timestamp> {
-    DateTimeParser::new().parse_timestamp(text).ok()
 }
 
 #[cfg(test)]
@@ -55,7 +42,7 @@ mod tests {
         for (name, value) in given {
             headers.insert(*name, value.parse().unwrap());
         }
-        assert_eq!(asked(&headers), expected.map(Duration::from_millis), "{given:?}");
+        assert_eq!(requested_delay(&headers), expected.map(Duration::from_millis), "{given:?}");
     }
 
     #[test]

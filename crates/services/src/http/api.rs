@@ -230,7 +230,7 @@ impl Api {
             let (error, wait) = match self.transport.send(&request) {
                 Ok(response) => {
                     let now = self.clock.now();
-                    if let Some(wait) = limit::asked(&response, now, limits) {
+                    if let Some(wait) = limit::requested_delay(&response, now, limits) {
                         limits += 1;
                         self.wait_for_limit(call, wait, limits)?;
                         continue;

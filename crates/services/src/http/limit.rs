@@ -1,10 +1,10 @@
-//! How long a service asks to wait, in any of the ways that there are to say so.
+//! The delay that a service asks for when it limits the rate of requests, in headers or in the body.
 
 use std::time::Duration;
 
 use assay_base::backoff::Backoff;
+use assay_http::retry_after::{parse_http_date, parse_retry_after, parse_seconds, time_until};
 use jiff::Timestamp;
-use jiff::fmt::rfc2822::DateTimeParser;
 use serde_json::Value;
 
 use super::Response;
@@ -15,10 +15,14 @@ const BACKOFF: Backoff = Backoff::new(Duration::from_secs(60), Duration::from_se
 /// What services call it when somebody asks too much.
 const WORDS: [&str; 4] = ["secondary rate limit", "abuse", "rate limit exceeded", "ratelimited"];
 
-/// Gives how long a service asks to wait before the same request is sent again; nothing if it sets
-/// no limit. Where it gives no time, each further wait is twice as long. `now` is ours; the
-/// service's own clock is taken where it sends it along.
-pub(super) fn asked(response: &Response, now: Duration, waits_so_far: u32) -> Option<Duration> {
+/// Returns the delay before the same request may be sent again, or `None` if the response is no rate
+/// limit. Where the service gives no time, each further delay is twice as long. `now` is the time
+/// since 1970 here; the service's own clock counts where it sends a `Date` header.
+pub(super) fn requested_delay(
+    response: &Response,
+    now: Duration,
+    waits_so_far: u32,
+) -> Option<Duration> {
     let is_used_up = response.header("x-ratelimit-remaining") == Some("0");
     let is_limit = match response.status {
         429 => true,
@@ -31,16 +35,16 @@ pub(super) fn asked(response: &Response, now: Duration, waits_so_far: u32) -> Op
     if !is_limit {
         return None;
     }
-    let now = response.header("date").and_then(date).unwrap_or(now);
-    if let Some(after) = response.header("retry-after") {
-        let until = || date(after).map(|then| then.saturating_sub(now));
-        if let Some(wait) = seconds(after).or_else(until) {
-            return Some(wait);
-        }
+    let date = response.header("date").and_then(parse_http_date);
+    let now = date.or_else(|| timestamp(now));
+    let after = response.header("retry-after");
+    if let Some(delay) = after.and_then(|after| parse_retry_after(after, now)) {
+        return Some(delay);
     }
-    let reset = response.header("x-ratelimit-reset").filter(|_| is_used_up).and_then(seconds);
+    let reset = response.header("x-ratelimit-reset").filter(|_| is_used_up);
+    let reset = reset.and_then(parse_seconds).and_then(timestamp).zip(now);
     // A second more, as moments are cut to seconds.
-    let reset = reset.map(|reset| reset.saturating_sub(now) + Duration::from_secs(1));
+    let reset = reset.map(|(reset, now)| time_until(reset, now) + Duration::from_secs(1));
     Some(reset.unwrap_or_else(|| BACKOFF.delay(waits_so_far)))
 }
 
@@ -70,13 +74,9 @@ fn says_so(response: &Response) -> bool {
     })
 }
 
-fn seconds(text: &str) -> Option<Duration> {
-    Duration::try_from_secs_f64(text.parse().ok()?).ok()
-}
-
-fn date(text: &str) -> Option<Duration> {
-    let moment: Timestamp = DateTimeParser::new().parse_timestamp(text).ok()?;
-    Duration::try_from(moment.as_duration()).ok()
+/// Returns a time since 1970 as a moment.
+fn timestamp(since_1970: Duration) -> Option<Timestamp> {
+    Timestamp::UNIX_EPOCH.checked_add(since_1970).ok()
 }
 
 #[cfg(test)]
@@ -88,8 +88,8 @@ mod tests {
     fn check(status: u16, headers: &[(&str, &str)], body: &str, expected: Option<u64>) {
         let headers = headers.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         let response = Response { status, headers: headers.collect(), body: body.into() };
-        let asked = asked(&response, NOW, 1).map(|wait| wait.as_secs());
-        assert_eq!(asked, expected, "{response:?}");
+        let delay = requested_delay(&response, NOW, 1).map(|delay| delay.as_secs());
+        assert_eq!(delay, expected, "{response:?}");
     }
 
     #[test]
