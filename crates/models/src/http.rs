@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_http::agent::agent;
 use assay_sandbox::{Key, KeyError, KeySource, Keys};
+use ureq::http::uri::Authority;
 use ureq::http::{HeaderValue, Response};
 use ureq::{Agent, Body};
 
@@ -18,8 +20,8 @@ use crate::complaint::Complaint;
 use crate::wire::{Answer, AnswerParts, Asked, Concession, Concessions, Intake, Stop};
 use crate::{Class, Description, Dialect, Failure, Model, Nonce, Prompt, Reply, ToolCall, Usage};
 
-/// How long a connection may take to stand.
-const CONNECT_TIME: Duration = Duration::from_secs(20);
+/// The longest time to connect to a provider.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The longest time for an answer: a clock cannot count to more than it holds.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -62,28 +64,17 @@ impl Provider {
             }
             Some(host) => host,
         };
+        // A host that cannot be parsed fails with the first request.
+        let authority = host.parse::<Authority>();
+        let host = authority.as_ref().map_or(host, Authority::host);
         Ok(Provider {
             name: name.to_owned(),
             dialect,
             url: url.to_owned(),
             keys: Keys::new(key),
-            agent: agent(host),
+            agent: agent(host, CONNECT_TIMEOUT),
         })
     }
-}
-
-fn agent(host: &str) -> Agent {
-    let config = Agent::config_builder()
-        .http_status_as_error(false)
-        // A redirect would take the key elsewhere.
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .timeout_connect(Some(CONNECT_TIME))
-        .user_agent(concat!("assay/", env!("CARGO_PKG_VERSION")));
-    // Nobody but this machine reaches what listens on it alone.
-    let is_here = ["localhost", "127.", "[::1]"].iter().any(|here| host.starts_with(here));
-    let config = if is_here { config.proxy(None) } else { config };
-    config.build().into()
 }
 
 /// A model of a provider.

@@ -7,9 +7,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use assay_findings::write::plain::one_line;
+use assay_http::agent::agent;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use ureq::Agent;
 use ureq::http::Uri;
 
 use super::error::ReachError;
@@ -214,7 +214,9 @@ impl Endpoint {
     }
 
     fn get<T: DeserializeOwned>(self, path: &str) -> Result<T, ReachError> {
-        let answer = agent().get(format!("http://{}{path}", self.0)).call();
+        let agent = agent(&self.0.ip().to_string(), TIME);
+        let request = agent.get(format!("http://{}{path}", self.0));
+        let answer = request.config().timeout_global(Some(TIME)).build().call();
         let answer = answer.map_err(|error| self.unreached(error))?;
         let status = answer.status().as_u16();
         if status != 200 {
@@ -245,17 +247,6 @@ impl Endpoint {
     pub(super) fn is_other(self, why: String) -> ReachError {
         ReachError::NotDevTools { at: self.to_string(), why }
     }
-}
-
-fn agent() -> Agent {
-    let config = Agent::config_builder()
-        .http_status_as_error(false)
-        // A redirect could lead to another machine.
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .proxy(None)
-        .timeout_global(Some(TIME));
-    config.build().into()
 }
 
 /// Gives text of somebody else's in a line of bounded length.

@@ -1,9 +1,9 @@
 //! Where a server listens: [`ServerUrl`].
 
 use std::fmt;
-use std::net::IpAddr;
 use std::str::FromStr;
 
+use assay_http::agent::is_loopback;
 use ureq::http::Uri;
 
 /// Why a text is no address of a server.
@@ -27,17 +27,14 @@ impl ServerUrl {
         &self.0
     }
 
-    /// Says whether a key can be sent there: nobody on the way reads it.
+    /// Returns true if a key can be sent to the server: encrypted, or within this machine.
     pub fn keeps_secrets(&self) -> bool {
-        self.0.scheme_str() == Some("https") || self.is_here()
+        self.0.scheme_str() == Some("https") || is_loopback(self.host())
     }
 
-    /// Says whether it is on this machine, which no proxy reaches.
-    pub(crate) fn is_here(&self) -> bool {
-        let host = self.0.host().unwrap_or_default();
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        host.eq_ignore_ascii_case("localhost")
-            || bare.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+    /// Returns the host, without its port.
+    pub(crate) fn host(&self) -> &str {
+        self.0.host().unwrap_or_default()
     }
 }
 
@@ -89,13 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_this_machine_is_told_from_what_is_not() {
-        let is_here = |text: &str| text.parse::<ServerUrl>().unwrap().is_here();
-        for here in ["http://localhost/", "http://127.0.0.1:1/", "http://[::1]:1/"] {
-            assert!(is_here(here), "{here}");
+    fn a_key_is_sent_in_the_clear_only_within_this_machine() {
+        let keeps_secrets = |text: &str| text.parse::<ServerUrl>().unwrap().keeps_secrets();
+        for safe in ["http://localhost/", "http://127.0.0.1:1/", "http://[::1]:1/", "https://x/"] {
+            assert!(keeps_secrets(safe), "{safe}");
         }
-        for elsewhere in ["http://localhost.example/", "http://10.0.0.1/", "http://127.example/"] {
-            assert!(!is_here(elsewhere), "{elsewhere}");
+        for unsafe_url in ["http://localhost.example/", "http://10.0.0.1/", "http://127.example/"] {
+            assert!(!keeps_secrets(unsafe_url), "{unsafe_url}");
         }
     }
 }

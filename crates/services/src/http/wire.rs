@@ -9,8 +9,8 @@ use ureq::http::HeaderValue;
 
 use super::ServerUrl;
 
-/// How long a connection may take to stand.
-const CONNECT_TIME: Duration = Duration::from_secs(10);
+/// The longest time to connect to a service.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How many bytes an answer may have.
 const MOST: u64 = 64 << 20;
@@ -133,18 +133,9 @@ impl Wire {
     }
 }
 
-/// Prepares what speaks HTTP with an address.
+/// Creates an agent for requests to a server.
 pub(crate) fn agent(url: &ServerUrl) -> Agent {
-    let config = Agent::config_builder()
-        .http_status_as_error(false)
-        // A redirect would take what is told, and the key, elsewhere.
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .timeout_connect(Some(CONNECT_TIME))
-        .user_agent(concat!("assay/", env!("CARGO_PKG_VERSION")));
-    // Nobody but this machine reaches what listens on it alone.
-    let config = if url.is_here() { config.proxy(None) } else { config };
-    config.build().into()
+    assay_http::agent::agent(url.host(), CONNECT_TIMEOUT)
 }
 
 impl Transport for Wire {
