@@ -7,6 +7,7 @@ use assay_agents::log::{Level, Log, TaskLog};
 use assay_agents::news::{Announce, News, Word};
 use assay_agents::work::{Failed, Job};
 use assay_agents::workflow::{Publishes, git_failed};
+use assay_base::text::first_chars;
 use assay_findings::write::plain::{capitalised, chain, one_line};
 use assay_rules::redact;
 use assay_services::github::{GitHub, NewPull, PullRequest, PullState};
@@ -283,11 +284,11 @@ fn new_pull(task: &Task, branch: &str, base: String) -> NewPull {
         Some(key) => format!("[{key}] {}", task.title),
         None => task.title.clone(),
     };
-    let description: String = task.description.chars().take(BODY).collect();
+    let description = first_chars(&task.description, BODY);
     let body = format!("{description}\n\nTask: `{}`", task.id);
     NewPull {
         // The title of a task may have characters that are not seen.
-        title: redact(&one_line(&title)).chars().take(TITLE).collect(),
+        title: first_chars(&redact(&one_line(&title)), TITLE).to_owned(),
         body: redact(body.trim_start()).into_owned(),
         head: branch.to_owned(),
         base,

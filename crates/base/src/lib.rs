@@ -3,3 +3,4 @@
 //! A helper that two crates need and that belongs to neither lives here, once.
 
 pub mod backoff;
+pub mod text;

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use assay_base::text::first_chars;
 use assay_sandbox::Command;
 
 use crate::diff::{FileDiff, Parser};
@@ -468,7 +469,7 @@ fn refusal(status: ExitStatus, stderr: &str) -> String {
     let why: Vec<&str> = lines().filter(says_why).take(MAX_LINES).collect();
     match why.is_empty() {
         true => lines().next().map_or_else(|| status.to_string(), str::to_owned),
-        false => why.join("; ").chars().take(MAX_CHARS).collect(),
+        false => first_chars(&why.join("; "), MAX_CHARS).to_owned(),
     }
 }
 

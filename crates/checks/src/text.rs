@@ -1,4 +1,4 @@
-//! Text as programs print it: without colours, and cut where it is long.
+//! Text as programs print it, without colours and other escapes.
 
 /// Returns what a program printed as plain text: colours and other escapes are taken out, and of a
 /// line that was printed over only the last try stays.
@@ -50,16 +50,6 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// Returns the beginning of a text, of at most so many bytes.
-pub(crate) fn head(text: &str, most: usize) -> &str {
-    &text[..text.floor_char_boundary(most)]
-}
-
-/// Returns the end of a text, of at most so many bytes.
-pub(crate) fn tail(text: &str, most: usize) -> &str {
-    &text[text.ceil_char_boundary(text.len().saturating_sub(most))..]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,11 +60,5 @@ mod tests {
         assert_eq!(plain(b"\x1b]8;;http://x\x1b\\link\x1b]8;;\x07 \xff"), "link \u{fffd}");
         assert_eq!(plain(b"\x1b"), "");
         assert_eq!(plain(b"\x1b[never ends\n\x00a"), "ever ends\na");
-    }
-
-    #[test]
-    fn a_text_is_cut_between_characters() {
-        assert_eq!((head("äö", 3), head("a", 9)), ("ä", "a"));
-        assert_eq!((tail("äö", 3), tail("a", 9)), ("ö", "a"));
     }
 }

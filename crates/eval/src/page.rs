@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use assay_base::text::first_chars;
+
 use crate::report::{EvalReport, ReviewerScore};
 use crate::statistics::Estimate;
 use crate::table::facts;
@@ -171,7 +173,7 @@ fn intervals(reviewers: &[ReviewerScore]) -> String {
 /// Returns a name that fits into a plot.
 fn short(name: &str) -> String {
     match name.chars().count() > MAX_NAME {
-        true => name.chars().take(MAX_NAME - 1).chain(['…']).collect(),
+        true => format!("{}…", first_chars(name, MAX_NAME - 1)),
         false => name.to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use assay_base::text::first_chars;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +79,7 @@ impl FromStr for ItemId {
         if is_named && text.len() <= 64 && text.chars().all(is_plain) {
             Ok(ItemId(text.into()))
         } else {
-            Err(BadId(text.chars().take(80).collect()))
+            Err(BadId(first_chars(text, 80).to_owned()))
         }
     }
 }

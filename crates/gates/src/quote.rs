@@ -1,5 +1,6 @@
 //! Words of others in a sentence of ours: [`quoted`], [`shown`].
 
+use assay_base::text::{first_chars, truncate};
 use assay_findings::write::plain::one_line;
 use assay_rules::redacted_text;
 
@@ -29,13 +30,13 @@ pub(crate) fn named(id: &str) -> String {
 /// Cuts a text off where it gets too long, and says so by a sign. A secret is taken out before, so
 /// that no part of it is left.
 fn cut(text: &str, max: usize) -> String {
-    let head: String = text.chars().take(4 * MAX_SHOWN).collect();
-    let clean = one_line(&redacted_text(&head));
-    let mut cut: String = clean.chars().take(max).collect();
-    if cut.len() < clean.len() || head.len() < text.len() {
-        cut.push('…');
+    let head = first_chars(text, 4 * MAX_SHOWN);
+    let clean = one_line(&redacted_text(head));
+    match head.len() < text.len() {
+        // The mark stands for what was not looked at, too.
+        true => format!("{}…", first_chars(&clean, max).trim_end()),
+        false => truncate(&clean, max),
     }
-    cut
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What others say went wrong: [`Complaint`], and the class of failure that it tells.
 
+use assay_base::text::{first_bytes, truncate};
 use serde_json::Value;
 
 use crate::Class;
@@ -56,7 +57,7 @@ impl Complaint {
     pub(crate) fn words(&self) -> &str {
         let repeated = REPEATED.iter().filter_map(|mark| self.message.find(mark)).min();
         let end = repeated.unwrap_or(self.message.len()).min(SEARCHED);
-        &self.message[..self.message.floor_char_boundary(end)]
+        first_bytes(&self.message, end)
     }
 
     /// Tells the class by the status, or by the provider's own name for what went wrong.
@@ -125,10 +126,7 @@ fn status_of(kind: &str) -> u16 {
 pub(crate) fn shown(words: &str) -> String {
     let words = words.split(|letter: char| letter.is_whitespace() || letter.is_control());
     let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
+    truncate(&line, SHOWN)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 
+use assay_base::text::first_chars;
 use assay_change::Change;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, ReviewerKind};
@@ -84,7 +85,8 @@ impl Lead {
             return None;
         }
         let line = vote.line();
-        let claim: String = one_line(&safe_text(&vote.title)).chars().take(MAX_CLAIM).collect();
+        let claim = one_line(&safe_text(&vote.title));
+        let claim = first_chars(&claim, MAX_CLAIM);
         let at = line.map(|line| format!(":{line}")).unwrap_or_default();
         let text = format!("{}: {file}{at}: {claim}", one_line(&safe_text(rule)));
         Some(Lead { file, line, text })

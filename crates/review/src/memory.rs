@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
+use assay_base::text::split_chars;
 use assay_change::{Change, state as work_tree};
 use assay_findings::write::plain::one_line;
 use assay_rules::{WITHHELD, injection_in_name, redacted_text, without_injections};
@@ -74,9 +75,10 @@ fn told(text: &str) -> String {
 
 /// Gives the beginning of a text, which ends with a whole word: half a secret looks like none.
 fn beginning(text: &str, most: usize) -> &str {
-    let Some((end, _)) = text.char_indices().nth(most) else { return text };
-    let cut = &text[..end];
-    cut.rfind(char::is_whitespace).map_or("", |space| cut[..space].trim_end())
+    match split_chars(text, most) {
+        (whole, "") => whole,
+        (cut, _) => cut.rfind(char::is_whitespace).map_or("", |space| cut[..space].trim_end()),
+    }
 }
 
 /// Reads what the ledger knows of the files of a change. A review of the same change is no earlier

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use assay_base::text::first_chars;
+
 use crate::conditions::{Truth, of_cfg};
 use crate::language::Language;
 use crate::syntax::{Syntax, SyntaxNode};
@@ -220,7 +222,7 @@ impl<'s> Walk<'_, 's> {
             if ended.is_none() && ends(&child, 0) {
                 let text = child.text();
                 let line = text.lines().next().unwrap_or_default();
-                ended = Some(line.trim().chars().take(60).collect());
+                ended = Some(first_chars(line.trim(), 60).to_owned());
             }
         }
     }

@@ -1,5 +1,6 @@
 //! A place where a rule fires: [`Hit`], and the vote it becomes.
 
+use assay_base::text::first_chars;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::{AutofixClass, Lines, Owner, Replacement, Vote};
 
@@ -82,6 +83,6 @@ impl Hit {
     fn quote(&self) -> Option<String> {
         let line = self.code.as_deref()?.lines().next()?.trim();
         let quotable = !self.is_secret && !line.is_empty() && !line.contains('`') && is_clean(line);
-        quotable.then(|| format!("`{}`", line.chars().take(MAX_QUOTE).collect::<String>()))
+        quotable.then(|| format!("`{}`", first_chars(line, MAX_QUOTE)))
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use assay_base::text::first_chars;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::task::TaskError;
@@ -37,7 +38,7 @@ impl FromStr for Interval {
             (1..=MAX_SECONDS).contains(&seconds).then_some(Interval(seconds))
         };
         read().ok_or_else(|| {
-            let text: String = text.chars().take(40).collect();
+            let text = first_chars(text, 40).to_owned();
             TaskError::Json(format!(
                 "{text:?} is no time such as \"15m\", \"6h\", \"30d\" or \"2w\""
             ))

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use assay_base::text::first_chars;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -343,7 +344,7 @@ pub(crate) fn is_of_one_head(id: &TaskId) -> bool {
 
 /// The beginning of a text that was given, for a message.
 fn short(text: &str) -> String {
-    text.chars().take(80).collect()
+    first_chars(text, 80).to_owned()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use assay_base::text::first_chars;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -147,7 +148,7 @@ pub fn settle(task: Task, lease: &Lease, what: Settlement, policy: &Policy, now:
 
 fn fail(task: Task, lease: &Lease, failure: &Failure, policy: &Policy, now: Moment) -> Step {
     let agent = lease.agent.as_str();
-    let error: String = failure.error.chars().take(MAX_ERROR).collect();
+    let error = first_chars(&failure.error, MAX_ERROR).to_owned();
     let mut task = ended(task, agent, &format!("failed: {error}"), now);
     task.last_failed_at = Some(now);
     task.last_error = Some(error);
@@ -225,7 +226,8 @@ fn escalation(task: &Task, failure: &Failure, policy: &Policy, now: Moment) -> A
     };
     let error = task.last_error.as_deref().unwrap_or_default();
     let kind: Kind = Kind::ESCALATION.parse().expect("it is a name");
-    let title: String = format!("Failed: {}", task.title).chars().take(200).collect();
+    let title = format!("Failed: {}", task.title);
+    let title = first_chars(&title, 200);
     let mut escalation = Task::new(escalation_id(&task.id), kind, title, now);
     escalation.priority = Priority::ESCALATION;
     escalation.created_by = task.failed_by.clone().unwrap_or_default();
@@ -251,7 +253,7 @@ fn escalation_id(id: &TaskId) -> TaskId {
 
 /// A name with an ending, whose beginning is cut where it would get too long.
 fn short_name(start: &str, end: &str) -> TaskId {
-    let start: String = start.chars().take(100).collect();
+    let start = first_chars(start, 100);
     format!("{start}-{end}").parse().expect("it is short enough, and made of names")
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use assay_base::text::first_chars;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -134,7 +135,7 @@ impl TaskId {
         getrandom::fill(&mut chance)
             .map_err(|error| TaskError::Json(format!("there are no random numbers: {error}")))?;
         let chance: String = chance.iter().map(|byte| format!("{byte:02x}")).collect();
-        let start = |text: &str| text.chars().take(MAX_NAME_PART).collect::<String>();
+        let start = |text: &'_ str| first_chars(text, MAX_NAME_PART).to_owned();
         let (kind, who) = (start(kind.as_str()), start(who));
         format!("{kind}-{who}-{}-{chance}", now.0.as_millisecond()).parse()
     }
@@ -168,7 +169,7 @@ fn check_name(what: &'static str, text: &str) -> Result<(), TaskError> {
     if safe {
         return Ok(());
     }
-    Err(TaskError::Name { what, text: text.chars().take(40).collect() })
+    Err(TaskError::Name { what, text: first_chars(text, 40).to_owned() })
 }
 
 /// How urgent a task is: lower comes first.
@@ -290,7 +291,7 @@ impl FromStr for Moment {
         let local = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok();
         let moment = zoned.or_else(|| Some(local()?.timestamp()));
         moment.map(Moment).ok_or_else(|| {
-            let text: String = text.chars().take(40).collect();
+            let text = first_chars(text, 40).to_owned();
             TaskError::Json(format!("{text:?} is no time such as \"2026-02-03T10:00:00.000Z\""))
         })
     }

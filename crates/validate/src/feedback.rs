@@ -1,5 +1,7 @@
 //! What a person wrote into `QA_FIX_REQUEST.md`: [`read`].
 
+use assay_base::text::first_chars;
+
 use crate::markdown::{Block, Kind, blocks};
 use crate::paper::is_form;
 
@@ -124,7 +126,7 @@ impl Reader {
         let mut about = Vec::new();
         for above in &mut self.above {
             above.is_used = true;
-            about.push(above.text.chars().take(MAX_ABOUT).collect::<String>());
+            about.push(first_chars(&above.text, MAX_ABOUT).to_owned());
         }
         let about = Some(about.join(" / ")).filter(|about| !about.is_empty());
         self.items.push(FeedbackItem { text, about, line, is_ticked });

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use assay_base::text::{first_chars, truncate};
 use assay_findings::write::plain::one_line;
 use assay_rules::redacted_text;
 
@@ -100,9 +101,5 @@ fn fixes(text: &mut String, rounds: &[&Round]) {
 
 /// Gives the beginning of a text on one line, without secrets: half of one looks like none.
 fn short(text: &str) -> String {
-    let whole = one_line(&redacted_text(&text.chars().take(LONGEST * 20).collect::<String>()));
-    match whole.char_indices().nth(LONGEST) {
-        None => whole,
-        Some((end, _)) => format!("{}…", &whole[..end]),
-    }
+    truncate(&one_line(&redacted_text(first_chars(text, LONGEST * 20))), LONGEST)
 }

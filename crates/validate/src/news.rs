@@ -3,6 +3,7 @@
 //! It follows from the standing alone, so that a run which goes on after a crash comes to the same news
 //! with the same identity, and whoever tells it can tell it once. Where it is told is left to others.
 
+use assay_base::text::first_chars;
 use assay_findings::write::plain::one_line;
 use assay_rules::redacted_text;
 use jiff::Timestamp;
@@ -68,7 +69,7 @@ impl News {
             }
             (Some(ending), _) => {
                 let reason = redacted_text(&one_line(&ending.reason()));
-                let reason = reason.chars().take(REASON).collect();
+                let reason = first_chars(&reason, REASON).to_owned();
                 let at = rounds.last().map_or(standing.begun.as_str(), |round| round.at.as_str());
                 (Happened::HandedOver { rounds: rounds.len(), reason }, at)
             }

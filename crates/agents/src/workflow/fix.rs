@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use assay_base::text::first_chars;
 use assay_change::state::is_at_or_below;
 use assay_change::{Worktree, commit_of};
 use assay_sandbox::ScratchFolder;
@@ -221,7 +222,7 @@ pub(super) fn put_on_branch(
     let commit = make_commit(job, worktree, summary)?;
     if let Some(commit) = &commit {
         worktree.advance(commit).map_err(|error| subject::failed(&error))?;
-        let short: String = commit.chars().take(12).collect();
+        let short = first_chars(commit, 12);
         job.log.info(&format!("Committed {short} to `{branch}`"));
     }
     Ok(commit)

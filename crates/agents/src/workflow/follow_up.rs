@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use assay_base::text::first_chars;
 use assay_findings::finding::Finding;
 use assay_findings::grade::Scheme;
 use assay_findings::synthesis::Synthesis;
@@ -334,7 +335,7 @@ pub(super) fn escalation(terms: &Terms<'_>, task: &Task, of: &str, reason: &str)
 /// A task that follows from another, about the same change.
 fn follow(terms: &Terms<'_>, task: &Task, id: TaskId, kind: &str, title: &str) -> Task {
     let kind = kind.parse().expect("our kinds are names");
-    let title: String = title.chars().take(200).collect();
+    let title = first_chars(title, 200);
     let mut next = Task::new(id, kind, title, terms.now);
     next.priority = task.priority;
     next.created_by = terms.worker.to_owned();
@@ -378,7 +379,7 @@ fn name(start: &str, root: &TaskId, end: &str) -> TaskId {
     let whole = format!("{start}-{root}{end}");
     whole.parse().unwrap_or_else(|_| {
         let hash = blake3::hash(whole.as_bytes()).to_hex();
-        let head: String = whole.chars().take(80).collect();
+        let head = first_chars(&whole, 80);
         format!("{head}-{}", &hash[..16]).parse().expect("it is short enough")
     })
 }

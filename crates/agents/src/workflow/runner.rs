@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use assay_base::text::first_chars;
 use assay_findings::write::plain::chain;
 use assay_models::AgentKind;
 use assay_rules::redact;
@@ -92,7 +93,7 @@ impl Runner {
 
 /// Cuts what a program says to what a task keeps of it.
 pub(super) fn in_short(said: &str) -> String {
-    said.chars().take(SUMMARY).collect()
+    first_chars(said, SUMMARY).to_owned()
 }
 
 fn temporary(bytes: &[u8]) -> Result<NamedTempFile, Failed> {
@@ -196,7 +197,8 @@ fn said(finished: &Finished) -> Result<String, Failed> {
     }
     let complaint = String::from_utf8_lossy(&finished.stderr);
     let why = [complaint.trim(), &words].into_iter().find(|text| !text.is_empty());
-    let why: String = redact(why.unwrap_or("it gave no reason")).chars().take(SUMMARY).collect();
+    let why = redact(why.unwrap_or("it gave no reason"));
+    let why = first_chars(&why, SUMMARY);
     let error = format!("its program ended with {}: {why}", finished.status);
     let lasting = ["not logged in", "/login", "unauthorized", "invalid api key"];
     match lasting.iter().any(|words| why.to_lowercase().contains(words)) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use assay_base::text::split_chars;
 use assay_eval::judge::{JudgedPair, read_decisions};
 use assay_models::{Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt};
 use assay_rules::redacted_text;
@@ -91,8 +92,8 @@ impl PairJudge {
 /// Returns a text as the judge sees it: without secrets, and cut to fit.
 fn shown(text: &str) -> String {
     let text = redacted_text(text.trim());
-    match text.char_indices().nth(MAX_SHOWN) {
-        Some((end, _)) => format!("{} […]", &text[..end]),
-        None => text,
+    match split_chars(&text, MAX_SHOWN) {
+        (_, "") => text,
+        (kept, _) => format!("{kept} […]"),
     }
 }

@@ -1,8 +1,9 @@
 //! JUnit's XML, as nearly every test runner can write it.
 
+use assay_base::text::first_bytes;
+
 use super::sheet::{MOST_SAID, Sheet, failed, in_suite};
 use super::{Outcome, Tests, Totals};
-use crate::text::head;
 use crate::xml::{self, Element, Step};
 
 /// A test that is being read.
@@ -60,7 +61,7 @@ impl Reading {
                     && self.is_said
                 {
                     let room = MOST_SAID.saturating_sub(said.len());
-                    said.push_str(head(words, room));
+                    said.push_str(first_bytes(words, room));
                 }
             }
             Step::Close("testcase") => {

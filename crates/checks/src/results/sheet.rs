@@ -1,7 +1,8 @@
 //! Results while they are read: [`Sheet`].
 
+use assay_base::text::first_bytes;
+
 use super::{Outcome, TestResult, Tests, Totals};
-use crate::text::head;
 
 /// How much is kept of what a runner says of a failure, in bytes.
 pub(super) const MOST_SAID: usize = 4_000;
@@ -45,7 +46,7 @@ impl Sheet {
     /// Takes note of a file that ran and has no test.
     pub(super) fn ran_file(&mut self, file: &str) {
         if self.empty_files.len() < MOST_KEPT {
-            self.empty_files.push(head(file, LONGEST_NAME).to_owned());
+            self.empty_files.push(first_bytes(file, LONGEST_NAME).to_owned());
         }
     }
 
@@ -64,8 +65,8 @@ impl Sheet {
     ) {
         self.seen = true;
         count(&mut self.listed, &outcome);
-        let name = head(name, LONGEST_NAME).to_owned();
-        let file = file.map(|file| head(file, LONGEST_NAME).to_owned());
+        let name = first_bytes(name, LONGEST_NAME).to_owned();
+        let file = file.map(|file| first_bytes(file, LONGEST_NAME).to_owned());
         self.results.push(TestResult {
             name,
             file,
@@ -145,7 +146,7 @@ pub(super) fn in_suite(suite: &str, name: &str) -> String {
 
 /// A failure with what is said of it.
 pub(super) fn failed(message: &str) -> Outcome {
-    Outcome::Failed { message: head(message.trim(), MOST_SAID).to_owned() }
+    Outcome::Failed { message: first_bytes(message.trim(), MOST_SAID).to_owned() }
 }
 
 /// Adds a line to what is said of a failure, as far as there is room.
@@ -155,7 +156,7 @@ pub(super) fn say(message: &mut String, line: &str) {
         if !message.is_empty() {
             message.push('\n');
         }
-        message.push_str(head(line, room - 1));
+        message.push_str(first_bytes(line, room - 1));
     }
 }
 

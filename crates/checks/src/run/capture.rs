@@ -1,8 +1,9 @@
 //! The output of a command, as far as it is kept: [`Capture`].
 
+use assay_base::text::last_bytes;
 use assay_sandbox::Stream;
 
-use crate::text::{plain, tail};
+use crate::text::plain;
 
 /// How much of each output is kept to read results from.
 const MOST_READ: usize = 16 << 20;
@@ -87,7 +88,7 @@ impl Capture {
 
     /// Returns the end of both, as it came.
     pub(super) fn tail(&self) -> String {
-        tail(&plain(&self.both.bytes), MOST_TAIL).to_owned()
+        last_bytes(&plain(&self.both.bytes), MOST_TAIL).to_owned()
     }
 
     /// Returns both outputs, one after the other, and whether something is missing of them.

@@ -1,5 +1,6 @@
 //! The JSON of `assay review`, and the text of any reviewer.
 
+use assay_base::text::first_chars;
 use assay_findings::finding::Finding;
 use assay_findings::outcome;
 use assay_findings::read;
@@ -54,7 +55,7 @@ fn of_finding(finding: &Finding) -> Comment {
 pub(super) fn parse(text: &str) -> Result<CaseResult, FormatError> {
     let reading = read::read(text, None);
     let Some(votes) = &reading.votes else {
-        let begin: String = text.trim().chars().take(80).collect();
+        let begin = first_chars(text.trim(), 80);
         return Err(FormatError::Unknown(format!("it begins with `{begin}`")));
     };
     let judged = outcome::judge(text, &reading);

@@ -16,6 +16,7 @@ mod objections;
 mod speech;
 mod words;
 
+use assay_base::text::first_chars;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -238,7 +239,7 @@ struct Prose {
 
 /// Returns the beginning of a sentence, to be quoted.
 fn quoted(sentence: &str) -> String {
-    sentence.trim().chars().take(QUOTED_CHARS).collect()
+    first_chars(sentence.trim(), QUOTED_CHARS).to_owned()
 }
 
 impl Prose {

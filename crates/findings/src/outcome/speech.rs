@@ -2,6 +2,8 @@
 //!
 //! What stands in fences, quotes, comments, diffs or JSON is somebody else's text and is left out.
 
+use assay_base::text::first_chars;
+
 use super::words;
 use crate::read::OwnLines;
 
@@ -143,7 +145,7 @@ fn is_heading(line: &str) -> bool {
 
 /// Says whether a line denies that there is anything.
 pub(super) fn says_nothing(line: &str) -> bool {
-    let start: String = line.chars().take(40).collect();
+    let start = first_chars(line, 40);
     let word = start.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
     let first = word.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
     matches!(first, "none" | "no" | "nothing" | "nil" | "0" | "zero") || word == "n/a"
@@ -272,5 +274,5 @@ fn open_sentence(line: &Line<'_>) -> String {
         return String::new();
     }
     let start = said.rfind(['.', '!', '?', ';']).map_or(0, |at| at + 1);
-    said[start..].trim().chars().take(200).collect()
+    first_chars(said[start..].trim(), 200).to_owned()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use assay_base::text::{first_bytes, truncate};
 use serde::{Deserialize, Serialize};
 
 use super::anchor::{Placed, lines_of};
@@ -116,7 +117,7 @@ pub fn check_run(synthesis: &Synthesis, run: Option<&str>) -> CheckRun {
     let old = old_ones(old.into_iter().map(comment::line).collect());
     let parts = page.with(&counts, &entries, old, Room { parts: 1, bytes: SUMMARY });
     CheckRun {
-        title: plain::shortened(&title(synthesis), TITLE),
+        title: truncate(&title(synthesis), TITLE),
         summary: parts.into_iter().next().unwrap_or_default(),
         conclusion: Conclusion::of(synthesis.verdict.state),
         batches: annotations.chunks(BATCH).map(<[Annotation]>::to_vec).collect(),
@@ -154,7 +155,7 @@ fn annotation(finding: &Finding) -> Option<Annotation> {
             SarifLevel::Warning => AnnotationLevel::Warning,
             SarifLevel::Note => AnnotationLevel::Notice,
         },
-        title: plain::shortened(&plain::one_line(&title), TITLE),
+        title: truncate(&plain::one_line(&title), TITLE),
         message: message(finding),
     })
 }
@@ -178,9 +179,5 @@ fn message(finding: &Finding) -> String {
     if message.len() <= MESSAGE {
         return message;
     }
-    let mut end = MESSAGE;
-    while !message.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}… (the rest is cut)", &message[..end])
+    format!("{}… (the rest is cut)", first_bytes(&message, MESSAGE))
 }

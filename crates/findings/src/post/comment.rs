@@ -1,5 +1,7 @@
 //! The words for one finding: the body of a comment, an entry of the summary, one line.
 
+use assay_base::text::truncate;
+
 use super::BODY;
 use super::anchor::{Place, Placed, lines_of};
 use super::compose::Files;
@@ -67,13 +69,13 @@ pub(super) fn level(finding: &Finding) -> &'static str {
 
 /// Says how bad it is and what.
 fn heading(finding: &Finding, most: usize) -> String {
-    let severity = plain::comment(&plain::shortened(seven_level(&finding.grade), 40));
-    let title = plain::comment(&plain::shortened(&finding.title, most));
+    let severity = plain::comment(&truncate(seven_level(&finding.grade), 40));
+    let title = plain::comment(&truncate(&finding.title, most));
     format!("{} {severity}: {title}", sign(&finding.grade)).trim().to_owned()
 }
 
 fn place(finding: &Finding, most: usize) -> Option<String> {
-    let file = plain::shortened(finding.file.as_ref()?.as_str(), most);
+    let file = truncate(finding.file.as_ref()?.as_str(), most);
     let lines = match lines_of(finding) {
         Some(lines) if lines.start() < lines.end() => format!(":{}-{}", lines.start(), lines.end()),
         Some(lines) => format!(":{}", lines.start()),
@@ -84,9 +86,9 @@ fn place(finding: &Finding, most: usize) -> Option<String> {
 
 /// Says in one small line where it comes from.
 fn small(finding: &Finding) -> String {
-    let mut words = vec![plain::comment(&plain::shortened(&finding.category, NAME))];
-    words.extend(finding.rule.as_deref().map(|rule| plain::code(&plain::shortened(rule, NAME))));
-    let names = plain::shortened(&finding.reviewers.join(", "), NAME);
+    let mut words = vec![plain::comment(&truncate(&finding.category, NAME))];
+    words.extend(finding.rule.as_deref().map(|rule| plain::code(&truncate(rule, NAME))));
+    let names = truncate(&finding.reviewers.join(", "), NAME);
     words.push(format!("found by {}", plain::comment(&names)));
     words.push(format!("confidence {}{}", finding.confidence.percent(), worth_note(finding)));
     if finding.marks.contains(&Mark::PlacedByAssay) {
@@ -123,7 +125,7 @@ fn why(finding: &Finding, seen: Option<&str>) -> Vec<Block> {
         .iter()
         .filter(|quote| !quote.trim().is_empty() && !is_seen(quote))
         .take(QUOTES)
-        .map(|quote| plain::shortened(&plain::one_line(quote), QUOTE))
+        .map(|quote| truncate(&plain::one_line(quote), QUOTE))
         .collect();
     if quotes.is_empty() { Vec::new() } else { vec![Block::Paragraph(quotes.join("; "))] }
 }

@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use assay_base::text::truncate;
+
 use super::anchor::{self, Placed};
 use super::summary::{self, Page};
 use super::{
@@ -145,7 +147,7 @@ fn in_short(verdict: &Verdict) -> String {
     let reasons: Vec<String> = summary::reasons(verdict)
         .iter()
         .take(2)
-        .map(|reason| plain::comment(&plain::shortened(reason, REASON)))
+        .map(|reason| plain::comment(&truncate(reason, REASON)))
         .collect();
     let state = plain::capitalised(verdict.state.in_words());
     format!("**{state}**: {}.", reasons.join("; ").trim_end_matches('.'))

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use assay_base::text::first_chars;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Finding;
@@ -131,7 +132,7 @@ impl FromStr for Fingerprint {
             Some((print, file)) if is_hex(print, PRINT) && is_hex(file, FILE) => {
                 Ok(Fingerprint(text.to_owned()))
             }
-            _ => Err(KeyError(text.chars().take(80).collect())),
+            _ => Err(KeyError(first_chars(text, 80).to_owned())),
         }
     }
 }
@@ -143,7 +144,7 @@ impl FromStr for ReviewKey {
         let (print, base) = text.split_once('-').map_or((text, None), |(p, b)| (p, Some(b)));
         match is_hex(print, PRINT) && base.is_none_or(|base| is_hex(base, BASE)) {
             true => Ok(ReviewKey(text.to_owned())),
-            false => Err(KeyError(text.chars().take(80).collect())),
+            false => Err(KeyError(first_chars(text, 80).to_owned())),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use assay_base::text::truncate;
 use serde::{Deserialize, Serialize};
 
 use super::fitting::{Aside, Entry, Room, arranged};
@@ -56,7 +57,7 @@ impl Page {
         let mut reasons = reasons(&synthesis.verdict);
         reasons.extend(synthesis.coverage.as_ref().map(ToString::to_string));
         reasons.extend(why_comment);
-        let short = reasons.iter().map(|reason| plain::shortened(reason, REASON));
+        let short = reasons.iter().map(|reason| truncate(reason, REASON));
         let mut reasons = text::fitted(&short.map(Block::Item).collect::<Vec<_>>(), HEAD);
         if reasons.is_cut {
             reasons.text.push_str("\n- and more that there is no room for");
@@ -71,7 +72,7 @@ impl Page {
 
     /// Says where to read on, as a sentence that can follow another.
     fn pointer(&self) -> String {
-        let run = self.run.as_deref().map(|run| plain::shortened(run, ITEM));
+        let run = self.run.as_deref().map(|run| truncate(run, ITEM));
         run.map(|run| format!(" All of it: {}", plain::code(&run))).unwrap_or_default()
     }
 
@@ -148,7 +149,7 @@ pub(super) fn old_ones(lines: Vec<String>) -> Option<Aside> {
 fn entry(post: &Post, standing: &Standing) -> Entry {
     let refused = standing.refused.get(&post.fingerprint);
     let note = refused.map(|why| {
-        let why = plain::comment(&plain::shortened(why, ITEM));
+        let why = plain::comment(&truncate(why, ITEM));
         format!("\n\n_Refused as a comment on the change_: {why}")
     });
     let full = format!("{}{}", post.entry, note.unwrap_or_default());
@@ -219,7 +220,7 @@ fn not_looked_at(synthesis: &Synthesis) -> Vec<String> {
 }
 
 fn gone(resolved: &Resolved) -> String {
-    let file = resolved.file.as_ref().map(|file| plain::shortened(file.as_str(), ITEM));
+    let file = resolved.file.as_ref().map(|file| truncate(file.as_str(), ITEM));
     let place = file.map(|file| format!(" ({})", plain::code(&file))).unwrap_or_default();
     format!("{}{place}", item(&resolved.title))
 }
@@ -230,5 +231,5 @@ fn dismissed(finding: &Finding) -> String {
 }
 
 fn item(text: &str) -> String {
-    plain::comment(&plain::shortened(text, ITEM))
+    plain::comment(&truncate(text, ITEM))
 }

@@ -1,5 +1,7 @@
 //! Text of findings in a body: kept readable, made harmless, and cut where there is no room.
 
+use assay_base::text::truncate;
+
 use crate::write::plain;
 
 /// A stretch of somebody's text.
@@ -73,9 +75,9 @@ impl Block {
 
     fn shortened(&self, most: usize) -> Block {
         match self {
-            Block::Paragraph(text) => Block::Paragraph(plain::shortened(text, most)),
-            Block::Item(text) => Block::Item(plain::shortened(text, most)),
-            Block::Code(code) => Block::Code(plain::shortened(code, most)),
+            Block::Paragraph(text) => Block::Paragraph(truncate(text, most)),
+            Block::Item(text) => Block::Item(truncate(text, most)),
+            Block::Code(code) => Block::Code(truncate(code, most)),
         }
     }
 

@@ -1,6 +1,8 @@
 //! A review in short, for a ticket: [`ticket_comment`], plain text whatever the tracker reads into
 //! marks.
 
+use assay_base::text::truncate;
+
 use super::comment;
 use super::summary::{counts, reasons};
 use crate::finding::Finding;
@@ -37,7 +39,7 @@ pub fn ticket_comment(synthesis: &Synthesis, pull_request: &str) -> String {
 
 /// Takes the meaning out of what trackers read as a mention, a macro, a link or an image.
 fn inert(text: &str) -> String {
-    let text = plain::shortened(&plain::one_line(text), TEXT);
+    let text = truncate(&plain::one_line(text), TEXT);
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

@@ -17,6 +17,7 @@ mod unlisted;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use assay_base::text::{first_bytes, first_chars};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -183,7 +184,7 @@ pub struct Rejected {
 
 impl Rejected {
     fn new(reason: impl Into<String>, raw: &str) -> Rejected {
-        Rejected { reason: reason.into(), raw: raw.chars().take(RAW_CHARS).collect() }
+        Rejected { reason: reason.into(), raw: first_chars(raw, RAW_CHARS).to_owned() }
     }
 }
 
@@ -279,7 +280,7 @@ pub fn decode(bytes: &[u8]) -> (String, Option<Repair>) {
 pub fn read(text: &str, root: Option<&str>) -> Reading {
     if text.len() > MAX_TEXT {
         let reason = format!("the text has {} bytes; at most {MAX_TEXT} are read", text.len());
-        return unusable(Rejected::new(reason, &text[..text.floor_char_boundary(RAW_CHARS)]));
+        return unusable(Rejected::new(reason, first_bytes(text, RAW_CHARS)));
     }
     if text.trim().is_empty() {
         return unusable(Rejected::new("the text is empty", text));
@@ -305,7 +306,7 @@ pub fn read(text: &str, root: Option<&str>) -> Reading {
         reading.incomplete.push(IncompleteReason::new(IncompleteKind::OpenList, text));
     }
     if let (Some(line), Some(_)) = (own.announcement(), &reading.votes) {
-        let line: String = line.chars().take(QUOTED_CHARS).collect();
+        let line = first_chars(line, QUOTED_CHARS);
         let text = format!("nothing follows the last line of the text, `{line}`");
         reading.incomplete.push(IncompleteReason::new(IncompleteKind::OpenList, text));
     }
@@ -470,7 +471,7 @@ impl Reading {
     /// Notes that something was rejected: it may be a finding.
     fn note_rejected(&mut self) {
         let Some(first) = self.rejected.first() else { return };
-        let raw: String = first.raw.chars().take(QUOTED_CHARS).collect();
+        let raw = first_chars(&first.raw, QUOTED_CHARS);
         let more = match self.rejected.len() - 1 {
             0 => String::new(),
             more => format!(", and {more} more"),

@@ -1,5 +1,7 @@
 //! Findings in plain words: lines that begin with a severity, and the places they name.
 
+use assay_base::text::first_chars;
+
 use super::own_lines::OwnLines;
 use super::{Rejected, scan};
 use crate::grade::{Grade, Scheme};
@@ -350,13 +352,12 @@ pub(super) fn title_of(text: &str, chars: usize) -> String {
     if sentence.len() <= chars || sentence.chars().count() <= chars {
         return sentence.to_owned();
     }
-    let cut: String = sentence.chars().take(chars - 1).collect();
-    cut.trim_end().to_owned() + "…"
+    format!("{}…", first_chars(sentence, chars - 1).trim_end())
 }
 
 /// Gives the beginning of a text.
 pub(super) fn opening(text: &str, chars: usize) -> String {
-    text.trim().chars().take(chars).collect()
+    first_chars(text.trim(), chars).to_owned()
 }
 
 /// Returns a text without the parts that were read as JSON, and without fence lines.

@@ -1,5 +1,6 @@
 //! The persona report, in its two tiers.
 
+use assay_base::text::first_chars;
 use serde::Serialize;
 
 use super::{Document, native_elsewhere};
@@ -70,7 +71,7 @@ pub(super) fn write<'a>(document: &Document<'a>, tier: Tier) -> PersonaReport<'a
 fn finding(finding: &Finding, tier: Tier) -> PersonaFinding<'_> {
     let detail = tier == Tier::Detail;
     PersonaFinding {
-        title: finding.title.chars().take(TITLE).collect(),
+        title: first_chars(&finding.title, TITLE).to_owned(),
         severity: finding.grade.in_words_of(Scheme::P),
         file: finding.file.as_ref().map_or("", |file| file.as_str()),
         // The form has no word for a whole file: that is its first line.

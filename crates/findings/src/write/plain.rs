@@ -179,14 +179,6 @@ pub fn capitalised(text: &str) -> String {
     first + chars.as_str()
 }
 
-/// Takes so many characters of a text, and says by `…` where there were more.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
-}
-
 /// Keeps a text from starting a quote, a list or a rule, wherever it is put.
 fn without_block_mark(text: String) -> String {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();

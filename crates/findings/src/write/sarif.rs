@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_base::text::first_chars;
 use serde::Serialize;
 
 use super::{Document, plain, verification_mark};
@@ -346,7 +347,7 @@ fn non_empty(text: &str, else_use: &str) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    text.chars().take(DESCRIPTION).collect()
+    first_chars(text, DESCRIPTION).to_owned()
 }
 
 fn pascal_case(id: &str) -> String {

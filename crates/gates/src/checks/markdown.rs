@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use assay_base::text::first_chars;
+
 /// Longer targets of links are none.
 const MAX_TARGET: usize = 500;
 
@@ -97,10 +99,7 @@ fn destination(text: &str) -> Option<&str> {
         }
     };
     // Nobody links that far, and whoever tries must not keep us.
-    let near = match inner.char_indices().nth(MAX_TARGET) {
-        Some((end, _)) => &inner[..end],
-        None => inner,
-    };
+    let near = first_chars(inner, MAX_TARGET);
     let end = near.find(ends).or_else(|| (near.len() == inner.len()).then_some(near.len()))?;
     (end > 0).then_some(&near[..end])
 }

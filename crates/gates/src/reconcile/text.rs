@@ -1,5 +1,6 @@
 //! The result of a plan, for agents and people to read: [`text`].
 
+use assay_base::text::truncate;
 use assay_findings::write::plain::one_line;
 
 use super::{Answer, CriterionResult, DiffResult, MilestoneResult, Reconciliation};
@@ -75,9 +76,5 @@ fn criterion_line(criterion: &CriterionResult) -> String {
 
 /// Puts a text on one line that is not too long.
 fn short(text: &str) -> String {
-    let line = one_line(text);
-    match line.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    truncate(&one_line(text), MAX_TEXT)
 }

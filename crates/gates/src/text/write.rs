@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use assay_base::text::truncate;
 use assay_findings::write::plain::one_line;
 
 use crate::beside::{Checklist, JournalDecision};
@@ -125,11 +126,8 @@ const MAX_HEADLINE: usize = 200;
 pub fn headline(item: &Item) -> String {
     let Verified::Fail(finding) = &item.result else { return one_line(&item.check) };
     let finding = one_line(finding);
-    let mut headline = first_sentence(&finding).trim_end_matches('.').trim().to_owned();
-    if let Some((end, _)) = headline.char_indices().nth(MAX_HEADLINE) {
-        headline.truncate(end);
-        headline.push('…');
-    }
+    let headline = first_sentence(&finding).trim_end_matches('.').trim();
+    let headline = truncate(headline, MAX_HEADLINE);
     match &item.scope {
         Scope::Milestone(id) | Scope::Decision(id) if !has_word(&headline, id) => {
             headline + " for " + &one_line(id)

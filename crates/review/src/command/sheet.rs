@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
+use assay_base::text::first_chars;
 use assay_findings::path::RepoPath;
 use assay_findings::read::Rejected;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
@@ -84,7 +85,7 @@ impl<'a> Sheet<'a> {
     pub(crate) fn reject(&mut self, reason: impl Into<String>, raw: &str) {
         self.report.lost += 1;
         if self.report.rejected.len() < MAX_REJECTED {
-            let raw = raw.chars().take(RAW_CHARS).collect();
+            let raw = first_chars(raw, RAW_CHARS).to_owned();
             self.report.rejected.push(Rejected { reason: reason.into(), raw });
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use assay_base::text::first_bytes;
 use assay_change::Change;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
@@ -262,7 +263,7 @@ impl Search {
 fn numbered(line: &str, number: u32) -> String {
     let line = names::on_one_line(line);
     match line.len() > MAX_LINE {
-        true => format!("{number:>5}   {}… (cut)\n", &line[..line.floor_char_boundary(MAX_LINE)]),
+        true => format!("{number:>5}   {}… (cut)\n", first_bytes(&line, MAX_LINE)),
         false => format!("{number:>5}   {line}\n"),
     }
 }

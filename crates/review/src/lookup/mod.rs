@@ -11,6 +11,7 @@ mod request;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use assay_base::text::first_bytes;
 use assay_change::Change;
 use assay_models::{AnsweredCall, Piece, Tool, ToolCall};
 use serde_json::{Value, json};
@@ -60,8 +61,7 @@ impl Allowance {
             self.bytes -= result.len();
             return result;
         }
-        let end = result.floor_char_boundary(self.bytes);
-        let end = result[..end].rfind('\n').map_or(0, |at| at + 1);
+        let end = first_bytes(&result, self.bytes).rfind('\n').map_or(0, |at| at + 1);
         self.bytes = 0;
         let kib = MAX_RESULT_BYTES >> 10;
         format!("{}(cut: the results of one question have {kib} KB at most)\n", &result[..end])

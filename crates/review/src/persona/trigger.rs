@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use assay_base::text::truncate;
 use assay_rules::Behaviour;
 use regex::RegexSet;
 use serde::Deserialize;
@@ -287,9 +288,5 @@ fn matching(patterns: &Patterns, lines: &[String], verb: &str) -> Option<String>
     let set = patterns.set().ok()?;
     let at = lines.iter().find_map(|line| set.matches(line).into_iter().next())?;
     let pattern = patterns.sources.get(at)?;
-    let mut shown: String = pattern.chars().take(QUOTED).collect();
-    if shown.len() < pattern.len() {
-        shown.push('…');
-    }
-    Some(format!("{verb} what matches `{shown}`"))
+    Some(format!("{verb} what matches `{}`", truncate(pattern, QUOTED)))
 }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_base::text::first_bytes;
 use assay_change::Change;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
@@ -155,7 +156,7 @@ fn may_define(text: &str, used: &BTreeMap<String, usize>) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     text.lines().any(|line| {
         let line = line.trim_start();
-        let head = &line[..line.floor_char_boundary(160.min(line.len()))];
+        let head = first_bytes(line, 160);
         let mut words = head.split(|c| !is_word(c)).filter(|word| !word.is_empty()).peekable();
         let Some(first) = words.peek().copied() else { return false };
         // A value without a keyword: `LIMIT = 3`, `total(order) {`.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_base::text::first_bytes;
 use assay_change::diff::{FileDiff, Hunk, Origin};
 use assay_findings::ground::{Symbol, Tree};
 use assay_findings::path::RepoPath;
@@ -159,8 +160,8 @@ fn shortened(line: &str) -> String {
     if line.len() <= LONG_LINE {
         return line.to_owned();
     }
-    let end = line.floor_char_boundary(LONG_LINE);
-    format!("{}… [{} more bytes]", &line[..end], line.len() - end)
+    let kept = first_bytes(line, LONG_LINE);
+    format!("{kept}… [{} more bytes]", line.len() - kept.len())
 }
 
 /// Says whether a file has lines that are cut.

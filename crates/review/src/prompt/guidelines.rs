@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use assay_base::text::first_bytes;
 use assay_change::Change;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
@@ -42,8 +43,7 @@ fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most {
         return text;
     }
-    let end = text.floor_char_boundary(most);
-    &text[..text[..end].rfind('\n').unwrap_or(0)]
+    &text[..first_bytes(text, most).rfind('\n').unwrap_or(0)]
 }
 
 /// Gives the places where guidelines for a change may be.

@@ -4,6 +4,7 @@
 //! Documents are read as they were before the change: a change cannot bring the text that it is held
 //! against. Each part of a change is shown the documents that are about its files ([`relevance`]).
 
+use assay_base::text::first_bytes;
 use assay_change::Change;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
@@ -87,9 +88,9 @@ fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
-    let end = text.floor_char_boundary(most);
-    let end = text[..end].rfind('\n').unwrap_or(end);
-    format!("{}\n[the rest is left out: {} bytes]", &text[..end], text.len() - end)
+    let kept = first_bytes(text, most);
+    let kept = kept.rfind('\n').map_or(kept, |end| &kept[..end]);
+    format!("{kept}\n[the rest is left out: {} bytes]", text.len() - kept.len())
 }
 
 /// Returns the documents that texts name, and those that the named documents name.

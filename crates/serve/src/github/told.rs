@@ -1,5 +1,6 @@
 //! How a pull request is told to a model: [`ToldPull`], and texts that are [`cut`] or [`named`].
 
+use assay_base::text::split_chars;
 use assay_services::github::{PullRequest, PullState};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,9 +25,9 @@ pub(super) fn named(name: &str) -> String {
 }
 
 fn cut_to(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}… ({} more bytes)", &text[..end], text.len() - end),
-        None => text.to_owned(),
+    match split_chars(text, most) {
+        (whole, "") => whole.to_owned(),
+        (kept, rest) => format!("{kept}… ({} more bytes)", rest.len()),
     }
 }
 

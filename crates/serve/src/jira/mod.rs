@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::sync::Arc;
 
+use assay_base::text::split_chars;
 use assay_services::jira::{Draft, Jira};
 use assay_services::permit::{Deed, Permit};
 use assay_store::pulls::TicketKey;
@@ -158,10 +159,8 @@ impl From<TicketKey> for Made {
 
 /// Cuts a text, and says whether anything is missing.
 fn cut(text: &str, most: usize) -> (String, bool) {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => (text[..at].to_owned(), true),
-        None => (text.to_owned(), false),
-    }
+    let (kept, rest) = split_chars(text, most);
+    (kept.to_owned(), !rest.is_empty())
 }
 
 /// Makes the server.

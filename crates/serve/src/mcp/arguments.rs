@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use assay_base::text::first_chars;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value};
@@ -111,7 +112,7 @@ fn place(path: &str) -> String {
 }
 
 fn short(text: &str) -> String {
-    text.chars().take(60).collect()
+    first_chars(text, 60).to_owned()
 }
 
 fn visible(text: &str) -> String {

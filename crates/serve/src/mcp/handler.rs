@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_base::text::first_chars;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use rmcp::ServerHandler;
@@ -153,7 +154,7 @@ fn not_answered(method: &str) -> ErrorData {
 }
 
 fn no_method(method: &str) -> ErrorData {
-    let method: String = method.chars().take(100).collect();
+    let method = first_chars(method, 100);
     let message = format!("there is no method {method:?} here; this server offers tools only");
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }

@@ -1,5 +1,6 @@
 //! Findings as tools show them: [`FindingSummary`], and in a line.
 
+use assay_base::text::truncate;
 use assay_findings::finding::Finding;
 use assay_findings::grade::Scheme;
 use assay_findings::validation::Consequence;
@@ -66,12 +67,12 @@ impl From<&Finding> for FindingSummary {
         FindingSummary {
             finding: finding.id.clone(),
             severity: severity(finding),
-            title: short(&finding.title, MAX_LINE),
+            title: truncate(&finding.title, MAX_LINE),
             place: finding.place(),
-            why: short(&finding.description, MAX_TEXT),
-            evidence: evidence.map(|text| short(text, MAX_TEXT)).collect(),
+            why: truncate(&finding.description, MAX_TEXT),
+            evidence: evidence.map(|text| truncate(text, MAX_TEXT)).collect(),
             more_evidence,
-            suggested_fix: finding.suggested_fix.as_deref().map(|fix| short(fix, MAX_TEXT)),
+            suggested_fix: finding.suggested_fix.as_deref().map(|fix| truncate(fix, MAX_TEXT)),
             reviewers: finding.reviewers.clone(),
             confidence: finding.confidence.percent(),
             second_look: second_look(finding),
@@ -90,29 +91,20 @@ fn second_look(finding: &Finding) -> Option<String> {
     let look = finding.validation.as_ref()?;
     let consequence = look.consequence.map(Consequence::as_str);
     let consequence = consequence.map(|word| format!(", {word}")).unwrap_or_default();
-    Some(format!("{}{consequence}: {}", look.state.as_str(), short(&look.why, MAX_LINE)))
+    Some(format!("{}{consequence}: {}", look.state.as_str(), truncate(&look.why, MAX_LINE)))
 }
 
 /// Returns a finding in a line.
 pub(super) fn in_a_line(finding: &Finding) -> String {
     let place = finding.place().map(|place| format!(" at {place}")).unwrap_or_default();
     let look = second_look(finding).map(|look| format!(" ({look})")).unwrap_or_default();
-    let (id, title) = (&finding.id, short(&finding.title, MAX_LINE));
+    let (id, title) = (&finding.id, truncate(&finding.title, MAX_LINE));
     format!("{id}: {} {title}{place}{look}", severity(finding))
 }
 
 /// Returns the beginning of a list, and the number of the other entries.
 pub(super) fn cut<T>(list: &[T], most: usize) -> (impl Iterator<Item = &T>, usize) {
     (list.iter().take(most), list.len().saturating_sub(most))
-}
-
-/// Returns the beginning of a text; a text that is cut ends with `…`.
-pub(super) fn short(text: &str, most: usize) -> String {
-    let mut cut: String = text.chars().take(most).collect();
-    if cut.len() < text.len() {
-        cut.push('…');
-    }
-    cut
 }
 
 /// Returns a text without credentials, and without lines and names that give a reviewer orders: text

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_base::text::truncate;
 use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::{Reason, Rule};
@@ -10,7 +11,7 @@ use assay_review::delegation::close::TreeSince;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::finding::{FindingSummary, in_a_line, is_zero, short};
+use super::finding::{FindingSummary, in_a_line, is_zero};
 use super::room::Room;
 use super::tasks::Tasks;
 use super::{Ended, Finish, Reviews};
@@ -182,12 +183,12 @@ pub(super) fn end(
 
 impl Outcome {
     fn new(id: &str, ended: Ended, all: bool, room: &mut Room) -> Outcome {
-        let change = short(&reviewed(&ended), MAX_LINE);
+        let change = truncate(&reviewed(&ended), MAX_LINE);
         let Ended { synthesis, notes, .. } = ended;
         let coverage = synthesis.coverage.as_ref().map(ToString::to_string).unwrap_or_default();
-        let coverage = short(&coverage, MAX_LINE);
+        let coverage = truncate(&coverage, MAX_LINE);
         room.take(&(&change, &coverage));
-        let notes = notes.iter().map(|note| short(note, MAX_LINE)).collect();
+        let notes = notes.iter().map(|note| truncate(note, MAX_LINE)).collect();
         let (notes, _) = room.list(notes);
         let (because, more_because) =
             room.list(synthesis.verdict.because.iter().map(reason).collect());
@@ -239,7 +240,7 @@ impl Folded {
 impl Unfolded {
     fn of(synthesis: &Synthesis, room: &mut Room) -> Unfolded {
         let open = || synthesis.findings.iter();
-        let texts = |texts: &[String]| texts.iter().map(|text| short(text, MAX_LINE)).collect();
+        let texts = |texts: &[String]| texts.iter().map(|text| truncate(text, MAX_LINE)).collect();
         let lists: [Vec<String>; 8] = [
             open().filter(|finding| finding.is_put_off()).map(in_a_line).collect(),
             open().filter(|finding| is_not_shown(finding)).map(in_a_line).collect(),
@@ -286,7 +287,7 @@ fn reason(reason: &Reason) -> String {
         Rule::Major => reason.text.replace("MAJOR, P1 or worse", "P1 or worse"),
         _ => reason.text.clone(),
     };
-    short(&text, MAX_LINE)
+    truncate(&text, MAX_LINE)
 }
 
 /// Returns the title of the change, and the paths that the review was limited to.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_base::text::truncate;
 use assay_review::delegation::Delegated;
 use assay_review::delegation::receipt::{FindingReceipt, LookReceipt, Receipt, ReportState};
 use schemars::JsonSchema;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Reviews;
-use super::finding::{is_zero, short};
+use super::finding::is_zero;
 use super::finish_review::{self, Ending};
 use super::room::Room;
 use super::tasks::OpenTask;
@@ -185,14 +186,14 @@ struct ReadFinding {
 impl From<&FindingReceipt> for ReadFinding {
     fn from(read: &FindingReceipt) -> ReadFinding {
         ReadFinding {
-            title: short(&read.title, MAX_LINE),
+            title: truncate(&read.title, MAX_LINE),
             severity: read.severity.clone(),
             confidence: read.confidence,
             place: read.place.clone(),
             placed: read.placing.to_string(),
             quote: read.quote.to_string(),
             missing: read.missing.clone(),
-            notes: read.notes.iter().take(MAX_NOT_READ).map(|n| short(n, MAX_LINE)).collect(),
+            notes: read.notes.iter().take(MAX_NOT_READ).map(|n| truncate(n, MAX_LINE)).collect(),
         }
     }
 }
@@ -220,11 +221,11 @@ impl From<&LookReceipt> for ReadLook {
     fn from(look: &LookReceipt) -> ReadLook {
         ReadLook {
             finding: look.finding,
-            title: short(&look.title, MAX_LINE),
+            title: truncate(&look.title, MAX_LINE),
             answer: look.answer,
             quote: look.quote.to_string(),
             consequence: look.consequence,
-            effect: short(&look.effect, MAX_LINE),
+            effect: truncate(&look.effect, MAX_LINE),
         }
     }
 }
@@ -305,10 +306,10 @@ fn hand_in(review: &mut Delegated, entry: Entry) -> Handed {
         Ok(receipt) => Handed::from(receipt),
         Err(error) => Handed {
             answer: Answered {
-                persona: short(&persona, MAX_NAME),
+                persona: truncate(&persona, MAX_NAME),
                 part,
                 state: "not_taken",
-                why: Some(short(&Refusal::of(&error).to_string(), MAX_LINE)),
+                why: Some(truncate(&Refusal::of(&error).to_string(), MAX_LINE)),
                 ..Answered::default()
             },
             receipt: None,
@@ -328,7 +329,7 @@ impl From<Receipt> for Handed {
             persona: receipt.persona.clone(),
             part: receipt.part,
             state,
-            why: why.map(|why| short(why, MAX_LINE)),
+            why: why.map(|why| truncate(why, MAX_LINE)),
             findings,
             more_read: findings,
             more_not_read: receipt.not_read.len(),
@@ -352,7 +353,7 @@ impl Answered {
         let (read, more_read) = room.list(receipt.findings.iter().map(ReadFinding::from).collect());
         let (looks, more_looks) = room.list(receipt.looks.iter().map(ReadLook::from).collect());
         let not_read = receipt.not_read.iter().take(MAX_NOT_READ);
-        let (not_read, _) = room.list(not_read.map(|why| short(why, MAX_LINE)).collect());
+        let (not_read, _) = room.list(not_read.map(|why| truncate(why, MAX_LINE)).collect());
         Answered {
             more_read: more_read + more_looks,
             more_not_read: receipt.not_read.len() - not_read.len(),
@@ -367,7 +368,7 @@ impl Answered {
     fn broken(value: &Value) -> Answered {
         let persona = value["persona"].as_str().unwrap_or_default();
         Answered {
-            persona: short(persona, MAX_NAME),
+            persona: truncate(persona, MAX_NAME),
             part: value["part"].as_u64().unwrap_or(1) as usize,
             state: "not_taken",
             why: Some(

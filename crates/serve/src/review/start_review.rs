@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use assay_base::text::truncate;
 use assay_change::{Scope, Selection};
 use assay_review::delegation::{By, LARGEST_REPORT, ReadBy, Reader};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::finding::{is_zero, short};
+use super::finding::is_zero;
 use super::report_findings::MAX_REPORTS;
 use super::room::{MAX_ANSWER, Room};
 use super::tasks::Tasks;
@@ -145,7 +146,7 @@ impl From<&Reader> for Line {
             By::You => "you",
             By::Assay => "assay",
         };
-        let why = short(&reader.why, MAX_LINE);
+        let why = truncate(&reader.why, MAX_LINE);
         Line { name: reader.name.clone(), by, required: reader.required, why }
     }
 }
@@ -187,16 +188,16 @@ fn answer(begun: Begun, read_by: ReadBy, list_asleep: bool) -> Output {
     let (awake, asleep): (Vec<Reader>, Vec<Reader>) =
         review.readers().into_iter().partition(|reader| reader.reads);
     let (readers, more_readers) = room.list(awake.iter().map(Line::from).collect());
-    let notes = notes.iter().map(|note| short(note, MAX_LINE)).collect();
+    let notes = notes.iter().map(|note| truncate(note, MAX_LINE)).collect();
     let (notes, more_notes) = room.list(notes);
-    let line = |reader: &Reader| format!("{}: {}", reader.name, short(&reader.why, MAX_LINE));
+    let line = |reader: &Reader| format!("{}: {}", reader.name, truncate(&reader.why, MAX_LINE));
     let listed = asleep.iter().filter(|_| list_asleep).map(line).collect();
     let (asleep_readers, _) = room.list(listed);
     let tasks = Tasks::new(review.briefs(), read_by, &mut room);
     Output {
         next: next(&id, &tasks, read_by),
         review: id,
-        change_title: short(&review.change().title, MAX_LINE),
+        change_title: truncate(&review.change().title, MAX_LINE),
         readers,
         more_readers,
         asleep: asleep.len(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_base::text::first_chars;
 use assay_store::task::TaskId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,5 +89,5 @@ fn list(holder: Option<&Value>, from: &str) -> Vec<Found> {
 fn summary(context: &Map<String, Value>) -> String {
     let structured = context.get("structured_findings").and_then(|found| found.get("summary"));
     let summary = structured.or_else(|| context.get("findings_summary"));
-    summary.and_then(Value::as_str).unwrap_or_default().chars().take(4_000).collect()
+    first_chars(summary.and_then(Value::as_str).unwrap_or_default(), 4_000).to_owned()
 }

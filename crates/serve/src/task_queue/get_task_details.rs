@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_base::text::first_chars;
 use assay_store::queue::{QueueError, Standing};
 use assay_store::task::{Task, TaskId};
 use schemars::JsonSchema;
@@ -88,7 +89,7 @@ fn shorten(value: &mut Value, room: &mut usize) {
         Value::String(text) => {
             let length = text.chars().count();
             if length > *room {
-                let kept: String = text.chars().take(*room).collect();
+                let kept = first_chars(text, *room);
                 *text = format!("{kept}… ({} characters left out)", length - *room);
             }
             *room = room.saturating_sub(length);

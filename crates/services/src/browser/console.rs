@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use assay_base::text::split_chars;
 use assay_findings::write::plain::visible;
 use serde::Serialize;
 use serde_json::Value;
@@ -199,10 +200,9 @@ fn text(value: &Value) -> String {
 }
 
 fn cut(text: &str) -> String {
-    let mut letters = text.chars();
-    let kept: String = letters.by_ref().take(LONGEST).collect();
-    let more = if letters.next().is_some() { "…" } else { "" };
-    format!("{}{more}", visible(&kept))
+    let (kept, rest) = split_chars(text, LONGEST);
+    let more = if rest.is_empty() { "" } else { "…" };
+    format!("{}{more}", visible(kept))
 }
 
 #[cfg(test)]

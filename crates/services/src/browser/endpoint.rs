@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
+use assay_base::text::first_chars;
 use assay_findings::write::plain::one_line;
 use assay_http::agent::agent;
 use serde::de::DeserializeOwned;
@@ -251,7 +252,7 @@ impl Endpoint {
 
 /// Gives text of somebody else's in a line of bounded length.
 pub(super) fn short(text: &str) -> String {
-    one_line(&text.chars().take(SHOWN).collect::<String>())
+    one_line(first_chars(text, SHOWN))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::time::{Duration, Instant};
 
+use assay_base::text::first_chars;
 use assay_findings::write::plain::one_line;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -278,5 +279,5 @@ fn is_answer(message: &Message, id: u64) -> bool {
 
 /// Gives text of somebody else's in a line of bounded length.
 fn short(text: &str) -> String {
-    one_line(&text.chars().take(SHOWN).collect::<String>())
+    one_line(first_chars(text, SHOWN))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use assay_base::text::first_chars;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -138,13 +139,13 @@ impl Session {
         let found = self.0.call(tool, &arguments)?;
         serde_json::from_value(found).map_err(|error| GraphitiError::Unreadable {
             what: tool.to_owned(),
-            why: error.to_string().chars().take(LONGEST_GROUP).collect(),
+            why: first_chars(&error.to_string(), LONGEST_GROUP).to_owned(),
         })
     }
 }
 
 fn cut(text: &str) -> String {
-    text.chars().take(LONGEST_TEXT).collect()
+    first_chars(text, LONGEST_TEXT).to_owned()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use assay_base::text::first_chars;
 use assay_findings::write::plain::one_line;
 use assay_sandbox::KeyError;
 
@@ -126,5 +127,5 @@ impl ServiceError {
 
 /// Gives text of somebody else's in a line of bounded length.
 pub(super) fn short(text: &str) -> String {
-    one_line(&text.chars().take(SHOWN).collect::<String>())
+    one_line(first_chars(text, SHOWN))
 }

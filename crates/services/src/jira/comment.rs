@@ -7,6 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use assay_base::text::first_chars;
 use assay_store::pulls::TicketKey;
 use serde_json::{Value, json};
 
@@ -48,7 +49,7 @@ impl FromStr for Marker {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         match (1..=80).contains(&text.len()) && text.bytes().all(fits) {
             true => Ok(Marker(text.into())),
-            false => Err(MarkerError(text.chars().take(80).collect())),
+            false => Err(MarkerError(first_chars(text, 80).to_owned())),
         }
     }
 }

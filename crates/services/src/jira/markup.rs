@@ -2,6 +2,8 @@
 //!
 //! It knows as much of Markdown as comments have. What it does not know stays as it is written.
 
+use assay_base::text::{first_chars, split_chars};
+
 /// The most characters of a text that are sent: JIRA takes 32,767, with what markup adds.
 const MOST: usize = 28_000;
 
@@ -45,9 +47,9 @@ pub enum Inline {
 pub fn parse(text: &str) -> Vec<Block> {
     let clean: String =
         text.chars().filter(|c| *c == '\n' || *c == '\t' || !c.is_control()).collect();
-    let cut = clean.char_indices().nth(MOST).map(|(at, _)| at);
-    let mut blocks = blocks(&clean[..cut.unwrap_or(clean.len())]);
-    if cut.is_some() {
+    let (kept, rest) = split_chars(&clean, MOST);
+    let mut blocks = blocks(kept);
+    if !rest.is_empty() {
         let note = "… (the rest is left out: it is too long for JIRA)".to_owned();
         blocks.push(Block::Paragraph(vec![vec![Inline::Text(note)]]));
     }
@@ -167,7 +169,7 @@ fn bare_link(text: &str) -> Option<(Inline, &str)> {
 }
 
 fn within_reach(text: &str) -> &str {
-    text.char_indices().nth(REACH).map_or(text, |(at, _)| &text[..at])
+    first_chars(text, REACH)
 }
 
 /// Says whether a text is an address of the web. Other schemes, such as `javascript`, are none.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_base::text::first_chars;
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::results::{Outcome, TestResult};
 
@@ -284,5 +285,5 @@ fn short(said: &str) -> String {
         .or_else(|| lines().find(says))
         .or_else(|| lines().next())
         .unwrap_or_default();
-    line.chars().take(MAX_SAID).collect()
+    first_chars(line, MAX_SAID).to_owned()
 }

@@ -1,5 +1,6 @@
 //! Text from outside, made harmless and cut to a length that somebody reads.
 
+use assay_base::text::split_chars;
 use assay_findings::write::plain;
 
 /// How long a title may be, in letters.
@@ -16,12 +17,9 @@ const INDENT: &str = "        ";
 
 /// Returns the beginning of a text, and says how much is left out.
 pub(super) fn cut(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        None => text.to_owned(),
-        Some((at, _)) => {
-            let more = text[at..].chars().count();
-            format!("{} … ({more} more letters)", &text[..at])
-        }
+    match split_chars(text, max) {
+        (whole, "") => whole.to_owned(),
+        (kept, rest) => format!("{kept} … ({} more letters)", rest.chars().count()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_base::text::first_chars;
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::coverage::Gap;
 use assay_checks::kept::{KeptPart, part_of};
@@ -112,7 +113,7 @@ fn of_test(check: &CheckOutcome, test: &TestResult) -> Issue {
         Outcome::Failed { message } => message.trim(),
         Outcome::Passed | Outcome::Skipped => "",
     };
-    let message: String = message.chars().take(MAX_MESSAGE).collect();
+    let message = first_chars(message, MAX_MESSAGE).to_owned();
     Issue {
         file: test.file.clone(),
         description: Some(message).filter(|message| !message.is_empty()),

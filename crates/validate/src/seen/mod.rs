@@ -9,6 +9,7 @@ mod test_id;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use assay_base::text::first_chars;
 use assay_checks::check::CheckOutcome;
 use assay_findings::finding::Finding;
 use assay_findings::ground::{Symbol, Tree, TreeError};
@@ -338,7 +339,7 @@ fn is_decidable(criterion: &str) -> bool {
 /// Makes an issue of each text where criteria stand that was not understood.
 pub fn of_unread(unread: &[Criterion]) -> Vec<Issue> {
     let of_each = unread.iter().map(|criterion| {
-        let text: String = criterion.text.chars().take(MAX_UNREAD).collect();
+        let text = first_chars(&criterion.text, MAX_UNREAD);
         let place = match criterion.line {
             Some(line) => format!("line {line} of `spec.md`"),
             None => "the plan".to_owned(),

@@ -1,5 +1,6 @@
 //! Criteria and verification in a plan: [`criteria`], [`add`].
 
+use assay_base::text::first_chars;
 use assay_checks::verification::Verification;
 use serde_json::{Map, Value};
 
@@ -214,7 +215,8 @@ fn odd_groups(strategy: &str, members: &Map<String, Value>, not_understood: &mut
 }
 
 fn odd(key: &str, value: &Value) -> Criterion {
-    let shown: String = value.to_string().chars().take(MAX_SHOWN).collect();
+    let value = value.to_string();
+    let shown = first_chars(&value, MAX_SHOWN);
     Criterion { text: format!("`{key}` in the plan: {shown}"), line: None }
 }
 

@@ -16,6 +16,7 @@ use assay_agents::stop::Stop;
 use assay_agents::supervisor::{Over, Post, Supervisor};
 use assay_agents::tail::Tail;
 use assay_agents::worker::{Ended, OnWait, Worker};
+use assay_base::text::first_chars;
 use assay_rules::redact;
 use assay_sandbox::Command;
 use assay_store::clock;
@@ -264,7 +265,7 @@ fn noted_in(seat: Seat, about: Working) -> OnWait {
     let noted = Mutex::new(about);
     Box::new(move |why| {
         let mut about = noted.lock().unwrap_or_else(PoisonError::into_inner);
-        let why = why.map(|why| redact(why).chars().take(MAX_REASON).collect::<String>());
+        let why = why.map(|why| first_chars(&redact(why), MAX_REASON).to_owned());
         if about.waits_because != why {
             about.waits_because = why;
             // The log says it as well.

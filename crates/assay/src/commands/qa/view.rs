@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use assay_base::text::first_chars;
 use assay_checks::check::{CheckOutcome, State as CheckState};
 use assay_findings::write::plain::one_line;
 use assay_validate::ending::Ending;
@@ -131,7 +132,8 @@ impl Hears for Printing {
         // The fixer's words count for nothing, but whoever watches may want to know.
         let last = said.lines().rev().find(|line| !line.trim().is_empty());
         if let Some(last) = last {
-            let last: String = one_line(last.trim()).chars().take(SAID).collect();
+            let last = one_line(last.trim());
+            let last = first_chars(&last, SAID);
             line(&format!("  {DIM}it says   {last}{DIM:#}"));
         }
     }

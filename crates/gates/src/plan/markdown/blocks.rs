@@ -3,6 +3,7 @@
 //! A quote is one block, whatever stands in it, and so is a run of HTML: only where criteria are announced
 //! do they count.
 
+use assay_base::text::first_chars;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::super::{Fence, Link};
@@ -165,7 +166,7 @@ impl Reading<'_> {
             Tag::Strong | Tag::Emphasis => self.bold(),
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                 let line = self.line_of(range.start);
-                let target = dest_url.chars().take(MAX_TARGET).collect();
+                let target = first_chars(&dest_url, MAX_TARGET).to_owned();
                 self.document.links.push(Link { target, line });
             }
             _ => {}

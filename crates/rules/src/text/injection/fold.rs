@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use assay_base::text::first_bytes;
 use regex::Regex;
 
 /// So much of a text is shown.
@@ -157,7 +158,7 @@ pub(super) struct Place {
 
 /// Gives as much of a text as is shown.
 pub(super) fn shortened(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_SHOWN)]
+    first_bytes(text, MAX_SHOWN)
 }
 
 /// Several lines as one text, which knows where each begins.

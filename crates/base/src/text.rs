@@ -1,0 +1,82 @@
+//! Truncation of text, never within a character: by characters, by bytes, with or without a mark.
+
+/// Splits a text after at most `max` characters. The second part is empty where nothing is cut.
+pub fn split_chars(text: &str, max: usize) -> (&str, &str) {
+    // A text has at most as many characters as bytes.
+    if text.len() <= max {
+        return (text, "");
+    }
+    text.split_at(text.char_indices().nth(max).map_or(text.len(), |(end, _)| end))
+}
+
+/// Returns the first characters of a text, at most `max`.
+pub fn first_chars(text: &str, max: usize) -> &str {
+    split_chars(text, max).0
+}
+
+/// Returns the first characters of a text, at most `max`, and `…` in place of the rest.
+pub fn truncate(text: &str, max: usize) -> String {
+    match split_chars(text, max) {
+        (whole, "") => whole.to_owned(),
+        (kept, _) => format!("{}…", kept.trim_end()),
+    }
+}
+
+/// Returns the whole characters within the first `max` bytes of a text.
+pub fn first_bytes(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
+}
+
+/// Returns the whole characters within the last `max` bytes of a text.
+pub fn last_bytes(text: &str, max: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(max))..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One, two, three and four bytes long.
+    const MIXED: &str = "aé表😀";
+
+    #[test]
+    fn characters_are_counted_and_not_bytes() {
+        let kept: Vec<_> = (0..6).map(|max| first_chars(MIXED, max)).collect();
+        assert_eq!(kept, ["", "a", "aé", "aé表", MIXED, MIXED]);
+        assert_eq!(first_chars("", 3), "");
+    }
+
+    #[test]
+    fn both_parts_of_a_split_make_the_text() {
+        for max in 0..6 {
+            let (kept, rest) = split_chars(MIXED, max);
+            assert_eq!(format!("{kept}{rest}"), MIXED);
+            assert_eq!(rest.is_empty(), max >= 4, "{max}");
+        }
+    }
+
+    #[test]
+    fn a_mark_stands_where_something_is_left_out_and_only_there() {
+        assert_eq!(truncate(MIXED, 4), MIXED);
+        assert_eq!(truncate(MIXED, 3), "aé表…");
+        assert_eq!(truncate(MIXED, 0), "…");
+        assert_eq!(truncate("", 0), "");
+    }
+
+    #[test]
+    fn no_blank_stands_before_the_mark() {
+        assert_eq!(truncate("one two", 4), "one…");
+        assert_eq!(truncate("one ", 4), "one ");
+    }
+
+    #[test]
+    fn bytes_are_cut_between_characters() {
+        let first: Vec<_> = (0..12).map(|max| first_bytes(MIXED, max)).collect();
+        let three = ["aé表"; 4];
+        assert_eq!(first[..6], ["", "a", "a", "aé", "aé", "aé"]);
+        assert_eq!(first[6..10], three);
+        assert_eq!(first[10..], [MIXED; 2]);
+        let last: Vec<_> = [0, 3, 4, 6, 7, 9, 10, 99].map(|max| last_bytes(MIXED, max)).into();
+        assert_eq!(last, ["", "", "😀", "😀", "表😀", "é表😀", MIXED, MIXED]);
+    }
+}
