@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use assay_base::percent::encode_path;
+
 use crate::environment::variable;
 use crate::output;
 
@@ -30,16 +32,6 @@ pub(crate) fn to_file(path: &Path, line: Option<u32>, shown: &str) -> String {
         return shown.to_owned();
     }
     let place = line.map(|line| format!("#{line}")).unwrap_or_default();
-    let address: String = path.to_string_lossy().bytes().map(encoded).collect();
+    let address = encode_path(path.to_string_lossy().as_bytes());
     format!("\x1b]8;;file://{address}{place}\x1b\\{shown}\x1b]8;;\x1b\\")
-}
-
-/// Writes a byte of a path as addresses do.
-fn encoded(byte: u8) -> String {
-    match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
-            char::from(byte).to_string()
-        }
-        _ => format!("%{byte:02X}"),
-    }
 }

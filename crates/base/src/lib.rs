@@ -3,4 +3,6 @@
 //! A helper that two crates need and that belongs to neither lives here, once.
 
 pub mod backoff;
+pub mod hash;
+pub mod percent;
 pub mod text;

@@ -14,6 +14,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_base::hash::short_hash;
+
 pub use self::folder::{is_at_or_below, is_state};
 pub use self::seal::{Held, Kind};
 use crate::git::Git;
@@ -267,10 +269,6 @@ impl State {
         let inside = path.strip_prefix(&self.root).or_else(|_| path.strip_prefix(&self.real_root));
         inside.unwrap_or(path).display().to_string()
     }
-}
-
-fn short_hash(bytes: &[u8], length: usize) -> String {
-    blake3::hash(bytes).to_hex()[..length].to_owned()
 }
 
 /// Returns a path without links, as far as it exists.

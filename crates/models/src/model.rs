@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use assay_base::hash::short_hash;
 use serde::{Deserialize, Serialize};
 
 use crate::known::known;
@@ -112,7 +113,7 @@ impl Description {
     /// Sets the way to it. Only a fingerprint is kept: addresses and arguments can hold secrets.
     pub(crate) fn reached_by(mut self, way: &impl fmt::Debug) -> Description {
         // Written like this, no text can pose as two.
-        self.reached = blake3::hash(format!("{way:?}").as_bytes()).to_hex()[..32].to_owned();
+        self.reached = short_hash(format!("{way:?}"), 32);
         self
     }
 

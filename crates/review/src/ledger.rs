@@ -25,7 +25,7 @@ use assay_store::task::Moment;
 use globset::{Glob, GlobMatcher};
 
 use crate::Review;
-use crate::runs::{RunError, short_hash};
+use crate::runs::{RunError, version_hash};
 
 /// The kind of state that the ledger is.
 const KIND: &str = "ledger.db";
@@ -331,7 +331,7 @@ impl Before<'_> {
         let Some(old) = old else { return Some("nothing".to_owned()) };
         // What cannot be read was not compared with anything known.
         match base.exists(&old).ok()? {
-            true => base.read(&old).ok()?.map(|text| short_hash(text.as_bytes())),
+            true => base.read(&old).ok()?.map(|text| version_hash(text.as_bytes())),
             false => Some("nothing".to_owned()),
         }
     }

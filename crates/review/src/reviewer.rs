@@ -11,7 +11,7 @@ use assay_rules::Rulebook;
 use serde::{Deserialize, Serialize};
 
 use crate::leads::Leads;
-use crate::runs::short_hash;
+use crate::runs::version_hash;
 use crate::secrets::keep_secrets;
 use crate::transcript::TranscriptAnswer;
 
@@ -205,7 +205,7 @@ impl Reviewer for Rules {
 
     fn made_of(&self) -> BTreeMap<String, String> {
         let files = self.0.files();
-        files.map(|(name, text)| (name.to_owned(), short_hash(text.as_bytes()))).collect()
+        files.map(|(name, text)| (name.to_owned(), version_hash(text.as_bytes()))).collect()
     }
 
     fn review(&self, change: &Change, _tell: Tell<'_>) -> Answer {

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use assay_base::hash::short_hash;
 use assay_change::Change;
 use assay_change::state::{Kind, State, StateError};
 use assay_findings::finding::Finding;
@@ -262,9 +263,9 @@ fn is_run(path: &Path) -> bool {
     path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Gives a hash that tells one version of something from another.
-pub fn short_hash(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex()[..16].to_owned()
+/// Returns the hash by which two versions of a text are compared.
+pub fn version_hash(bytes: &[u8]) -> String {
+    short_hash(bytes, 16)
 }
 
 /// Gives the hash by which a change is told: what it does, and what its files hold after it.

@@ -10,6 +10,7 @@ mod error;
 
 use std::collections::BTreeSet;
 
+use assay_base::hash::short_hash;
 use assay_findings::post::{Draft, Fingerprint};
 use assay_findings::write::plain::chain;
 use assay_store::disk::DiskError;
@@ -28,6 +29,9 @@ use crate::outcome::{Moved, Told};
 
 /// How long it is tried to deliver a letter.
 const LONGEST: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Digits of a hash in the name of a letter.
+const HASH_DIGITS: usize = 32;
 
 const GITHUB: &str = "GitHub";
 const JIRA: &str = "JIRA";
@@ -88,7 +92,8 @@ impl Letter {
                 let to = format!("pull-{}.{}-{number}", repository.owner(), repository.name());
                 // A review that took longer must not take the place of one of a later commit, nor
                 // of one that held the same commits against another branch.
-                let against = draft.base().map(|base| format!("-{}", short_hash(base)));
+                let against =
+                    draft.base().map(|base| format!("-{}", short_hash(base, HASH_DIGITS)));
                 let own = format!("review-{}{}", draft.head(), against.unwrap_or_default());
                 (name(&to.to_ascii_lowercase()), name(&own))
             }
@@ -110,12 +115,8 @@ impl Letter {
 /// Makes a name of a text, whatever it is.
 fn name(text: &str) -> TaskId {
     text.parse().unwrap_or_else(|_| {
-        format!("n-{}", short_hash(text)).parse().expect("it is short and plain")
+        format!("n-{}", short_hash(text, HASH_DIGITS)).parse().expect("it is short and plain")
     })
-}
-
-fn short_hash(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
 }
 
 /// What came of a letter.

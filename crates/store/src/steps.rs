@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use assay_base::hash::short_hash;
 use assay_base::text::first_chars;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -102,7 +103,7 @@ pub fn named_apart(
         if !is_taken(&taken)? {
             continue;
         }
-        let own = short_name(taken.as_str(), &short_hash(&format!("{parent} {fence}")));
+        let own = short_name(taken.as_str(), &short_hash(format!("{parent} {fence}"), HASH_DIGITS));
         follow_ups[number].task.id = own.clone();
         let needs = follow_ups.iter_mut().flat_map(|next| &mut next.task.depends_on);
         needs.filter(|need| **need == taken).for_each(|need| *need = own.clone());
@@ -245,20 +246,21 @@ fn escalation(task: &Task, failure: &Failure, policy: &Policy, now: Moment) -> A
     Addressed { queue: policy.escalations.clone(), task: escalation }
 }
 
+/// Digits of the hash in a name that would get too long.
+const HASH_DIGITS: usize = 8;
+
 /// The name of the task that tells a person of another one.
 fn escalation_id(id: &TaskId) -> TaskId {
     let whole = format!("escalation-{id}").parse();
-    whole.unwrap_or_else(|_| short_name(&format!("escalation-{id}"), &short_hash(id.as_str())))
+    whole.unwrap_or_else(|_| {
+        short_name(&format!("escalation-{id}"), &short_hash(id.as_str(), HASH_DIGITS))
+    })
 }
 
 /// A name with an ending, whose beginning is cut where it would get too long.
 fn short_name(start: &str, end: &str) -> TaskId {
     let start = first_chars(start, 100);
     format!("{start}-{end}").parse().expect("it is short enough, and made of names")
-}
-
-fn short_hash(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex()[..8].to_owned()
 }
 
 /// Says whether a task that is there stands in for one that would follow from another.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use assay_base::hash::short_hash;
 use assay_base::text::first_chars;
 use assay_findings::finding::Finding;
 use assay_findings::grade::Scheme;
@@ -378,9 +379,8 @@ pub(super) fn cycle(task: &Task) -> u32 {
 fn name(start: &str, root: &TaskId, end: &str) -> TaskId {
     let whole = format!("{start}-{root}{end}");
     whole.parse().unwrap_or_else(|_| {
-        let hash = blake3::hash(whole.as_bytes()).to_hex();
         let head = first_chars(&whole, 80);
-        format!("{head}-{}", &hash[..16]).parse().expect("it is short enough")
+        format!("{head}-{}", short_hash(&whole, 16)).parse().expect("it is short enough")
     })
 }
 

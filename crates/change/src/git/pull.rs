@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use assay_base::hash::short_hash;
+
 use super::{Git, GitError, Setting, check, text, unless_no, with_settings};
 
 /// How long a remote may take.
@@ -71,7 +73,7 @@ impl Git {
             (false, None) => "HEAD".to_owned(),
         };
         // Repositories that are remotes of one clone have pull requests of the same number.
-        let kept = format!("refs/assay/pull/{}/{number}", short_hash(repository));
+        let kept = format!("refs/assay/pull/{}/{number}", repository_hash(repository));
         self.fetch(
             &remote,
             &[&format!("+{head}:{kept}/head"), &format!("+{against}:{kept}/against")],
@@ -98,7 +100,8 @@ impl Git {
     pub(crate) fn fetch_branch(&self, repository: &str, branch: &str) -> Result<String, GitError> {
         let remote = self.remote_of(repository)?;
         let name = self.branch_name(branch)?;
-        let kept = format!("refs/assay/branch/{}/{}", short_hash(repository), branch_hash(branch));
+        let kept =
+            format!("refs/assay/branch/{}/{}", repository_hash(repository), branch_hash(branch));
         self.fetch(&remote, &[&format!("+{name}:{kept}")])?;
         self.resolve(&kept)
     }
@@ -174,14 +177,17 @@ fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Gives a few digits that stand for a repository, whose name is the same in either case.
-fn short_hash(repository: &str) -> String {
-    blake3::hash(repository.to_ascii_lowercase().as_bytes()).to_hex()[..12].to_owned()
+/// Digits of a hash in the name of a ref.
+const HASH_DIGITS: usize = 12;
+
+/// Returns the hash of a repository's name, the same in upper and lower case.
+fn repository_hash(repository: &str) -> String {
+    short_hash(repository.to_ascii_lowercase(), HASH_DIGITS)
 }
 
-/// Returns a few digits that stand for a branch.
+/// Returns the hash of a branch's name.
 fn branch_hash(branch: &str) -> String {
-    blake3::hash(branch.as_bytes()).to_hex()[..12].to_owned()
+    short_hash(branch, HASH_DIGITS)
 }
 
 /// Reads settings as git lists them: key, line break, value, NUL.

@@ -9,8 +9,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_base::hash::short_hash;
+
 use super::folder::write_whole;
-use super::{FOLDER, Reason, State, StateError, at, short_hash};
+use super::{FOLDER, Reason, State, StateError, at};
 
 /// Stands in a seal for a digest while the unit changes.
 const OPEN: &str = "open";

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use assay_base::hash::short_hash;
 use assay_base::text::first_chars;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +43,7 @@ pub struct Finders(BTreeSet<String>);
 impl Finders {
     /// Takes reviewers by their names.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Finders {
-        let short = |name: &str| blake3::hash(name.as_bytes()).to_hex()[..FINDER].to_owned();
+        let short = |name| short_hash(name, FINDER);
         Finders(names.into_iter().map(short).collect())
     }
 

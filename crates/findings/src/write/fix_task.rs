@@ -1,5 +1,7 @@
 //! The task that a review leaves for whoever fixes.
 
+use assay_base::hash::short_hash;
+use assay_base::percent::encode_path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -82,9 +84,9 @@ fn id(document: &Document<'_>) -> String {
         let found: String = document.findings().iter().map(|f| f.id.as_str()).collect();
         let about = ["github_repo", "pr_number", "jira_key"].map(|key| document.context.get(key));
         let seed = format!("{found}{}{about:?}", document.summary.unwrap_or(""));
-        blake3::hash(seed.as_bytes()).to_hex()[..16].to_owned()
+        short_hash(seed, 16)
     });
-    let safe = plain::uri(&review).replace('/', "%2F");
+    let safe = encode_path(&review).replace('/', "%2F");
     format!("review-fix-{safe}-c{}", cycle(document))
 }
 

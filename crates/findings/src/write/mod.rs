@@ -16,6 +16,7 @@ mod tasklist;
 
 use std::fmt;
 
+use assay_base::percent::encode_path;
 use serde_json::{Map, Value};
 
 pub use self::fix_task::{FixTask, List, for_a_person};
@@ -132,7 +133,7 @@ impl<'a> Document<'a> {
     /// Gives the address of a finding's line, where the repository and the commit are known.
     fn link(&self, finding: &Finding) -> Option<String> {
         let (repository, commit) = (self.repository?, self.commit?);
-        let file = plain::uri(finding.file.as_ref()?.as_str());
+        let file = encode_path(finding.file.as_ref()?.as_str());
         let line = finding.line.map(|line| format!("#L{line}")).unwrap_or_default();
         Some(format!("{}/blob/{commit}/{file}{line}", repository.trim_end_matches('/')))
     }

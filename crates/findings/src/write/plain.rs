@@ -235,29 +235,6 @@ pub(crate) fn fence_around(code: &str) -> String {
     "`".repeat((longest + 1).max(3))
 }
 
-/// Writes a path as a relative URI reference.
-pub fn uri(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'A'..=b'Z'
-            | b'a'..=b'z'
-            | b'0'..=b'9'
-            | b'/'
-            | b'-'
-            | b'.'
-            | b'_'
-            | b'~'
-            | b'+'
-            | b'@' => out.push(char::from(byte)),
-            _ => {
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

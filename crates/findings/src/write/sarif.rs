@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_base::percent::encode_path;
 use assay_base::text::first_chars;
 use serde::Serialize;
 
@@ -233,7 +234,7 @@ fn invocation(document: &Document<'_>) -> Invocation {
 fn rule_id(finding: &Finding) -> String {
     match &finding.rule {
         Some(rule) => rule.clone(),
-        None => format!("review/{}", plain::uri(&finding.category.to_lowercase())),
+        None => format!("review/{}", encode_path(finding.category.to_lowercase())),
     }
 }
 
@@ -302,7 +303,7 @@ fn message(finding: &Finding) -> String {
 }
 
 fn artifact(finding: &Finding) -> Option<ArtifactLocation> {
-    let uri = plain::uri(finding.file.as_ref()?.as_str());
+    let uri = encode_path(finding.file.as_ref()?.as_str());
     Some(ArtifactLocation { uri, uri_base_id: "%SRCROOT%" })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use assay_base::percent;
 use assay_findings::ground::TreeError;
 use assay_findings::path::RepoPath;
 
@@ -38,7 +39,7 @@ impl<'s> Links<'s> {
             return Ok(None);
         }
         let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
-        let path = decoded(path.split('?').next().unwrap_or(path));
+        let path = percent::decode(path.split('?').next().unwrap_or(path));
         let path = match path.as_str() {
             "" => page.to_owned(),
             path => {
@@ -58,7 +59,7 @@ impl<'s> Links<'s> {
             self.headings.insert(path.clone(), anchors);
         }
         let Some(Some(headings)) = self.headings.get(&path) else { return Ok(None) };
-        let is_there = headings.contains(&decoded(anchor).to_lowercase());
+        let is_there = headings.contains(&percent::decode(anchor).to_lowercase());
         Ok((!is_there).then_some("there is no such heading"))
     }
 }
@@ -82,24 +83,4 @@ pub(super) fn beside(page: &str, path: &str) -> Option<String> {
     };
     // The root itself is there.
     RepoPath::parse(&joined, None).ok().map(String::from)
-}
-
-/// Puts the letters back that stand in a link as `%20`.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *byte == b'%') {
-            Some(code) => {
-                bytes.push(code);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*byte);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 
+use assay_base::percent;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 
@@ -70,7 +71,7 @@ impl<'a> Checkout<'a> {
                 false => Err(format!("`{joined}` is no file")),
             };
         }
-        let decoded = percent_decoded(&joined);
+        let decoded = percent::decode(&joined);
         // Some tools write paths as they are, blanks, percent signs and all.
         let literal = self.plain_path(&joined).ok().filter(|path| self.has(path));
         match self.plain_path(&decoded) {
@@ -103,7 +104,7 @@ fn from_file_uri(rest: &str) -> String {
         Some(with_host) => with_host.find('/').map_or("", |at| &with_host[at..]),
         None => rest,
     };
-    percent_decoded(path)
+    percent::decode(path)
 }
 
 fn has_scheme(uri: &str) -> bool {
@@ -113,20 +114,4 @@ fn has_scheme(uri: &str) -> bool {
             && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
             && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
     })
-}
-
-/// Decodes `%20` and the like; what is no such escape stays as it is.
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escaped = (*first == b'%').then(|| after.get(..2)).flatten().and_then(|digits| {
-            let digits = std::str::from_utf8(digits).ok()?;
-            let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-            is_hex.then(|| u8::from_str_radix(digits, 16).ok()).flatten()
-        });
-        bytes.push(escaped.unwrap_or(*first));
-        rest = if escaped.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -18,7 +18,7 @@ use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::Part;
 use crate::prompt::{self, Concerns, Task};
 use crate::reviewer::{Answer, Estimate, Interest, Reviewer, Tell};
-use crate::runs::short_hash;
+use crate::runs::version_hash;
 
 /// About so many bytes make a token, and so many tokens an answer: for estimates, where a little
 /// too much or too little does no harm.
@@ -219,7 +219,7 @@ impl Reviewer for PersonaReviewer {
         let model = self.desk.model(&self.persona).id().to_string();
         let concerns = self.carried.iter().map(|carried| carried.concern.as_str());
         let brief: Vec<&str> = [self.persona.brief.as_str()].into_iter().chain(concerns).collect();
-        let brief = short_hash(brief.join("\n").as_bytes());
+        let brief = version_hash(brief.join("\n").as_bytes());
         BTreeMap::from([("model".to_owned(), model), ("persona".to_owned(), brief)])
     }
 

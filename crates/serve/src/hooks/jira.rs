@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use assay_base::percent;
 use assay_store::pulls::{Pull, TicketKey};
 use axum::body::Bytes;
 use axum::extract::{Request, State};
@@ -177,20 +178,7 @@ fn told(key: &TicketKey, found: &[Pull]) -> (String, String) {
 fn carried(headers: &HeaderMap, uri: &Uri) -> Vec<String> {
     let header = headers.get(TOKEN).and_then(|value| value.to_str().ok()).map(str::trim);
     let query = uri.query().into_iter().flat_map(|query| query.split('&'));
-    let query = query.filter_map(|pair| pair.strip_prefix("token=")).map(unescaped);
+    // A plus stays one: a token has no blanks.
+    let query = query.filter_map(|pair| pair.strip_prefix("token=")).map(percent::decode);
     header.into_iter().chain(bearer(headers)).map(str::to_owned).chain(query).collect()
-}
-
-/// A value of a query as it was meant. A plus stays one, as a token has no blanks.
-fn unescaped(text: &str) -> String {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        let byte = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match byte {
-            Some(byte) => bytes.extend(std::iter::once(byte).chain(part.bytes().skip(2))),
-            None => bytes.extend(std::iter::once(b'%').chain(part.bytes())),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

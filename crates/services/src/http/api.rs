@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_base::backoff::Backoff;
+use assay_base::percent::encode_segment;
 use assay_sandbox::{Key, Keys};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -118,13 +119,7 @@ impl Call {
 
 /// Makes a text fit into one part of a path, or into a query, whatever it is.
 pub fn path_segment(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            true => out.push(char::from(byte)),
-            false => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
+    let out = encode_segment(text);
     // These mean another folder, whatever they are called.
     match out.as_str() {
         "." | ".." => out.replace('.', "%2E"),

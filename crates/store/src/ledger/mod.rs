@@ -19,6 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use assay_base::percent::encode_path;
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
@@ -247,7 +248,7 @@ impl Ledger {
 
     /// Opens a ledger where nothing may be written, not even for a moment.
     fn connect_at_rest(path: &Path) -> Result<Ledger, LedgerError> {
-        let name = format!("file:{}?immutable=1", in_address(path));
+        let name = format!("file:{}?immutable=1", encode_path(path.as_os_str().as_encoded_bytes()));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let ledger = Ledger::connect(Path::new(&name), flags, PATIENCE)?;
         match ledger.version()? {
@@ -330,20 +331,6 @@ fn is_at_rest(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     path.is_file() && !fs::metadata(log).is_ok_and(|log| log.len() > 0)
-}
-
-/// Writes a path as part of an address.
-fn in_address(path: &Path) -> String {
-    let bytes = path.as_os_str().as_encoded_bytes().iter();
-    bytes.fold(String::new(), |mut out, byte| {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                out.push(char::from(*byte));
-            }
-            other => out.push_str(&format!("%{other:02x}")),
-        }
-        out
-    })
 }
 
 /// Makes a new ledger beside its place, and puts it there whole. Whoever comes second takes what the

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use assay_base::percent;
 use postgres::config::SslMode;
 use postgres::{Client, Config};
 use rustls::pki_types::CertificateDer;
@@ -117,33 +118,13 @@ fn split(url: &str) -> (String, TlsOptions) {
     for pair in query.split('&') {
         match pair.split_once('=') {
             Some(("sslmode", mode)) => options.mode = Some(mode.to_owned()),
-            Some(("sslrootcert", path)) => options.roots = Some(unescaped(path)),
+            Some(("sslrootcert", path)) => options.roots = Some(percent::decode(path)),
             Some(_) | None => rest.push(pair),
         }
     }
     let plain =
         if rest.is_empty() { start.to_owned() } else { format!("{start}?{}", rest.join("&")) };
     (plain, options)
-}
-
-/// Reads `%2F` as `/`.
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let code = behind.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = &behind[2..];
-            }
-            Some(_) | None => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn connector(roots: Option<&str>) -> Result<MakeRustlsConnect, QueueError> {

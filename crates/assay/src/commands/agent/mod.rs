@@ -107,7 +107,7 @@ impl Place {
         }
         let allowed = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
         let host: String = agents::host()?.chars().filter(allowed).take(40).collect();
-        let folder = runs::short_hash(self.root.as_os_str().as_encoded_bytes());
+        let folder = runs::version_hash(self.root.as_os_str().as_encoded_bytes());
         Ok(format!(".{host}-{}", &folder[..4]))
     }
 }

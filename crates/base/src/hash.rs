@@ -1,0 +1,22 @@
+//! Short hashes for names and keys: [`short_hash`].
+
+/// Returns the first hexadecimal digits of the BLAKE3 hash of a value, 64 at the most.
+///
+/// Names on disk and on services are made of it, so a caller never changes its number of digits.
+pub fn short_hash(value: impl AsRef<[u8]>, digits: usize) -> String {
+    let hash = blake3::hash(value.as_ref()).to_hex();
+    hash[..digits.min(hash.len())].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_the_same_everywhere_and_as_long_as_asked_for() {
+        assert_eq!(short_hash("", 8), "af1349b9");
+        assert_eq!(short_hash(b"", 12), "af1349b9f5f9");
+        assert_eq!(short_hash("a", 0), "");
+        assert_eq!(short_hash("a", 99).len(), 64);
+    }
+}

@@ -1,0 +1,52 @@
+//! Percent-encoding of paths and path segments in URLs.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+
+/// Everything but the unreserved characters of RFC 3986.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A path keeps its slashes, and signs that mean nothing in one.
+const PATH: &AsciiSet = &SEGMENT.remove(b'/').remove(b'+').remove(b'@');
+
+/// Encodes one segment of a path, or a value of a query.
+pub fn encode_segment(text: &str) -> String {
+    percent_encode(text.as_bytes(), SEGMENT).to_string()
+}
+
+/// Encodes a path, whose slashes stay.
+pub fn encode_path(path: impl AsRef<[u8]>) -> String {
+    percent_encode(path.as_ref(), PATH).to_string()
+}
+
+/// Decodes `%20` and the like; other text stays, and bytes that are no UTF-8 are replaced.
+pub fn decode(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_has_no_slash_and_a_path_keeps_its_own() {
+        assert_eq!(encode_segment("a/b c~.-_?#%é"), "a%2Fb%20c~.-_%3F%23%25%C3%A9");
+        assert_eq!(encode_path("/a+b/@c d?é"), "/a+b/@c%20d%3F%C3%A9");
+        assert_eq!(encode_path(b"\xff"), "%FF");
+    }
+
+    #[test]
+    fn what_was_encoded_is_decoded() {
+        for text in ["", "a/b c", "100%", "é表😀", "%41"] {
+            assert_eq!(decode(&encode_segment(text)), text);
+            assert_eq!(decode(&encode_path(text)), text);
+        }
+    }
+
+    #[test]
+    fn only_two_hexadecimal_digits_are_an_escape() {
+        for text in ["%", "%4", "%zz", "%+f", "%-1", "a+b", "%é"] {
+            assert_eq!(decode(text), text);
+        }
+        assert_eq!(decode("%2f%2F%ff"), "//\u{fffd}");
+    }
+}
