@@ -75,7 +75,7 @@ pub(crate) fn warn(text: &str) {
     note(&format!("warning: {text}"));
 }
 
-/// Tells on stderr what goes on.
+/// Writes a line about progress to stderr, without credentials and with control characters visible.
 pub(crate) fn note(text: &str) {
     let text = assay_rules::redact(text);
     // Whoever closed stderr does not want to hear of it.

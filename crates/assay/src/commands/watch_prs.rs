@@ -1,7 +1,6 @@
 //! `assay watch-prs`: looks for open pull requests, and queues their reviews.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::task::QueueName;
 use serde_json::{Value, json};
 
-use super::{print_safely, warn};
+use super::{note, print_safely, warn};
 use crate::exit::Exit;
 use crate::output;
 use crate::settings::agents::AgentSettings;
@@ -223,13 +222,6 @@ fn tell_passed_over(looked: &Looked) {
         1 => note("1 pull request was queued before"),
         count => note(&format!("{count} pull requests were queued before")),
     }
-}
-
-/// Says something on stderr to whoever looks on.
-fn note(text: &str) {
-    let text = assay_rules::redact(text);
-    // Whoever closed stderr does not want to hear of it.
-    let _ = writeln!(io::stderr(), "{}", plain::visible(&text));
 }
 
 /// What was told to be wrong: it is told again only when it is different.
