@@ -1,59 +1,37 @@
 //! Being told to stop: [`Stop`], by signals or because whoever started us is gone.
 
 use std::io::{self, Read};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use assay_base::shutdown::Shutdown;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// Whether somebody wants an end. Clones are one.
+/// A shutdown token of a worker or supervisor. All clones share one state.
 #[derive(Clone, Default)]
-pub struct Stop(Arc<Inner>);
-
-#[derive(Default)]
-struct Inner {
-    asked: AtomicBool,
-    wakers: Mutex<Vec<Waker>>,
-    /// Rung together with them.
-    bell: Condvar,
-}
-
-/// Wakes somebody who waits for something else.
-type Waker = Box<dyn Fn() + Send>;
+pub struct Stop(Shutdown);
 
 impl Stop {
-    /// Asks for an end.
+    /// Requests the end.
     pub fn ask(&self) {
-        let wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
-        self.0.asked.store(true, Ordering::SeqCst);
-        wakers.iter().for_each(|wake| wake());
-        self.0.bell.notify_all();
+        self.0.request();
     }
 
-    /// Waits so long, or until it is asked for. Says whether it is.
+    /// Waits until the end is requested, for `at_most`. Returns true if it was requested.
     pub fn wait(&self, at_most: Duration) -> bool {
-        let wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.0.bell.wait_timeout_while(wakers, at_most, |_| !self.is_asked());
-        drop(waited);
-        self.is_asked()
+        self.0.wait(at_most)
     }
 
-    /// Says whether somebody has asked.
+    /// Returns true if the end was requested.
     pub fn is_asked(&self) -> bool {
-        self.0.asked.load(Ordering::SeqCst)
+        self.0.is_requested()
     }
 
-    /// Has somebody woken once it is asked for, or at once if it is already.
-    pub fn when_asked(&self, wake: impl Fn() + Send + 'static) {
-        let mut wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_asked() {
-            wake();
-        }
-        wakers.push(Box::new(wake));
+    /// Calls `wake` at the request, or at once if it was made already.
+    pub fn when_asked(&self, wake: impl FnOnce() + Send + 'static) {
+        self.0.on_request(wake);
     }
 
     /// Asks for an end at the first signal; at the second one, everything ends at once.

@@ -5,4 +5,5 @@
 pub mod backoff;
 pub mod hash;
 pub mod percent;
+pub mod shutdown;
 pub mod text;

@@ -1,49 +1,30 @@
 //! The request to end a review before all have answered: [`Interrupt`].
 
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::thread;
+
+use assay_base::shutdown::Shutdown;
 
 /// A request to end a review early, shared by who makes it and who reads. It is made once and never
 /// taken back.
-#[derive(Clone, Default)]
-pub struct Interrupt(Arc<Mutex<State>>);
-
-#[derive(Default)]
-struct State {
-    is_requested: bool,
-    on_request: Vec<Box<dyn FnOnce() + Send>>,
-}
-
-impl fmt::Debug for Interrupt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Interrupt").field(&self.is_requested()).finish()
-    }
-}
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt(Shutdown);
 
 impl Interrupt {
     /// Asks for an early end. It has been heard by all who wait when this returns.
     pub fn request(&self) {
-        let mut state = self.state();
-        state.is_requested = true;
-        for wake in std::mem::take(&mut state.on_request) {
-            wake();
-        }
+        self.0.request();
     }
 
     /// Returns true if an early end was asked for.
     pub fn is_requested(&self) -> bool {
-        self.state().is_requested
+        self.0.is_requested()
     }
 
     /// Has something done at the request, or at once if it was made already. It must not wait.
     pub(crate) fn on_request(&self, wake: impl FnOnce() + Send + 'static) {
-        let mut state = self.state();
-        match state.is_requested {
-            true => wake(),
-            false => state.on_request.push(Box::new(wake)),
-        }
+        self.0.on_request(wake);
     }
 
     /// Waits for some work, or for the request. Returns None if that came first: the work goes on in
@@ -65,9 +46,5 @@ impl Interrupt {
             Some(Err(panic)) => resume_unwind(panic),
             None => None,
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

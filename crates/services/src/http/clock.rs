@@ -1,8 +1,8 @@
 //! Time as a client sees it: [`Clock`], kept by [`Patience`] and by tests.
 
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::shutdown::Shutdown;
 use assay_store::clock;
 
 /// Somebody does not wait that long.
@@ -28,20 +28,18 @@ type Told = Box<dyn Fn(&str) + Send + Sync>;
 pub struct Patience {
     most: Duration,
     told: Told,
-    ended: Mutex<bool>,
-    end: Condvar,
+    end: Shutdown,
 }
 
 impl Patience {
     /// Waits so long at the most, and tells why each time.
     pub fn new(most: Duration, told: impl Fn(&str) + Send + Sync + 'static) -> Patience {
-        Patience { most, told: Box::new(told), ended: Mutex::new(false), end: Condvar::new() }
+        Patience { most, told: Box::new(told), end: Shutdown::default() }
     }
 
     /// Ends all waiting, now and from now on.
     pub fn end(&self) {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.end.notify_all();
+        self.end.request();
     }
 }
 
@@ -56,18 +54,9 @@ impl Clock for Patience {
             return Err(NotWaited);
         }
         (self.told)(why);
-        let until = Instant::now() + time;
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            if *ended {
-                return Err(NotWaited);
-            }
-            if left.is_zero() {
-                return Ok(());
-            }
-            let woken = self.end.wait_timeout(ended, left);
-            (ended, _) = woken.unwrap_or_else(PoisonError::into_inner);
+        match self.end.wait(time) {
+            true => Err(NotWaited),
+            false => Ok(()),
         }
     }
 }

@@ -6,12 +6,12 @@
 //! one.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use assay_base::backoff::Backoff;
+use assay_base::shutdown::Shutdown;
 use postgres::Client;
 use postgres::fallible_iterator::FallibleIterator;
 
@@ -149,9 +149,7 @@ impl PgQueue {
         Watch::new(|bell| {
             let stop = Arc::new(Stop {
                 word: format!("stop {}", ticket()),
-                set: AtomicBool::new(false),
-                lock: Mutex::new(()),
-                changed: Condvar::new(),
+                shutdown: Shutdown::default(),
             });
             let ear = Ear {
                 pool: Arc::clone(&self.pool),
@@ -182,28 +180,7 @@ fn listen(pool: &Pool, channel: &str, queue: &QueueName) -> Result<Client, postg
 struct Stop {
     /// The notice that wakes it.
     word: String,
-    set: AtomicBool,
-    lock: Mutex<()>,
-    changed: Condvar,
-}
-
-impl Stop {
-    fn is_set(&self) -> bool {
-        self.set.load(Ordering::Acquire)
-    }
-
-    fn set(&self) {
-        let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.set.store(true, Ordering::Release);
-        self.changed.notify_all();
-    }
-
-    /// Waits so long, unless it is set before.
-    fn wait(&self, time: Duration) {
-        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = self.changed.wait_timeout_while(lock, time, |()| !self.is_set());
-        drop(wait.unwrap_or_else(PoisonError::into_inner));
-    }
+    shutdown: Shutdown,
 }
 
 /// A listener that ends with this value.
@@ -216,7 +193,7 @@ struct Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.stop.set();
+        self.stop.shutdown.request();
         let (channel, word): (&str, &str) = (&self.channel, &self.stop.word);
         let told = self.pool.run(Patience::None, |conn, _| {
             Ok(conn.execute("SELECT pg_notify($1::text, $2::text)", &[&channel, &word])?)
@@ -242,7 +219,7 @@ impl Ear {
     fn hear(&self, first: Client) {
         let mut client = Some(first);
         let mut retries = 0;
-        while !self.stop.is_set() {
+        while !self.stop.shutdown.is_requested() {
             match client.take() {
                 Some(mut connected) => {
                     retries = 0;
@@ -255,7 +232,7 @@ impl Ear {
                         self.bell.ring();
                     }
                     Err(_) => {
-                        self.stop.wait(BACKOFF.delay(retries));
+                        self.stop.shutdown.wait(BACKOFF.delay(retries));
                         retries += 1;
                     }
                 },
@@ -266,7 +243,7 @@ impl Ear {
     /// Listens until the connection breaks or it is told to stop.
     fn hear_on(&self, client: &mut Client) {
         let mut has_asked = true;
-        while !self.stop.is_set() {
+        while !self.stop.shutdown.is_requested() {
             let time = if has_asked { SILENCE } else { ASKS_AGAIN };
             let notice = client.notifications().timeout_iter(time).next();
             match notice {
