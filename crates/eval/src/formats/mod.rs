@@ -3,6 +3,7 @@
 //! A text that has none of the known JSON forms is read as a reviewer's text, as `assay findings parse`
 //! reads one.
 
+mod claude;
 mod codex;
 mod github;
 mod rdjson;
@@ -38,27 +39,31 @@ pub enum FormatError {
 /// Reads the output of a review tool on one case.
 ///
 /// Known forms: the JSON of `assay review` and of this crate, SARIF, rdjson and rdjsonl, comments of a
-/// pull request as GitHub's API returns them, the review JSON of codex, and any text that
-/// `assay findings parse` understands, such as the answer of a model.
+/// pull request as GitHub's API returns them, the review JSON of codex, the result of claude with any of
+/// these as its answer, and any text that `assay findings parse` understands, such as the answer of a model.
 pub fn parse_output(text: &str) -> Result<CaseResult, FormatError> {
-    if text.trim().is_empty() {
-        return Err(FormatError::Empty);
-    }
-    let mut result = match serde_json::from_str::<Value>(text) {
-        Ok(value) => match parse_json(&value)? {
-            Some(result) => result,
-            None => text::parse(text)?,
-        },
-        Err(_) => match rdjson::parse_lines(text)? {
-            Some(result) => result,
-            None => text::parse(text)?,
-        },
+    let value = serde_json::from_str::<Value>(text).ok();
+    let mut result = match value.as_ref().and_then(claude::session_result) {
+        Some(session) => claude::parse(session)?,
+        None => parse_review(text)?,
     };
     for comment in &mut result.comments {
         comment.path = comment.path.as_deref().map(normal_path);
     }
     result.comments = without_repetitions(&result.comments);
     Ok(result)
+}
+
+/// Reads a review that is not wrapped in the result of a session.
+fn parse_review(text: &str) -> Result<CaseResult, FormatError> {
+    if text.trim().is_empty() {
+        return Err(FormatError::Empty);
+    }
+    let known = match serde_json::from_str::<Value>(text) {
+        Ok(value) => parse_json(&value)?,
+        Err(_) => rdjson::parse_lines(text)?,
+    };
+    known.map_or_else(|| text::parse(text), Ok)
 }
 
 fn parse_json(value: &Value) -> Result<Option<CaseResult>, FormatError> {

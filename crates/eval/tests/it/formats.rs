@@ -68,6 +68,42 @@ fn rdjson_is_read_as_a_document_and_as_lines() {
 }
 
 #[test]
+fn a_session_of_claude_is_read_with_its_cost() {
+    let session = r#"{"type": "result", "subtype": "success", "is_error": false, "duration_ms": 2500, "num_turns": 3,
+        "result": "{\"findings\": [{\"file\": \"a.py\", \"line\": 3, \"severity\": \"HIGH\", \"title\": \"wrong sign\", \"description\": \"d\"}]}",
+        "total_cost_usd": 0.25, "usage": {"input_tokens": 10, "cache_creation_input_tokens": 4, "cache_read_input_tokens": 5, "output_tokens": 1}}"#;
+    let messages = format!(r#"[{{"type": "system"}}, {session}]"#);
+    for text in [session, &messages] {
+        check(
+            text,
+            expect![[r#"
+                blocks: true
+                a.py:3-3 HIGH - true: wrong sign | d
+            "#]],
+        );
+        let effort = parse_output(text).unwrap().effort;
+        assert_eq!((effort.calls, effort.tokens), (3, 20));
+        assert_eq!((effort.dollars, effort.seconds), (0.25, 2.5));
+    }
+}
+
+#[test]
+fn a_session_of_claude_that_failed_is_no_review_without_findings() {
+    check(
+        r#"{"type": "result", "subtype": "error_max_turns", "is_error": true, "result": "{\"findings\": []}"}"#,
+        expect![[r#"
+            error: the output looks like the result of claude, and cannot be read: the session ended in an error: {"findings": []}
+        "#]],
+    );
+    check(
+        r#"{"type": "result", "subtype": "error_max_turns", "is_error": false}"#,
+        expect![[r#"
+            error: the output looks like the result of claude, and cannot be read: the session has no answer (`error_max_turns`)
+        "#]],
+    );
+}
+
+#[test]
 fn replies_on_github_are_no_comments_of_a_reviewer() {
     check(
         r#"[{"id": 1, "body": "wrong sign", "path": "a.py", "line": null, "original_line": 7, "original_start_line": 5},
