@@ -160,8 +160,8 @@ fn may_define(text: &str, used: &BTreeMap<String, usize>) -> bool {
         let mut words = head.split(|c| !is_word(c)).filter(|word| !word.is_empty()).peekable();
         let Some(first) = words.peek().copied() else { return false };
         // A value without a keyword: `LIMIT = 3`, `total(order) {`.
-        let is_bare = used.contains_key(first)
-            && line[first.len().min(line.len())..].trim_start().starts_with(['=', '(', ':']);
+        let is_value = |rest: &str| rest.trim_start().starts_with(['=', '(', ':']);
+        let is_bare = used.contains_key(first) && line.strip_prefix(first).is_some_and(is_value);
         is_bare || words.any(|word| KEYWORDS.contains(&word)) && mentions(head, used)
     })
 }

@@ -4,6 +4,7 @@ use assay_change::{Change, Scope, Selection};
 use assay_fakes::Repository;
 use assay_models::Nonce;
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 
 use super::briefing::Briefing;
 use super::parts::{Part, parts};
@@ -256,4 +257,33 @@ fn constraints(schema: &Value) -> Value {
 fn models_are_held_to_the_schema_that_is_published() {
     let published: Value = serde_json::from_str(assay_findings::validate::SCHEMA).unwrap();
     assert_eq!(constraints(&REPORT_SCHEMA), constraints(&published));
+}
+
+/// Generates a file whose lines mix names, keywords and signs with letters of several bytes.
+fn lines_of_many_scripts() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "# ", "注文確定処理サービス", "スキーマ", "größe", "é", "🦀", "class ", "def ", "total", "合計", " = ", "(", "):", "'",
+        "`", "\t", "-- ", "price", "::", "{", "}", "<", "\u{200b}",
+    ]);
+    let line = prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat());
+    prop::collection::vec(line, 1..12).prop_map(|lines| lines.join("\n"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn text_of_every_script_can_be_told(
+        before in lines_of_many_scripts(),
+        after in lines_of_many_scripts(),
+        document in lines_of_many_scripts(),
+    ) {
+        let definition = "class 合計:\n    pass\n\ndef total(price):\n    return price\n";
+        let repository = repository(
+            &[("shop/a.py", &before), ("shop/b.py", definition), ("docs/plan.md", &document)],
+            &[("shop/a.py", &format!("{after}\ntotal(1)\n")), ("shop/c.py", &before)],
+            &format!("{document}\n\nas docs/plan.md says"),
+        );
+        prop_assert!(told(&open(&repository)).contains("### FILE shop/c.py"));
+    }
 }
