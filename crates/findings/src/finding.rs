@@ -162,10 +162,16 @@ impl Finding {
         self.autofix_class != AutofixClass::Advisory && self.owner != Owner::Release
     }
 
+    /// Returns what a second look answered, and what a maintainer would do by it.
+    pub(crate) fn second_look(&self) -> (Option<Validated>, Option<Consequence>) {
+        let look = self.validation.as_ref();
+        (look.map(|look| look.state), look.and_then(|look| look.consequence))
+    }
+
     /// Returns true if a second look at what models alone found says that a maintainer would not stop the
     /// change for it. What may be critical is not put off.
     pub fn is_put_off(&self) -> bool {
-        let consequence = self.validation.as_ref().and_then(|look| look.consequence);
+        let (_, consequence) = self.second_look();
         !self.vouched_for
             && self.settled_conflict.is_none()
             && self.grade.impact().level() > 0

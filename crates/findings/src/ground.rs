@@ -108,7 +108,13 @@ impl ChangedLines {
         })
     }
 
-    /// Says whether the change touched a file.
+    /// Returns the number of changed lines.
+    pub fn count(&self) -> u64 {
+        let lines = self.files.values().flatten();
+        lines.map(|lines| u64::from(lines.end() - lines.start()) + 1).sum()
+    }
+
+    /// Returns true if the change touched a file.
     pub fn has_file(&self, path: &RepoPath) -> bool {
         self.files.contains_key(path)
     }

@@ -1,8 +1,9 @@
 //! Which findings a review shows, and which are folded: [`ShownLimit`].
 //!
-//! All that blocks is shown, and all that a rule or an analyser found. The others follow by their
-//! worth, each of them against a higher bar; a finding that can wait by a second look is folded. Folded
-//! findings are counted, and stand in every form.
+//! All that blocks is shown, and all that a rule or an analyser found. Findings that a second look
+//! confirmed follow, the worst first, as far as the size of the change leaves room. The others follow by
+//! their worth, each of them against a higher bar; a finding that can wait and was not confirmed is folded.
+//! Folded findings are counted, and stand in every form.
 
 use std::borrow::Cow;
 
@@ -10,10 +11,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::finding::Finding;
+use crate::validation::{Consequence, Validated};
 
 /// The bar below the first finding, and how far it rises up to the last.
 const FIRST_BAR: f64 = 0.10;
 const RISE: f64 = 0.75;
+
+/// Findings that can wait are shown while the review shows fewer than one for so many changed lines: a
+/// reader of a small change wants few comments.
+const LINES_FOR_ONE: u64 = 50;
 
 /// The most findings that are shown, those that block included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,31 +37,50 @@ impl Default for ShownLimit {
 }
 
 impl ShownLimit {
-    /// Folds the findings that are beyond the limit. `must_show` says which are shown always.
-    pub(crate) fn fold(self, findings: &mut [Finding], must_show: impl Fn(&Finding) -> bool) {
+    /// Folds the findings that are beyond the limit. `changed_lines` is the size of the change, where it is
+    /// known; `must_show` returns true for findings that are shown always.
+    pub(crate) fn fold(
+        self,
+        findings: &mut [Finding],
+        changed_lines: Option<u64>,
+        must_show: impl Fn(&Finding) -> bool,
+    ) {
         let ShownLimit::AtMost(most) = self else { return };
-        let is_fixed = |finding: &Finding| {
-            must_show(finding)
-                || finding.is_to_be_checked()
-                || finding.settled_conflict.is_some()
-                || finding.worth.is_none_or(|worth| worth >= 1.0)
-        };
-        let (fixed, mut rest): (Vec<&mut Finding>, Vec<&mut Finding>) =
-            findings.iter_mut().partition(|finding| is_fixed(finding));
-        rest.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.by_weight(b)));
-        let mut shown = fixed.len();
-        let mut is_open = true;
-        let (put_off, rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(|f| f.is_put_off());
-        for finding in put_off {
-            finding.shown = false;
+        let room = changed_lines.map_or(u64::MAX, |lines| lines / LINES_FOR_ONE);
+        let mut shown = 0;
+        let mut confirmed = Vec::new();
+        let mut by_worth = Vec::new();
+        for finding in findings {
+            match finding.second_look() {
+                _ if must_show(finding) || is_always_shown(finding) => shown += 1,
+                (Some(Validated::Confirmed), Some(Consequence::Later)) => confirmed.push(finding),
+                _ if finding.is_put_off() => finding.shown = false,
+                _ => by_worth.push(finding),
+            }
         }
-        for finding in rest {
+        confirmed.sort_by(|a, b| a.by_weight(b));
+        for finding in confirmed {
+            finding.shown = shown < u64::from(most).min(room);
+            shown += u64::from(finding.shown);
+        }
+        by_worth.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.by_weight(b)));
+        let mut is_open = true;
+        for finding in by_worth {
             let bar = FIRST_BAR + RISE * (shown + 1) as f64 / f64::from(most.max(1));
-            is_open &= shown < most as usize && worth(finding) >= bar;
+            is_open &= shown < u64::from(most) && worth(finding) >= bar;
             finding.shown = is_open;
-            shown += usize::from(is_open);
+            shown += u64::from(is_open);
         }
     }
+}
+
+/// Returns true for a finding that is shown whatever its worth: a rule or an analyser found it, a person has
+/// to check it or decided about it, or a second look would stop the change for it.
+fn is_always_shown(finding: &Finding) -> bool {
+    finding.is_to_be_checked()
+        || finding.settled_conflict.is_some()
+        || finding.worth.is_none_or(|worth| worth >= 1.0)
+        || finding.second_look() == (Some(Validated::Confirmed), Some(Consequence::Block))
 }
 
 fn worth(finding: &Finding) -> f64 {

@@ -225,7 +225,8 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
     tree_errors.sort_unstable();
     tree_errors.dedup();
     let fail_on = around.fail_on.as_ref();
-    around.shown.fold(&mut gated.open, |f| verdict::would_block(fail_on, f));
+    let changed_lines = around.changed.map(ChangedLines::count);
+    around.shown.fold(&mut gated.open, changed_lines, |f| verdict::would_block(fail_on, f));
     let verdict = verdict::decide(&Evidence {
         open: &gated.open,
         held_back: &gated.held_back,

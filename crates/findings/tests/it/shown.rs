@@ -1,11 +1,13 @@
 //! What a review shows and what it folds, in every form.
 
 use assay_findings::grade::Grade;
+use assay_findings::ground::ChangedLines;
 use assay_findings::path::RepoPath;
 use assay_findings::post::check_run;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::shown::ShownLimit;
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::validation::{Answer, Consequence, Opinion};
 use assay_findings::vote::{Anchor, Lines, Vote};
 use assay_findings::write::{self, Document, Form};
 
@@ -86,6 +88,49 @@ fn what_blocks_and_what_a_rule_found_is_never_folded() {
         let synthesis = with(&[report("one", kind, severity, &all)], ShownLimit::AtMost(0));
         assert_eq!(shown(&synthesis).len(), TITLES.len(), "{kind:?}");
     }
+}
+
+/// Returns the titles that are shown of eight findings of one persona in a change of so many lines, after a
+/// second look gave each the same answer.
+fn shown_after(severity: &str, lines: u32, answer: Answer, consequence: Consequence) -> usize {
+    let all: Vec<usize> = (0..TITLES.len()).collect();
+    let reports = [report("one", ReviewerKind::Persona, severity, &all)];
+    let mut changed = ChangedLines::default();
+    changed.insert(RepoPath::exact("a.rs").unwrap(), vec![Lines::range(1, lines).unwrap()]);
+    let opinion = |fingerprint: &str| Opinion {
+        fingerprint: fingerprint.to_owned(),
+        file: Some(RepoPath::exact("a.rs").unwrap()),
+        answer,
+        why: String::new(),
+        quote: None,
+        quoted_file: None,
+        consequence: Some(consequence),
+    };
+    let first = with(&reports, ShownLimit::All);
+    let opinions: Vec<Opinion> = first.findings.iter().map(|f| opinion(&f.fingerprint)).collect();
+    let around =
+        Circumstances { changed: Some(&changed), opinions: &opinions, ..Circumstances::default() };
+    let synthesis = synthesize(&reports, &around);
+    assert_eq!(synthesis.findings.len() + synthesis.held_back.len(), TITLES.len());
+    shown(&synthesis).len()
+}
+
+#[test]
+fn confirmed_findings_that_can_wait_are_shown_by_the_size_of_the_change() {
+    for (lines, expected) in [(849, 5), (40, 0), (99, 1), (100, 2), (10_000, 5)] {
+        let shown = shown_after("P1", lines, Answer::Confirm, Consequence::Later);
+        assert_eq!(shown, expected, "{lines} lines");
+    }
+    for (answer, consequence) in
+        [(Answer::Unsure, Consequence::Later), (Answer::Confirm, Consequence::Ignore)]
+    {
+        assert_eq!(shown_after("P1", 10_000, answer, consequence), 0, "{answer:?} {consequence:?}");
+    }
+}
+
+#[test]
+fn a_finding_for_which_a_second_look_would_stop_the_change_is_shown() {
+    assert_eq!(shown_after("P2", 10, Answer::Confirm, Consequence::Block), TITLES.len());
 }
 
 #[test]
