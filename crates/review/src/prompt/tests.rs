@@ -262,8 +262,29 @@ fn models_are_held_to_the_schema_that_is_published() {
 /// Generates a file whose lines mix names, keywords and signs with letters of several bytes.
 fn lines_of_many_scripts() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "# ", "注文確定処理サービス", "スキーマ", "größe", "é", "🦀", "class ", "def ", "total", "合計", " = ", "(", "):", "'",
-        "`", "\t", "-- ", "price", "::", "{", "}", "<", "\u{200b}",
+        "# ",
+        "注文確定処理サービス",
+        "スキーマ",
+        "größe",
+        "é",
+        "🦀",
+        "class ",
+        "def ",
+        "total",
+        "合計",
+        " = ",
+        "(",
+        "):",
+        "'",
+        "`",
+        "\t",
+        "-- ",
+        "price",
+        "::",
+        "{",
+        "}",
+        "<",
+        "\u{200b}",
     ]);
     let line = prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat());
     prop::collection::vec(line, 1..12).prop_map(|lines| lines.join("\n"))
