@@ -167,8 +167,8 @@ impl Opinion {
     }
 }
 
-/// The most findings of no great weight that get a second look.
-const OTHERS: usize = 8;
+/// The most findings of no great weight that get a second look: as many as a review shows by default.
+const OTHERS: usize = 5;
 
 /// Picks the findings that get a second look before they leave the machine: each that is P0 or P1,
 /// and a few that models alone found and that are not minor, by grade, confidence and place.
