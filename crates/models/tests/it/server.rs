@@ -38,11 +38,12 @@ pub(crate) fn respond(status: &str, headers: &str, body: &str) -> Act {
     ))
 }
 
-/// Gives the head of a stream, and its beginning.
+/// Returns the head of a stream, and its beginning. The server closes the connection after each answer, and
+/// says so: a client that kept the connection for its next request could meet a reset.
 pub(crate) fn stream(body: &str) -> String {
     format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n\
-         {:x}\r\n{body}\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\
+         connection: close\r\n\r\n{:x}\r\n{body}\r\n",
         body.len()
     )
 }
