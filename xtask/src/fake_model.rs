@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use assay_fakes::model::{
+use assay_testkit::model::{
     Answer, Asked, Dialect, FakeModel, Fault, Options, Received, Rules, Script, SmallReview,
 };
 

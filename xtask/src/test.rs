@@ -6,8 +6,8 @@
 use std::io;
 use std::process::{Command, ExitStatus};
 
-use assay_fakes::chromium;
-use assay_fakes::postgres::{self, Durable, PrivatePostgres};
+use assay_testkit::chromium;
+use assay_testkit::postgres::{self, Durable, PrivatePostgres};
 
 use crate::links;
 use crate::toolchains::{Missing, Toolchains};

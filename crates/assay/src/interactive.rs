@@ -139,8 +139,8 @@ mod tests {
     use crate::models::{Asked, Keeping, ModelArgs};
     use crate::reviewing::Prepared;
     use assay_change::{Scope, Selection};
-    use assay_fakes::Repository;
     use assay_findings::gate::Mode;
+    use assay_testkit::Repository;
 
     const CODE: &str = "fn f(a: u32, b: u32) {\n    dbg!(a);\n    dbg!(b);\n    g();\n}\n";
 

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_fakes::jira::{FakeJira, TOKEN, USER};
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::github::{GitHub, Pace};
 use assay_services::http::{Patience, Wire};
 use assay_services::jira::{Flavour, Jira};
+use assay_testkit::jira::{FakeJira, TOKEN, USER};
 
 /// How long an answer may take.
 const ANSWER_TIME: Duration = Duration::from_secs(30);

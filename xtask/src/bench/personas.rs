@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use assay_fakes::model::{Answer, FakeModel};
+use assay_testkit::model::{Answer, FakeModel};
 use serde_json::json;
 
 use super::meter::{MEBIBYTE, Reading, measure};

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
-use assay_fakes::storm::{self, SECRET, Server, Size, Times};
+use assay_testkit::storm::{self, SECRET, Server, Size, Times};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;

@@ -9,7 +9,7 @@ mod stage;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use assay_fakes::model::{
+use assay_testkit::model::{
     Answer, Asked, Cut, DAMAGED_REPORTS, DamagedReport, FakeModel, Fault, Pause, Received, Script,
     SmallReview,
 };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use assay_fakes::storm::Server;
+use assay_testkit::storm::Server;
 
 use super::{Check, Outcome};
 use crate::peers;

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use assay_fakes::Repository;
-use assay_fakes::model::{FakeModel, Rules};
+use assay_testkit::Repository;
+use assay_testkit::model::{FakeModel, Rules};
 
 use crate::workspace::{command, root, target};
 

@@ -8,12 +8,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use assay_fakes::postgres::{Durable, PrivatePostgres, in_schema};
 use assay_store::clock;
 use assay_store::files::FileQueue;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{Addressed, Filter, Policy, Queue, Settlement, Tenure};
 use assay_store::task::{Status, Task};
+use assay_testkit::postgres::{Durable, PrivatePostgres, in_schema};
 
 use crate::random::Random;
 use crate::workspace::{answers, target_folder};

@@ -2,7 +2,7 @@
 //! once.
 
 use anyhow::anyhow;
-use assay_fakes::storm::{self, Size};
+use assay_testkit::storm::{self, Size};
 
 use crate::bench::configured;
 use crate::workspace::assay;

@@ -17,11 +17,11 @@ use assay_agents::workflow::review::ReviewWork;
 use assay_agents::workflow::{Fixes, Publishes, Reviewed, Reviews, Runner, Shop};
 use assay_change::Scope;
 use assay_change::state::State;
-use assay_fakes::Repository;
 use assay_findings::report::Report;
 use assay_findings::synthesis::{Circumstances, synthesize};
 use assay_store::pulls::Pull;
 use assay_store::task::Task;
+use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -200,7 +200,7 @@ impl Publishes for Remote {
             return Err(Failed::passing("the remote is out"));
         }
         if let Some((root, branch)) = &self.pull {
-            assay_fakes::git(root, &["update-ref", &format!("refs/heads/{branch}"), commit]);
+            assay_testkit::git(root, &["update-ref", &format!("refs/heads/{branch}"), commit]);
         }
         Ok(None)
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread::{self, JoinHandle};
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 use expect_test::expect;
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 #[test]
 fn the_manual_shows_what_happens() {

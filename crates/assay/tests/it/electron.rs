@@ -4,7 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 
-use assay_fakes::pages::{Answer, Pages};
+use assay_testkit::pages::{Answer, Pages};
 use serde_json::{Value, json};
 
 use super::mcp::{Talk, answers, call, modern};
@@ -151,7 +151,7 @@ fn a_port_that_is_none_is_refused() {
 
 #[test]
 fn pictures_do_not_go_where_the_repository_leads_them() {
-    let repository = assay_fakes::Repository::new();
+    let repository = assay_testkit::Repository::new();
     repository.write(".assay/e2e/x.png", "");
     repository.commit("pictures");
     let ran = talk(repository.path(), &[], "9222", &[]);
@@ -162,7 +162,7 @@ fn pictures_do_not_go_where_the_repository_leads_them() {
 #[cfg(unix)]
 mod on_chromium {
     use super::*;
-    use assay_fakes::chromium::PrivateChromium;
+    use assay_testkit::chromium::PrivateChromium;
 
     const APP: &str = "<title>Shop</title><body style='background: teal'><h1>Shop</h1>\
         <input placeholder='What do you want?'>\

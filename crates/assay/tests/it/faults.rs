@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 /// The files that every run has.
 const FILES: [&str; 5] =

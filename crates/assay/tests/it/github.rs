@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_fakes::github::{self as fake, Access, NewPull, sha};
+use assay_testkit::github::{self as fake, Access, NewPull, sha};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

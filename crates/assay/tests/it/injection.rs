@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use assay_fakes::Repository;
-use assay_fakes::model::{Answer, Asked, FakeModel, Fixed, Obedient, Received, Script};
 use assay_rules::without_injections;
+use assay_testkit::Repository;
+use assay_testkit::model::{Answer, Asked, FakeModel, Fixed, Obedient, Received, Script};
 use serde_json::{Value, json};
 
 use crate::{Ran, assay_with};

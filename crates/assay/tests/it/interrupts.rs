@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 use serde_json::Value;
 use tempfile::TempDir;
 

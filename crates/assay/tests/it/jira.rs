@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use assay_fakes::Repository;
-use assay_fakes::jira::{FakeJira, TOKEN, USER};
+use assay_testkit::Repository;
+use assay_testkit::jira::{FakeJira, TOKEN, USER};
 use serde_json::{Value, json};
 
 use super::mcp::{answers, call};

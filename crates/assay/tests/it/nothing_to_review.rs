@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 use crate::{Ran, assay_in};
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use assay_fakes::Repository;
-use assay_fakes::credentials::{PlantedFile, Random, planted};
-use assay_fakes::model::{Answer, Asked, FakeModel};
+use assay_testkit::Repository;
+use assay_testkit::credentials::{PlantedFile, Random, planted};
+use assay_testkit::model::{Answer, Asked, FakeModel};
 use serde_json::{Value, json};
 
 use crate::injection::files_below;

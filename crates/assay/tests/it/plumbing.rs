@@ -119,7 +119,7 @@ fn validate_tells_where_and_what_was_expected() {
 
 #[test]
 fn a_damaged_report_is_never_ready_and_never_approved() {
-    for report in assay_fakes::model::DAMAGED_REPORTS {
+    for report in assay_testkit::model::DAMAGED_REPORTS {
         let parsed = assay(&["findings", "parse"], report.text);
         assert_eq!(parsed.json()["outcome"]["approved"], false, "{}", report.name);
         check_schema("parse", &parsed);

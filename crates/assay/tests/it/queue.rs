@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
-use assay_fakes::Repository;
-use assay_fakes::postgres::schema;
 use assay_store::postgres::PgQueue;
+use assay_testkit::Repository;
+use assay_testkit::postgres::schema;
 use expect_test::expect;
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 use serde_json::{Value, json};
 
 use crate::{Ran, assay_in};

@@ -1,6 +1,6 @@
 //! `assay review` on real repositories.
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 use crate::{Ran, assay_in};
 

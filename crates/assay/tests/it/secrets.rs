@@ -10,8 +10,8 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::thread;
 
-use assay_fakes::Repository;
-use assay_fakes::model::{Answer, Asked, FakeModel, Fault, Options, Script};
+use assay_testkit::Repository;
+use assay_testkit::model::{Answer, Asked, FakeModel, Fault, Options, Script};
 use serde_json::{Value, json};
 
 use crate::injection::{files_below, sent};

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use assay_fakes::Repository;
-use assay_fakes::postgres::{Durable, PrivatePostgres};
-use assay_fakes::storm::{self, Server, Size};
-use assay_fakes::webhook::{self, Answer, Connection, commit, pull_request, signature};
+use assay_testkit::Repository;
+use assay_testkit::postgres::{Durable, PrivatePostgres};
+use assay_testkit::storm::{self, Server, Size};
+use assay_testkit::webhook::{self, Answer, Connection, commit, pull_request, signature};
 
 use super::{Ran, assay_with};
 

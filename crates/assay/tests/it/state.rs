@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 use crate::{Ran, assay_in, assay_with};
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::Stdio;
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 use crate::{Ran, assay_in, command_in};
 

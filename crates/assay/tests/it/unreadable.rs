@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 use crate::{Ran, assay_with};
 

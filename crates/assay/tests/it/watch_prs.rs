@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use assay_fakes::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
-use assay_fakes::jira::{self, FakeJira};
-use assay_fakes::{Repository, storm};
+use assay_testkit::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
+use assay_testkit::jira::{self, FakeJira};
+use assay_testkit::{Repository, storm};
 use expect_test::expect;
 use serde_json::{Value, json};
 

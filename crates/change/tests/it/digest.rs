@@ -1,7 +1,7 @@
 //! The digest of a change: the same for the same, another for anything else.
 
 use assay_change::{Scope, Selection};
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 fn digest(repository: &Repository) -> String {
     let selection = Selection { untracked: true, ..Selection::default() };

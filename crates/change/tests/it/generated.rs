@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use crate::shown::{against, commits, open, show};
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 #[test]
 fn a_change_does_not_exempt_itself() {

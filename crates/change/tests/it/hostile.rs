@@ -13,7 +13,7 @@ use assay_findings::ground::ChangedLines;
 use expect_test::expect;
 
 use crate::shown::{against, commits, open, path, show};
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 #[test]
 fn links_out_of_the_tree_are_not_followed() {

@@ -1,7 +1,7 @@
 //! Ignored files, and by whose rules.
 
 use assay_change::StoredFiles;
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 #[test]
 fn files_that_only_new_rules_hide_are_told_apart() {

@@ -6,7 +6,7 @@ use assay_change::{Scope, Selection};
 use expect_test::{Expect, expect};
 
 use crate::shown::{against, commits, open, path, show};
-use assay_fakes::{Repository, git};
+use assay_testkit::{Repository, git};
 
 fn check(repository: &Repository, scope: Scope, expected: Expect) {
     expected.assert_eq(&show(&open(repository.path(), scope)));

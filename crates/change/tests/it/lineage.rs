@@ -1,7 +1,7 @@
 //! Whether one change goes on from where another stood.
 
 use assay_change::{Lineage, Scope, Selection, open};
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 fn lineage(repository: &Repository, scope: &Scope) -> Lineage {
     open(repository.path(), scope, &Selection::default()).unwrap().lineage().unwrap()

@@ -1,7 +1,7 @@
 //! What a repository is called.
 
 use assay_change::repository_name;
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 #[test]
 fn a_repository_is_called_as_its_remote_calls_it() {

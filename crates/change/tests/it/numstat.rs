@@ -11,7 +11,7 @@ use assay_change::diff::{Content, FileDiff, Unread, parse};
 use proptest::prelude::*;
 
 use crate::shown::{against, commits, counts, open};
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 /// One thing that somebody does to a file; a number stands for the file of that number, whichever
 /// that is by now.

@@ -4,7 +4,7 @@ use assay_change::{GitError, Scope, Selection};
 use expect_test::{Expect, expect};
 
 use crate::shown::{open, path, show};
-use assay_fakes::{Repository, git};
+use assay_testkit::{Repository, git};
 
 /// A clone, and the repository it was made from, which has a pull request.
 struct Pulled {

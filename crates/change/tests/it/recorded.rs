@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use assay_change::{RecordedChange, Scope, Selection, open};
-use assay_fakes::Repository;
 use assay_findings::path::RepoPath;
+use assay_testkit::Repository;
 
 fn path(text: &str) -> RepoPath {
     RepoPath::exact(text).unwrap()

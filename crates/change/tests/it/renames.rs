@@ -1,7 +1,7 @@
 //! Which files a change calls otherwise.
 
 use assay_change::{Scope, Selection, open};
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\n";
 

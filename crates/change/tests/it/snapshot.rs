@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use assay_change::{Bench, GitError, fingerprint};
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 use tempfile::TempDir;
 
 use crate::worktrees::plant;
@@ -214,8 +214,8 @@ fn a_submodule_that_was_committed_on_a_copy_is_refused_too() {
     let (bench, _beside) = lay_out(&repository);
     plant(&bench.path().join("sub"));
     let entry = format!("160000,{},sub", repository.git(&["rev-parse", "HEAD"]));
-    assay_fakes::git(bench.path(), &["update-index", "--add", "--cacheinfo", &entry]);
-    assay_fakes::git(bench.path(), &["commit", "--quiet", "-m", "its own"]);
+    assay_testkit::git(bench.path(), &["update-index", "--add", "--cacheinfo", &entry]);
+    assay_testkit::git(bench.path(), &["commit", "--quiet", "-m", "its own"]);
     // Whoever looked at it by now was git, when it was committed.
     let _ = fs::remove_file(bench.path().join("ran"));
     assert!(matches!(bench.patch(), Err(GitError::Replaced { .. })));
@@ -226,7 +226,7 @@ fn a_submodule_that_was_committed_on_a_copy_is_refused_too() {
 fn a_repository_within_another_is_part_of_what_tells_trees_apart() {
     let repository = Repository::new();
     repository.write("nested/a.txt", "one\n");
-    assay_fakes::git(&repository.file("nested"), &["init", "--quiet"]);
+    assay_testkit::git(&repository.file("nested"), &["init", "--quiet"]);
     let before = print_of(&repository);
     repository.write("nested/a.txt", "two\n");
     assert_ne!(print_of(&repository), before);
@@ -253,5 +253,5 @@ fn work_trees_of_others_are_left_alone_even_where_they_are_out_of_reach() {
     fs::rename(&folder, elsewhere.path().join("unplugged")).unwrap();
     drop(lay_out(&repository));
     fs::rename(elsewhere.path().join("unplugged"), &folder).unwrap();
-    assert_eq!(assay_fakes::git(&folder, &["status", "--porcelain"]), "");
+    assert_eq!(assay_testkit::git(&folder, &["status", "--porcelain"]), "");
 }

@@ -11,7 +11,7 @@ use assay_change::{Scope, Selection};
 use expect_test::expect;
 
 use crate::shown::{against, commits, open, path, show};
-use assay_fakes::{Repository, git};
+use assay_testkit::{Repository, git};
 
 /// A repository with changes of every scope, and a program that leaves a mark when it is run.
 struct Trap {

@@ -9,7 +9,7 @@ use assay_change::{Change, Scope};
 use assay_findings::ground::Tree;
 
 use crate::shown::{against, commits, open, path};
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 /// Names that are hard to ask for.
 const ODD: [&[u8]; 11] = [

@@ -3,7 +3,7 @@
 use std::fs;
 
 use assay_change::{GitError, Worktree};
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 fn topic() -> Repository {
     let repository = Repository::new();
@@ -85,8 +85,8 @@ fn what_was_changed_is_named_committed_or_not() {
     let repository = topic();
     let worktree = open(&repository, "topic", None).unwrap();
     fs::write(worktree.path().join("b.txt"), "new\n").unwrap();
-    assay_fakes::git(worktree.path(), &["add", "b.txt"]);
-    assay_fakes::git(worktree.path(), &["commit", "--quiet", "-m", "its own"]);
+    assay_testkit::git(worktree.path(), &["add", "b.txt"]);
+    assay_testkit::git(worktree.path(), &["commit", "--quiet", "-m", "its own"]);
     fs::remove_file(worktree.path().join("a.txt")).unwrap();
     assert_eq!(worktree.changed().unwrap(), ["a.txt", "b.txt"]);
     let long = "x".repeat(1 << 20);
@@ -102,13 +102,13 @@ fn what_was_changed_is_named_committed_or_not() {
 /// `bait` with what was staged.
 pub(crate) fn plant(folder: &std::path::Path) {
     fs::create_dir_all(folder).unwrap();
-    assay_fakes::git(folder, &["init", "--quiet"]);
+    assay_testkit::git(folder, &["init", "--quiet"]);
     fs::write(folder.join("bait"), "one\n").unwrap();
-    assay_fakes::git(folder, &["add", "bait"]);
+    assay_testkit::git(folder, &["add", "bait"]);
     fs::write(folder.join("bait"), "two\n").unwrap();
     let command = "touch ../ran; cat";
-    assay_fakes::git(folder, &["config", "filter.evil.clean", command]);
-    assay_fakes::git(folder, &["config", "core.fsmonitor", command]);
+    assay_testkit::git(folder, &["config", "filter.evil.clean", command]);
+    assay_testkit::git(folder, &["config", "core.fsmonitor", command]);
     fs::create_dir_all(folder.join(".git/info")).unwrap();
     fs::write(folder.join(".git/info/attributes"), "* filter=evil\n").unwrap();
 }

@@ -1,9 +1,9 @@
 //! The checks of `impl-code`.
 
 use assay_change::{Scope as Reviewed, Selection};
-use assay_fakes::Repository;
 use assay_gates::plan::{Milestone, Plan};
 use assay_gates::subject::Subject;
+use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 
 use crate::looking::{change, milestone, said};

@@ -1,12 +1,12 @@
 //! What the checks of a phase say of a subject, as text.
 
 use assay_change::{Change, Scope as Reviewed, Selection};
-use assay_fakes::Repository;
 use assay_gates::checks::{self, Check, Seen};
 use assay_gates::item::Scope;
 use assay_gates::phase::Phase;
 use assay_gates::plan::{self, Milestone, Plan, PlannedDiff};
 use assay_gates::subject::Subject;
+use assay_testkit::Repository;
 
 use crate::files::Files;
 

@@ -431,7 +431,7 @@ mod any {
             before in "([abc]\n){0,12}([ab]\r?\n|[ab])?",
             after in "([abc]\n){0,12}([ab]\n|[ab])?",
         ) {
-            let repository = assay_fakes::Repository::new();
+            let repository = assay_testkit::Repository::new();
             repository.write("a.txt", &before);
             repository.git(&["add", "a.txt"]);
             repository.write("a.txt", &after);

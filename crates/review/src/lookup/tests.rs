@@ -1,8 +1,8 @@
 //! Look-ups in a real repository, call by call.
 
 use assay_change::{LeaveOut, Scope, Selection};
-use assay_fakes::Repository;
 use assay_models::{Mark, Nonce};
+use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 

@@ -239,7 +239,7 @@ fn without_locale(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use assay_change::{Scope, Selection};
-    use assay_fakes::Repository;
+    use assay_testkit::Repository;
     use expect_test::{Expect, expect};
 
     use super::*;

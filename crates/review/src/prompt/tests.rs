@@ -1,8 +1,8 @@
 //! What models are told of a change, as text.
 
 use assay_change::{Change, Scope, Selection};
-use assay_fakes::Repository;
 use assay_models::Nonce;
+use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 

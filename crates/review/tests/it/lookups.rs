@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assay_change::{Change, Scope, Selection};
-use assay_fakes::Repository;
 use assay_models::{
     Budget, Caller, Description, Failure, Model, ModelId, Nonce, Patience, Prompt, Reply, Stores,
     ToolCall, Usage,
 };
 use assay_review::persona::{Desk, Models, Personas};
 use assay_review::{Answer, Reviewer};
+use assay_testkit::Repository;
 use serde_json::{Value, json};
 
 /// A model that gives its replies one after the other, and keeps the prompts.

@@ -2,12 +2,12 @@
 
 use assay_change::state as work_tree;
 use assay_change::{Change, Scope, Selection};
-use assay_fakes::Repository;
 use assay_review::{ledger, memory};
 use assay_store::ledger::decision::Terms;
 use assay_store::ledger::query::Filter;
 use assay_store::ledger::record::{Cost, Run, Sighting};
 use assay_store::ledger::{Ledger, Outcome};
+use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 
 const TODAY: &str = "2026-06-15";

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use assay_change::{Change, Scope, Selection};
-use assay_fakes::Repository;
 use assay_review::persona::{Persona, Personas, Signals, VALIDATOR};
+use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 
 fn shipped() -> Personas {

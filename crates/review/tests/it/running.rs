@@ -7,7 +7,6 @@ use std::thread;
 
 use assay_change::state as work_tree;
 use assay_change::{Change, Scope, Selection};
-use assay_fakes::Repository;
 use assay_findings::coverage::{Look, Looks};
 use assay_findings::report::{self, Report, ReviewerKind};
 use assay_findings::synthesis::Synthesis;
@@ -18,6 +17,7 @@ use assay_review::{
     run_until,
 };
 use assay_rules::Rulebook;
+use assay_testkit::Repository;
 
 /// A reviewer that does as it is told.
 struct Stub {

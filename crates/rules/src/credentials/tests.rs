@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use assay_fakes::credentials::{Random, planted};
 use assay_findings::vote::Lines;
+use assay_testkit::credentials::{Random, planted};
 use proptest::prelude::*;
 
 use super::{redact, redaction, scan};

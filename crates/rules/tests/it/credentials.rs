@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use assay_fakes::credentials::{LOOK_ALIKES, PlantedFile, Random, planted};
 use assay_rules::redact;
+use assay_testkit::credentials::{LOOK_ALIKES, PlantedFile, Random, planted};
 
 use crate::review;
 

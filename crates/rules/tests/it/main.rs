@@ -8,8 +8,8 @@ mod structure;
 mod whole;
 
 use assay_change::{Scope, Selection};
-use assay_fakes::Repository;
 use assay_rules::{Reviewed, Rulebook};
+use assay_testkit::Repository;
 
 /// A file's path and its text.
 type File<'t> = (&'t str, &'t str);

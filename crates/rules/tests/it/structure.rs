@@ -1,11 +1,11 @@
 //! What the rules make of each hunk, and what they know of the code around a line.
 
 use assay_change::tree::DirTree;
-use assay_fakes::Repository;
 use assay_findings::coverage::Look;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_rules::WithSymbols;
+use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 
 use crate::review;

@@ -1,6 +1,6 @@
 //! The tools over a JIRA that is none.
 
-use assay_fakes::jira::FakeJira;
+use assay_testkit::jira::FakeJira;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 

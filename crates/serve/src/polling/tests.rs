@@ -1,10 +1,10 @@
 //! Looking at a strict fake of GitHub, over TCP, into a queue on files.
 
-use assay_fakes::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
-use assay_fakes::jira::{self, FakeJira};
 use assay_store::files::FileQueue;
 use assay_store::pulls::Origin;
 use assay_store::queue::Policy;
+use assay_testkit::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
+use assay_testkit::jira::{self, FakeJira};
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use assay_change::state::State;
-use assay_fakes::github::{self as fake, Access, Fault, NewPull, sha};
 use assay_store::clock;
 use assay_store::files::FileQueue;
 use assay_store::pulls::{Origin, Pull};
 use assay_store::queue::{Addressed, Policy, Settlement, Tenure};
 use assay_store::task::Task;
+use assay_testkit::github::{self as fake, Access, Fault, NewPull, sha};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -556,7 +556,7 @@ fn a_damaged_report_is_never_answered_with_ready() {
     stage.push(json!({}));
     let code = "def total(prices):\n    return sum(prices)\n";
     fs::write(stage.folder.path().join("shop.py"), code).unwrap();
-    for report in assay_fakes::model::DAMAGED_REPORTS {
+    for report in assay_testkit::model::DAMAGED_REPORTS {
         let asked = json!({ "task_id": "one", "report": report.text });
         // A report that nothing can be read from is refused, which is no pass either.
         if let Ok(answer) = stage.call("report_findings", asked) {

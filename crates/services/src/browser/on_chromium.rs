@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use assay_fakes::chromium::PrivateChromium;
-use assay_fakes::pages::{Answer, Pages};
+use assay_testkit::chromium::PrivateChromium;
+use assay_testkit::pages::{Answer, Pages};
 use serde_json::{Value, json};
 
 use super::page::WORLD;

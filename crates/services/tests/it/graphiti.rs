@@ -3,9 +3,9 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use assay_fakes::graphiti::{FakeGraphiti, Manner, Memory};
-use assay_fakes::pages::{Answer, Pages};
 use assay_services::graphiti::{Episode, Graphiti, GraphitiError, GroupId, Query, Session};
+use assay_testkit::graphiti::{FakeGraphiti, Manner, Memory};
+use assay_testkit::pages::{Answer, Pages};
 use expect_test::{Expect, expect};
 use serde_json::json;
 

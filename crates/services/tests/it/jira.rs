@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use assay_fakes::jira::{FakeJira, Fault, PROJECT, TOKEN, USER};
 use assay_services::jira::{
     Child, Draft, FieldValue, Flavour, Jira, JiraError, NewTicket, document,
 };
 use assay_services::outcome::{Moved, Told};
 use assay_store::pulls::TicketKey;
+use assay_testkit::jira::{FakeJira, Fault, PROJECT, TOKEN, USER};
 use expect_test::{Expect, expect};
 use serde_json::json;
 
@@ -309,7 +309,7 @@ fn a_wrong_key_is_refused() {
 
 #[test]
 fn the_fake_takes_no_plain_text_for_a_document() {
-    use assay_fakes::web::{Asked, Service as _};
+    use assay_testkit::web::{Asked, Service as _};
     let fake = FakeJira::cloud();
     let ticket = fake.add("Task", "A task");
     let basic = "Basic YWRhQGV4YW1wbGUub3JnOmppcmEtdG9rZW4tMDEyMzQ1Njc4OQ==";

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use assay_fakes::linear::{FakeLinear, Fault, KEY, TEAM_KEY};
 use assay_sandbox::{KeySource, Keys};
 use assay_services::linear::{Id, Linear, LinearError};
 use assay_services::outcome::{Moved, Told};
+use assay_testkit::linear::{FakeLinear, Fault, KEY, TEAM_KEY};
 
 use crate::stage::{Direct, Waits, keys};
 

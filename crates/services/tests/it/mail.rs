@@ -5,14 +5,14 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_fakes::github::{Fault, When, sha};
-use assay_fakes::jira::{self as fake_jira, FakeJira};
 use assay_sandbox::{KeySource, Keys};
 use assay_services::jira::{Flavour, Jira};
 use assay_services::mail::{Delivery, Letter, Mail, Review, TicketWord};
 use assay_store::clock;
 use assay_store::outbox::Outbox;
 use assay_store::task::{Moment, TaskId};
+use assay_testkit::github::{Fault, When, sha};
+use assay_testkit::jira::{self as fake_jira, FakeJira};
 use expect_test::{Expect, expect};
 use jiff::SignedDuration;
 use serde_json::json;

@@ -4,8 +4,8 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::time::Duration;
 
-use assay_fakes::pages::{Answer, Pages};
 use assay_services::browser::{Endpoint, Page, Timeouts};
+use assay_testkit::pages::{Answer, Pages};
 use expect_test::{Expect, expect};
 
 /// The end of the message about a port where something else than a browser listens.

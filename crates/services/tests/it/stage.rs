@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use assay_fakes::web::{Answer, Asked, Service};
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::http::{Clock, Lost, NotWaited, Request, Response, Transport};
+use assay_testkit::web::{Answer, Asked, Service};
 
 /// Carries a request to a service in the same process.
 pub(crate) struct Direct(pub(crate) Arc<dyn Service>);

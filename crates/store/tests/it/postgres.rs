@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use assay_fakes::postgres::{Durable, PrivatePostgres, in_schema, schema};
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{
     Addressed, Again, Claimed, Failure, Filter, Policy, Queue, QueueError, Settled, Settlement,
     Standing, Tenure, Who,
 };
 use assay_store::task::{AgentId, QueueName, Status, Task, TaskId};
+use assay_testkit::postgres::{Durable, PrivatePostgres, in_schema, schema};
 
 const MINUTE: Duration = Duration::from_secs(60);
 

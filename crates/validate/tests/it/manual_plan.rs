@@ -17,7 +17,7 @@ fn check(texts: &[&str], previous: &str, expected: Expect) {
 
 #[test]
 fn each_criterion_gets_one_box() {
-    let spec = spec::read(assay_fakes::specs::LOGIN, "{}").unwrap();
+    let spec = spec::read(assay_testkit::specs::LOGIN, "{}").unwrap();
     expect![[r#"
         # Manual Test Plan
 

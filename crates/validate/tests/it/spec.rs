@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use assay_checks::verification::Group;
-use assay_fakes::specs::LOGIN;
+use assay_testkit::specs::LOGIN;
 use assay_validate::plan::ImplementationPlan;
 use assay_validate::spec::{Spec, SpecError};
 use expect_test::{Expect, expect};

@@ -11,10 +11,10 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use assay_fakes::postgres::{Durable, PrivatePostgres};
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{Addressed, Policy, Queue, Settlement, Tenure};
 use assay_store::task::{AgentId, Moment, QueueName, Task};
+use assay_testkit::postgres::{Durable, PrivatePostgres};
 use serde_json::Value;
 
 use crate::bench::{Bar, Row};
@@ -147,8 +147,8 @@ fn script(program: PathBuf, folder: &Path, name: &str, text: &str) -> anyhow::Re
 
 /// Times all of them, one after the other.
 pub(crate) fn rows() -> anyhow::Result<Vec<Row>> {
-    if assay_fakes::postgres::programs().is_none() {
-        let how = assay_fakes::postgres::HOW;
+    if assay_testkit::postgres::programs().is_none() {
+        let how = assay_testkit::postgres::HOW;
         return Ok(vec![Row::missing("queue in PostgreSQL", how)]);
     }
     let server = PrivatePostgres::start(&target_folder("postgres")?, Durable::Yes)?;

@@ -9,9 +9,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use assay_fakes::chromium::{self, PrivateChromium};
-use assay_fakes::pages::{Answer, Pages};
 use assay_services::browser::{Endpoint, Product};
+use assay_testkit::chromium::{self, PrivateChromium};
+use assay_testkit::pages::{Answer, Pages};
 
 use super::{Check, Outcome};
 use crate::peers;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use anyhow::ensure;
-use assay_fakes::pages::{Answer, Pages};
 use assay_services::browser::flow::{self, Base};
 use assay_services::browser::{Endpoint, Page, Timeouts};
+use assay_testkit::pages::{Answer, Pages};
 
 use crate::workspace::target_folder;
 

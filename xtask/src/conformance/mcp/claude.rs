@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use anyhow::{Context, ensure};
-use assay_fakes::model::{Answer, Asked, FakeModel};
+use assay_testkit::model::{Answer, Asked, FakeModel};
 use serde_json::{Value, json};
 
 use super::stage::{Ran, Served, Stage, assay};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::ensure;
-use assay_fakes::github::{self as fake, Access, NewPull, sha};
+use assay_testkit::github::{self as fake, Access, NewPull, sha};
 use serde_json::{Value, json};
 
 use super::stage::{Ran, Stage, assay};

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use anyhow::ensure;
-use assay_fakes::jira::{FakeJira, TOKEN, USER};
+use assay_testkit::jira::{FakeJira, TOKEN, USER};
 use serde_json::json;
 
 use super::stage::{Ran, Stage, assay};

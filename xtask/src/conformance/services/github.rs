@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use assay_fakes::github::{self as fake, Access, NewPull, sha};
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::github::{GitHub, Pace};
 use assay_services::http::Patience;
 use assay_store::pulls::RepositoryName;
+use assay_testkit::github::{self as fake, Access, NewPull, sha};
 
 use super::description;
 use super::prism::Prism;

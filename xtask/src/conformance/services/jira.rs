@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use assay_fakes::jira::{FakeJira, PROJECT, TOKEN, USER};
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::http::{Api, Authorization, Call, Patience, Wire};
 use assay_services::jira::{Child, Draft, FieldValue, Flavour, Jira, NewTicket};
+use assay_testkit::jira::{FakeJira, PROJECT, TOKEN, USER};
 use serde_json::{Value, json};
 
 use super::prism::Prism;

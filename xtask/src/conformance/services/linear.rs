@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
-use assay_fakes::linear::{FakeLinear, KEY, TEAM_KEY};
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::http::{Patience, Wire};
 use assay_services::linear::{Id, Linear, OPERATIONS};
+use assay_testkit::linear::{FakeLinear, KEY, TEAM_KEY};
 use serde_json::json;
 
 use super::{Check, Outcome, description};

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use assay_fakes::model::{Answer, Asked, FakeModel, Fault, Options};
+use assay_testkit::model::{Answer, Asked, FakeModel, Fault, Options};
 
 use super::github::{MODEL_KEY, REPO, Stage};
 use super::*;

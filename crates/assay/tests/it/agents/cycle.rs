@@ -1,6 +1,6 @@
 //! Review, fix, review: until it is approved, or a person has to decide.
 
-use assay_fakes::model::{Answer, Asked, FakeModel};
+use assay_testkit::model::{Answer, Asked, FakeModel};
 
 use super::*;
 
@@ -144,7 +144,7 @@ fn with_a_model_a_change_is_refused_mended_in_a_work_tree_and_approved() {
 
 #[test]
 fn a_damaged_report_of_a_model_is_never_an_approval() {
-    for report in assay_fakes::model::DAMAGED_REPORTS
+    for report in assay_testkit::model::DAMAGED_REPORTS
         .iter()
         .filter(|report| ["half list", "contradiction in words"].contains(&report.name))
     {

@@ -1,6 +1,6 @@
 //! A posted review folds the findings that can wait, and drops none, on a GitHub that is none.
 
-use assay_fakes::model::{Answer, Asked, FakeModel, Options};
+use assay_testkit::model::{Answer, Asked, FakeModel, Options};
 
 use super::github::{MODEL_KEY, REPO, Stage};
 use super::*;

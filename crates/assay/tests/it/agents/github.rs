@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use assay_fakes::github::{self as fake, Access, Clock, NewPull, Server};
-use assay_fakes::jira::{self, FakeJira};
-use assay_fakes::storm;
-use assay_fakes::web::Served;
-use assay_fakes::webhook::{self, Connection, pull_request};
+use assay_testkit::github::{self as fake, Access, Clock, NewPull, Server};
+use assay_testkit::jira::{self, FakeJira};
+use assay_testkit::storm;
+use assay_testkit::web::Served;
+use assay_testkit::webhook::{self, Connection, pull_request};
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -287,7 +287,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
     assert_eq!(stage.jira.status(&stage.ticket), "Approved");
     let logs = fs::read_to_string(stage.repository.path().join("logs/agent.log")).unwrap();
     assert!(!logs.contains(TOKEN) && !logs.contains(jira::TOKEN));
-    let pushed = assay_fakes::git(&stage.bare, &["log", "-1", "--format=%B", &second]);
+    let pushed = assay_testkit::git(&stage.bare, &["log", "-1", "--format=%B", &second]);
     assert!(pushed.contains("Review-Cycle: 1"), "{pushed}");
 }
 

@@ -15,7 +15,7 @@ fn with_pull_request() -> (Repository, tempfile::TempDir) {
     let remote = tempfile::tempdir().unwrap();
     let url = remote.path().join("owner/repo");
     fs::create_dir_all(&url).unwrap();
-    assay_fakes::git(&url, &["init", "--quiet", "--bare", "--initial-branch=main"]);
+    assay_testkit::git(&url, &["init", "--quiet", "--bare", "--initial-branch=main"]);
     repository.git(&["remote", "add", "origin", url.to_str().unwrap()]);
     repository.git(&["push", "--quiet", "origin", "main", "topic:refs/pull/999/head"]);
     repository.git(&["branch", "--quiet", "-D", "topic"]);

@@ -21,7 +21,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 use serde_json::{Value, json};
 
 use crate::{Ran, assay_with};

@@ -3,8 +3,8 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use assay_fakes::github::NewPull;
 use assay_sandbox::{Held, limits};
+use assay_testkit::github::NewPull;
 
 use super::github::{REPO, Stage};
 use super::*;

@@ -3,8 +3,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use assay_fakes::git;
-use assay_fakes::github::NewPull;
+use assay_testkit::git;
+use assay_testkit::github::NewPull;
 
 use super::github::{REPO, Stage};
 use super::*;

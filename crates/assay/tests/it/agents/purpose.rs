@@ -1,6 +1,6 @@
 //! Readers are told the text of the pull request, and of the ticket that a task is for.
 
-use assay_fakes::model::FakeModel;
+use assay_testkit::model::FakeModel;
 
 use super::approvals::{GOOD, Says, model, with_model};
 use super::github::{REPO, Stage};

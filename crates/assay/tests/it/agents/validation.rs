@@ -1,6 +1,6 @@
 //! What is implemented by a spec is validated by the agent that implemented it.
 
-use assay_fakes::model::{Answer, Asked, FakeModel};
+use assay_testkit::model::{Answer, Asked, FakeModel};
 
 use super::*;
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 use serde_json::{Value, json};
 
 use crate::assay_with;
@@ -207,7 +207,7 @@ fn a_list_of_findings_is_a_report_and_an_empty_one_is_of_nothing() {
 #[test]
 fn a_damaged_report_that_is_handed_in_is_never_a_pass() {
     let names = ["half list", "nested finding", "contradiction in words", "unknown severity"];
-    let damaged = assay_fakes::model::DAMAGED_REPORTS.iter();
+    let damaged = assay_testkit::model::DAMAGED_REPORTS.iter();
     for damaged in damaged.filter(|report| names.contains(&report.name)) {
         let case = Case::new("");
         let folder = case.repository.path();

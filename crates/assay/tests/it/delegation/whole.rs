@@ -1,6 +1,6 @@
 //! The cost of a whole review: calls and bytes.
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 use super::*;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use assay_fakes::model::{Answer, Asked, FakeModel, Options};
+use assay_testkit::model::{Answer, Asked, FakeModel, Options};
 use serde_json::Value;
 
 use super::write;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 use serde_json::{Value, json};
 
 use crate::{Ran, assay_in};

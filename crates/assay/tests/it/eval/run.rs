@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use assay_fakes::model::{Answer, Asked, FakeModel, Options, Script, SmallReview};
+use assay_testkit::model::{Answer, Asked, FakeModel, Options, Script, SmallReview};
 use serde_json::Value;
 
 use super::write;

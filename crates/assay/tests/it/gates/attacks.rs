@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 use serde_json::{Value, json};
 
 use super::{PLAN, faulty, gate, with_plan};

@@ -1,6 +1,6 @@
 //! The bar of a gate on written work: all that its plan ever asked for.
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 use super::gate;
 use crate::Ran;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 use expect_test::expect;
 use serde_json::{Value, json};
 

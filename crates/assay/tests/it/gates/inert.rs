@@ -1,7 +1,7 @@
 //! Definitions that no run reaches and tests that cannot fail meet no criterion; those that look alike and are
 //! right do.
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 use super::gate;
 

@@ -1,7 +1,7 @@
 //! A judgement holds for the content that was judged: whatever is merged beside it, and when the content comes
 //! back.
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 use super::gate;
 use crate::Ran;

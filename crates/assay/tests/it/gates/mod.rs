@@ -16,7 +16,7 @@ mod writers;
 
 use std::fs;
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 
 use crate::{Ran, assay_in};

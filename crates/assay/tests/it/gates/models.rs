@@ -1,7 +1,7 @@
 //! Gates with a model that says what else to verify, and verifies it.
 
-use assay_fakes::Repository;
-use assay_fakes::model::{Answer, Asked, FakeModel, Options};
+use assay_testkit::Repository;
+use assay_testkit::model::{Answer, Asked, FakeModel, Options};
 use serde_json::{Value, json};
 
 use super::{PLAN, with_plan};

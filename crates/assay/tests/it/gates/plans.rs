@@ -1,6 +1,6 @@
 //! Plans in which criteria stand where a reader may overlook them: each is read, or named.
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 use super::gate;
 use crate::Ran;

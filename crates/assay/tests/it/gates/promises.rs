@@ -1,6 +1,6 @@
 //! Checks of `impl-code` on code that was written to a plan, and criteria that are met by half.
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 
 use super::gate;
 use crate::Ran;

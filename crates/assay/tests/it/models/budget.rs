@@ -1,6 +1,6 @@
 //! What may be spent: never more than that, and who was not asked for want of it is named.
 
-use assay_fakes::model::Pause;
+use assay_testkit::model::Pause;
 
 use super::*;
 

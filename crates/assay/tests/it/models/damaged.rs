@@ -1,6 +1,6 @@
 //! Answers that lost, hide or contradict a finding never read as a clean change, whoever gives them.
 
-use assay_fakes::model::DAMAGED_REPORTS;
+use assay_testkit::model::DAMAGED_REPORTS;
 
 use super::*;
 

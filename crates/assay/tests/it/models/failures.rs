@@ -3,7 +3,7 @@
 
 mod stages;
 
-use assay_fakes::model::{Cut, Pause, RetryAfter};
+use assay_testkit::model::{Cut, Pause, RetryAfter};
 
 use super::*;
 

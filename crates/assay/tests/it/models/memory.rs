@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use assay_fakes::graphiti::{FakeGraphiti, Manner, Memory};
+use assay_testkit::graphiti::{FakeGraphiti, Manner, Memory};
 
 use super::*;
 use crate::injection::sent;

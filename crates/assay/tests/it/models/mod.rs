@@ -18,8 +18,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use assay_fakes::Repository;
-use assay_fakes::model::{Answer, Asked, FakeModel, Fault, Options, Usage};
+use assay_testkit::Repository;
+use assay_testkit::model::{Answer, Asked, FakeModel, Fault, Options, Usage};
 use serde_json::{Value, json};
 
 use crate::{Ran, assay_with};

@@ -35,7 +35,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use assay_fakes::Repository;
+use assay_testkit::Repository;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use assay_fakes::model::{Answer, Asked, FakeModel, Options};
+use assay_testkit::model::{Answer, Asked, FakeModel, Options};
 use serde_json::json;
 
 use super::{PLAN, RUNNER, Stage};

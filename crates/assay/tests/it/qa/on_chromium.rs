@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use assay_fakes::chromium::PrivateChromium;
-use assay_fakes::pages::{Answer, Pages};
+use assay_testkit::chromium::PrivateChromium;
+use assay_testkit::pages::{Answer, Pages};
 use serde_json::Value;
 
 use super::tryout::{OWN, issue, plan, tried};

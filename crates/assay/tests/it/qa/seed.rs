@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use assay_fakes::specs::LOGIN as SPEC;
+use assay_testkit::specs::LOGIN as SPEC;
 
 use super::Stage;
 

@@ -1,7 +1,7 @@
 //! What those who follow a spec in JIRA and Linear are told, and what becomes of tickets.
 
-use assay_fakes::jira::{self, FakeJira};
-use assay_fakes::linear::{self, FakeLinear, Fault};
+use assay_testkit::jira::{self, FakeJira};
+use assay_testkit::linear::{self, FakeLinear, Fault};
 use expect_test::{Expect, expect};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use assay_fakes::pages::{Answer, Pages};
+use assay_testkit::pages::{Answer, Pages};
 use serde_json::{Value, json};
 
 use super::{PLAN, SPEC, Stage};

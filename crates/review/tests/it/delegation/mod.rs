@@ -11,7 +11,6 @@ use std::path::PathBuf;
 
 use assay_change::state::State;
 use assay_change::{Change, Scope, Selection};
-use assay_fakes::Repository;
 use assay_findings::coverage::Requirement;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::WithoutContent;
@@ -23,6 +22,7 @@ use assay_review::delegation::{
 use assay_review::recording::{Grouping, RecordedModels, RecordedTerms};
 use assay_review::{Reviewer, Rules, delegation};
 use assay_rules::Rulebook;
+use assay_testkit::Repository;
 use expect_test::Expect;
 use serde_json::json;
 

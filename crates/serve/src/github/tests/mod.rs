@@ -7,11 +7,11 @@ mod writing;
 
 use std::time::Duration;
 
-use assay_fakes::github::{self as fake, Access, Fault, NewPull, When, sha};
-use assay_fakes::jira::FakeJira;
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::github::Pace;
 use assay_services::http::{Clock, NotWaited};
+use assay_testkit::github::{self as fake, Access, Fault, NewPull, When, sha};
+use assay_testkit::jira::FakeJira;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use assay_fakes::github::{self as fake, Access, Fault, NewPull};
-use assay_fakes::jira::FakeJira;
-use assay_fakes::webhook::{self, Answer, commit, pull_request, signature};
 use assay_store::files::FileQueue;
 use assay_store::queue::{Filter, Policy, Queue, Settlement, Tenure};
 use assay_store::task::Status;
+use assay_testkit::github::{self as fake, Access, Fault, NewPull};
+use assay_testkit::jira::FakeJira;
+use assay_testkit::webhook::{self, Answer, commit, pull_request, signature};
 use expect_test::{Expect, expect};
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_assert, prop_oneof};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use assay_fakes::github::{Access, Fault, NewPull as FakePull, When, sha};
 use assay_findings::post::check_run;
 use assay_services::github::{LineComment, NewPull, OpenPulls, PullState, PullUpdate, Side};
+use assay_testkit::github::{Access, Fault, NewPull as FakePull, When, sha};
 use expect_test::expect;
 use serde_json::{Value, json};
 

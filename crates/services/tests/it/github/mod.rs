@@ -10,8 +10,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use assay_fakes::github::{self as fake, Access, NewPull, sha};
-use assay_fakes::web::{Answer, Asked};
 use assay_findings::coverage::Coverage;
 use assay_findings::path::RepoPath;
 use assay_findings::post::{
@@ -23,6 +21,8 @@ use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::github::{GitHub, Pace};
 use assay_services::http::{Clock, Lost, NotWaited, Request, Response, Transport};
 use assay_store::pulls::RepositoryName;
+use assay_testkit::github::{self as fake, Access, NewPull, sha};
+use assay_testkit::web::{Answer, Asked};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use assay_fakes::github::{Access, Fault, sha};
 use assay_findings::post::{Draft, Fingerprint};
 use assay_services::github::post::{Moved, Posted, Standing, post};
+use assay_testkit::github::{Access, Fault, sha};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 

@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use assay_fakes::github::{Fault, SeenReview, When, sha};
 use assay_findings::post::{Draft, Event};
 use assay_services::github::post::{Posted, Standing, post};
+use assay_testkit::github::{Fault, SeenReview, When, sha};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

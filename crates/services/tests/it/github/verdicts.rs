@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use assay_fakes::github::{Access, Fault, When, sha};
 use assay_findings::post::{Draft, WhenReady};
 use assay_findings::synthesis::synthesize;
 use assay_services::github::PullUpdate;
 use assay_services::github::post::{Moved, Posted, post};
+use assay_testkit::github::{Access, Fault, When, sha};
 use expect_test::expect;
 use serde_json::{Value, json};
 

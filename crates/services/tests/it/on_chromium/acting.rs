@@ -1,6 +1,6 @@
 //! Clicks, keys and texts, as the page sees them.
 
-use assay_fakes::pages::Answer;
+use assay_testkit::pages::Answer;
 use serde_json::json;
 
 use super::{Lab, TIMEOUTS};

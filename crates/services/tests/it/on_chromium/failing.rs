@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use assay_fakes::pages::Answer;
 use assay_services::browser::{Gone, Page, PageError, Timeouts};
+use assay_testkit::pages::Answer;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Flows and pages, replayed.
 
-use assay_fakes::pages::Answer;
 use assay_services::browser::Page;
 use assay_services::browser::flow::{self, Base, Outcome, Setting, Standing};
+use assay_testkit::pages::Answer;
 use expect_test::{Expect, expect};
 
 use super::{APP, HURRIED, Lab, TIMEOUTS};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use assay_fakes::pages::Answer;
 use assay_services::browser::{Kind, Timeouts};
+use assay_testkit::pages::Answer;
 use serde_json::json;
 
 use super::{Lab, TIMEOUTS};

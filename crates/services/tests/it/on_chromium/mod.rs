@@ -10,9 +10,9 @@ mod statuses;
 
 use std::time::Duration;
 
-use assay_fakes::chromium::PrivateChromium;
-use assay_fakes::pages::{Answer, Pages};
 use assay_services::browser::{Command, Endpoint, Page, Timeouts};
+use assay_testkit::chromium::PrivateChromium;
+use assay_testkit::pages::{Answer, Pages};
 use serde_json::{Value, json};
 
 const APP: &str = include_str!("../pages/app.html");

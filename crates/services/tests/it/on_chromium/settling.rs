@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use assay_fakes::pages::Answer;
 use assay_services::browser::flow::{self, Base, Visit};
 use assay_services::browser::{Page, Timeouts};
+use assay_testkit::pages::Answer;
 
 use super::{APP, Lab, TIMEOUTS};
 

@@ -1,7 +1,7 @@
 //! The status that a server answered with, wherever the document came from.
 
-use assay_fakes::pages::Answer;
 use assay_services::browser::Page;
+use assay_testkit::pages::Answer;
 
 use super::{APP, Lab, TIMEOUTS};
 

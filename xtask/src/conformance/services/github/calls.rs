@@ -1,12 +1,12 @@
 //! Every call that the client makes, in an order in which each has what it needs.
 
 use anyhow::{Context, ensure};
-use assay_fakes::github::sha;
 use assay_findings::path::RepoPath;
 use assay_findings::post;
 use assay_services::github::{Event, LineComment, NewPull, NewReview, OpenPulls, PullUpdate, Side};
 use assay_services::http::ServiceError;
 use assay_store::pulls::CommitId;
+use assay_testkit::github::sha;
 
 use super::{REPO, Stage};
 use crate::conformance::{Check, Outcome};

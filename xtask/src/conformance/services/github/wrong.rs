@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use anyhow::ensure;
-use assay_fakes::github::{Fault, sha};
 use assay_services::http::{Effect, Method, Request, Response, Transport as _, Wire};
+use assay_testkit::github::{Fault, sha};
 use serde_json::{Value, json};
 
 use super::{REPO, Stage, TOKEN};

@@ -13,8 +13,8 @@ mod serving;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use assay_fakes::github::{Access, Clock, GitHub, NewPull, sha};
-use assay_fakes::web::{Answer, Asked};
+use assay_testkit::github::{Access, Clock, GitHub, NewPull, sha};
+use assay_testkit::web::{Answer, Asked};
 use serde_json::{Value, json};
 
 const REPO: &str = "octo/demo";

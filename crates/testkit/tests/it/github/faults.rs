@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use assay_fakes::github::{Fault, GitHub, When};
-use assay_fakes::web::{Answer, Asked};
+use assay_testkit::github::{Fault, GitHub, When};
+use assay_testkit::web::{Answer, Asked};
 use expect_test::expect;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Check runs and uploads.
 
-use assay_fakes::github::{GitHub, sha};
+use assay_testkit::github::{GitHub, sha};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Comments that come alone.
 
-use assay_fakes::github::sha;
+use assay_testkit::github::sha;
 use expect_test::expect;
 use serde_json::{Value, json};
 

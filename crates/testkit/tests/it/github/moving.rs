@@ -1,6 +1,6 @@
 //! What becomes of threads when the head moves on.
 
-use assay_fakes::github::sha;
+use assay_testkit::github::sha;
 use expect_test::expect;
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use assay_fakes::model::{Answer, Asked, FakeModel, Fault, Fixed, Options, Pause, Script};
+use assay_testkit::model::{Answer, Asked, FakeModel, Fault, Fixed, Options, Pause, Script};
 
 use crate::{ALL, CHAT, MESSAGES, ask, body, connect, read, request};
 

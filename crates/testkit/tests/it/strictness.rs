@@ -1,6 +1,6 @@
 //! What the providers refuse is refused.
 
-use assay_fakes::model::{FakeModel, Fixed};
+use assay_testkit::model::{FakeModel, Fixed};
 use serde_json::{Value, json};
 
 use crate::{ALL, CHAT, MESSAGES, RESPONSES, ask, body, connect, read, request};

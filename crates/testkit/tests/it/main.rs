@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use assay_fakes::model::FakeModel;
+use assay_testkit::model::FakeModel;
 use serde_json::{Value, json};
 
 const MESSAGES: &str = "/v1/messages";

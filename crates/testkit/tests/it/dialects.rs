@@ -1,6 +1,6 @@
 //! What a good answer looks like in each dialect.
 
-use assay_fakes::model::{Answer, Asked, FakeModel, Fixed, Usage};
+use assay_testkit::model::{Answer, Asked, FakeModel, Fixed, Usage};
 use serde_json::{Value, json};
 
 use crate::{ALL, CHAT, MESSAGES, RESPONSES, ask, body, connect, read, request};

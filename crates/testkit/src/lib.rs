@@ -1,7 +1,7 @@
-//! What tests and chores stand on; no part of the product.
+//! Helpers of tests and chores: repositories, servers and fakes of services. No part of the product.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-#![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
+#![allow(clippy::disallowed_methods, reason = "tests start programs and read the environment")]
 
 #[cfg(unix)]
 pub mod chromium;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use assay_fakes::github::{NewPull, sha};
-use assay_fakes::web::Asked;
+use assay_testkit::github::{NewPull, sha};
+use assay_testkit::web::Asked;
 use serde_json::{Value, json};
 
 use super::{DIFF, REPO, ask, ask_with, github, told};

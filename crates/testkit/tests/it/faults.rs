@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::time::{Duration, UNIX_EPOCH};
 
-use assay_fakes::model::{Cut, FakeModel, Fault, Fixed, Pause, RetryAfter, Script};
+use assay_testkit::model::{Cut, FakeModel, Fault, Fixed, Pause, RetryAfter, Script};
 use serde_json::Value;
 
 use crate::{ALL, CHAT, Got, MESSAGES, RESPONSES, ask, body, connect, request};

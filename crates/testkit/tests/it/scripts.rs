@@ -1,6 +1,6 @@
 //! What the ready-made scripts say.
 
-use assay_fakes::model::{FakeModel, Fault, Obedient, Rule, Rules, Script, SmallReview};
+use assay_testkit::model::{FakeModel, Fault, Obedient, Rule, Rules, Script, SmallReview};
 use serde_json::{Value, json};
 
 use crate::{CHAT, ask, body};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_fakes::github::{Busiest, GitHub};
+use assay_testkit::github::{Busiest, GitHub};
 use serde_json::{Value, json};
 
 use super::{REPO, ask, ask_with, github};

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_fakes::github::{Fault, Server, When};
+use assay_testkit::github::{Fault, Server, When};
 
 use super::{REPO, github};
 

@@ -1,6 +1,6 @@
 //! Reviews: whole or not at all.
 
-use assay_fakes::github::{Access, sha};
+use assay_testkit::github::{Access, sha};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 

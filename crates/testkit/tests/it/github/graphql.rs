@@ -1,6 +1,6 @@
 //! Threads, as only GraphQL knows them.
 
-use assay_fakes::github::{Fault, GitHub, When};
+use assay_testkit::github::{Fault, GitHub, When};
 use serde_json::{Value, json};
 
 use super::{REPO, github, review};
@@ -92,7 +92,7 @@ fn a_mutation_goes_wrong_by_its_name() {
     github.fail_next("ResolveThread", Fault::BadGateway(When::BeforeEffect));
     query(&github, "t-rev", STATE, number(1));
     let body = json!({ "query": RESOLVE, "variables": { "id": id } });
-    let asked = assay_fakes::web::Asked {
+    let asked = assay_testkit::web::Asked {
         method: "POST".to_owned(),
         target: "/graphql".to_owned(),
         headers: Vec::new(),
