@@ -15,30 +15,31 @@ use assay_agents::workflow::{self, Fixes, Publishes, Reviews, Runner, Shop, Vali
 use assay_change::{GitError, Scope, Selection};
 use assay_findings::gate::Mode;
 use assay_findings::path::RepoPath;
-use assay_review::fixer::{Errand, FixerError, Mended};
+use assay_review::fixer::{Errand, FixerError};
 use assay_review::handed_in;
 use assay_review::persona::Tier;
 use assay_validate::ending::Ending;
 use assay_validate::paper::ESCALATION;
 use serde_json::Value;
 
-use crate::commands::fix::apply_safe;
-use crate::environment::{state_of, variable};
-use crate::models::{self, Asked, Keeping, Line, ModelArgs};
+use crate::environment::Environment;
+use crate::models::{self, Asked, Keeping, Line, ModelRequest};
 use crate::posting;
 use crate::purpose;
-use crate::reviewing::{Prepared, breaks_something};
+use crate::reviewing::Prepared;
+use crate::safe_fixes::{safe_fixes, told};
 use crate::settings::Configuration;
 use crate::settings::agents::AgentSettings;
 use crate::settings::service::A_MOMENT;
 use crate::telling::OnGithub;
-use crate::terminal::count;
 use crate::validating::{self, CameTo, Host, Place, Silent};
+use crate::wording::count;
 
 /// Puts together the kinds of work that agents do in a repository.
 pub(crate) fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
     let publishes = publishes(root, &settings.configuration)?;
-    let state = state_of(root);
+    let environment = settings.configuration.environment();
+    let state = environment.state_of(root);
     let shop = Shop {
         publishes,
         root: root.to_owned(),
@@ -50,21 +51,19 @@ pub(crate) fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Wor
     };
     // What an agent's program starts of assay finds the same seals.
     let needed = Runner::needed().chain(["XDG_STATE_HOME"]);
-    let variables = needed.filter_map(|name| Some((name.to_owned(), variable(name)?)));
+    let variables = needed.filter_map(|name| Some((name.to_owned(), environment.variable(name)?)));
     let (root, mcp) = (root.to_owned(), settings.mcp.clone());
     let runner = Runner { root: root.clone(), mcp, variables: variables.collect() };
+    let by_command = ByCommand { environment: environment.clone(), root: root.clone() };
     let by_program = |leaves| CommandWork { shop: shop.clone(), runner: runner.clone(), leaves };
     let works = Works::default()
-        .with("review", ReviewWork { shop: shop.clone(), reviews: ByCommand(root.clone()) })
+        .with("review", ReviewWork { shop: shop.clone(), reviews: by_command.clone() })
         .with("implementation", by_program(Leaves::Changes))
         .with("architecture", by_program(Leaves::Words))
         .with("planning", by_program(Leaves::Words))
         .with("qa_verification", by_program(Leaves::Findings))
-        .with(
-            "validation",
-            ValidationWork { shop: shop.clone(), validates: ByCommand(root.clone()) },
-        )
-        .with("fix", FixWork { shop, fixes: ByCommand(root), runner });
+        .with("validation", ValidationWork { shop: shop.clone(), validates: by_command.clone() })
+        .with("fix", FixWork { shop, fixes: by_command, runner });
     Ok(works)
 }
 
@@ -83,16 +82,20 @@ fn publishes(
 }
 
 /// Reviews, fixes and validates as `assay review`, `assay fix` and `assay qa` do, in a repository.
-struct ByCommand(PathBuf);
+#[derive(Clone)]
+struct ByCommand {
+    environment: Environment,
+    root: PathBuf,
+}
 
 impl Reviews for ByCommand {
     fn review(&self, scope: &Scope, job: &Job<'_>) -> Result<workflow::Reviewed, Failed> {
-        let ByCommand(root) = self;
-        let args = ModelArgs::where_configured();
+        let ByCommand { environment, root } = self;
+        let models = ModelRequest::where_configured();
         let also = persona(job.agent);
-        let asked = Asked { args: &args, keeping: Keeping::Answers, line: None, also };
-        let prepared = Prepared::open(root, scope, &Selection::default(), asked);
-        let handed_in = handed_in::for_task(&state_of(root), &job.task.id);
+        let asked = Asked { models: &models, keeping: Keeping::Answers, line: None, also };
+        let prepared = Prepared::open(environment, root, scope, &Selection::default(), asked);
+        let handed_in = handed_in::for_task(&environment.state_of(root), &job.task.id);
         let handed_in = handed_in.map_err(|error| failed(&error.into()))?;
         let mut prepared = prepared.map_err(|error| failed(&error))?.with(handed_in);
         prepared.state_purpose(&purpose::of_task(job));
@@ -158,13 +161,14 @@ fn persona(agent: &AgentConfig) -> Option<(String, String)> {
 
 impl Fixes for ByCommand {
     fn fix(&self, folder: &Path, base: Option<&str>, job: &Job<'_>) -> Result<String, Failed> {
-        let ByCommand(root) = self;
+        let ByCommand { environment, root } = self;
         let base = known(base)?;
-        let mut done = safe_fixes(folder, base).map_err(|error| failed(&error))?;
-        let configuration = Configuration::on_disk(root).map_err(|error| failed(&error))?;
+        let mut done = safe_fixes(environment, folder, base).map_err(|error| failed(&error))?;
+        let configuration =
+            Configuration::on_disk(environment, root).map_err(|error| failed(&error))?;
         let models = configuration.as_ref().map(Configuration::models);
         if let Some(models) = models.filter(|models| models.is_configured()) {
-            let line = Line::open(&ModelArgs::default(), models, root);
+            let line = Line::open(&ModelRequest::default(), models, root);
             let line = line.map_err(|error| failed(&error))?;
             let fixer = models::fixer(models, job.agent.tier, &line);
             let fixer = fixer.map_err(|error| failed(&error))?;
@@ -205,13 +209,13 @@ impl Validates for ByCommand {
         spec: &str,
         job: &Job<'_>,
     ) -> Result<Validated, Failed> {
-        let ByCommand(root) = self;
+        let ByCommand { environment, root } = self;
         let base = Some(known(base)?);
-        let place = Place::of(folder, spec).map_err(|error| failed(&error))?;
+        let place = Place::of(environment, folder, spec).map_err(|error| failed(&error))?;
         if let Err(missing) = place.check_complete() {
             return Ok(Validated::NotYet { missing: missing.to_string() });
         }
-        let models = &ModelArgs::where_configured();
+        let models = &ModelRequest::where_configured();
         // There has to be time left to commit what came of it.
         let seconds = (job.agent.timeout * 9 / 10).as_secs().max(1);
         let host = Some(Host { root, seconds });
@@ -235,14 +239,6 @@ impl Validates for ByCommand {
     }
 }
 
-/// Says what a model mended.
-pub(crate) fn told(mended: Mended) -> Vec<String> {
-    let Mended { summary, applied, refused } = mended;
-    let edits = format!("{} by a model: {summary}", count(applied, "edit"));
-    let refused = refused.into_iter().map(|why| format!("an edit was refused: {why}"));
-    std::iter::once(edits).chain(refused).collect()
-}
-
 /// Gives the files that the findings of a task are in.
 fn files_of(job: &Job<'_>) -> Vec<RepoPath> {
     let findings = job.task.context.get("structured_findings");
@@ -252,30 +248,6 @@ fn files_of(job: &Job<'_>) -> Vec<RepoPath> {
     files.sort();
     files.dedup();
     files
-}
-
-/// Applies the safe fixes of the change in a folder, unless they make something worse. Says what was
-/// done.
-pub(crate) fn safe_fixes(folder: &Path, base: &str) -> anyhow::Result<Vec<String>> {
-    let scope = Scope::Against(base.to_owned());
-    let args = ModelArgs::none();
-    let open = || {
-        let asked = Asked { args: &args, keeping: Keeping::Nothing, line: None, also: None };
-        Prepared::open(folder, &scope, &Selection::default(), asked)
-    };
-    let prepared = open()?;
-    let before = prepared.review_unseen(Mode::Autofix);
-    let plan = apply_safe(&prepared.change, &before.synthesis)?;
-    if plan.files.is_empty() {
-        return Ok(Vec::new());
-    }
-    let after = open()?.review_unseen(Mode::Autofix);
-    if breaks_something(&before.synthesis, &after.synthesis) {
-        plan.undo(&prepared.change.root);
-        return Ok(Vec::new());
-    }
-    let fixes = plan.files.iter().flat_map(|file| &file.fixes);
-    Ok(fixes.map(|fix| format!("safe fix in {}: {}", fix.file, fix.title)).collect())
 }
 
 /// Says why something could not be done, and whether it may later.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::PathBuf;
 
+use assay_change::state::State;
 use assay_change::{Change, GitError, Scope, Selection};
 use assay_findings::finding::Finding;
 use assay_findings::identity::Dismissal;
@@ -22,15 +23,16 @@ use assay_serve::mcp::Refusal;
 use assay_serve::review::{Begin, Begun, Ended, Finish, Fixing, Reviews};
 use assay_store::task::Moment;
 
-use crate::commands::today;
-use crate::environment::state_of;
+use crate::dates::{time_id, today};
+use crate::environment::Environment;
 use crate::memory::{self, Recalled};
 use crate::models::{check_apart, named, prior_findings};
-use crate::reviewing::{followed, time_id};
+use crate::reviewing::followed;
 use crate::settings::Settings;
 
 /// The reviews of one repository.
 pub(crate) struct Repository {
+    environment: Environment,
     root: PathBuf,
 }
 
@@ -42,13 +44,17 @@ struct Opened {
 
 impl Repository {
     /// Serves the repository at a root.
-    pub(crate) fn new(root: PathBuf) -> Repository {
-        Repository { root }
+    pub(crate) fn new(environment: &Environment, root: PathBuf) -> Repository {
+        Repository { environment: environment.clone(), root }
+    }
+
+    fn state(&self) -> State {
+        self.environment.state_of(&self.root)
     }
 
     fn opened(&self, scope: &Scope, selection: &Selection) -> anyhow::Result<Opened> {
         let mut change = assay_change::open(&self.root, scope, selection)?;
-        let settings = Settings::of(&change)?;
+        let settings = Settings::of(&self.environment, &change)?;
         change.leave_out(&settings.leave_out);
         Ok(Opened { change, settings })
     }
@@ -62,8 +68,9 @@ impl Repository {
         check_apart(&personas, &settings.commands)?;
         let source = settings.qa.memory()?;
         let date = today().map(String::from).unwrap_or_default();
-        let Recalled { memory, trouble: forgotten } = memory::recalled(&source, &change, &date);
-        let state = state_of(&change.root);
+        let state = self.environment.state_of(&change.root);
+        let Recalled { memory, trouble: forgotten } =
+            memory::recalled(&source, &state, &change, &date);
         let (prior, unknown) = prior_findings(&state, &change);
         let models = RecordedModels {
             // The agent whose work is reviewed does not choose its reviewers.
@@ -130,7 +137,7 @@ impl Repository {
         id: &ReviewId,
         seen: &mut dyn FnMut(&Review, ReviewTranscript),
     ) -> anyhow::Result<Finish> {
-        let review = delegation::open(&state_of(&self.root), id)?;
+        let review = delegation::open(&self.state(), id)?;
         let (scope, selection) = review.scope();
         let mut now = match self.opened(scope, selection) {
             Err(error) if is_gone(&error) => None,
@@ -141,7 +148,7 @@ impl Repository {
             now.change.state_purpose(purpose);
         }
         let (change, settings) = now.map(|now| (now.change, now.settings)).unzip();
-        let from_ledger = ledger::dismissals(&state_of(&self.root));
+        let from_ledger = ledger::dismissals(&self.state());
         let now = change.as_ref().zip(settings);
         let now = now.map(|(change, settings)| present(&review, change, settings, &from_ledger));
         let now = now.transpose()?;
@@ -150,7 +157,7 @@ impl Repository {
             Closing::SecondLooks(briefs) => Ok(Finish::SecondLooks { briefs, read_by }),
             Closing::Done(closed) => {
                 let tree = Some(closed.tree);
-                let trouble = keep(&closed, change.as_ref(), &from_ledger)?;
+                let trouble = keep(&self.environment, &closed, change.as_ref(), &from_ledger)?;
                 seen(&closed.review, closed.transcript());
                 closed.kept_as(&id.to_string())?;
                 let notes = trouble.into_iter().collect();
@@ -161,7 +168,7 @@ impl Repository {
 
     /// Returns the outcome of a review as it is kept: without anything that must not leave the machine.
     fn ended(&self, id: &ReviewId) -> anyhow::Result<Ended> {
-        let finished = mend::finished(&state_of(&self.root), id)?;
+        let finished = mend::finished(&self.state(), id)?;
         Ok(Ended {
             title: finished.title().to_owned(),
             limited_to: finished.limited_to().to_vec(),
@@ -178,7 +185,7 @@ impl Repository {
     }
 
     fn fixing(&self, id: &ReviewId, skip: &BTreeSet<String>) -> anyhow::Result<Fixing> {
-        let finished = mend::finished(&state_of(&self.root), id)?;
+        let finished = mend::finished(&self.state(), id)?;
         let Opened { change, settings } = self.since(&finished)?;
         let at_a_time = settings.at_a_time;
         let since = finished.since(&change, local(settings), at_a_time);
@@ -193,7 +200,7 @@ impl Repository {
     }
 
     fn verified(&self, id: &ReviewId, finding: &str) -> anyhow::Result<(Verified, Vec<Finding>)> {
-        let finished = mend::finished(&state_of(&self.root), id)?;
+        let finished = mend::finished(&self.state(), id)?;
         let Opened { change, settings } = self.since(&finished)?;
         let at_a_time = settings.at_a_time;
         let since = finished.since(&change, local(settings), at_a_time);
@@ -254,13 +261,14 @@ fn present<'a>(
 /// Keeps a review as a run of the same id, and in the ledger; returns a note where it cannot be kept
 /// in the ledger.
 fn keep(
+    environment: &Environment,
     closed: &Closed,
     now: Option<&Change>,
     from_ledger: &FromLedger,
 ) -> anyhow::Result<Option<String>> {
     let id = closed.id().to_string();
     let record = closed.record(now, env!("CARGO_PKG_VERSION"));
-    let state = state_of(&record.change.root);
+    let state = environment.state_of(&record.change.root);
     // A process that ended between the run and the note of it left the run of this review.
     let is_kept = runs::find(&state, Some(&id)).is_ok_and(|run| closed.is_kept_in(&run));
     if !is_kept {
@@ -308,7 +316,7 @@ impl Reviews for Repository {
 
     fn open(&self, review: &str) -> Result<Delegated, Refusal> {
         let opened = id(review)?;
-        delegation::open(&state_of(&self.root), &opened).map_err(|error| refused(error.into()))
+        delegation::open(&self.state(), &opened).map_err(|error| refused(error.into()))
     }
 
     fn finish(&self, review: &str) -> Result<Finish, Refusal> {

@@ -7,7 +7,7 @@ use anyhow::Context;
 use assay_change::state::Kind;
 use assay_serve::token::Token;
 
-use crate::environment::variable;
+use crate::process::variable;
 
 /// Where a token is kept in a file.
 pub(crate) enum TokenPlace {

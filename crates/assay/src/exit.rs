@@ -55,13 +55,3 @@ impl std::fmt::Display for Unusable {
 }
 
 impl std::error::Error for Unusable {}
-
-/// What a verdict needs cannot be had. It is put around the reason, and never a pass.
-#[derive(Debug)]
-pub(crate) struct NothingKnown(pub(crate) &'static str);
-
-impl std::fmt::Display for NothingKnown {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0)
-    }
-}

@@ -22,13 +22,13 @@ use assay_gates::subject::Subject;
 use assay_gates::verifier::{Judge, Verifiers};
 use assay_rules::Rulebook;
 
-use crate::environment::state_of;
-use crate::exit::NothingKnown;
-use crate::models::{self, Line, ModelArgs};
+use crate::environment::Environment;
+use crate::models::{self, Line, ModelRequest};
 use crate::queues;
 use crate::settings::Settings;
 use crate::settings::fixer::ChosenFixer;
 use crate::settings::models::{Phase as ModelPhase, StoredModels};
+use crate::unknown::NothingKnown;
 
 /// The kind of state that gates keep, unless the user names a folder.
 const STATE: &str = "gates";
@@ -36,6 +36,7 @@ const STATE: &str = "gates";
 /// Which gate is meant, and who is asked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
+    pub(crate) environment: &'a Environment,
     pub(crate) folder: &'a Path,
     pub(crate) phase: Phase,
     pub(crate) state_dir: Option<&'a Path>,
@@ -91,12 +92,13 @@ pub(crate) struct Terms {
 impl Place {
     /// Finds where the state of a gate lies.
     pub(crate) fn of(
+        environment: &Environment,
         folder: &Path,
         phase: Phase,
         state_dir: Option<&Path>,
     ) -> anyhow::Result<Place> {
         let root = queues::root(folder)?;
-        let state = state_of(&root);
+        let state = environment.state_of(&root);
         let files = Phase::ALL
             .into_iter()
             .flat_map(|phase| [format!("qr-{phase}.json"), format!("qr-{phase}.state.json")]);
@@ -135,7 +137,7 @@ fn inside(root: &Path, folder: &Path) -> Option<String> {
 impl Opened {
     /// Opens a gate whose list is there, on what that was made from.
     pub(crate) fn with_list(asked: Asked<'_>) -> anyhow::Result<Opened> {
-        let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
+        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
         let made_from = place.keep.read().map_err(GateError::from)?.beside.made_from;
         let wanted = wanted(asked, &place, made_from.clone())?;
         if made_from.plan.is_some() && wanted.plan != made_from.plan {
@@ -149,7 +151,7 @@ impl Opened {
 
     /// Opens a gate whose list is to be made, in place of one that may be there or was lost.
     pub(crate) fn for_a_list(asked: Asked<'_>, lost: Lost) -> anyhow::Result<Opened> {
-        let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
+        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
         if asked.state_dir.is_none() {
             // What is kept there is none of git's business.
             place.kind.make()?;
@@ -165,14 +167,14 @@ impl Opened {
 
     /// Opens a gate to look at it, whatever list there is.
     pub(crate) fn to_look(asked: Asked<'_>) -> anyhow::Result<Opened> {
-        let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
+        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
         let wanted = wanted(asked, &place, MadeFrom::default())?;
         Opened::open(asked, place, wanted, None)
     }
 
     /// Opens the same gate once more, as it is by now and on the same terms.
     pub(crate) fn again(&self, asked: Asked<'_>) -> anyhow::Result<Opened> {
-        let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
+        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
         let terms = Some(Rc::clone(&self.terms));
         Opened::open(asked, place, self.made_from.clone(), terms).context(UNKNOWN)
     }
@@ -250,7 +252,7 @@ impl Opened {
 
 impl Terms {
     fn read(asked: Asked<'_>, place: &Place, scope: &Scope) -> anyhow::Result<Terms> {
-        let settings = read_settings(&place.root, scope, asked.phase)?;
+        let settings = read_settings(asked.environment, &place.root, scope, asked.phase)?;
         Ok(Terms {
             bar: settings.gates.bar(),
             verifiers: settings.gates.verifiers(&place.root)?,
@@ -304,7 +306,12 @@ fn read_plan(tree: &DirTree, path: &str) -> anyhow::Result<Plan> {
 
 /// Reads the settings that hold for the gate: those from before the change, where that touches them.
 /// With a plan alone, all that the branch and the work tree have made of them so far counts as one.
-fn read_settings(root: &Path, scope: &Scope, phase: Phase) -> anyhow::Result<Settings> {
+fn read_settings(
+    environment: &Environment,
+    root: &Path,
+    scope: &Scope,
+    phase: Phase,
+) -> anyhow::Result<Settings> {
     let scope = match (phase.is_of_a_plan(), scope) {
         (true, Scope::Automatic) => {
             let base = match main_branch_or_none(root)? {
@@ -316,8 +323,8 @@ fn read_settings(root: &Path, scope: &Scope, phase: Phase) -> anyhow::Result<Set
         (true | false, scope) => Some(scope.clone()),
     };
     // A plan may lie where there is no repository yet, or nothing in it.
-    let Some(scope) = scope else { return Settings::on_disk(root) };
-    Settings::of(&assay_change::open(root, &scope, &Selection::default())?)
+    let Some(scope) = scope else { return Settings::on_disk(environment, root) };
+    Settings::of(environment, &assay_change::open(root, &scope, &Selection::default())?)
 }
 
 /// Returns the branch that changes are made against, or `None` where there is no repository or no
@@ -369,6 +376,6 @@ fn judge(
         AskModels::AsConfigured if settings.gates.models => None,
         AskModels::AsConfigured | AskModels::No => return Ok(None),
     };
-    let line = Line::open(&ModelArgs::default(), &settings.models, root)?;
+    let line = Line::open(&ModelRequest::default(), &settings.models, root)?;
     Ok(Some((models::gate_judge(&settings.models, only, ModelPhase::Gates, &line)?, line)))
 }

@@ -11,8 +11,8 @@ use assay_review::baseline::Baseline;
 use assay_review::fix::Plan;
 use assay_review::runs;
 
-use crate::commands::user_name;
 use crate::output::{self, Styled};
+use crate::process::user_name;
 
 /// What a person decides about a finding.
 enum Choice {
@@ -136,7 +136,8 @@ impl<I: BufRead, O: Write> Talk<I, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::{Asked, Keeping, ModelArgs};
+    use crate::environment::Environment;
+    use crate::models::{Asked, Keeping, ModelRequest};
     use crate::reviewing::Prepared;
     use assay_change::{Scope, Selection};
     use assay_findings::gate::Mode;
@@ -152,18 +153,19 @@ mod tests {
         repository.commit("before");
         repository.write("a.rs", CODE);
         let prepared = Prepared::open(
+            &Environment::default(),
             repository.path(),
             &Scope::Automatic,
             &Selection::default(),
             Asked {
-                args: &ModelArgs::default(),
+                models: &ModelRequest::default(),
                 keeping: Keeping::Nothing,
                 line: None,
                 also: None,
             },
         )
         .unwrap();
-        let reviewed = prepared.review(Mode::Interactive, None);
+        let reviewed = prepared.review_unseen(Mode::Interactive);
         let mut baseline = Baseline::default();
         let mut talk = Talk { input: answers.as_bytes(), out: Vec::new() };
         talk.go_through(&mut baseline, &prepared.change, &reviewed.synthesis).unwrap();

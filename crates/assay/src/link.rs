@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use assay_base::percent::encode_path;
 
-use crate::environment::variable;
 use crate::output;
+use crate::process::variable;
 
 static SHOWN: LazyLock<bool> = LazyLock::new(|| match variable("FORCE_HYPERLINK") {
     Some(force) => force != "0",

@@ -4,6 +4,7 @@
 
 mod agents;
 mod commands;
+mod dates;
 mod delegating;
 mod doors;
 mod environment;
@@ -13,19 +14,27 @@ mod gating;
 mod interactive;
 mod link;
 mod memory;
+mod messages;
+mod model_args;
 mod models;
 mod output;
 mod posting;
+mod process;
 mod progress;
 mod purpose;
 mod queues;
+mod reporter;
+mod review_progress;
 mod reviewing;
+mod safe_fixes;
 mod settings;
 mod signals;
 mod telling;
 mod terminal;
 mod throwaway;
+mod unknown;
 mod validating;
+mod wording;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

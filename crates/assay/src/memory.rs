@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_change::Change;
+use assay_change::state::State;
 use assay_review::memory::{self, Memory};
 use assay_services::graphiti::{
     Episode, Fact, Graphiti, GraphitiError, GroupId, Node, Query, Session,
@@ -12,7 +13,6 @@ use assay_services::graphiti::{
 use assay_services::http::ServerUrl;
 use assay_validate::learned::Learned;
 
-use crate::environment::state_of;
 use crate::settings::qa::MemorySource;
 
 /// How long a server may take, all in all.
@@ -30,29 +30,41 @@ pub(crate) struct Recalled {
 }
 
 /// Reads what earlier runs learned about the files of a change.
-pub(crate) fn recalled(source: &MemorySource, change: &Change, today: &str) -> Recalled {
-    let MemorySource::Graphiti(url) = source else { return recalled_here(source, change, today) };
+pub(crate) fn recalled(
+    source: &MemorySource,
+    state: &State,
+    change: &Change,
+    today: &str,
+) -> Recalled {
+    let MemorySource::Graphiti(url) = source else {
+        return recalled_here(source, state, change, today);
+    };
     match from_server(url, change) {
         Ok(recalled) => recalled,
         Err(error) => Recalled {
             trouble: Some(format!(
                 "what earlier runs learned is taken from the ledger instead: {error}"
             )),
-            ..from_ledger(change, today)
+            ..from_ledger(state, change, today)
         },
     }
 }
 
 /// Reads it as far as nobody has to be asked for it.
-pub(crate) fn recalled_here(source: &MemorySource, change: &Change, today: &str) -> Recalled {
+pub(crate) fn recalled_here(
+    source: &MemorySource,
+    state: &State,
+    change: &Change,
+    today: &str,
+) -> Recalled {
     match source {
         MemorySource::Off | MemorySource::Graphiti(_) => Recalled::default(),
-        MemorySource::Ledger => from_ledger(change, today),
+        MemorySource::Ledger => from_ledger(state, change, today),
     }
 }
 
-fn from_ledger(change: &Change, today: &str) -> Recalled {
-    match memory::from_ledger(&state_of(&change.root), change, today) {
+fn from_ledger(state: &State, change: &Change, today: &str) -> Recalled {
+    match memory::from_ledger(state, change, today) {
         Ok(memory) => Recalled { memory, trouble: None },
         Err(error) => {
             let error = anyhow::Error::from(error);

@@ -1,7 +1,6 @@
 //! Personas for a review: who is asked, with what, and where it is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,150 +24,108 @@ use assay_review::{
 use assay_rules::redacted_text;
 use assay_sandbox::ScratchFolder;
 
-use crate::commands::today;
-use crate::environment::state_of;
-use crate::evaluating::judge::PairJudge;
-use crate::evaluating::question::PlainQuestion;
+use crate::dates::today;
 use crate::memory::{self, Recalled};
 use crate::settings::Settings;
 use crate::settings::models::{Phase, StoredCaps, StoredModels};
 
-/// What is asked of models, as it is typed.
-#[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct ModelArgs {
-    /// Have personas read the change too: with the models that are configured, or with this one
-    #[arg(long, value_name = "MODEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    models: Option<String>,
-    /// Ask no model, even where the configuration says so
-    #[arg(long, conflicts_with_all = ["models", "persona"])]
-    no_models: bool,
-    /// Have these personas read the change, whatever it is, and no others
-    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
-    persona: Vec<String>,
-    /// Have each persona read the change on its own, instead of a few readings for all concerns
-    #[arg(long, conflicts_with_all = ["no_models", "persona"])]
-    each_persona: bool,
-    /// State the purpose of the change for models: a text, or a file as `@FILE`
-    #[arg(long, value_name = "TEXT|@FILE")]
-    purpose: Option<String>,
-    /// Spend no more dollars than this
-    #[arg(long, value_name = "USD", value_parser = dollars)]
-    max_usd: Option<f64>,
-    /// Use no more tokens than this
-    #[arg(long, value_name = "N")]
-    max_tokens: Option<u64>,
-    /// Wait no longer than this for models
-    #[arg(long, value_name = "N")]
-    max_seconds: Option<u64>,
-    /// Personas read wherever a model is configured
-    #[arg(skip)]
-    where_configured: bool,
-    /// The tokens for thinking, in the place of those of the review
-    #[arg(skip)]
-    thinking: Option<u32>,
+/// What is asked of models in a run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ModelRequest {
+    /// The model that personas read the change with; empty for those that are configured, `None` where
+    /// the configuration decides whether personas read it.
+    pub(crate) model: Option<String>,
+    /// True if no model is asked, even where the configuration says so.
+    pub(crate) no_models: bool,
+    /// The personas that read the change, and no others; empty where their triggers decide.
+    pub(crate) personas: Vec<String>,
+    /// True if each persona reads the change on its own.
+    pub(crate) each_persona: bool,
+    /// The purpose of the change as the caller states it.
+    pub(crate) purpose: Option<String>,
+    /// The limits of what the run may spend.
+    pub(crate) caps: StoredCaps,
+    /// True if personas read wherever a model is configured.
+    pub(crate) where_configured: bool,
+    /// The tokens for thinking, in the place of those of the review.
+    pub(crate) thinking: Option<u32>,
 }
 
-fn dollars(text: &str) -> Result<f64, String> {
-    let usd: Result<f64, _> = text.trim_start_matches('$').parse();
-    usd.ok()
-        .filter(|usd| usd.is_finite() && *usd >= 0.0)
-        .ok_or_else(|| format!("`{text}` is no sum of dollars"))
-}
-
-impl ModelArgs {
-    /// Returns the purpose of the change as the caller states it.
-    pub(crate) fn purpose(&self) -> anyhow::Result<Option<String>> {
-        let Some(stated) = &self.purpose else { return Ok(None) };
-        let text = match stated.strip_prefix('@') {
-            Some(file) => fs::read_to_string(file)
-                .with_context(|| format!("could not read the purpose from `{file}`"))?,
-            None => stated.clone(),
-        };
-        if text.trim().is_empty() {
-            bail!("`--purpose` is empty; give a text, or a file as `@FILE`");
-        }
-        Ok(Some(text))
-    }
-
+impl ModelRequest {
     /// Returns the grouping that is asked for, or else the configured one.
     fn grouping(&self, configured: Grouping) -> Grouping {
         if self.each_persona { Grouping::EachPersona } else { configured }
     }
 
-    /// Has personas read wherever a model is configured, as agents do.
-    pub(crate) fn where_configured() -> ModelArgs {
-        ModelArgs::default().or_where_configured()
+    /// Returns a request in which personas read wherever a model is configured, as agents do.
+    pub(crate) fn where_configured() -> ModelRequest {
+        ModelRequest::default().or_where_configured()
     }
 
-    /// Has personas read also where a model is configured and nobody says anything about it.
-    pub(crate) fn or_where_configured(self) -> ModelArgs {
-        ModelArgs { where_configured: true, ..self }
+    /// Has personas read also where a model is configured and the request does not say.
+    pub(crate) fn or_where_configured(self) -> ModelRequest {
+        ModelRequest { where_configured: true, ..self }
     }
 
     /// Asks one model where one is named and no other was asked for.
-    pub(crate) fn or_model(self, name: Option<&str>) -> ModelArgs {
-        let asked = self.models.clone().filter(|asked| !asked.is_empty());
+    pub(crate) fn or_model(self, name: Option<&str>) -> ModelRequest {
+        let asked = self.model.clone().filter(|asked| !asked.is_empty());
         match (asked, name) {
             (None, Some(name)) if !self.no_models => {
-                ModelArgs { models: Some(name.to_owned()), ..self }
+                ModelRequest { model: Some(name.to_owned()), ..self }
             }
             _ => self,
         }
     }
 
-    /// Lets models think for so many tokens, where that is said.
-    pub(crate) fn with_thinking(self, thinking: Option<u32>) -> ModelArgs {
-        ModelArgs { thinking, ..self }
+    /// Lets models think for so many tokens, if there is a number.
+    pub(crate) fn with_thinking(self, thinking: Option<u32>) -> ModelRequest {
+        ModelRequest { thinking, ..self }
     }
 
-    /// Spends no more than this where nothing else was asked for.
-    pub(crate) fn or_within(self, caps: StoredCaps) -> ModelArgs {
-        ModelArgs {
-            max_usd: self.max_usd.or(caps.usd),
-            max_tokens: self.max_tokens.or(caps.tokens),
-            max_seconds: self.max_seconds.or(caps.seconds),
-            ..self
-        }
+    /// Spends no more than these limits where the request has none.
+    pub(crate) fn or_within(self, caps: StoredCaps) -> ModelRequest {
+        let StoredCaps { usd, tokens, calls, seconds } = self.caps;
+        let caps = StoredCaps {
+            usd: usd.or(caps.usd),
+            tokens: tokens.or(caps.tokens),
+            calls,
+            seconds: seconds.or(caps.seconds),
+        };
+        ModelRequest { caps, ..self }
     }
 
-    /// Takes no longer than this, whatever else was asked for.
-    pub(crate) fn at_most(self, seconds: Option<u64>) -> ModelArgs {
-        let max_seconds = self.max_seconds.into_iter().chain(seconds).min();
-        ModelArgs { max_seconds, ..self }
+    /// Takes no longer than these seconds, whatever else was asked for.
+    pub(crate) fn at_most(self, seconds: Option<u64>) -> ModelRequest {
+        let seconds = self.caps.seconds.into_iter().chain(seconds).min();
+        ModelRequest { caps: StoredCaps { seconds, ..self.caps }, ..self }
     }
 
-    /// Gives how long all of it may take, where that is said.
+    /// Returns the time limit of the run in seconds, if there is one.
     pub(crate) fn most_seconds(&self) -> Option<u64> {
-        self.max_seconds
+        self.caps.seconds
     }
 
-    /// Gives the one model that is asked for, where one is.
+    /// Returns the one model that is asked for, if there is one.
     pub(crate) fn only(&self) -> Option<&str> {
-        self.models.as_deref().filter(|name| !name.is_empty())
+        self.model.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// Has personas read: with the model that is named, or with those that are configured.
-    pub(crate) fn with_model(name: Option<&str>) -> ModelArgs {
-        ModelArgs { models: Some(name.unwrap_or_default().to_owned()), ..ModelArgs::default() }
+    /// Returns a request in which personas read: with the model that is named, or with those that are
+    /// configured.
+    pub(crate) fn with_model(name: Option<&str>) -> ModelRequest {
+        let model = Some(name.unwrap_or_default().to_owned());
+        ModelRequest { model, ..ModelRequest::default() }
     }
 
-    /// Has nobody but the rules and the analysers read.
-    pub(crate) fn none() -> ModelArgs {
-        ModelArgs { no_models: true, ..ModelArgs::default() }
+    /// Returns a request that asks no model: only the rules and the analysers read.
+    pub(crate) fn none() -> ModelRequest {
+        ModelRequest { no_models: true, ..ModelRequest::default() }
     }
 
-    fn caps(&self) -> StoredCaps {
-        StoredCaps {
-            usd: self.max_usd,
-            tokens: self.max_tokens,
-            calls: None,
-            seconds: self.max_seconds,
-        }
-    }
-
-    /// Says whether personas read the change.
+    /// Returns true if personas read the change.
     pub(crate) fn are_wanted(&self, settings: &Settings) -> bool {
-        let asked = self.models.is_some() || !self.persona.is_empty();
+        let asked = self.model.is_some() || !self.personas.is_empty();
         let configured = self.where_configured && settings.models.is_configured();
         asked || ((settings.uses_models || configured) && !self.no_models)
     }
@@ -196,14 +153,19 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    /// Returns the caller over which questions are asked.
+    pub(crate) fn caller(&self) -> Arc<Caller> {
+        Arc::clone(&self.caller)
+    }
+
     /// Opens one for questions that are asked outside of a review.
     pub(crate) fn open(
-        args: &ModelArgs,
+        request: &ModelRequest,
         models: &StoredModels,
         root: &Path,
     ) -> anyhow::Result<Line> {
         let today = today().map(String::from).unwrap_or_default();
-        Line::new(args, models, root, Keeping::Answers, &today)
+        Line::new(request, models, root, Keeping::Answers, &today)
     }
 
     /// Says whether the run has nothing left to spend on a question.
@@ -224,13 +186,13 @@ impl Line {
 
     /// Opens one whose answers are kept, or not.
     pub(crate) fn new(
-        args: &ModelArgs,
+        request: &ModelRequest,
         models: &StoredModels,
         root: &Path,
         keeping: Keeping,
         today: &str,
     ) -> anyhow::Result<Line> {
-        let state = state_of(root);
+        let state = models.environment().state_of(root);
         let replies = ScratchFolder::new("assay-replies-")?;
         let keeps_answers = keeping == Keeping::Answers && models.keeps_answers();
         // Where nothing can be kept, the review is made all the same.
@@ -243,7 +205,7 @@ impl Line {
             record: Some(Store::new(&replies.path().join(REPLIES), redacted_text)),
             replay: None,
         };
-        let budget = models.budget(args.caps(), &state, today)?;
+        let budget = models.budget(request.caps, &state, today)?;
         let caller = Caller::new(stores, budget, models.patience());
         Ok(Line { caller: Arc::new(caller), replies: Arc::new(replies), refused })
     }
@@ -278,30 +240,6 @@ pub(crate) fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::R
     Ok(Fixer { caller: line.caller.clone(), model, nonce, time: models.time(), thinking })
 }
 
-/// Sets up a model that is asked one plain question about a change.
-pub(crate) fn plain_question(
-    models: &StoredModels,
-    only: Option<&str>,
-    line: &Line,
-) -> anyhow::Result<PlainQuestion> {
-    let nonce = Nonce::draw().context("could not draw a random number")?;
-    let model = models.for_review(only)?.of(Tier::Default).clone();
-    let (thinking, time) = (models.thinking(), models.time());
-    Ok(PlainQuestion { caller: line.caller.clone(), model, nonce, time, thinking })
-}
-
-/// Sets up a model that decides which comments name which labels.
-pub(crate) fn pair_judge(
-    models: &StoredModels,
-    model: &str,
-    line: &Line,
-) -> anyhow::Result<PairJudge> {
-    let nonce = Nonce::draw().context("could not draw a random number")?;
-    let model = models.for_review(Some(model))?.of(Tier::Default).clone();
-    let (thinking, time) = (models.thinking(), models.time());
-    Ok(PairJudge { caller: line.caller.clone(), model, nonce, time, thinking })
-}
-
 /// Sets up a model that verifies items of gates and criteria of specs.
 pub(crate) fn gate_judge(
     models: &StoredModels,
@@ -319,7 +257,7 @@ pub(crate) fn gate_judge(
 
 /// What is asked of models in a review.
 pub(crate) struct Asked<'a> {
-    pub(crate) args: &'a ModelArgs,
+    pub(crate) models: &'a ModelRequest,
     pub(crate) keeping: Keeping,
     /// What an earlier review of the same run was asked over.
     pub(crate) line: Option<Line>,
@@ -351,35 +289,36 @@ impl Panel {
         change: &Change,
         today: &str,
     ) -> anyhow::Result<Option<Panel>> {
-        let Asked { args, keeping, line, also } = asked;
-        if !args.are_wanted(settings) {
+        let Asked { models: request, keeping, line, also } = asked;
+        if !request.are_wanted(settings) {
             return Ok(None);
         }
         let files: Vec<(String, String)> =
             also.into_iter().chain(settings.personas.iter().cloned()).collect();
         let personas = Personas::with_repository_personas(files.clone())?;
-        let named = named(&args.persona, &personas)?;
+        let named = named(&request.personas, &personas)?;
         check_apart(&personas, &settings.commands)?;
-        let models = settings.models.for_review(args.only())?;
+        let models = settings.models.for_review(request.only())?;
         let line = match line {
             Some(line) => line,
-            None => Line::new(args, &settings.models, &change.root, keeping, today)?,
+            None => Line::new(request, &settings.models, &change.root, keeping, today)?,
         };
         let nonce = Nonce::draw().context("could not draw a random number")?;
-        let thinking = args.thinking.unwrap_or_else(|| settings.models.thinking());
+        let thinking = request.thinking.unwrap_or_else(|| settings.models.thinking());
         let time = settings.models.time();
-        let (prior, unknown) = prior_findings(&state_of(&change.root), change);
+        let state = settings.environment.state_of(&change.root);
+        let (prior, unknown) = prior_findings(&state, change);
         let source = settings.qa.memory()?;
         let Recalled { memory, trouble } = match keeping {
-            Keeping::Answers | Keeping::Nothing => memory::recalled(&source, change, today),
-            Keeping::NoneAsked => memory::recalled_here(&source, change, today),
+            Keeping::Answers | Keeping::Nothing => memory::recalled(&source, &state, change, today),
+            Keeping::NoneAsked => memory::recalled_here(&source, &state, change, today),
         };
         let tiers = [Tier::Cheap, Tier::Default, Tier::Premium];
         let recorded = RecordedModels {
             personas: files,
             named,
             added: Vec::new(),
-            grouping: args.grouping(settings.grouping),
+            grouping: request.grouping(settings.grouping),
             tiers: tiers.map(|tier| models.of(tier).about().clone()),
             thinking,
             prior: prior.clone(),

@@ -1,6 +1,7 @@
 //! Reviews where their change is discussed: what is to stand on a pull request, and how it gets there.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -15,10 +16,9 @@ use assay_services::mail::{Delivery, Mail, Review};
 use assay_store::clock;
 use assay_store::outbox::Outbox;
 use assay_store::pulls::RepositoryName;
-use clap::ValueEnum;
 
-use crate::commands::{note, warn};
-use crate::environment::state_of;
+use crate::environment::Environment;
+use crate::reporter::Reporter;
 use crate::reviewing::Kept;
 use crate::settings::Services;
 
@@ -29,18 +29,19 @@ const AN_HOUR: Duration = Duration::from_secs(60 * 60 + 60);
 const BRIEFLY: Duration = Duration::from_secs(5);
 
 /// As what a review is posted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PostAs {
-    /// Comments on the lines, and a summary
+    /// Comments on the lines, and a summary.
     Review,
-    /// A check run with annotations, which takes the token of an app or of a workflow
+    /// A check run with annotations, which takes the token of an app or of a workflow.
     CheckRun,
-    /// Alerts of code scanning
+    /// Alerts of code scanning.
     Sarif,
 }
 
 /// A review of a pull request that is to be posted.
 pub(crate) struct Posting<'a> {
+    pub(crate) environment: &'a Environment,
     pub(crate) repository: RepositoryName,
     pub(crate) number: u64,
     pub(crate) change: &'a Change,
@@ -49,6 +50,8 @@ pub(crate) struct Posting<'a> {
     pub(crate) services: &'a Services,
     /// The run that it is kept as, if it is.
     pub(crate) kept: Option<&'a Kept>,
+    /// Takes messages on waits and on earlier messages.
+    pub(crate) reporter: Arc<dyn Reporter>,
 }
 
 impl Posting<'_> {
@@ -58,13 +61,17 @@ impl Posting<'_> {
         if !self.services.github.has_key() {
             bail!("there is no token for GitHub: set `GITHUB_TOKEN`, or `github.token_env`");
         }
-        let mail = mail(root, self.services, AN_HOUR, note)?;
-        old_outbox(root).iter().for_each(|warning| warn(warning));
+        let mail = self.mail(AN_HOUR, {
+            let reporter = Arc::clone(&self.reporter);
+            move |text: &str| reporter.note(text)
+        })?;
+        let warning = old_outbox(self.environment, root);
+        warning.iter().for_each(|warning| self.reporter.warn(warning));
         let head = self.change.pull_head().context("the change is no pull request")?;
         match form {
             PostAs::Review => {
                 let posted = self.by_mail(&mail, head);
-                deliver_the_rest(root, self.services);
+                self.deliver_the_rest();
                 posted
             }
             PostAs::CheckRun => {
@@ -110,22 +117,31 @@ impl Posting<'_> {
             Delivery::GivenUp(why, place) => bail!("{}; it is kept in `{place}`", chain(&why)),
         }
     }
-}
 
-/// Tries to deliver what waits from before. Whatever comes of it says nothing about what was just
-/// posted.
-fn deliver_the_rest(root: &Path, services: &Services) {
-    let told = |delivery: &Delivery| match delivery {
-        Delivery::Arrived(_) | Delivery::Superseded(_) | Delivery::Waits(_) => {}
-        Delivery::GivenUp(why, place) => warn(&format!(
-            "what was to be told before could not be: {}; it is kept in `{place}`",
-            chain(why)
-        )),
-    };
-    let delivered = mail(root, services, BRIEFLY, |_| {})
-        .and_then(|mail| Ok(mail.deliver(clock::now(), &told)?));
-    if let Err(error) = delivered {
-        warn(&format!("what was to be told before still waits: {error:#}"));
+    /// Tries to deliver messages that wait from before. The outcome says nothing about the review that
+    /// was just posted.
+    fn deliver_the_rest(&self) {
+        let told = |delivery: &Delivery| match delivery {
+            Delivery::Arrived(_) | Delivery::Superseded(_) | Delivery::Waits(_) => {}
+            Delivery::GivenUp(why, place) => self.reporter.warn(&format!(
+                "what was to be told before could not be: {}; it is kept in `{place}`",
+                chain(why)
+            )),
+        };
+        let delivered = self
+            .mail(BRIEFLY, |_: &str| {})
+            .and_then(|mail| Ok(mail.deliver(clock::now(), &told)?));
+        if let Err(error) = delivered {
+            self.reporter.warn(&format!("what was to be told before still waits: {error:#}"));
+        }
+    }
+
+    fn mail(
+        &self,
+        wait: Duration,
+        told: impl Fn(&str) + Send + Sync + Clone + 'static,
+    ) -> anyhow::Result<Mail> {
+        mail(self.environment, &self.change.root, self.services, wait, told)
     }
 }
 
@@ -166,12 +182,13 @@ pub(crate) fn draft(
 /// The outbox lies outside of the work tree: tests and fixers run inside, and what they write must not
 /// be sent with the user's token.
 pub(crate) fn mail(
+    environment: &Environment,
     root: &Path,
     services: &Services,
     wait: Duration,
     told: impl Fn(&str) + Send + Sync + Clone + 'static,
 ) -> anyhow::Result<Mail> {
-    let outbox = Outbox::in_folder(state_of(root).outside("outbox")?);
+    let outbox = Outbox::in_folder(environment.state_of(root).outside("outbox")?);
     let github = services.github.open(wait, told.clone())?;
     let jira = services.jira.open(wait, told)?;
     Ok(Mail { outbox, github, jira })
@@ -179,6 +196,6 @@ pub(crate) fn mail(
 
 /// Returns the warning that messages in the work tree are not sent; `None` where there are none, or
 /// the user was warned of them before.
-pub(crate) fn old_outbox(root: &Path) -> Option<String> {
-    state_of(root).refuse_old_outbox().map(|refused| refused.to_string())
+pub(crate) fn old_outbox(environment: &Environment, root: &Path) -> Option<String> {
+    environment.state_of(root).refuse_old_outbox().map(|refused| refused.to_string())
 }

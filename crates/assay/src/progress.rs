@@ -1,54 +1,22 @@
-//! Progress on stderr: a line for each reviewer, silent where nobody watches.
+//! Progress on stderr: a line for each reviewer, and nothing where stderr is no terminal.
 
 use std::cell::RefCell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use assay_findings::write::plain;
-use assay_review::{Answer, Watch};
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::terminal::count;
+use crate::review_progress::ReviewProgress;
 
-/// Shows who is reading, and keeps the record of it.
+/// Shows which reviewers are reading.
 pub(crate) struct Progress {
     screen: MultiProgress,
-    state: RefCell<State>,
-    started: Instant,
-}
-
-#[derive(Default)]
-struct State {
-    lines: Vec<(String, ProgressBar)>,
-    log: Vec<String>,
+    lines: RefCell<Vec<(String, ProgressBar)>>,
 }
 
 impl Progress {
     pub(crate) fn new() -> Progress {
         // Drawn on stderr, and only if that is a terminal.
-        Progress {
-            screen: MultiProgress::new(),
-            state: RefCell::default(),
-            started: Instant::now(),
-        }
-    }
-
-    /// Keeps the record alone.
-    pub(crate) fn hidden() -> Progress {
-        let screen = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        Progress { screen, ..Progress::new() }
-    }
-
-    /// Takes the lines off the screen again, and gives what happened, a line each.
-    pub(crate) fn finish(&self) -> Vec<String> {
-        // A screen that cannot be cleared is one that nobody watches.
-        let _ = self.screen.clear();
-        self.state.borrow().log.clone()
-    }
-
-    /// Says that findings are looked at again.
-    pub(crate) fn looking_again(&self) {
-        let line = self.spinner("what was found is looked at again".to_owned());
-        self.state.borrow_mut().lines.push((String::new(), line));
+        Progress { screen: MultiProgress::new(), lines: RefCell::default() }
     }
 
     fn spinner(&self, message: String) -> ProgressBar {
@@ -60,40 +28,37 @@ impl Progress {
         line.enable_steady_tick(Duration::from_millis(100));
         line
     }
-
-    fn seconds(&self) -> String {
-        format!("{:.2} s", self.started.elapsed().as_secs_f64())
-    }
 }
 
-impl Watch for Progress {
+impl ReviewProgress for Progress {
     fn started(&self, reviewers: &[&str]) {
-        let mut state = self.state.borrow_mut();
+        let mut lines = self.lines.borrow_mut();
         for name in reviewers {
-            let line = self.spinner(format!("{name} is reading"));
-            state.lines.push(((*name).to_owned(), line));
+            lines.push(((*name).to_owned(), self.spinner(format!("{name} is reading"))));
         }
-        state.log.push(format!("reviewers: {}", reviewers.join(", ")));
     }
 
     fn heard(&self, reviewer: &str, chars: usize) {
-        let state = self.state.borrow();
-        if let Some((_, line)) = state.lines.iter().find(|(name, _)| name == reviewer) {
+        let lines = self.lines.borrow();
+        if let Some((_, line)) = lines.iter().find(|(name, _)| name == reviewer) {
             line.set_message(format!("{reviewer} has written {chars} characters"));
         }
     }
 
-    fn answered(&self, answer: &Answer) {
-        let mut state = self.state.borrow_mut();
-        let name = &answer.report.reviewer.name;
-        let said = match &answer.report.unusable {
-            Some(why) => format!("nothing usable: {why}"),
-            None => count(answer.report.votes.len(), "finding"),
-        };
-        let text = plain::one_line(&format!("{name}: {said} after {}", self.seconds()));
-        if let Some((_, line)) = state.lines.iter().find(|(reviewer, _)| reviewer == name) {
-            line.finish_with_message(text.clone());
+    fn answered(&self, reviewer: &str, text: &str) {
+        let lines = self.lines.borrow();
+        if let Some((_, line)) = lines.iter().find(|(name, _)| name == reviewer) {
+            line.finish_with_message(text.to_owned());
         }
-        state.log.push(text);
+    }
+
+    fn looking_again(&self) {
+        let line = self.spinner("what was found is looked at again".to_owned());
+        self.lines.borrow_mut().push((String::new(), line));
+    }
+
+    fn finished(&self) {
+        // A screen that cannot be cleared is not watched.
+        let _ = self.screen.clear();
     }
 }

@@ -9,7 +9,7 @@ use assay_store::postgres::PgQueue;
 use assay_store::queue::{Policy, Queue, QueueError};
 use assay_store::task::QueueName;
 
-use crate::environment::variable;
+use crate::environment::Environment;
 use crate::settings::{self, agents::AgentSettings};
 
 /// The folder of the queue in a repository.
@@ -29,7 +29,7 @@ pub(crate) fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<
     let configuration = &settings.configuration;
     let policy = policy(&configuration.task, &configuration.safeguards, &configuration.workflow);
     match database(settings)? {
-        Some(url) => open_place(url, policy),
+        Some(url) => open_place(settings.configuration.environment(), url, policy),
         None => {
             let queue = open_files(root, policy)?;
             // Somebody may want to drop a task in before anybody works there.
@@ -111,11 +111,17 @@ pub(crate) fn no_tasks(root: &Path, settings: &AgentSettings) -> anyhow::Result<
 
 /// Opens the queue at a place that somebody names: a folder, a
 /// database's address, or a variable that holds one, as `${NAME}`.
-pub(crate) fn open_place(place: &str, policy: Policy) -> anyhow::Result<Box<dyn Queue>> {
+pub(crate) fn open_place(
+    environment: &Environment,
+    place: &str,
+    policy: Policy,
+) -> anyhow::Result<Box<dyn Queue>> {
     // An address may hold a password, which is better not among the arguments of a process.
     let name = place.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
-    let named = name
-        .map(|name| variable(name).with_context(|| format!("the variable `{name}` is not set")));
+    let named = name.map(|name| {
+        let value = environment.variable(name);
+        value.with_context(|| format!("the variable `{name}` is not set"))
+    });
     let place = named.transpose()?.unwrap_or_else(|| place.to_owned());
     if is_database(&place) {
         return Ok(Box::new(PgQueue::open(&place, policy)?));

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use assay_change::diff::FileDiff;
+use assay_change::state::State;
 use assay_change::{Change, GitError, Scope, Selection};
 use assay_findings::coverage::Requirement;
-use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal, Resolved};
@@ -28,11 +28,11 @@ use assay_review::{
 };
 use assay_store::task::Moment;
 
-use crate::commands::today;
-use crate::environment::state_of;
+use crate::dates::{time_id, today};
+use crate::environment::Environment;
 use crate::models::{Asked, Keeping, Panel};
-use crate::progress::Progress;
 use crate::purpose;
+use crate::review_progress::{NoProgress, Recorder, ReviewProgress};
 use crate::settings::{Services, Settings};
 
 /// The most bytes of changed files that a run keeps to be had again.
@@ -40,6 +40,7 @@ const KEPT_WITH_A_RUN: usize = 8 << 20;
 
 /// A change with everything that is needed to review it.
 pub(crate) struct Prepared {
+    environment: Environment,
     pub(crate) change: Arc<Change>,
     pub(crate) reviewers: Arc<[Box<dyn Reviewer>]>,
     pub(crate) baseline: Baseline,
@@ -79,16 +80,17 @@ pub(crate) fn followed(
 impl Prepared {
     /// Opens a change and reads what is configured for it.
     pub(crate) fn open(
+        environment: &Environment,
         folder: &Path,
         scope: &Scope,
         selection: &Selection,
         asked: Asked<'_>,
     ) -> anyhow::Result<Prepared> {
         let mut change = assay_change::open(folder, scope, selection)?;
-        let settings = Settings::of(&change)?;
+        let settings = Settings::of(environment, &change)?;
         change.leave_out(&settings.leave_out);
-        if let Some(purpose) = asked.args.purpose()? {
-            change.state_purpose(&purpose);
+        if let Some(purpose) = &asked.models.purpose {
+            change.state_purpose(purpose);
         }
         let today = today();
         let date = today.clone().map(String::from).unwrap_or_default();
@@ -103,7 +105,8 @@ impl Prepared {
                     .push(format!("readers are not told the text of the pull request: {error:#}")),
             }
         }
-        let from_ledger = ledger::dismissals(&state_of(&change.root)).map_err(anyhow::Error::from);
+        let state = environment.state_of(&change.root);
+        let from_ledger = ledger::dismissals(&state).map_err(anyhow::Error::from);
         let from_ledger = match from_ledger {
             Ok(dismissed) => Ok(followed(dismissed, &change)?),
             Err(error) => Err(error),
@@ -115,6 +118,7 @@ impl Prepared {
         reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
         reviewers.extend(panel.iter().flat_map(Panel::reviewers));
         Ok(Prepared {
+            environment: environment.clone(),
             change: Arc::new(change),
             reviewers: reviewers.into(),
             notes: settings.notes.into_iter().chain(refused).collect(),
@@ -134,7 +138,11 @@ impl Prepared {
     }
 
     /// Opens a recorded review, seen from a folder; models answer as they did.
-    pub(crate) fn recorded(folder: &Path, root: PathBuf) -> anyhow::Result<Prepared> {
+    pub(crate) fn recorded(
+        environment: &Environment,
+        folder: &Path,
+        root: PathBuf,
+    ) -> anyhow::Result<Prepared> {
         let recording = Recording::read(folder)?;
         let terms = recording.terms.clone();
         let panel = recording.models.clone().map(|models| Panel::recorded(models, folder));
@@ -142,6 +150,7 @@ impl Prepared {
         let (change, mut reviewers) = recording.open(root);
         reviewers.extend(panel.iter().flat_map(Panel::reviewers));
         Ok(Prepared {
+            environment: environment.clone(),
             change: Arc::new(change),
             reviewers: reviewers.into(),
             notes: vec!["this is a recorded review: nothing was asked, and nothing is kept".into()],
@@ -171,24 +180,26 @@ impl Prepared {
         self.panel.as_ref().and_then(Panel::memory_trouble)
     }
 
-    /// Has everybody who is concerned read the change, and decides.
-    pub(crate) fn review(&self, mode: Mode, fail_on: Option<&Grade>) -> Reviewed {
-        self.review_until(&Interrupt::default(), mode, fail_on)
+    /// Returns the state of the work tree.
+    fn state(&self) -> State {
+        self.environment.state_of(&self.change.root)
     }
 
-    /// Does the same until it is interrupted: then it decides on what was answered so far.
-    pub(crate) fn review_until(
+    /// Has all reviewers that are concerned read the change, and decides. Where it is interrupted, it
+    /// decides on the answers so far.
+    pub(crate) fn review(
         &self,
-        interrupt: &Interrupt,
         mode: Mode,
         fail_on: Option<&Grade>,
+        progress: &dyn ReviewProgress,
+        interrupt: &Interrupt,
     ) -> Reviewed {
-        self.review_showing(mode, fail_on, &Progress::new(), interrupt)
+        self.review_recording(mode, fail_on, &Recorder::new(progress), interrupt)
     }
 
-    /// The same where nobody watches.
+    /// Does the same without showing progress.
     pub(crate) fn review_unseen(&self, mode: Mode) -> Reviewed {
-        self.review_showing(mode, None, &Progress::hidden(), &Interrupt::default())
+        self.review(mode, None, &NoProgress, &Interrupt::default())
     }
 
     /// States a text of the purpose of the change before it is read.
@@ -210,11 +221,11 @@ impl Prepared {
         self
     }
 
-    fn review_showing(
+    fn review_recording(
         &self,
         mode: Mode,
         fail_on: Option<&Grade>,
-        progress: &Progress,
+        progress: &Recorder<'_>,
         interrupt: &Interrupt,
     ) -> Reviewed {
         let models = self.panel.as_ref().map_or(1, |panel| panel.at_a_time);
@@ -278,11 +289,6 @@ impl Prepared {
     }
 }
 
-/// Gives an id that is a time.
-pub(crate) fn time_id(time: jiff::Timestamp) -> String {
-    time.strftime("%Y%m%d-%H%M%S-%3f").to_string()
-}
-
 /// What came of reviewing a change.
 pub(crate) struct Reviewed {
     review: Review,
@@ -290,14 +296,6 @@ pub(crate) struct Reviewed {
     log: Vec<String>,
     fail_on: Option<Grade>,
     mode: Mode,
-}
-
-/// Says whether something blocks after fixes that did not before them.
-pub(crate) fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
-    let was_there = |finding: &Finding| {
-        before.findings.iter().any(|old| old.fingerprint == finding.fingerprint)
-    };
-    after.findings.iter().any(|finding| finding.grade.blocks() && !was_there(finding))
 }
 
 /// A review that was kept.
@@ -342,7 +340,7 @@ impl Reviewed {
             recording: recording.as_ref(),
             replies: replies.as_deref(),
         };
-        let state = state_of(&prepared.change.root);
+        let state = prepared.state();
         record.save(&state, &id)?;
         let (gone, trouble) = match self.enter(prepared, &id, Moment(now)) {
             Ok(gone) => (gone, None),
@@ -357,7 +355,7 @@ impl Reviewed {
             return Err(prepared.ledger_trouble().unwrap_or_default());
         };
         let kept = ledger::Kept {
-            state: &state_of(&prepared.change.root),
+            state: &prepared.state(),
             run,
             at,
             change: &prepared.change,

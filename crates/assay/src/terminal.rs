@@ -26,6 +26,7 @@ use self::snippet::Source;
 pub(crate) use self::table::{Room, table};
 use crate::link;
 use crate::output;
+use crate::wording::count;
 
 /// The columns that are used: of a source line, or of a text before it goes on below. As many as
 /// there are, up to what reads well.
@@ -367,10 +368,4 @@ fn wrapped(text: &str, first: usize, indent: &str) -> String {
         column += width;
     }
     out
-}
-
-/// Counts things in words.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    let ending = if noun.ends_with('x') { "es" } else { "s" };
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}{ending}") }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use assay_sandbox::{Command, ScratchFolder};
 
-use crate::environment::OwnStateHome;
+use crate::environment::{Environment, OwnStateHome};
 
 /// The folders of a repository with a state home of its own.
 const WORK_TREE: &str = "repository";
@@ -29,14 +29,17 @@ impl ThrowawayRepository {
     }
 
     /// Makes an empty repository that leaves nothing in the user's state home.
-    pub(crate) fn with_own_state(prefix: &str) -> anyhow::Result<ThrowawayRepository> {
+    pub(crate) fn with_own_state(
+        environment: &Environment,
+        prefix: &str,
+    ) -> anyhow::Result<ThrowawayRepository> {
         let folder = ScratchFolder::new(prefix).context("could not make a temporary folder")?;
         let (root, home) = (folder.path().join(WORK_TREE), folder.path().join(STATE_HOME));
         for folder in [&root, &home] {
             fs::create_dir(folder)
                 .with_context(|| format!("could not make `{}`", folder.display()))?;
         }
-        let state_home = Some(OwnStateHome::new(&root, &home));
+        let state_home = Some(environment.keep_state_in(&root, &home));
         ThrowawayRepository { root, _state_home: state_home, folder }.init()
     }
 

@@ -7,10 +7,13 @@ use assay_findings::gate::Mode;
 
 use super::print;
 use crate::exit::Exit;
-use crate::models::{Asked, Keeping, ModelArgs};
+use crate::models::{Asked, Keeping, ModelRequest};
+use crate::process::environment;
+use crate::progress::Progress;
 use crate::reviewing::Prepared;
 use crate::terminal::{self, Told};
 use crate::throwaway::ThrowawayRepository;
+use assay_review::Interrupt;
 
 /// A file of the throw-away repository: its path, what was there, and what the change makes of it.
 struct DemoFile {
@@ -56,12 +59,18 @@ fn rates() -> String {
 pub(crate) fn run() -> anyhow::Result<Exit> {
     let folder = make_repository()?;
     let prepared = Prepared::open(
+        environment(),
         &folder,
         &Scope::Automatic,
         &Selection::default(),
-        Asked { args: &ModelArgs::default(), keeping: Keeping::Nothing, line: None, also: None },
+        Asked {
+            models: &ModelRequest::default(),
+            keeping: Keeping::Nothing,
+            line: None,
+            also: None,
+        },
     )?;
-    let reviewed = prepared.review(Mode::ReportOnly, None);
+    let reviewed = prepared.review(Mode::ReportOnly, None, &Progress::new(), &Interrupt::default());
     reviewed.keep(&prepared)?;
     terminal::print(&prepared.change, &reviewed.synthesis, &Told::default())?;
     let shown = folder.display();

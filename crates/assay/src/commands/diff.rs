@@ -10,9 +10,9 @@ use assay_review::runs;
 use clap::ValueEnum;
 
 use super::print_json;
-use crate::environment::state_of;
 use crate::exit::Exit;
 use crate::output::Styled;
+use crate::process::state_of;
 
 /// Which runs.
 #[derive(clap::Args)]

@@ -19,14 +19,14 @@ use assay_sandbox::{Command, Held, KeySource};
 use assay_store::postgres::PgQueue;
 use assay_store::pulls::RepositoryName;
 
-use crate::environment::variable;
 use crate::exit::Exit;
 use crate::output::Styled;
+use crate::process::{environment, variable};
 use crate::queues;
 use crate::settings::agents::AgentSettings;
 use crate::settings::github::StoredGithub;
 use crate::settings::{self, Configuration};
-use crate::terminal;
+use crate::wording::count;
 
 /// So long a database may take to answer.
 const LONGEST: Duration = Duration::from_secs(3);
@@ -119,7 +119,7 @@ fn git() -> Line {
 
 fn repository(root: &Path) -> Vec<Line> {
     let mut lines = vec![good(format!("repository {}", root.display()))];
-    lines.push(match Configuration::on_disk(root) {
+    lines.push(match Configuration::on_disk(environment(), root) {
         Ok(Some(_)) => good(format!("{} is read", settings::PATH)),
         Ok(None) => missing(format!("no {}; `assay init` writes one", settings::PATH)),
         Err(error) => bad(first_line(&format!("{error:#}"))),
@@ -145,10 +145,10 @@ fn first_line(text: &str) -> String {
 
 /// Says who would work here, unless the configuration is told to be bad already.
 fn agents(root: &Path) -> Vec<Line> {
-    if Configuration::on_disk(root).is_err() {
+    if Configuration::on_disk(environment(), root).is_err() {
         return Vec::new();
     }
-    let settings = match AgentSettings::on_disk(root) {
+    let settings = match AgentSettings::on_disk(environment(), root) {
         Ok(settings) => settings,
         Err(error) => return vec![bad(first_line(&format!("{error:#}")))],
     };
@@ -158,7 +158,7 @@ fn agents(root: &Path) -> Vec<Line> {
         Some(_) => "in a database",
         None => "in files",
     };
-    let servers = terminal::count(settings.mcp.servers.len(), "MCP server");
+    let servers = count(settings.mcp.servers.len(), "MCP server");
     let team = good(format!("agents: {}; their queue is {queue}; {servers}", names.join(", ")));
     std::iter::once(team).chain(database(&settings)).collect()
 }
@@ -225,7 +225,8 @@ fn personas(root: &Path) -> Line {
 
 /// Says which models could be asked; none is.
 fn models(root: Option<&Path>) -> Vec<Line> {
-    let configuration = root.and_then(|root| Configuration::on_disk(root).ok().flatten());
+    let configuration =
+        root.and_then(|root| Configuration::on_disk(environment(), root).ok().flatten());
     let configured = configuration.map(|configuration| configuration.models().list());
     let mut lines: Vec<Line> = Vec::new();
     for (name, about) in configured.unwrap_or_default() {
@@ -254,12 +255,13 @@ fn models(root: Option<&Path>) -> Vec<Line> {
 
 /// Says which services could be asked; none is.
 fn services(root: Option<&Path>) -> Vec<Line> {
-    let configuration = match root.map(Configuration::on_disk) {
-        Some(Ok(configuration)) => configuration.unwrap_or_default(),
-        // That is told already.
-        Some(Err(_)) => return Vec::new(),
-        None => Configuration::default(),
-    };
+    let configuration =
+        match root.map(|root| Configuration::on_disk_or_default(environment(), root)) {
+            Some(Ok(configuration)) => configuration,
+            // That is told already.
+            Some(Err(_)) => return Vec::new(),
+            None => Configuration::without_file(environment()),
+        };
     let Configuration { github, jira, linear, .. } = &configuration;
     let mut lines = self::github(github);
     let key = |source: anyhow::Result<KeySource>| match source? {
@@ -351,7 +353,7 @@ fn limits() -> Vec<Line> {
 }
 
 fn configured(root: &Path) -> Vec<CommandReviewer> {
-    let configuration = Configuration::on_disk(root).ok().flatten();
+    let configuration = Configuration::on_disk(environment(), root).ok().flatten();
     configuration.and_then(|configuration| configuration.commands().ok()).unwrap_or_default()
 }
 

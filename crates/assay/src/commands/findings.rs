@@ -21,7 +21,7 @@ use assay_rules::WithSymbols;
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
-use super::{ModeArg, known_severity, ledger, print, print_json, read_file, read_stdin, today};
+use super::{ModeArg, ledger, parse_severity, print, print_json, read_file, read_stdin, today};
 use crate::exit::{Exit, Unusable};
 
 /// One step.
@@ -98,7 +98,7 @@ pub(crate) struct SynthesizeArgs {
     #[arg(long, value_enum, default_value = "interactive")]
     mode: ModeArg,
     /// Block on findings of this severity or worse, and on no others
-    #[arg(long, value_name = "SEVERITY", value_parser = known_severity)]
+    #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     fail_on: Option<Grade>,
     /// The synthesis of the round before, to tell what is new, still open, resolved or back
     #[arg(long, value_name = "FILE")]

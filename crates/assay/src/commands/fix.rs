@@ -3,16 +3,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Context;
-use assay_change::Change;
-use assay_findings::synthesis::Synthesis;
 use assay_findings::vote::AutofixClass;
 use assay_review::fix::Plan;
 use assay_review::runs::{self, StoredFix};
 
-use crate::environment::state_of;
 use crate::exit::Exit;
 use crate::output::Styled;
+use crate::process::state_of;
 use crate::terminal;
 
 /// Which fixes, and whether to apply them.
@@ -45,13 +42,4 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let left = args.check && !plan.files.is_empty();
     Ok(if left { Exit::NotReady } else { Exit::Ready })
-}
-
-/// Applies the safe fixes of a review that was just made.
-pub(crate) fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<Plan> {
-    let fixes = runs::fixes_of(change, synthesis);
-    let is_safe = |fix: &StoredFix| fix.class == AutofixClass::SafeAuto;
-    let plan = Plan::new(&change.root, fixes.into_iter().filter(is_safe).collect());
-    plan.carry_out(&change.root).context("the safe fixes could not be applied")?;
-    Ok(plan)
 }

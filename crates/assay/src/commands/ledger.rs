@@ -15,9 +15,9 @@ use clap::ValueEnum;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{known_severity, print_json, today, user_name};
-use crate::environment::state_of;
+use super::{parse_severity, print_json, today, user_name};
 use crate::exit::Exit;
+use crate::process::state_of;
 use crate::terminal;
 
 /// The version of what is printed as JSON.
@@ -30,7 +30,7 @@ pub(crate) struct ListArgs {
     #[arg(long, value_enum, default_value = "open")]
     state: StateArg,
     /// Those of this severity or worse
-    #[arg(long, value_name = "SEVERITY", value_parser = known_severity)]
+    #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     severity: Option<Grade>,
     /// Those of this category, such as `security`
     #[arg(long)]

@@ -26,9 +26,9 @@ use clap::ValueEnum;
 
 use crate::delegating::Repository;
 use crate::doors::{self, TokenPlace};
-use crate::environment::{state_of, variable};
 use crate::exit::Exit;
 use crate::output;
+use crate::process::{environment, state_of, variable};
 use crate::queues;
 use crate::settings::agents::AgentSettings;
 use crate::settings::service::A_MOMENT;
@@ -104,7 +104,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let server = match args.server {
         Name::TaskQueue => task_queue(root.clone())?,
-        Name::Review => review::server(Arc::new(Repository::new(root.clone())), VERSION),
+        Name::Review => {
+            review::server(Arc::new(Repository::new(environment(), root.clone())), VERSION)
+        }
         Name::Electron => electron(args, &root)?,
         Name::Github => github(args, root.clone())?,
         Name::Jira => jira(args, &root)?,
@@ -137,7 +139,7 @@ pub(super) fn serve_stdio(server: &Server) -> anyhow::Result<()> {
 fn task_queue(here: PathBuf) -> anyhow::Result<Server> {
     let root = variable(ROOT).map_or_else(|| here.clone(), PathBuf::from);
     let parent = variable(OWN_TASK).map(|id| id.parse()).transpose().context(OWN_TASK)?;
-    let settings = AgentSettings::on_disk(&root)?;
+    let settings = AgentSettings::on_disk(environment(), &root)?;
     let agents = settings.roster.agents();
     let configured = &settings.configuration.github;
     let github = match configured.is_configured() {
@@ -159,7 +161,7 @@ fn task_queue(here: PathBuf) -> anyhow::Result<Server> {
 /// Serves GitHub, to an agent as far as it is permitted.
 fn github(args: &Args, here: PathBuf) -> anyhow::Result<Server> {
     let root = variable(ROOT).map_or(here, PathBuf::from);
-    let settings = AgentSettings::on_disk(&root)?;
+    let settings = AgentSettings::on_disk(environment(), &root)?;
     let configured = &settings.configuration.github;
     let tickets = settings.configuration.jira.open(A_MOMENT, tell)?;
     let desk = github::Desk {
@@ -207,7 +209,7 @@ fn electron(args: &Args, root: &Path) -> anyhow::Result<Server> {
 /// missing: an agent that is given several servers must not fail for one of them.
 fn jira(args: &Args, here: &Path) -> anyhow::Result<Server> {
     let root = variable(ROOT).map_or_else(|| here.to_owned(), PathBuf::from);
-    let settings = AgentSettings::on_disk(&root)?;
+    let settings = AgentSettings::on_disk(environment(), &root)?;
     let agent = agent(args, &settings)?;
     let stored = &settings.configuration.jira;
     let board = Board {

@@ -21,18 +21,18 @@ pub(crate) mod shell;
 pub(crate) mod watch_prs;
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
 use assay_findings::gate::Mode;
-use assay_findings::grade::Grade;
-use assay_findings::identity::Day;
-use assay_findings::write::plain;
 use clap::ValueEnum;
 
-use crate::environment::variable;
+pub(crate) use crate::dates::today;
+pub(crate) use crate::messages::{note, warn};
 use crate::output;
+pub(crate) use crate::process::user_name;
+pub(crate) use crate::settings::severity::parse_severity;
 
 /// How a review is run, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -70,18 +70,6 @@ fn print_safely(text: &str) -> anyhow::Result<()> {
     print(&assay_rules::redact(text))
 }
 
-/// Warns on stderr of what does not stop the work.
-pub(crate) fn warn(text: &str) {
-    note(&format!("warning: {text}"));
-}
-
-/// Writes a line about progress to stderr, without credentials and with control characters visible.
-pub(crate) fn note(text: &str) {
-    let text = assay_rules::redact(text);
-    // Whoever closed stderr does not want to hear of it.
-    let _ = writeln!(io::stderr(), "{}", plain::visible(&text));
-}
-
 /// Prints a value as JSON, without credentials.
 fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print_safely(&assay_findings::write::pretty(value))
@@ -97,27 +85,4 @@ fn read_stdin() -> anyhow::Result<Vec<u8>> {
 
 fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("could not read `{}`", path.display()))
-}
-
-/// Gives today's date, as dismissals are written.
-pub(crate) fn today() -> Option<Day> {
-    Day::try_from(jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()).ok()
-}
-
-/// Reads a severity in any of the vocabularies.
-pub(crate) fn known_severity(word: &str) -> Result<Grade, String> {
-    let grade = Grade::from_word(word);
-    if grade.is_unmapped() {
-        return Err("expected one of CRITICAL, HIGH, MAJOR, MEDIUM, LOW, MINOR, SUGGESTION, \
-                    P0 to P3, MUST, SHOULD, MAY"
-            .to_owned());
-    }
-    Ok(grade)
-}
-
-/// Gives the name of whoever runs this, for the record of a decision: as git knows it, or else the
-/// system.
-pub(crate) fn user_name(root: &Path) -> String {
-    let named = || variable("USER").or_else(|| variable("LOGNAME"));
-    assay_change::user_name(root).or_else(named).unwrap_or_else(|| "somebody".to_owned())
 }

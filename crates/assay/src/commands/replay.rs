@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use assay_findings::grade::Grade;
 use assay_review::runs;
 
-use super::known_severity;
+use super::parse_severity;
 use super::review::{self, Output};
-use crate::environment::state_of;
 use crate::exit::Exit;
+use crate::process::state_of;
 
 /// Which run.
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "terminal")]
     format: Output,
     /// Block on findings of this severity or worse, and on no others
-    #[arg(long, value_name = "SEVERITY", value_parser = known_severity)]
+    #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     fail_on: Option<Grade>,
     /// Show in the terminal also the findings that are folded as less likely
     #[arg(long)]

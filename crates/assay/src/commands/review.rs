@@ -1,6 +1,7 @@
 //! `assay review`: the main job.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
@@ -12,20 +13,25 @@ use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
 use assay_review::roster::{Cost, roster};
-use assay_review::{interrupted_report, ledger, recording};
+use assay_review::{Interrupt, interrupted_report, ledger, recording};
 use assay_services::http::{Clock as _, Patience};
 use clap::ValueEnum;
 
-use super::{ModeArg, known_severity, note, print, print_safely, warn};
-use crate::environment::state_of;
+use super::{ModeArg, note, parse_severity, print, print_safely, warn};
 use crate::exit::Exit;
 use crate::interactive;
-use crate::models::{Asked, Keeping, ModelArgs, Panel};
+use crate::messages::Stderr;
+use crate::model_args::ModelArgs;
+use crate::models::{Asked, Keeping, Panel};
 use crate::output;
 use crate::posting::{PostAs, Posting};
-use crate::reviewing::{Kept, Prepared, breaks_something};
+use crate::process::{environment, state_of};
+use crate::progress::Progress;
+use crate::reviewing::{Kept, Prepared};
+use crate::safe_fixes::{apply_safe, breaks_something};
 use crate::signals::{self, ReviewInterrupts};
 use crate::terminal;
+use crate::wording::count;
 
 /// What to review.
 #[derive(clap::Args)]
@@ -36,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "terminal")]
     format: Output,
     /// Block on findings of this severity or worse, and on no others
-    #[arg(long, value_name = "SEVERITY", value_parser = known_severity)]
+    #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     fail_on: Option<Grade>,
     /// Show in the terminal also the findings that are folded as less likely
     #[arg(long)]
@@ -56,7 +62,7 @@ pub(crate) struct Args {
         default_missing_value = "review", requires = "pr",
         conflicts_with_all = ["paths", "roster", "dry_run", "replay", "accept"],
     )]
-    post: Option<PostAs>,
+    post: Option<PostForm>,
     #[command(flatten)]
     models: ModelArgs,
     /// Record the review into this folder, to be had again anywhere
@@ -112,6 +118,27 @@ pub(super) enum Output {
     Checklist,
 }
 
+/// As what a review is posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PostForm {
+    /// Comments on the lines, and a summary
+    Review,
+    /// A check run with annotations, which takes the token of an app or of a workflow
+    CheckRun,
+    /// Alerts of code scanning
+    Sarif,
+}
+
+impl From<PostForm> for PostAs {
+    fn from(form: PostForm) -> PostAs {
+        match form {
+            PostForm::Review => PostAs::Review,
+            PostForm::CheckRun => PostAs::CheckRun,
+            PostForm::Sarif => PostAs::Sarif,
+        }
+    }
+}
+
 /// Reads `owner/repo#7`.
 fn pull_request(text: &str) -> Result<Scope, String> {
     Scope::pull_request(text)
@@ -149,9 +176,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Some(ModeArg::ReportOnly) => Keeping::Nothing,
         _ => Keeping::Answers,
     };
+    let models = args.models.request()?;
     let open = |line| {
-        let asked = Asked { args: &args.models, keeping, line, also: None };
-        Prepared::open(&args.what.folder, &scope, &selection, asked)
+        let asked = Asked { models: &models, keeping, line, also: None };
+        Prepared::open(environment(), &args.what.folder, &scope, &selection, asked)
     };
     if let Some(folder) = &args.record {
         recording::check_folder(folder)?;
@@ -178,12 +206,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         bail!("`--mode autofix` mends the working tree, and this change is not in it");
     }
     let interrupt = interrupts.interrupt();
-    let mut reviewed = prepared.review_until(interrupt, mode, args.fail_on.as_ref());
+    let mut reviewed = prepared.review(mode, args.fail_on.as_ref(), &Progress::new(), interrupt);
     if mode == Mode::Autofix && !reviewed.is_interrupted() {
-        let plan = super::fix::apply_safe(&prepared.change, &reviewed.synthesis)?;
+        let plan = apply_safe(&prepared.change, &reviewed.synthesis)?;
         // What the run may spend, it may spend once.
         let mended = open(prepared.panel.as_ref().and_then(Panel::line))?;
-        let again = mended.review_until(interrupt, mode, args.fail_on.as_ref());
+        let again = mended.review(mode, args.fail_on.as_ref(), &Progress::new(), interrupt);
         match breaks_something(&reviewed.synthesis, &again.synthesis) {
             _ if again.is_interrupted() => {
                 plan.undo(&prepared.change.root);
@@ -197,7 +225,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             false => {
                 (prepared, reviewed) = (mended, again);
                 let fixes: usize = plan.files.iter().map(|file| file.fixes.len()).sum();
-                let applied = terminal::count(fixes, "safe fix");
+                let applied = count(fixes, "safe fix");
                 prepared.notes.push(format!("{applied} applied; `git diff` shows what changed"));
             }
         }
@@ -298,7 +326,7 @@ fn show_nothing_read(args: &Args) -> anyhow::Result<Exit> {
 
 /// Posts a review, and says whether that went well.
 fn post(
-    form: PostAs,
+    form: PostForm,
     scope: &Scope,
     prepared: &Prepared,
     synthesis: &Synthesis,
@@ -309,7 +337,17 @@ fn post(
             repository.parse().map_err(Into::into).and_then(|repository| {
                 let (number, change) = (*number, &prepared.change);
                 let services = &prepared.services;
-                Posting { repository, number, change, synthesis, services, kept }.post(form)
+                let posting = Posting {
+                    environment: environment(),
+                    repository,
+                    number,
+                    change,
+                    synthesis,
+                    services,
+                    kept,
+                    reporter: Arc::new(Stderr),
+                };
+                posting.post(form.into())
             })
         }
         Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => {
@@ -331,8 +369,9 @@ pub(super) fn replay(
     fail_on: Option<&Grade>,
     all_findings: bool,
 ) -> anyhow::Result<Exit> {
-    let prepared = Prepared::recorded(recording, root)?;
-    let reviewed = prepared.review(Mode::ReportOnly, fail_on);
+    let prepared = Prepared::recorded(environment(), recording, root)?;
+    let reviewed =
+        prepared.review(Mode::ReportOnly, fail_on, &Progress::new(), &Interrupt::default());
     show(format, &prepared, &reviewed.synthesis, None, all_findings)?;
     Ok(Exit::from(reviewed.synthesis.verdict.state))
 }
@@ -356,7 +395,7 @@ fn accept(
     let accepted: Vec<_> = synthesis.findings.iter().map(|finding| (finding, reason)).collect();
     note_accepted(&prepared, run, &accepted);
     let path = assay_review::baseline::PATH;
-    let findings = terminal::count(new, "finding");
+    let findings = count(new, "finding");
     print(&format!(
         "accepted {findings} into `{path}`; commit it in a change of its own, and they stay accepted\n"
     ))?;

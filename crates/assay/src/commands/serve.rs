@@ -9,15 +9,16 @@ use std::time::Duration;
 use anyhow::Context;
 use assay_findings::write::plain;
 use assay_serve::door::Door;
-use assay_serve::hooks::{Hooks, Setup};
+use assay_serve::hooks::{self, Hooks, Secret, Setup};
 use assay_serve::site::{Listener, Site};
 use assay_serve::stop::Stop;
 use assay_store::queue::Queue;
 
 use crate::doors::{self, TokenPlace};
-use crate::environment::state_of;
 use crate::exit::Exit;
+use crate::process::{environment, state_of};
 use crate::settings::agents::AgentSettings;
+use crate::settings::service::WebhookSecret;
 use crate::{queues, signals};
 
 /// How long it is waited for a service at a time, while whoever sent a delivery waits for an answer.
@@ -46,7 +47,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
-    let settings = AgentSettings::on_disk(&root)?;
+    let settings = AgentSettings::on_disk(environment(), &root)?;
     let state = state_of(&root);
     let own = state.open("serve")?;
     let setup = setup(&settings, queues::open(&root, &settings)?.into())?;
@@ -77,12 +78,25 @@ fn setup(settings: &AgentSettings, queue: Arc<dyn Queue>) -> anyhow::Result<Setu
         queue,
         reviewer: configuration.workflow.reviewer.clone(),
         agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
-        github: configuration.github.webhooks()?,
-        jira: configuration.jira.webhooks()?,
+        github: hooks::Github {
+            repositories: configuration.github.repositories.clone(),
+            secret: secret(configuration.github.webhook_secret())?,
+            labels: configuration.github.labels.clone(),
+        },
+        jira: hooks::Jira {
+            secret: secret(configuration.jira.webhook_secret())?,
+            status: configuration.jira.review_status().to_owned(),
+        },
         pulls,
         tickets,
         log: Arc::new(|line: &str| say(&format!("{} {line}", jiff::Timestamp::now()))),
     })
+}
+
+fn secret(configured: Option<WebhookSecret>) -> anyhow::Result<Option<Secret>> {
+    let secret = configured
+        .map(|WebhookSecret { variable, text }| Secret::new(&text, format!("`{variable}`")));
+    secret.transpose().context("webhooks cannot be told from anybody else's")
 }
 
 /// Says a line on stderr. Whoever closed it does not want to hear of it.

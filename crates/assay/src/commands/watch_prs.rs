@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::{note, print_safely, warn};
 use crate::exit::Exit;
 use crate::output;
+use crate::process::environment;
 use crate::settings::agents::AgentSettings;
 use crate::settings::service::A_MOMENT;
 use crate::{queues, signals};
@@ -63,7 +64,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
-    let settings = AgentSettings::on_disk(&root)?;
+    let settings = AgentSettings::on_disk(environment(), &root)?;
     let watch = Watch::new(args, &settings)?;
     // Why GitHub is waited for is told when it was in vain.
     let patience = Arc::new(Patience::new(A_MOMENT, |_| ()));

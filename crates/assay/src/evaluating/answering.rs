@@ -95,7 +95,8 @@ impl CaseQuestions {
                     read_by: ReadBy::SubAgents,
                     model: model.clone(),
                 };
-                let reviews = Repository::new(repository.path().to_owned());
+                let reviews =
+                    Repository::new(repository.environment(), repository.path().to_owned());
                 ask_review(&reviews, begin, unanswered, source)
             }
         }

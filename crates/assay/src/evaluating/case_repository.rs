@@ -10,6 +10,7 @@ use assay_eval::set::Case;
 use assay_eval::sketch::sketch;
 use assay_findings::path::RepoPath;
 
+use crate::environment::Environment;
 use crate::settings;
 use crate::throwaway::ThrowawayRepository;
 
@@ -33,12 +34,14 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// Configuration, rules and personas are those of the user; a case that brings its own has no say in
 /// how its change is reviewed, and which programs are run for the review.
 pub(crate) struct CaseRepository {
+    environment: Environment,
     repository: ThrowawayRepository,
 }
 
 impl CaseRepository {
     /// Lays out a case of the set in a folder, with the files that decide on reviews.
     pub(crate) fn new(
+        environment: &Environment,
         set: &Path,
         case: &Case,
         settings: &[(String, String)],
@@ -47,7 +50,7 @@ impl CaseRepository {
         let change = ChangeFiles::read(&change).with_context(|| {
             format!("could not read the change of the case `{}`: `{}`", case.id, change.display())
         })?;
-        let repository = ThrowawayRepository::with_own_state("assay-eval-")?;
+        let repository = ThrowawayRepository::with_own_state(environment, "assay-eval-")?;
         for (path, bytes) in &change.before {
             repository.write(path, bytes)?;
         }
@@ -65,11 +68,16 @@ impl CaseRepository {
             repository.write(path, bytes)?;
         }
         repository.commit(&message(case, &documents))?;
-        let laid_out = CaseRepository { repository };
+        let laid_out = CaseRepository { environment: environment.clone(), repository };
         if laid_out.diff()?.is_empty() {
             bail!("the case `{}` changes nothing", case.id);
         }
         Ok(laid_out)
+    }
+
+    /// Returns the environment in which the repository is reviewed.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Returns the root of the repository.

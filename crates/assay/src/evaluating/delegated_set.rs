@@ -19,6 +19,7 @@ use super::answering::effort;
 use super::case_repository::CaseRepository;
 use super::reviewers::{CaseOutput, of_synthesis};
 use crate::delegating::{Repository, refused};
+use crate::environment::Environment;
 
 /// Keeps the output of a case, by the id of the case, and the answers of the agent where the review was
 /// decided just now.
@@ -27,6 +28,7 @@ pub(crate) type KeepOutput =
 
 /// A set whose cases are handed out one after the other. Labels are never part of an answer.
 pub(crate) struct DelegatedSet {
+    environment: Environment,
     set: PathBuf,
     cases: Vec<Case>,
     /// The files that decide on reviews.
@@ -53,6 +55,7 @@ struct BegunCase {
 impl DelegatedSet {
     /// Hands out the cases of a set that are not finished yet.
     pub(crate) fn new(
+        environment: &Environment,
         set: PathBuf,
         cases: Vec<Case>,
         settings: Vec<(String, String)>,
@@ -60,7 +63,7 @@ impl DelegatedSet {
         keep: Box<KeepOutput>,
     ) -> DelegatedSet {
         let progress = Mutex::new(Progress { finished, ..Progress::default() });
-        DelegatedSet { set, cases, settings, progress, keep }
+        DelegatedSet { environment: environment.clone(), set, cases, settings, progress, keep }
     }
 
     /// Returns the number of cases that are not decided.
@@ -111,9 +114,9 @@ impl Reviews for DelegatedSet {
             }));
         };
         let case = &self.cases[at];
-        let repository = CaseRepository::new(&self.set, case, &self.settings)
+        let repository = CaseRepository::new(&self.environment, &self.set, case, &self.settings)
             .map_err(|error| Refusal::new(format!("{error:#}")))?;
-        let reviews = Repository::new(repository.path().to_owned());
+        let reviews = Repository::new(&self.environment, repository.path().to_owned());
         let (scope, selection) = (Scope::Commits("HEAD".to_owned()), Selection::default());
         let mut begun = Reviews::start(&reviews, Begin { scope, selection, ..what })?;
         begun.notes.push(format!(

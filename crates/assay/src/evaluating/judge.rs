@@ -7,7 +7,11 @@ use anyhow::Context;
 use assay_base::text::split_chars;
 use assay_eval::judge::{JudgedPair, read_decisions};
 use assay_models::{Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt};
+use assay_review::persona::Tier;
 use assay_rules::redacted_text;
+
+use crate::models::Line;
+use crate::settings::models::StoredModels;
 
 /// The question, before the pairs.
 const QUESTION: &str = "\
@@ -39,6 +43,18 @@ pub(crate) struct PairJudge {
 }
 
 impl PairJudge {
+    /// Sets up a model that decides which comments name which labels.
+    pub(crate) fn open(
+        models: &StoredModels,
+        model: &str,
+        line: &Line,
+    ) -> anyhow::Result<PairJudge> {
+        let nonce = Nonce::draw().context("could not draw a random number")?;
+        let model = models.for_review(Some(model))?.of(Tier::Default).clone();
+        let (thinking, time) = (models.thinking(), models.time());
+        Ok(PairJudge { caller: line.caller(), model, nonce, time, thinking })
+    }
+
     /// Returns the name of the model.
     pub(crate) fn name(&self) -> String {
         self.model.id().to_string()

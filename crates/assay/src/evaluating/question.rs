@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use assay_models::{Answered, Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt};
+use assay_review::persona::Tier;
 use assay_rules::redacted_text;
+
+use crate::models::Line;
+use crate::settings::models::StoredModels;
 
 /// The question, before the change.
 const QUESTION: &str = "\
@@ -47,6 +51,18 @@ pub(crate) struct PlainAnswer {
 }
 
 impl PlainQuestion {
+    /// Sets up a model that is asked one plain question about a change.
+    pub(crate) fn open(
+        models: &StoredModels,
+        only: Option<&str>,
+        line: &Line,
+    ) -> anyhow::Result<PlainQuestion> {
+        let nonce = Nonce::draw().context("could not draw a random number")?;
+        let model = models.for_review(only)?.of(Tier::Default).clone();
+        let (thinking, time) = (models.thinking(), models.time());
+        Ok(PlainQuestion { caller: line.caller(), model, nonce, time, thinking })
+    }
+
     /// Asks about a change with a title.
     pub(crate) fn ask(&self, title: &str, diff: &str) -> anyhow::Result<PlainAnswer> {
         let max_output_tokens = self.model.about().max_output_tokens;

@@ -20,9 +20,11 @@ use assay_review::transcript::ReviewTranscript;
 
 use super::answering::replay;
 use super::case_repository::CaseRepository;
+use super::question::PlainQuestion;
 use super::transcripts::Transcripts;
-use crate::commands::today;
-use crate::models::{Asked, Keeping, Line, ModelArgs, plain_question};
+use crate::dates::today;
+use crate::environment::Environment;
+use crate::models::{Asked, Keeping, Line, ModelRequest};
 use crate::reviewing::Prepared;
 use crate::settings::models::StoredCaps;
 use crate::settings::{Settings, review_files_on_disk};
@@ -147,6 +149,7 @@ pub(crate) fn recorded_names(set: &Path) -> anyhow::Result<Vec<String>> {
 
 /// A set, and the user's settings under which its cases are reviewed.
 pub(crate) struct EvalRun<'a> {
+    pub(crate) environment: &'a Environment,
     pub(crate) set: &'a Path,
     pub(crate) cases: &'a [Case],
     /// The folder whose configuration, rules and personas hold.
@@ -252,16 +255,16 @@ fn review_case(
     (settings, transcripts): (&[(String, String)], &Transcripts),
     taken: Taken,
 ) -> anyhow::Result<CaseOutput> {
-    let lay_out = || CaseRepository::new(run.set, case, settings);
+    let lay_out = || CaseRepository::new(run.environment, run.set, case, settings);
     match reviewer {
         EvalReviewer::Rules => {
             let repository = lay_out()?;
-            of_prepared(&open(&repository, &ModelArgs::none(), None)?)
+            of_prepared(&open(&repository, &ModelRequest::none(), None)?)
         }
         EvalReviewer::Models(model) => {
-            let (args, line) = run.line(model.as_deref(), taken)?;
+            let (request, line) = run.line(model.as_deref(), taken)?;
             let repository = lay_out()?;
-            let prepared = open(&repository, &args, Some(line))?;
+            let prepared = open(&repository, &request, Some(line))?;
             let reviewed = prepared.review_unseen(Mode::ReportOnly);
             if let Some(folder) = &run.record {
                 reviewed.record(&prepared, &folder.join(&case.id))?;
@@ -270,8 +273,8 @@ fn review_case(
         }
         EvalReviewer::Question(model) => {
             let (_, line) = run.line(model.as_deref(), taken)?;
-            let models = Settings::on_disk(run.root)?.models;
-            let question = plain_question(&models, model.as_deref(), &line)?;
+            let models = Settings::on_disk(run.environment, run.root)?.models;
+            let question = PlainQuestion::open(&models, model.as_deref(), &line)?;
             let title = case.message.as_deref().unwrap_or(&case.title);
             let answer = question.ask(title, &lay_out()?.diff()?)?;
             let mut output = of_text(answer.text, "txt");
@@ -287,7 +290,7 @@ fn review_case(
                 return Ok(CaseOutput { replayed: ReplayedAnswers::of(transcript), ..output });
             }
             let folder = reviewer.recording(run.set).context("a recording has a name")?;
-            of_recording(&folder, &case.id)
+            of_recording(run.environment, &folder, &case.id)
         }
     }
 }
@@ -305,7 +308,7 @@ impl EvalReviewer {
 
 impl EvalRun<'_> {
     /// Opens the way to models for one case, within what is left of the limits.
-    fn line(&self, model: Option<&str>, taken: Taken) -> anyhow::Result<(ModelArgs, Line)> {
+    fn line(&self, model: Option<&str>, taken: Taken) -> anyhow::Result<(ModelRequest, Line)> {
         let StoredCaps { usd, tokens, seconds, .. } = self.caps;
         let left = StoredCaps {
             usd: usd.map(|most| most - taken.usd),
@@ -319,23 +322,29 @@ impl EvalRun<'_> {
         {
             bail!("not asked: the limits of the run are used up");
         }
-        let args = ModelArgs::with_model(model).or_within(left);
-        let models = Settings::on_disk(self.root)?.models;
+        let request = ModelRequest::with_model(model).or_within(left);
+        let models = Settings::on_disk(self.environment, self.root)?.models;
         let today = today().map(String::from).unwrap_or_default();
-        let line = Line::new(&args, &models, self.root, Keeping::Nothing, &today)?;
-        Ok((args, line))
+        let line = Line::new(&request, &models, self.root, Keeping::Nothing, &today)?;
+        Ok((request, line))
     }
 }
 
 /// Opens the change of a case as `assay review` opens a commit.
 fn open(
     repository: &CaseRepository,
-    args: &ModelArgs,
+    models: &ModelRequest,
     line: Option<Line>,
 ) -> anyhow::Result<Prepared> {
     let scope = Scope::Commits("HEAD".to_owned());
-    let asked = Asked { args, keeping: Keeping::Nothing, line, also: None };
-    Prepared::open(repository.path(), &scope, &Selection::default(), asked)
+    let asked = Asked { models, keeping: Keeping::Nothing, line, also: None };
+    Prepared::open(
+        repository.environment(),
+        repository.path(),
+        &scope,
+        &Selection::default(),
+        asked,
+    )
 }
 
 fn of_prepared(prepared: &Prepared) -> anyhow::Result<CaseOutput> {
@@ -360,11 +369,11 @@ pub(crate) fn of_text(text: String, ending: &'static str) -> CaseOutput {
 }
 
 /// Replays the recording of a case, or reads the output that is kept in its place.
-fn of_recording(folder: &Path, id: &str) -> anyhow::Result<CaseOutput> {
+fn of_recording(environment: &Environment, folder: &Path, id: &str) -> anyhow::Result<CaseOutput> {
     let recording = folder.join(id);
     if recording.is_dir() {
         let root = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        return of_prepared(&Prepared::recorded(&recording, root)?);
+        return of_prepared(&Prepared::recorded(environment, &recording, root)?);
     }
     let Some(path) = output_of(folder, id)? else { bail!("there is no recording") };
     let bytes = fs::read(&path).with_context(|| format!("could not read `{}`", path.display()))?;

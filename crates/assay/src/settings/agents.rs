@@ -5,6 +5,8 @@ use std::path::Path;
 use assay_agents::config::mcp::{self, McpServers};
 use assay_agents::config::roster::{self, Roster};
 
+use crate::environment::Environment;
+
 use super::{Configuration, expanded, read_optional};
 
 /// What is configured for agents.
@@ -17,11 +19,11 @@ pub(crate) struct AgentSettings {
 
 impl AgentSettings {
     /// Reads what a repository says.
-    pub(crate) fn on_disk(root: &Path) -> anyhow::Result<AgentSettings> {
-        let configuration = Configuration::on_disk(root)?.unwrap_or_default();
+    pub(crate) fn on_disk(environment: &Environment, root: &Path) -> anyhow::Result<AgentSettings> {
+        let configuration = Configuration::on_disk_or_default(environment, root)?;
         let file = |path| {
             let text = read_optional(root, path)?;
-            text.map(|text| expanded(path, &text)).transpose()
+            text.map(|text| expanded(environment, path, &text)).transpose()
         };
         let roster = Roster::parse(file(roster::PATH)?.as_deref(), &configuration.task)?;
         let mcp = file(mcp::PATH)?.map(|text| McpServers::parse(&text)).transpose()?;

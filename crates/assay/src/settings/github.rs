@@ -6,15 +6,14 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use assay_findings::post::WhenReady;
 use assay_sandbox::{KeySource, Keys};
-use assay_serve::hooks::Github;
 use assay_services::github::{GitHub, PUBLIC, Pace};
 use assay_services::http::{Clock, Patience, ServerUrl};
 use assay_store::pulls::RepositoryName;
 use serde::Deserialize;
 
-use super::service::{A_MOMENT, check_private, secret};
+use super::service::{A_MOMENT, WebhookSecret, check_private};
 use super::{PATH, key};
-use crate::environment::{state_folder, variable};
+use crate::environment::Environment;
 
 /// Where GitHub's own workflows say that it is.
 const URL: &str = "GITHUB_API_URL";
@@ -29,6 +28,9 @@ const WEBHOOK_SECRET: &str = "GITHUB_WEBHOOK_SECRET";
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct StoredGithub {
+    /// The environment that the configuration was read in.
+    #[serde(skip)]
+    environment: Environment,
     /// Where it is; for a company's own, `https://HOST/api/v3`.
     url: Option<String>,
     token_env: Option<String>,
@@ -44,6 +46,11 @@ pub(crate) struct StoredGithub {
 }
 
 impl StoredGithub {
+    /// Sets the environment that the configuration was read in.
+    pub(super) fn in_environment(&mut self, environment: &Environment) {
+        self.environment = environment.clone();
+    }
+
     /// Refuses what cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         check_private(&self.url()?, "github.url")?;
@@ -53,7 +60,11 @@ impl StoredGithub {
 
     /// Gives where it is.
     pub(crate) fn url(&self) -> anyhow::Result<ServerUrl> {
-        let url = self.url.clone().or_else(|| variable(URL)).unwrap_or_else(|| PUBLIC.to_owned());
+        let url = self
+            .url
+            .clone()
+            .or_else(|| self.environment.variable(URL))
+            .unwrap_or_else(|| PUBLIC.to_owned());
         url.parse().map_err(|why| anyhow!("`github.url` in `{PATH}`: {why}"))
     }
 
@@ -62,7 +73,7 @@ impl StoredGithub {
     pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let usual = self.url.is_none().then_some(TOKEN);
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
-        key::source(("token_env", env), ("token_command", command), usual)
+        key::source(&self.environment, ("token_env", env), ("token_command", command), usual)
             .with_context(|| format!("`github` in `{PATH}` cannot be used"))
     }
 
@@ -109,16 +120,16 @@ impl StoredGithub {
     fn client(&self, keys: Keys, clock: Arc<dyn Clock>) -> anyhow::Result<GitHub> {
         let url = self.url()?;
         // GitHub counts what is written for a person, not for a repository.
-        let Some(folder) = state_folder() else {
+        let Some(folder) = self.environment.state_folder() else {
             bail!("nobody can keep count of what is written: set `HOME` or `XDG_STATE_HOME`");
         };
         Ok(GitHub::new(&url, keys, Pace::kept_in(folder.join("github")), clock))
     }
 
-    /// Gives what its webhooks go by.
-    pub(crate) fn webhooks(&self) -> anyhow::Result<Github> {
-        let secret = secret(self.webhook_secret_env.as_deref().unwrap_or(WEBHOOK_SECRET))?;
-        Ok(Github { repositories: self.repositories.clone(), secret, labels: self.labels.clone() })
+    /// Returns the secret of its webhooks, if the variable is set.
+    pub(crate) fn webhook_secret(&self) -> Option<WebhookSecret> {
+        let name = self.webhook_secret_env.as_deref().unwrap_or(WEBHOOK_SECRET);
+        WebhookSecret::in_variable(&self.environment, name)
     }
 
     /// Says whether there is a token, as far as that can be told without asking for it.

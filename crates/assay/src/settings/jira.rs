@@ -5,15 +5,14 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use assay_agents::config::roster::{AgentConfig, Happening};
 use assay_sandbox::KeySource;
-use assay_serve::hooks;
 use assay_serve::jira::StepNames;
 use assay_services::http::ServerUrl;
 use assay_services::jira::{Flavour, Jira};
 use serde::Deserialize;
 
-use super::service::{Reached, check_private, reach, secret};
+use super::service::{Reached, WebhookSecret, check_private, reach};
 use super::{PATH, key};
-use crate::environment::variable;
+use crate::environment::Environment;
 
 /// The variable that the key is in, unless told otherwise.
 const TOKEN: &str = "JIRA_API_TOKEN";
@@ -28,6 +27,9 @@ const WEBHOOK_TOKEN: &str = "JIRA_WEBHOOK_TOKEN";
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct StoredJira {
+    /// The environment that the configuration was read in.
+    #[serde(skip)]
+    environment: Environment,
     /// Where it is.
     url: Option<String>,
     flavour: StoredFlavour,
@@ -73,6 +75,11 @@ impl Default for StoredStatuses {
 }
 
 impl StoredJira {
+    /// Sets the environment that the configuration was read in.
+    pub(super) fn in_environment(&mut self, environment: &Environment) {
+        self.environment = environment.clone();
+    }
+
     /// Says what cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.token.is_some() {
@@ -101,7 +108,12 @@ impl StoredJira {
     /// Gives where its key comes from.
     pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
-        let source = key::source(("token_env", env), ("token_command", command), Some(TOKEN));
+        let source = key::source(
+            &self.environment,
+            ("token_env", env),
+            ("token_command", command),
+            Some(TOKEN),
+        );
         source.with_context(|| format!("`jira` in `{PATH}`"))
     }
 
@@ -111,7 +123,7 @@ impl StoredJira {
             StoredFlavour::Server => Ok(Flavour::Server),
             StoredFlavour::Cloud => {
                 let name = self.user_env.as_deref().unwrap_or(USER);
-                let user = self.user.clone().or_else(|| variable(name));
+                let user = self.user.clone().or_else(|| self.environment.variable(name));
                 let user = user.ok_or_else(|| {
                     anyhow!(
                         "JIRA does not know who asks: set the variable `{name}`, or `jira.user`"
@@ -143,10 +155,15 @@ impl StoredJira {
         opened.with_context(|| format!("no JIRA is configured: set `jira.url` in `{PATH}`"))
     }
 
-    /// Gives what its webhooks go by.
-    pub(crate) fn webhooks(&self) -> anyhow::Result<hooks::Jira> {
-        let secret = secret(self.webhook_token_env.as_deref().unwrap_or(WEBHOOK_TOKEN))?;
-        Ok(hooks::Jira { secret, status: self.statuses.code_review.clone() })
+    /// Returns the secret of its webhooks, if the variable is set.
+    pub(crate) fn webhook_secret(&self) -> Option<WebhookSecret> {
+        let name = self.webhook_token_env.as_deref().unwrap_or(WEBHOOK_TOKEN);
+        WebhookSecret::in_variable(&self.environment, name)
+    }
+
+    /// Returns the status of a ticket whose pull request is to be reviewed.
+    pub(crate) fn review_status(&self) -> &str {
+        &self.statuses.code_review
     }
 
     /// Gives what the workflow calls its steps; an agent may have names of its own.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::service::{Reached, reach};
 use super::{PATH, key};
-use crate::environment::variable;
+use crate::environment::Environment;
 
 /// The variable that the key is in, unless told otherwise.
 const KEY: &str = "LINEAR_API_KEY";
@@ -22,6 +22,9 @@ const TEAM: &str = "LINEAR_TEAM_ID";
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct StoredLinear {
+    /// The environment that the configuration was read in.
+    #[serde(skip)]
+    environment: Environment,
     /// Where it is, where it is not where it usually is.
     url: Option<String>,
     /// The team that issues are made in, by its id or key.
@@ -53,6 +56,11 @@ impl Default for StoredStates {
 }
 
 impl StoredLinear {
+    /// Sets the environment that the configuration was read in.
+    pub(super) fn in_environment(&mut self, environment: &Environment) {
+        self.environment = environment.clone();
+    }
+
     /// Says what cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.key.is_some() {
@@ -75,7 +83,8 @@ impl StoredLinear {
     /// Gives where its key comes from.
     pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let (env, command) = (self.key_env.as_deref(), self.key_command.as_deref());
-        let source = key::source(("key_env", env), ("key_command", command), Some(KEY));
+        let source =
+            key::source(&self.environment, ("key_env", env), ("key_command", command), Some(KEY));
         source.with_context(|| format!("`linear` in `{PATH}`"))
     }
 
@@ -91,7 +100,7 @@ impl StoredLinear {
 
     /// Gives the team that issues are made in.
     pub(crate) fn team(&self) -> anyhow::Result<String> {
-        self.team.clone().or_else(|| variable(TEAM)).ok_or_else(|| {
+        self.team.clone().or_else(|| self.environment.variable(TEAM)).ok_or_else(|| {
             anyhow!("Linear needs a team: set the variable `{TEAM}`, or `linear.team` in `{PATH}`")
         })
     }

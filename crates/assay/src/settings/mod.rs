@@ -14,6 +14,7 @@ mod model;
 pub(crate) mod models;
 pub(crate) mod qa;
 pub(crate) mod service;
+pub(crate) mod severity;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,8 +47,8 @@ use self::jira::StoredJira;
 use self::linear::StoredLinear;
 use self::models::StoredModels;
 use self::qa::StoredQa;
-use crate::commands::known_severity;
-use crate::environment::variable;
+use self::severity::parse_severity;
+use crate::environment::Environment;
 
 /// Where the configuration lies in a repository.
 pub(crate) const PATH: &str = "config/agent-framework.yaml";
@@ -149,9 +150,12 @@ impl Default for Review {
 
 impl Configuration {
     /// Reads the configuration in a work tree, if there is one.
-    pub(crate) fn on_disk(root: &Path) -> anyhow::Result<Option<Configuration>> {
+    pub(crate) fn on_disk(
+        environment: &Environment,
+        root: &Path,
+    ) -> anyhow::Result<Option<Configuration>> {
         let Some(text) = read_optional(root, PATH)? else { return Ok(None) };
-        let configuration = Configuration::parse(&text)?;
+        let configuration = Configuration::parse(environment, &text)?;
         configuration.leave_out()?;
         configuration.fail_on()?;
         configuration.commands()?;
@@ -164,12 +168,39 @@ impl Configuration {
         Ok(Some(configuration))
     }
 
-    fn parse(text: &str) -> anyhow::Result<Configuration> {
+    /// Reads the configuration in a work tree; without a file, every key has its default.
+    pub(crate) fn on_disk_or_default(
+        environment: &Environment,
+        root: &Path,
+    ) -> anyhow::Result<Configuration> {
+        let configuration = Configuration::on_disk(environment, root)?;
+        Ok(configuration.unwrap_or_else(|| Configuration::without_file(environment)))
+    }
+
+    /// Returns the configuration in which every key has its default.
+    pub(crate) fn without_file(environment: &Environment) -> Configuration {
+        Configuration::default().in_environment(environment)
+    }
+
+    fn in_environment(mut self, environment: &Environment) -> Configuration {
+        self.models.in_environment(environment);
+        self.qa.in_environment(environment);
+        self.github.in_environment(environment);
+        self.jira.in_environment(environment);
+        self.linear.in_environment(environment);
+        self
+    }
+
+    fn parse(environment: &Environment, text: &str) -> anyhow::Result<Configuration> {
+        Ok(Configuration::parse_yaml(environment, text)?.in_environment(environment))
+    }
+
+    fn parse_yaml(environment: &Environment, text: &str) -> anyhow::Result<Configuration> {
         // Comments alone are no document.
         if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
             return Ok(Configuration::default());
         }
-        let text = expanded(PATH, text)?;
+        let text = expanded(environment, PATH, text)?;
         // A configuration is mostly comments, which the parser would otherwise count and refuse; and
         // a line that it quotes may hold the value of a variable.
         let options = serde_saphyr::options! { emit_comments: false, with_snippet: false };
@@ -180,6 +211,11 @@ impl Configuration {
     /// Returns the services that are configured.
     pub(crate) fn services(&self) -> Services {
         Services { github: self.github.clone(), jira: self.jira.clone() }
+    }
+
+    /// Returns the environment that the configuration was read in.
+    pub(crate) fn environment(&self) -> &Environment {
+        self.models.environment()
     }
 
     /// Gives the models that are configured.
@@ -193,7 +229,7 @@ impl Configuration {
     }
 
     fn fail_on(&self) -> anyhow::Result<Option<Grade>> {
-        let grade = self.review.fail_on.as_deref().map(known_severity).transpose();
+        let grade = self.review.fail_on.as_deref().map(parse_severity).transpose();
         grade.map_err(|why| anyhow!("`review.fail_on` in `{PATH}`: {why}"))
     }
 
@@ -258,21 +294,26 @@ fn well_known(name: &str) -> anyhow::Result<&'static known::Known> {
 }
 
 /// Puts the environment's values in the place of `${NAME}`, comments apart.
-pub(crate) fn expanded(path: &str, text: &str) -> anyhow::Result<String> {
+pub(crate) fn expanded(
+    environment: &Environment,
+    path: &str,
+    text: &str,
+) -> anyhow::Result<String> {
     let lines = text.split_inclusive('\n').map(|line| match line.trim_start().starts_with('#') {
         true => Ok(line.to_owned()),
-        false => expanded_line(path, line),
+        false => expanded_line(environment, path, line),
     });
     lines.collect()
 }
 
-fn expanded_line(path: &str, line: &str) -> anyhow::Result<String> {
+fn expanded_line(environment: &Environment, path: &str, line: &str) -> anyhow::Result<String> {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(start) = rest.find("${") {
         let Some(length) = rest[start..].find('}') else { break };
         let name = &rest[start + 2..start + length];
-        let value = variable(name)
+        let value = environment
+            .variable(name)
             .ok_or_else(|| anyhow!("`{path}` has `${{{name}}}`, and `{name}` is not set"))?;
         out.push_str(&rest[..start]);
         out.push_str(&value);
@@ -293,6 +334,8 @@ pub(crate) struct Services {
 /// What is configured for reviews.
 #[derive(Debug)]
 pub(crate) struct Settings {
+    /// The environment that they were read in.
+    pub(crate) environment: Environment,
     pub(crate) leave_out: LeaveOut,
     pub(crate) at_a_time: usize,
     pub(crate) fail_on: Option<Grade>,
@@ -323,13 +366,13 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// Reads the settings that hold for a change.
-    pub(crate) fn of(change: &Change) -> anyhow::Result<Settings> {
+    pub(crate) fn of(environment: &Environment, change: &Change) -> anyhow::Result<Settings> {
         let mut notes = Vec::new();
         let text = decisive(change, PATH, "the configuration", &mut notes)?;
         let baseline = decisive(change, baseline::PATH, "the baseline", &mut notes)?;
         let rules = own_files(change, &RULE_FILES, &mut notes)?;
         let personas = own_files(change, &PERSONA_FILES, &mut notes)?;
-        let mut settings = Settings::new(text, baseline, rules, personas)?;
+        let mut settings = Settings::new(environment, text, baseline, rules, personas)?;
         let touched =
             settings.commands.iter().filter_map(|command| touched_settings(change, command));
         notes.extend(touched);
@@ -339,17 +382,18 @@ impl Settings {
 
     /// Reads the settings that hold where there is no change, as in a folder that is in no
     /// repository.
-    pub(crate) fn on_disk(root: &Path) -> anyhow::Result<Settings> {
-        Settings::new(read_optional(root, PATH)?, None, Vec::new(), Vec::new())
+    pub(crate) fn on_disk(environment: &Environment, root: &Path) -> anyhow::Result<Settings> {
+        Settings::new(environment, read_optional(root, PATH)?, None, Vec::new(), Vec::new())
     }
 
     fn new(
+        environment: &Environment,
         text: Option<String>,
         baseline: Option<String>,
         rules: Vec<(String, String)>,
         personas: Vec<(String, String)>,
     ) -> anyhow::Result<Settings> {
-        let configuration = Configuration::parse(text.as_deref().unwrap_or(""))?;
+        let configuration = Configuration::parse(environment, text.as_deref().unwrap_or(""))?;
         configuration.models.check()?;
         configuration.gates.check()?;
         configuration.qa.check()?;
@@ -357,6 +401,7 @@ impl Settings {
         configuration.jira.check()?;
         configuration.linear.check()?;
         Ok(Settings {
+            environment: environment.clone(),
             leave_out: configuration.leave_out()?,
             at_a_time: configuration.review.at_a_time,
             fail_on: configuration.fail_on()?,

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::key;
 use super::models::MICRO;
-use crate::environment::variable;
+use crate::environment::Environment;
 
 /// One model, as it is configured.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -131,15 +131,20 @@ impl StoredModel {
     }
 
     /// Makes a model of it.
-    pub(super) fn model(&self, name: &str, stall: Duration) -> anyhow::Result<Arc<dyn Model>> {
+    pub(super) fn model(
+        &self,
+        environment: &Environment,
+        name: &str,
+        stall: Duration,
+    ) -> anyhow::Result<Arc<dyn Model>> {
         let stall = self.stall_seconds.map_or(stall, Duration::from_secs);
         Ok(match self.check()? {
-            Api::Anthropic => self.over_http(name, Dialect::Anthropic, stall)?,
-            Api::OpenaiChat => self.over_http(name, Dialect::Chat, stall)?,
-            Api::OpenaiResponses => self.over_http(name, Dialect::Responses, stall)?,
-            Api::Claude => self.agent("claude", AgentKind::Claude, stall),
-            Api::Codex => self.agent("codex", AgentKind::Codex, stall),
-            Api::Command => self.agent(name, AgentKind::Custom(self.custom()?), stall),
+            Api::Anthropic => self.over_http(environment, name, Dialect::Anthropic, stall)?,
+            Api::OpenaiChat => self.over_http(environment, name, Dialect::Chat, stall)?,
+            Api::OpenaiResponses => self.over_http(environment, name, Dialect::Responses, stall)?,
+            Api::Claude => self.agent(environment, "claude", AgentKind::Claude, stall),
+            Api::Codex => self.agent(environment, "codex", AgentKind::Codex, stall),
+            Api::Command => self.agent(environment, name, AgentKind::Custom(self.custom()?), stall),
         })
     }
 
@@ -153,7 +158,13 @@ impl StoredModel {
     }
 
     /// Makes a model of an agent's command line.
-    fn agent(&self, name: &str, kind: AgentKind, stall: Duration) -> Arc<dyn Model> {
+    fn agent(
+        &self,
+        environment: &Environment,
+        name: &str,
+        kind: AgentKind,
+        stall: Duration,
+    ) -> Arc<dyn Model> {
         let mut run = self.run.clone().unwrap_or_default().into_iter();
         let (program, args) = match kind {
             AgentKind::Claude | AgentKind::Codex => (run.next(), run.collect()),
@@ -162,7 +173,8 @@ impl StoredModel {
         };
         let named = self.env.iter().map(|(name, value)| (name.clone(), Key::new(value)));
         let own = kind.variables().iter().filter(|name| !self.env.contains_key(**name));
-        let own = own.filter_map(|name| Some(((*name).to_owned(), Key::new(&variable(name)?))));
+        let own = own
+            .filter_map(|name| Some(((*name).to_owned(), Key::new(&environment.variable(name)?))));
         let variables = named.chain(own).collect();
         let about = self.described(kind.describe(ModelId::new(name, &self.model)));
         let agent = Agent { kind, program, args, variables };
@@ -183,6 +195,7 @@ impl StoredModel {
 
     fn over_http(
         &self,
+        environment: &Environment,
         name: &str,
         dialect: Dialect,
         stall: Duration,
@@ -197,8 +210,13 @@ impl StoredModel {
         // Whoever names an address of their own names the key for it too: no key goes astray.
         let (env, command) = (self.key_env.as_deref(), self.key_command.as_deref());
         let variable_by_habit = self.url.is_none().then_some(key);
-        let key = key::source(("key_env", env), ("key_command", command), variable_by_habit)?;
-        let from_environment = || variable(address).filter(|url| !url.is_empty());
+        let key = key::source(
+            environment,
+            ("key_env", env),
+            ("key_command", command),
+            variable_by_habit,
+        )?;
+        let from_environment = || environment.variable(address).filter(|url| !url.is_empty());
         let url = self.url.clone().or_else(from_environment).unwrap_or_else(|| usual.to_owned());
         let maker = if self.url.is_some() { name } else { maker };
         let provider = Provider::new(maker, dialect, url.trim_end_matches('/'), key)?;

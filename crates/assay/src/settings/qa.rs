@@ -17,7 +17,7 @@ use serde::Deserialize;
 use super::PATH;
 use super::fixer::{ChosenFixer, StoredFixer};
 use super::models::StoredCaps;
-use crate::environment::variable;
+use crate::environment::Environment;
 
 /// How long a fixer may take unless told otherwise, in seconds.
 const FIXER_SECONDS: u64 = 1800;
@@ -35,6 +35,9 @@ const DEBUG_PORT: u16 = 9222;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct StoredQa {
+    /// The environment that the configuration was read in.
+    #[serde(skip)]
+    environment: Environment,
     max_iterations: Option<u32>,
     recurring_issue_threshold: Option<usize>,
     issue_similarity_threshold: Option<f64>,
@@ -108,11 +111,16 @@ pub(crate) enum LoopFixer {
 }
 
 impl StoredQa {
+    /// Sets the environment that the configuration was read in.
+    pub(super) fn in_environment(&mut self, environment: &Environment) {
+        self.environment = environment.clone();
+    }
+
     /// Says what cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.fixer()?;
         self.frameworks()?;
-        self.app(&variable)?;
+        self.app(&|name| self.environment.variable(name))?;
         self.memory()?;
         self.limits().map(|_| ())
     }
@@ -120,18 +128,22 @@ impl StoredQa {
     /// Gives after how much of what a loop ends: as the environment says, or else as configured.
     pub(crate) fn limits(&self) -> anyhow::Result<Limits> {
         let usual = Limits::default();
+        let variable = &|name: &str| self.environment.variable(name);
         let limits = Limits {
-            rounds: said("MAX_QA_ITERATIONS", self.max_iterations, usual.rounds)?,
+            rounds: said(variable, "MAX_QA_ITERATIONS", self.max_iterations, usual.rounds)?,
             recurring: said(
-                "RECURRING_ISSUE_THRESHOLD", self.recurring_issue_threshold, usual.recurring,
+                variable, "RECURRING_ISSUE_THRESHOLD", self.recurring_issue_threshold,
+                usual.recurring,
             )?,
             similarity: said(
+                variable,
                 "ISSUE_SIMILARITY_THRESHOLD",
                 self.issue_similarity_threshold,
                 usual.similarity,
             )?,
             errors_in_a_row: said(
-                "MAX_CONSECUTIVE_ERRORS", self.max_consecutive_errors, usual.errors_in_a_row,
+                variable, "MAX_CONSECUTIVE_ERRORS", self.max_consecutive_errors,
+                usual.errors_in_a_row,
             )?,
             errors: self.max_errors.unwrap_or(usual.errors),
             stalled: self.max_rounds_without_progress.unwrap_or(usual.stalled),
@@ -162,7 +174,7 @@ impl StoredQa {
         let base = self.app_url.as_deref().map(str::parse).transpose();
         let base = base.with_context(|| format!("`qa.app_url` in `{PATH}` cannot be used"))?;
         let is_on = variable("ELECTRON_MCP_ENABLED").is_some_and(|it| is_true(&it));
-        let port = said_by(variable, "ELECTRON_DEBUG_PORT", None, DEBUG_PORT)?;
+        let port = said(variable, "ELECTRON_DEBUG_PORT", None, DEBUG_PORT)?;
         let timeouts = self.page_timeouts()?;
         Ok(is_on.then(|| App { endpoint: Endpoint::local(port), base, timeouts }))
     }
@@ -191,10 +203,10 @@ impl StoredQa {
         let configured = self.memory.url.as_deref().map(str::parse).transpose();
         let configured =
             configured.with_context(|| format!("`qa.memory.url` in `{PATH}` cannot be used"))?;
-        if !variable("GRAPHITI_ENABLED").is_some_and(|it| is_true(&it)) {
+        if !self.environment.variable("GRAPHITI_ENABLED").is_some_and(|it| is_true(&it)) {
             return Ok(MemorySource::Off);
         }
-        let said = variable("GRAPHITI_MCP_URL").map(|url| url.parse()).transpose();
+        let said = self.environment.variable("GRAPHITI_MCP_URL").map(|url| url.parse()).transpose();
         let said = said.context("`GRAPHITI_MCP_URL` cannot be used")?;
         Ok(said.or(configured).map_or(MemorySource::Ledger, MemorySource::Graphiti))
     }
@@ -256,15 +268,8 @@ fn is_true(text: &str) -> bool {
     matches!(text.trim().to_lowercase().as_str(), "true" | "1" | "yes" | "on")
 }
 
-/// Gives a limit: what a variable says, or else what is configured, or else the usual one.
-fn said<T: FromStr>(name: &str, configured: Option<T>, usual: T) -> anyhow::Result<T>
-where
-    T::Err: Display,
-{
-    said_by(&variable, name, configured, usual)
-}
-
-fn said_by<T: FromStr>(
+/// Returns a limit: of a variable, or else as configured, or else the usual one.
+fn said<T: FromStr>(
     variable: &dyn Fn(&str) -> Option<String>,
     name: &str,
     configured: Option<T>,

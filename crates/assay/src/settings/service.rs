@@ -1,16 +1,15 @@
-//! What services have in common: how they are reached, how long they are waited for, and what tells
-//! their webhooks from anybody else's.
+//! What services have in common: how they are reached, how long they are waited for, and the secrets
+//! of their webhooks.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use assay_sandbox::{KeySource, Keys};
-use assay_serve::hooks::Secret;
 use assay_services::http::{Patience, ServerUrl, Transport, Wire};
 
 use super::PATH;
-use crate::environment::variable;
+use crate::environment::Environment;
 
 /// How long whoever looks on waits for a service that sets a limit.
 pub(crate) const A_MOMENT: Duration = Duration::from_secs(60);
@@ -40,10 +39,26 @@ pub(super) fn reach(
     }
 }
 
-/// Takes the secret of webhooks from a variable, if it is set.
-pub(super) fn secret(name: &str) -> anyhow::Result<Option<Secret>> {
-    let secret = variable(name).map(|text| Secret::new(&text, format!("`{name}`")));
-    secret.transpose().context("webhooks cannot be told from anybody else's")
+/// The secret of webhooks. It is never shown.
+pub(crate) struct WebhookSecret {
+    /// The variable that it is in.
+    pub(crate) variable: String,
+    /// The secret.
+    pub(crate) text: String,
+}
+
+impl std::fmt::Debug for WebhookSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("WebhookSecret(…)")
+    }
+}
+
+impl WebhookSecret {
+    /// Takes the secret from a variable, if it is set.
+    pub(super) fn in_variable(environment: &Environment, name: &str) -> Option<WebhookSecret> {
+        let text = environment.variable(name)?;
+        Some(WebhookSecret { variable: name.to_owned(), text })
+    }
 }
 
 /// Refuses an address on the way to which anybody could read a key.

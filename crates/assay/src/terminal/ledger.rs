@@ -10,8 +10,9 @@ use assay_store::ledger::{Outcome, State};
 use assay_store::task::Moment;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, count, wrapped};
+use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, wrapped};
 use crate::output::{self, Styled};
+use crate::wording::count;
 
 /// How wide an id is.
 const ID: usize = 12;

@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Place;
 use super::place::STATE;
-use crate::environment::state_of;
 
 /// The name of the file that remembers the bar of a spec.
 const BAR: &str = "bar.json";
@@ -63,7 +62,7 @@ impl Place {
         change: &Change,
         is_approved: bool,
     ) -> anyhow::Result<()> {
-        let folder = state_of(&self.root).outside(STATE)?.join(&self.spec.name);
+        let folder = self.environment.state_of(&self.root).outside(STATE)?.join(&self.spec.name);
         disk::make_folder(&folder)?;
         let branch = change.lineage()?.branch;
         let remembered = RememberedBar { bar: bar.clone(), branch, is_approved };
@@ -75,7 +74,7 @@ impl Place {
     /// folders are gone, and of those that were not approved on this branch before their folders
     /// were taken away.
     fn remembered_bars(&self, change: &Change) -> anyhow::Result<Vec<Bar>> {
-        let outside = state_of(&self.root).outside(STATE)?;
+        let outside = self.environment.state_of(&self.root).outside(STATE)?;
         let there: Vec<PathBuf> = spec::all(&self.root)?;
         let is_there = |name: &str| there.iter().any(|folder| folder.ends_with(name));
         let branch = change.lineage()?.branch;

@@ -13,7 +13,7 @@ use assay_validate::seen::{self, ReviewSays};
 use assay_validate::spec::Spec;
 
 use super::{Deadline, Place, broke};
-use crate::models::{self, Asked, Keeping, Line, ModelArgs, Panel};
+use crate::models::{self, Asked, Keeping, Line, ModelRequest, Panel};
 use crate::reviewing::Prepared;
 use crate::settings::models::{Phase, StoredModels};
 
@@ -24,7 +24,7 @@ const PERSONA: &str = "name: qa-reviewer\nabout: What this repository asks of th
 /// Everybody who looks.
 pub(super) struct Eyes<'a> {
     pub(super) place: &'a Place,
-    pub(super) args: &'a ModelArgs,
+    pub(super) request: &'a ModelRequest,
     /// What models are asked over, where they are.
     pub(super) line: Option<Line>,
     pub(super) models: &'a StoredModels,
@@ -81,15 +81,16 @@ impl Eyes<'_> {
             (".assay/prompts/qa_reviewer.md".to_owned(), format!("---\n{PERSONA}\n---\n\n{prompt}"))
         });
         let line = self.line.clone();
-        let asked = Asked { args: self.args, keeping: Keeping::Answers, line, also };
-        let mut prepared = Prepared::open(&self.place.root, &scope, &selection, asked)?;
+        let asked = Asked { models: self.request, keeping: Keeping::Answers, line, also };
+        let mut prepared =
+            Prepared::open(&self.place.environment, &self.place.root, &scope, &selection, asked)?;
         prepared.leave_out(|file| Spec::is_paper(file.path()));
         Ok(prepared)
     }
 
     fn judge(&self) -> anyhow::Result<Option<ModelJudge>> {
         let Some(line) = &self.line else { return Ok(None) };
-        models::gate_judge(self.models, self.args.only(), Phase::Qa, line).map(Some)
+        models::gate_judge(self.models, self.request.only(), Phase::Qa, line).map(Some)
     }
 
     /// Says so where models were not asked because there is nothing left to spend.

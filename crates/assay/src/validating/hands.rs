@@ -15,9 +15,9 @@ use assay_validate::run::Breakdown;
 use assay_validate::spec::Spec;
 
 use super::{Deadline, broke};
-use crate::agents::{safe_fixes, told};
-use crate::environment::variable;
+use crate::environment::Environment;
 use crate::models::{self, Line};
+use crate::safe_fixes::{safe_fixes, told};
 use crate::settings::fixer::{ChosenFixer, FixerCommand};
 use crate::settings::models::StoredModels;
 use crate::settings::qa::LoopFixer;
@@ -37,6 +37,7 @@ const SAID: usize = 4_000;
 
 /// Everybody who fixes.
 pub(super) struct Hands<'a> {
+    pub(super) environment: &'a Environment,
     pub(super) spec: &'a Spec,
     pub(super) chosen: LoopFixer,
     pub(super) models: &'a StoredModels,
@@ -53,7 +54,7 @@ impl Fixes for Hands<'_> {
     fn fix(&self, errand: &Errand<'_>) -> Result<String, Breakdown> {
         self.deadline.check()?;
         let mut done = match errand.base {
-            Some(base) => safe_fixes(errand.folder, base).map_err(broke)?,
+            Some(base) => safe_fixes(self.environment, errand.folder, base).map_err(broke)?,
             None => Vec::new(),
         };
         match &self.chosen {
@@ -132,7 +133,7 @@ impl Hands<'_> {
             .env("ASSAY_QA_SPEC", &self.spec.name)
             .input(input.into_bytes());
         // It gets no key but those that it is given by name.
-        let given = env.iter().filter_map(|name| Some((name, variable(name)?)));
+        let given = env.iter().filter_map(|name| Some((name, self.environment.variable(name)?)));
         let command = given.fold(command, |command, (name, value)| command.env(name, value));
         // What it leaves running is ended with it: nobody waits for a server that it tried out.
         let (mut printed, mut complained) = (Vec::new(), Vec::new());

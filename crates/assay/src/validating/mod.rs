@@ -38,14 +38,14 @@ pub(crate) use self::place::Place;
 use self::signing::Signing;
 pub(crate) use self::silent::Silent;
 use self::tracking::Tracking;
-use crate::environment::{dotenv, own_outputs, variable};
-use crate::exit::NothingKnown;
+use crate::environment::{Environment, dotenv};
 use crate::memory;
-use crate::models::{Line, ModelArgs};
+use crate::models::{Line, ModelRequest};
 use crate::settings::fixer::ChosenFixer;
 use crate::settings::models::Phase;
 use crate::settings::qa::LoopFixer;
 use crate::settings::{Configuration, Prompts, Settings};
+use crate::unknown::NothingKnown;
 
 /// What is asked of a run.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +53,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) base: Option<&'a str>,
     pub(crate) resumes: bool,
     pub(crate) sign_off: Option<SignOff<'a>>,
-    pub(crate) models: &'a ModelArgs,
+    pub(crate) models: &'a ModelRequest,
     /// For whom it is run, where that is not whoever is at the terminal.
     pub(crate) host: Option<Host<'a>>,
 }
@@ -217,29 +217,29 @@ impl Work<'_> {
             true => current.minimum_coverage,
             false => raised.minimum_coverage,
         };
-        let mut settings = Settings::of(&change)?;
+        let mut settings = Settings::of(&place.environment, &change)?;
         let prompts = Prompts::of(&change, &mut settings.notes)?;
         settings.notes.iter().for_each(|note| warn(note));
         let limits = settings.qa.limits()?;
         let source = settings.qa.memory()?;
-        let args = asked.models.clone().or_where_configured().or_within(settings.qa.budget);
-        let args = args
+        let request = asked.models.clone().or_where_configured().or_within(settings.qa.budget);
+        let request = request
             .or_model(settings.models.model_of(Phase::Qa))
             .with_thinking(settings.models.thinking_of(Phase::Qa));
         if asked.models.only().is_some() {
             // A model that was asked for by name and cannot be had is no trouble of a round.
-            settings.models.for_review(args.only())?;
+            settings.models.for_review(request.only())?;
         }
-        let args = args.at_most(asked.host.map(|host| host.seconds));
+        let request = request.at_most(asked.host.map(|host| host.seconds));
         let purse = asked.host.map_or(place.root.as_path(), |host| host.root);
-        let line = match args.are_wanted(&settings) {
-            true => Some(Line::open(&args, &settings.models, purse)?),
+        let line = match request.are_wanted(&settings) {
+            true => Some(Line::open(&request, &settings.models, purse)?),
             false => None,
         };
-        let deadline = Deadline::after(args.most_seconds());
+        let deadline = Deadline::after(request.most_seconds());
         let eyes = Eyes {
             place,
-            args: &args,
+            request: &request,
             line: line.clone(),
             models: &settings.models,
             prompt: prompts.reviewer.as_deref(),
@@ -248,6 +248,7 @@ impl Work<'_> {
             warn,
         };
         let hands = Hands {
+            environment: &place.environment,
             spec: &place.spec,
             chosen: settings.qa.fixer()?,
             models: &settings.models,
@@ -255,7 +256,7 @@ impl Work<'_> {
             prompt: prompts.fixer.as_deref(),
             deadline,
             is_only_on_branch: settings.qa.fixer()? == LoopFixer::Usual
-                && fixer_on_disk(&place.root).is_some(),
+                && fixer_on_disk(&place.environment, &place.root).is_some(),
         };
         if hands.is_only_on_branch {
             warn(
@@ -274,9 +275,11 @@ impl Work<'_> {
             lowered,
             base,
             frameworks: settings.qa.frameworks()?,
-            app: settings.qa.app(&|name| variable(name).or_else(|| dotenv(&place.root, name)))?,
-            outputs: own_outputs(&place.root),
-            runner: runner(&place.root, self.state, deadline.within(settings.qa.check_time())),
+            app: settings.qa.app(&|name| {
+                place.environment.variable(name).or_else(|| dotenv(&place.root, name))
+            })?,
+            outputs: place.environment.outputs_below(&place.root),
+            runner: runner(place, self.state, deadline.within(settings.qa.check_time())),
             state: self.state.to_owned(),
             clock: &now,
             reviewer: &eyes,
@@ -295,8 +298,8 @@ impl Work<'_> {
 
 /// Returns the fixer that the configuration in the work tree names; `None` where it names none, or
 /// cannot be read. It counts for nothing, and only explains why no fixer is used.
-fn fixer_on_disk(root: &Path) -> Option<ChosenFixer> {
-    let configuration = Configuration::on_disk(root).ok().flatten()?;
+fn fixer_on_disk(environment: &Environment, root: &Path) -> Option<ChosenFixer> {
+    let configuration = Configuration::on_disk(environment, root).ok().flatten()?;
     match configuration.qa.fixer().ok()? {
         LoopFixer::Chosen(chosen) => Some(chosen),
         LoopFixer::Usual | LoopFixer::SafeOnly => None,
@@ -332,9 +335,10 @@ fn now() -> String {
     clock::now().to_string()
 }
 
-fn runner(root: &Path, state: &Path, time: Duration) -> Runner {
+fn runner(place: &Place, state: &Path, time: Duration) -> Runner {
     let allowance = Allowance { time, ..Allowance::default() };
-    let runner = Runner::new(root).allowance(allowance).caches(&state.join("caches"));
+    let runner = Runner::new(&place.root).allowance(allowance).caches(&state.join("caches"));
+    let variable = |name: &str| place.environment.variable(name);
     let runner = runner.hidden(secrets_elsewhere(|name| variable(name).map(Into::into)));
     let runner = match variable("HOME").filter(|home| !home.is_empty()) {
         Some(home) => runner.home(Path::new(&home)),

@@ -15,7 +15,7 @@ use assay_validate::spec::{self, Spec};
 use assay_validate::standing::Standing;
 
 use super::UNKNOWN;
-use crate::environment::{own_outputs, state_of};
+use crate::environment::Environment;
 use crate::queues;
 
 /// The folder below the state folder where loops keep their files.
@@ -23,6 +23,7 @@ pub(super) const STATE: &str = "qa";
 
 /// A spec as it lies in a repository.
 pub(crate) struct Place {
+    pub(super) environment: Environment,
     pub(crate) root: PathBuf,
     pub(crate) spec: Spec,
     plan: ImplementationPlan,
@@ -32,13 +33,17 @@ pub(crate) struct Place {
 
 impl Place {
     /// Finds a spec by the beginning of its name.
-    pub(crate) fn of(folder: &Path, prefix: &str) -> anyhow::Result<Place> {
+    pub(crate) fn of(
+        environment: &Environment,
+        folder: &Path,
+        prefix: &str,
+    ) -> anyhow::Result<Place> {
         let root = queues::root(folder)?;
         let folder = spec::find(&root, prefix)?;
         let plan = ImplementationPlan::read(&spec::file(&root, &folder, plan::NAME)?)?;
         let risk = plan.risk_level()?;
         let spec = Spec::read(&root, &folder, &plan)?;
-        Ok(Place { root, spec, plan, risk })
+        Ok(Place { environment: environment.clone(), root, spec, plan, risk })
     }
 
     /// Gives where the loop stands, whoever is at it, and whether that was seen on this machine.
@@ -61,7 +66,7 @@ impl Place {
 
     /// Takes the digest of the tree as it is.
     pub(crate) fn tree(&self) -> anyhow::Result<TreeHash> {
-        Ok(tree_hash_without(&self.root, &own_outputs(&self.root))?)
+        Ok(tree_hash_without(&self.root, &self.environment.outputs_below(&self.root))?)
     }
 
     /// Gives the plan.
@@ -97,7 +102,7 @@ impl Place {
 
     /// Gives where the loop keeps its own; refuses what came with the repository.
     pub(super) fn state(&self) -> anyhow::Result<PathBuf> {
-        let kind = state_of(&self.root).open(STATE)?;
+        let kind = self.environment.state_of(&self.root).open(STATE)?;
         kind.make()?;
         Ok(kind.path().join(&self.spec.name))
     }
@@ -105,12 +110,12 @@ impl Place {
     /// Returns the path of the journal's seal: outside of the tree, where nothing that runs in the tree
     /// can write.
     pub(crate) fn seal(&self) -> anyhow::Result<PathBuf> {
-        Ok(state_of(&self.root).outside(STATE)?.join(&self.spec.name).join("seal"))
+        Ok(self.environment.state_of(&self.root).outside(STATE)?.join(&self.spec.name).join("seal"))
     }
 
     /// Reads the same spec once more.
     pub(super) fn again(&self) -> anyhow::Result<Place> {
-        Place::of(&self.root, &self.spec.folder.to_string_lossy())
+        Place::of(&self.environment, &self.root, &self.spec.folder.to_string_lossy())
     }
 
     /// Gives the commit on top of which it was implemented: the one that is asked for, or found.

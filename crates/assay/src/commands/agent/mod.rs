@@ -17,8 +17,8 @@ use clap::Subcommand;
 
 use super::print;
 use crate::agents;
-use crate::environment::state_of;
 use crate::exit::Exit;
+use crate::process::{environment, state_of};
 use crate::queues;
 use crate::settings::agents::AgentSettings;
 
@@ -92,7 +92,7 @@ struct Place {
 impl Place {
     fn open(folder: &Path) -> anyhow::Result<Place> {
         let root = queues::root(folder)?;
-        let settings = AgentSettings::on_disk(&root)?;
+        let settings = AgentSettings::on_disk(environment(), &root)?;
         let queue = queues::open(&root, &settings)?.into();
         Ok(Place { root, settings, queue })
     }

@@ -25,8 +25,8 @@ use assay_store::task::AgentId;
 
 use super::{Place, names, own_folder, workers};
 use crate::commands::print;
-use crate::environment::state_of;
 use crate::exit::Exit;
+use crate::process::{environment, state_of};
 use crate::settings::agents::AgentSettings;
 use crate::settings::service;
 use crate::telling::ByMail;
@@ -205,7 +205,7 @@ fn detach(args: &Args, root: &Path, state: &Path, names: &[String]) -> anyhow::R
 /// Is one worker, until it is told to end.
 pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
     let root = &args.folder;
-    let settings = AgentSettings::on_disk(root)?;
+    let settings = AgentSettings::on_disk(environment(), root)?;
     let Some(agent) = settings.roster.named(args.id.as_str()) else {
         bail!("there is no agent `{}`; there are: {}", args.id, names(&settings.roster));
     };
@@ -249,8 +249,8 @@ fn announcers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Resul
     let configuration = &settings.configuration;
     if configuration.github.has_key() || configuration.jira.is_configured() {
         let services = configuration.services();
-        let mail = posting::mail(root, &services, service::A_MOMENT, |_| {})?;
-        let warning = posting::old_outbox(root);
+        let mail = posting::mail(environment(), root, &services, service::A_MOMENT, |_| {})?;
+        let warning = posting::old_outbox(environment(), root);
         warning.iter().for_each(|warning| log.tell(Level::Warning, warning));
         if mail.github.is_some() || mail.jira.is_some() {
             all.push(Box::new(ByMail { mail, jira: configuration.jira.clone() }));

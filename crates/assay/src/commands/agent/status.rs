@@ -14,9 +14,11 @@ use serde::Serialize;
 use crate::commands::{print, print_json};
 use crate::exit::Exit;
 use crate::output;
+use crate::process::environment;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
-use crate::terminal::{Room, count, table};
+use crate::terminal::{Room, table};
+use crate::wording::count;
 
 /// How often the table is drawn anew where nothing is heard.
 const EVERY: Duration = Duration::from_secs(1);
@@ -66,7 +68,7 @@ struct Source {
 impl Source {
     fn new(folder: &Path) -> anyhow::Result<Source> {
         let root = queues::root(folder)?;
-        let settings = AgentSettings::on_disk(&root)?;
+        let settings = AgentSettings::on_disk(environment(), &root)?;
         Ok(Source { root, settings, queue: None })
     }
 

@@ -11,6 +11,7 @@ use assay_store::task::AgentId;
 use super::{names, own_folder};
 use crate::commands::{print, warn};
 use crate::exit::Exit;
+use crate::process::environment;
 use crate::queues;
 use crate::settings::Configuration;
 use crate::settings::agents::AgentSettings;
@@ -55,7 +56,7 @@ fn stop_all(root: &Path, state: &Path) -> anyhow::Result<Exit> {
 /// Says how long agents may take to stop. A mistake that somebody made in their configuration since
 /// they were started keeps nobody from stopping them.
 fn grace(root: &Path) -> Duration {
-    let task = match Configuration::on_disk(root) {
+    let task = match Configuration::on_disk(environment(), root) {
         Ok(configuration) => configuration.unwrap_or_default().task,
         Err(error) => {
             warn(&format!("{error:#}"));
@@ -72,7 +73,7 @@ fn stop_some(root: &Path, state: &Path, ids: &[AgentId]) -> anyhow::Result<Exit>
         let is_meant = |worker: &&Working| worker.name == *id || worker.agent == *id;
         let workers: Vec<&Working> = here.iter().filter(is_meant).collect();
         if workers.is_empty() {
-            let roster = AgentSettings::on_disk(root)?.roster;
+            let roster = AgentSettings::on_disk(environment(), root)?.roster;
             let known = roster.of_worker(id.as_str()).is_some();
             ensure!(known, "there is no agent `{id}`; there are: {}", names(&roster));
             print(&format!("{id} is not running here\n"))?;

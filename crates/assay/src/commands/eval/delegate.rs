@@ -25,8 +25,9 @@ use crate::evaluating::delegated_set::DelegatedSet;
 use crate::evaluating::reviewers::{CaseOutput, output_of};
 use crate::evaluating::transcripts::RecordingFolder;
 use crate::exit::Exit;
+use crate::process::environment;
 use crate::settings::review_files_on_disk;
-use crate::terminal;
+use crate::wording::count;
 
 /// The row of the agent in the table, and the folder of its outputs.
 const DELEGATED: &str = "delegated";
@@ -110,7 +111,14 @@ pub(super) fn run(args: &DelegateArgs) -> anyhow::Result<Exit> {
         keeper.score(&keeper.finished()?)?;
         Ok(())
     });
-    let set = Arc::new(DelegatedSet::new(args.set.clone(), cases, settings, finished, keep));
+    let set = Arc::new(DelegatedSet::new(
+        environment(),
+        args.set.clone(),
+        cases,
+        settings,
+        finished,
+        keep,
+    ));
     let left = set.open_cases();
     note(&format!("{left} of {} changes are to be reviewed", scorer.cases.len()));
     serve_stdio(&review::server(set.clone(), env!("CARGO_PKG_VERSION")))?;
@@ -145,7 +153,7 @@ fn answer_files(
     };
     let (mut decided, mut open) = (BTreeMap::new(), Vec::new());
     for case in &scorer.cases {
-        let repository = CaseRepository::new(&args.set, case, settings)?;
+        let repository = CaseRepository::new(environment(), &args.set, case, settings)?;
         let mut source = |brief: &Brief| briefs.answer(&case.id, brief);
         let answered = questions
             .ask(case, &repository, Unanswered::Wait, &mut source)
@@ -172,7 +180,7 @@ fn answer_files(
     note(&format!(
         "{} without an answer: read each brief, such as `{first}.brief.txt`, write the answer beside \
          it, as `{first}.answer.json`, and run the command again",
-        terminal::count(open.len(), "question"),
+        count(open.len(), "question"),
     ));
     Ok(if exit == Exit::Ready { Exit::Incomplete } else { exit })
 }

@@ -10,12 +10,12 @@ use assay_change::History;
 use super::run::write_file;
 use super::{note, print};
 use crate::commands::today;
-use crate::environment::state_of;
 use crate::evaluating::mining::{
     CaseKind, Claim, Mined, MinedCase, decided_findings, mine, read_threads,
 };
 use crate::exit::Exit;
-use crate::terminal;
+use crate::process::state_of;
+use crate::wording::count;
 
 /// The repository, and where the set goes.
 #[derive(clap::Args)]
@@ -69,8 +69,8 @@ pub(super) fn run(args: &MineArgs) -> anyhow::Result<Exit> {
     print(&format!(
         "{} with {} in `{}`; read the labels before you trust them, then: \
          assay eval {}\n",
-        terminal::count(mined.cases.len(), "case"),
-        terminal::count(labels, "label"),
+        count(mined.cases.len(), "case"),
+        count(labels, "label"),
         args.out.display(),
         args.out.display()
     ))?;

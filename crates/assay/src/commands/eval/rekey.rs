@@ -10,8 +10,9 @@ use crate::evaluating::brief_files::file_name;
 use crate::evaluating::case_repository::CaseRepository;
 use crate::evaluating::transcripts::{ANSWERS, Transcripts};
 use crate::exit::Exit;
+use crate::process::environment;
 use crate::settings::review_files_on_disk;
-use crate::terminal;
+use crate::wording::count;
 
 /// The set, and the recording.
 #[derive(clap::Args)]
@@ -35,7 +36,7 @@ pub(super) fn run(args: &RekeyArgs) -> anyhow::Result<Exit> {
     let (mut open, mut earlier) = (Vec::new(), 0);
     for case in &cases {
         let Some(transcript) = transcripts.cases.get_mut(&case.id) else { continue };
-        let repository = CaseRepository::new(&args.set, case, &settings)?;
+        let repository = CaseRepository::new(environment(), &args.set, case, &settings)?;
         let (rekeyed, unanswered) = rekey(case, &repository, transcript)
             .with_context(|| format!("the case `{}`", case.id))?;
         earlier += rekeyed.answers.iter().filter(|it| it.earlier_wording).count();
@@ -46,7 +47,7 @@ pub(super) fn run(args: &RekeyArgs) -> anyhow::Result<Exit> {
     let all: usize = transcripts.cases.values().map(|it| it.answers.len()).sum();
     print(&format!(
         "{} in `{}`, {earlier} of them given to an earlier wording of the question\n",
-        terminal::count(all, "answer"),
+        count(all, "answer"),
         args.recording.display()
     ))?;
     if open.is_empty() {

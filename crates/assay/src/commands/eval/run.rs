@@ -16,9 +16,10 @@ use crate::evaluating::reviewers::{
     CaseOutput, EvalReviewer, EvalRun, recorded_names, review_set, with_baselines,
 };
 use crate::exit::Exit;
+use crate::process::environment;
 use crate::settings::models::StoredCaps;
 use crate::signals;
-use crate::terminal;
+use crate::wording::count;
 
 /// The file of the report in the folder of results.
 const SCORE: &str = "score.json";
@@ -138,7 +139,7 @@ fn measure(
     };
     let (mut runs, mut origin) = (Vec::new(), Vec::new());
     for number in 1..=args.repeat.get() {
-        let counted = terminal::count(cases.len(), "case");
+        let counted = count(cases.len(), "case");
         match args.repeat.get() {
             1 => note(&format!("{name}: {counted}")),
             all => note(&format!("{name}: {counted}, run {number} of {all}")),
@@ -146,7 +147,7 @@ fn measure(
         let folder = args.out.as_ref().map(|out| folder_of(out, &name, number));
         let recordings = args.out.as_ref().filter(|_| args.record && number == 1);
         let record = recordings.map(|out| out.join("recordings").join(file_name(&name)));
-        let run = EvalRun { set, cases, root, caps, record };
+        let run = EvalRun { environment: environment(), set, cases, root, caps, record };
         let outputs = review_set(&run, reviewer)?;
         if let Some(folder) = &folder {
             write_outputs(folder, &outputs)?;
@@ -165,7 +166,7 @@ fn measure(
 fn origin_of(outputs: &BTreeMap<String, CaseOutput>) -> Vec<String> {
     let all: usize = outputs.values().map(|output| output.replayed.all).sum();
     let earlier: usize = outputs.values().map(|output| output.replayed.of_earlier_wording).sum();
-    let replayed = format!("{} replayed from a recording", terminal::count(all, "answer"));
+    let replayed = format!("{} replayed from a recording", count(all, "answer"));
     let reworded = format!("{earlier} of them given to an earlier wording of the question");
     let both = [(all, replayed), (earlier, reworded)];
     both.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect()

@@ -16,9 +16,10 @@ use crate::commands::today;
 use crate::evaluating::judge::PairJudge;
 use crate::evaluating::reviewers::output_of;
 use crate::exit::Exit;
-use crate::models::{Keeping, Line, ModelArgs, pair_judge};
+use crate::models::{Keeping, Line, ModelRequest};
+use crate::process::environment;
 use crate::settings::Settings;
-use crate::terminal;
+use crate::wording::count;
 
 /// The outputs to score, and the rule.
 #[derive(clap::Args)]
@@ -53,7 +54,7 @@ pub(super) fn run(args: &ScoreArgs) -> anyhow::Result<Exit> {
     args.scoring.show(&report)?;
     let exit = args.scoring.exit(&report, earlier.as_ref(), &[]);
     if undecided > 0 {
-        let pairs = terminal::count(undecided, "pair");
+        let pairs = count(undecided, "pair");
         note(&format!("the judge left {pairs} undecided; place and words decide on them"));
     }
     Ok(if undecided > 0 && exit == Exit::Ready { Exit::Incomplete } else { exit })
@@ -100,11 +101,11 @@ fn judged_rule(
 
 fn open_judge(args: &ScoreArgs, model: &str) -> anyhow::Result<PairJudge> {
     let root = assay_change::root(&args.folder).unwrap_or_else(|_| args.folder.clone());
-    let models = Settings::on_disk(&root)?.models;
+    let models = Settings::on_disk(environment(), &root)?.models;
     let today = today().map(String::from).unwrap_or_default();
-    let model_args = ModelArgs::with_model(Some(model));
-    let line = Line::new(&model_args, &models, &root, Keeping::Nothing, &today)?;
-    pair_judge(&models, model, &line)
+    let request = ModelRequest::with_model(Some(model));
+    let line = Line::new(&request, &models, &root, Keeping::Nothing, &today)?;
+    PairJudge::open(&models, model, &line)
 }
 
 /// Asks about some pairs of one case, keeps the verdicts, and returns the number of pairs that stay

@@ -24,8 +24,10 @@ use assay_rules::redacted_text;
 use clap::{Subcommand, ValueEnum};
 
 use super::{note, print_json, print_safely, user_name, warn};
-use crate::exit::{Exit, NothingKnown};
+use crate::exit::Exit;
 use crate::gating::{AskModels, Asked, Opened, Place};
+use crate::process::environment;
+use crate::unknown::NothingKnown;
 
 /// Which gate, and what to do with it.
 #[derive(clap::Args)]
@@ -125,6 +127,7 @@ impl GateArgs {
         let phase =
             self.phase.context("say which gate is meant with `--phase`, such as plan-structure")?;
         Ok(Asked {
+            environment: environment(),
             folder: &self.folder,
             phase,
             state_dir: self.state_dir.as_deref(),
@@ -200,7 +203,7 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
 
 /// Opens a gate with its list, or one for which a list is to be made.
 fn open_or_begin(asked: Asked<'_>) -> anyhow::Result<Opened> {
-    let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
+    let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
     match place.keep.is_there() {
         true => Opened::with_list(asked),
         false => Opened::for_a_list(asked, Lost::Refuse),

@@ -13,10 +13,10 @@ use assay_sandbox::Command;
 
 use super::{DecomposeArgs, Form, GateArgs, made, open_or_begin, show, tell, tell_next};
 use crate::commands::{print_json, print_safely, warn};
-use crate::environment::variable;
 use crate::exit::Exit;
 use crate::gating::{Asked, Opened};
-use crate::models::{self, Line, ModelArgs};
+use crate::models::{self, Line, ModelRequest};
+use crate::process::variable;
 use crate::settings::fixer::{ChosenFixer, FixerCommand};
 
 /// What a model that fixes is told to be.
@@ -97,7 +97,7 @@ fn by_model(opened: &Opened, guidance: &str) -> Result<(), String> {
     let files: Vec<RepoPath> = opened.files();
     let (models, root) = (&opened.terms.models, &opened.place.root);
     let told = |error: anyhow::Error| format!("{error:#}");
-    let line = Line::open(&ModelArgs::default(), models, root).map_err(told)?;
+    let line = Line::open(&ModelRequest::default(), models, root).map_err(told)?;
     let fixer = models::fixer(models, Tier::Default, &line).map_err(told)?;
     let errand = Errand { brief: BRIEF, findings: guidance, files: &files };
     let mended = fixer.fix(&opened.place.root, &errand).map_err(|error| error.to_string())?;

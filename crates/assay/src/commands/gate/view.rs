@@ -15,7 +15,9 @@ use super::{Form, GateArgs, exit_of};
 use crate::commands::{print_json, print_safely};
 use crate::exit::Exit;
 use crate::gating::{Opened, Place};
-use crate::terminal::{Room, count, table};
+use crate::process::environment;
+use crate::terminal::{Room, table};
+use crate::wording::count;
 
 pub(super) fn status(args: &GateArgs) -> anyhow::Result<Exit> {
     match args.phase {
@@ -127,7 +129,7 @@ fn all(args: &GateArgs) -> anyhow::Result<Exit> {
     let mut answers = Vec::new();
     let mut worst = Exit::Ready;
     for phase in Phase::ALL {
-        let place = Place::of(&args.folder, phase, args.state_dir.as_deref())?;
+        let place = Place::of(environment(), &args.folder, phase, args.state_dir.as_deref())?;
         if !place.keep.is_known() {
             continue;
         }

@@ -11,7 +11,8 @@ use clap::ValueEnum;
 use self::view::Printing;
 use super::warn;
 use crate::exit::Exit;
-use crate::models::ModelArgs;
+use crate::model_args::ModelArgs;
+use crate::process::environment;
 use crate::validating::{Asked, CameTo, Place, SignOff, Silent, validate};
 
 /// Which spec, and what to do with it.
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         return view::metrics(args);
     }
     let prefix = args.spec.as_deref().unwrap_or_default();
-    let place = Place::of(&args.folder, prefix)?;
+    let place = Place::of(environment(), &args.folder, prefix)?;
     if args.status {
         return view::status(&place, args.format);
     }
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 /// Goes on with the loop of a spec, and tells how it came out.
 fn go_on(args: &Args, place: &Place) -> anyhow::Result<Exit> {
-    let models = args.models.clone().or_model(args.model.as_deref());
+    let models = args.models.request()?.or_model(args.model.as_deref());
     let asked = Asked {
         base: args.base.as_deref(),
         resumes: args.resume,

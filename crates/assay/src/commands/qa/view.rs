@@ -22,8 +22,9 @@ use crate::commands::{print_json, print_safely, warn};
 use crate::exit::Exit;
 use crate::output;
 use crate::queues;
-use crate::terminal::{BOLD, DIM, GREEN, RED, YELLOW, count};
+use crate::terminal::{BOLD, DIM, GREEN, RED, YELLOW};
 use crate::validating::{CameTo, Place, UNKNOWN};
+use crate::wording::count;
 
 /// How many issues and files are named; the papers have all.
 const NAMED: usize = 20;

@@ -11,6 +11,7 @@ use assay_validate::spec;
 use super::{Args, go_on};
 use crate::commands::warn;
 use crate::exit::Exit;
+use crate::process::environment;
 use crate::queues;
 use crate::validating::Place;
 
@@ -32,7 +33,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
             seen.insert(folder.clone(), text);
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
             // One that cannot be read, or is not complete, is looked at again when it changes.
-            let place = Place::of(&args.folder, &folder.to_string_lossy());
+            let place = Place::of(environment(), &args.folder, &folder.to_string_lossy());
             let place = match place.and_then(|place| place.check_complete().map(|()| place)) {
                 Ok(place) => place,
                 Err(error) => {

@@ -8,9 +8,10 @@ use assay_store::task::Status;
 
 use super::super::print;
 use crate::exit::Exit;
+use crate::process::environment;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
-use crate::terminal::count;
+use crate::wording::count;
 
 /// So many tasks go over at once.
 const AT_ONCE: usize = 500;
@@ -38,8 +39,8 @@ pub(super) fn migrate(settings: &AgentSettings) -> anyhow::Result<Exit> {
 pub(super) fn run(settings: &AgentSettings, args: &Args) -> anyhow::Result<Exit> {
     let of = &settings.configuration;
     let policy = policy(&of.task, &of.safeguards, &of.workflow);
-    let from = queues::open_place(&args.from, policy.clone())?;
-    let to = queues::open_place(&args.to, policy)?;
+    let from = queues::open_place(environment(), &args.from, policy.clone())?;
+    let to = queues::open_place(environment(), &args.to, policy)?;
     let filter = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
     let tasks = from.list(&filter)?;
     let running = tasks.iter().filter(|listed| listed.task.status == Status::InProgress).count();

@@ -17,9 +17,10 @@ use assay_store::task::{AgentId, QueueName, Status, TaskId};
 use clap::Subcommand;
 
 use crate::exit::Exit;
+use crate::process::environment;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
-use crate::terminal::count;
+use crate::wording::count;
 
 /// How long a database that cannot be reached is waited for: as long as a restart takes.
 const MAX_WAIT: Duration = Duration::from_secs(20);
@@ -87,7 +88,7 @@ struct Named {
 
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
-    let settings = AgentSettings::on_disk(&root)?;
+    let settings = AgentSettings::on_disk(environment(), &root)?;
     let open = || wait_for(|| queues::open(&root, &settings));
     let open_to_read = || wait_for(|| queues::open_to_read(&root, &settings));
     let no_tasks = || queues::no_tasks(&root, &settings);

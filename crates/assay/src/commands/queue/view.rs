@@ -10,7 +10,8 @@ use super::super::{print, print_json};
 use super::{queue_name, status};
 use crate::exit::Exit;
 use crate::queues::{self, NoTasks};
-use crate::terminal::{Room, count, table};
+use crate::terminal::{Room, table};
+use crate::wording::count;
 
 /// So many tasks are listed unless more are asked for.
 const LISTED: usize = 50;

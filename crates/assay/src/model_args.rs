@@ -1,0 +1,78 @@
+//! The options that say which models are asked: [`ModelArgs`].
+
+use std::fs;
+
+use anyhow::{Context, bail};
+
+use crate::models::ModelRequest;
+use crate::settings::models::StoredCaps;
+
+/// What is asked of models, as it is typed.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct ModelArgs {
+    /// Have personas read the change too: with the models that are configured, or with this one
+    #[arg(long, value_name = "MODEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    models: Option<String>,
+    /// Ask no model, even where the configuration says so
+    #[arg(long, conflicts_with_all = ["models", "persona"])]
+    no_models: bool,
+    /// Have these personas read the change, whatever it is, and no others
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    persona: Vec<String>,
+    /// Have each persona read the change on its own, instead of a few readings for all concerns
+    #[arg(long, conflicts_with_all = ["no_models", "persona"])]
+    each_persona: bool,
+    /// State the purpose of the change for models: a text, or a file as `@FILE`
+    #[arg(long, value_name = "TEXT|@FILE")]
+    purpose: Option<String>,
+    /// Spend no more dollars than this
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    max_usd: Option<f64>,
+    /// Use no more tokens than this
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// Wait no longer than this for models
+    #[arg(long, value_name = "N")]
+    max_seconds: Option<u64>,
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    let usd: Result<f64, _> = text.trim_start_matches('$').parse();
+    usd.ok()
+        .filter(|usd| usd.is_finite() && *usd >= 0.0)
+        .ok_or_else(|| format!("`{text}` is no sum of dollars"))
+}
+
+impl ModelArgs {
+    /// Returns the request that the options make. Reads the file of the purpose.
+    pub(crate) fn request(&self) -> anyhow::Result<ModelRequest> {
+        Ok(ModelRequest {
+            model: self.models.clone(),
+            no_models: self.no_models,
+            personas: self.persona.clone(),
+            each_persona: self.each_persona,
+            purpose: self.purpose()?,
+            caps: StoredCaps {
+                usd: self.max_usd,
+                tokens: self.max_tokens,
+                calls: None,
+                seconds: self.max_seconds,
+            },
+            ..ModelRequest::default()
+        })
+    }
+
+    /// Returns the purpose of the change as the caller states it.
+    fn purpose(&self) -> anyhow::Result<Option<String>> {
+        let Some(stated) = &self.purpose else { return Ok(None) };
+        let text = match stated.strip_prefix('@') {
+            Some(file) => fs::read_to_string(file)
+                .with_context(|| format!("could not read the purpose from `{file}`"))?,
+            None => stated.clone(),
+        };
+        if text.trim().is_empty() {
+            bail!("`--purpose` is empty; give a text, or a file as `@FILE`");
+        }
+        Ok(Some(text))
+    }
+}

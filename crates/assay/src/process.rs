@@ -1,0 +1,40 @@
+//! The environment of this process: the one module that reads it.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use assay_change::state::State;
+
+use crate::environment::Environment;
+
+static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(read);
+
+fn read() -> Environment {
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    // Where the system does not say where the output goes, it goes to no file.
+    let file = |stream: &i32| std::fs::read_link(format!("/proc/self/fd/{stream}")).ok();
+    Environment::new(std::env::vars_os().filter_map(text), [1, 2].iter().filter_map(file).collect())
+}
+
+/// Returns the environment of this process.
+pub(crate) fn environment() -> &'static Environment {
+    &ENVIRONMENT
+}
+
+/// Returns the value of a variable; `None` if it is not set, or empty.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    ENVIRONMENT.variable(name)
+}
+
+/// Returns the state of a work tree.
+pub(crate) fn state_of(root: &Path) -> State {
+    ENVIRONMENT.state_of(root)
+}
+
+/// Returns the name of the user for the record of a decision: as git knows it, or else the system.
+pub(crate) fn user_name(root: &Path) -> String {
+    let named = || variable("USER").or_else(|| variable("LOGNAME"));
+    assay_change::user_name(root).or_else(named).unwrap_or_else(|| "somebody".to_owned())
+}
