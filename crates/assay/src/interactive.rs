@@ -136,10 +136,10 @@ impl<I: BufRead, O: Write> Talk<I, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::Environment;
-    use crate::models::{Asked, Keeping, ModelRequest};
-    use crate::reviewing::Prepared;
     use assay_change::{Scope, Selection};
+    use assay_engine::environment::Environment;
+    use assay_engine::models::{Asked, Keeping, ModelRequest};
+    use assay_engine::review_session::Prepared;
     use assay_findings::gate::Mode;
     use assay_testkit::Repository;
 

@@ -2,39 +2,18 @@
 //!
 //! One file for each command under [`commands`]; nothing is decided here.
 
-mod agents;
 mod commands;
-mod dates;
-mod delegating;
 mod doors;
-mod environment;
-mod evaluating;
 mod exit;
-mod gating;
 mod interactive;
 mod link;
-mod memory;
 mod messages;
 mod model_args;
-mod models;
 mod output;
-mod posting;
 mod process;
 mod progress;
-mod purpose;
-mod queues;
-mod reporter;
-mod review_progress;
-mod reviewing;
-mod safe_fixes;
-mod settings;
 mod signals;
-mod telling;
 mod terminal;
-mod throwaway;
-mod unknown;
-mod validating;
-mod wording;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
+use assay_engine::reporter::Reporter;
 use assay_findings::write::plain;
-
-use crate::reporter::Reporter;
 
 /// Writes messages to stderr.
 #[derive(Debug, Clone, Copy)]

@@ -3,9 +3,8 @@
 use std::fs;
 
 use anyhow::{Context, bail};
-
-use crate::models::ModelRequest;
-use crate::settings::models::StoredCaps;
+use assay_engine::config::models::StoredCaps;
+use assay_engine::models::ModelRequest;
 
 /// What is asked of models, as it is typed.
 #[derive(Debug, Clone, Default, clap::Args)]

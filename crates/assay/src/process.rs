@@ -4,8 +4,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use assay_change::state::State;
-
-use crate::environment::Environment;
+use assay_engine::environment::Environment;
 
 static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(read);
 

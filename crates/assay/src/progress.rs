@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use assay_engine::review_progress::ReviewProgress;
 
-use crate::review_progress::ReviewProgress;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 /// Shows which reviewers are reading.
 pub(crate) struct Progress {

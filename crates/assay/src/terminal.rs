@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use anstyle::{AnsiColor, Color, Style};
 use assay_change::Change;
+use assay_engine::wording::count;
 use assay_findings::finding::Finding;
 use assay_findings::ground::Mark;
 use assay_findings::path::RepoPath;
@@ -26,7 +27,6 @@ use self::snippet::Source;
 pub(crate) use self::table::{Room, table};
 use crate::link;
 use crate::output;
-use crate::wording::count;
 
 /// The columns that are used: of a source line, or of a text before it goes on below. As many as
 /// there are, up to what reads well.

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use assay_change::{Scope, Selection};
+use assay_engine::models::{Asked, Keeping, ModelRequest};
+use assay_engine::review_session::Prepared;
+use assay_engine::throwaway::ThrowawayRepository;
 use assay_findings::gate::Mode;
 
 use super::print;
 use crate::exit::Exit;
-use crate::models::{Asked, Keeping, ModelRequest};
 use crate::process::environment;
 use crate::progress::Progress;
-use crate::reviewing::Prepared;
 use crate::terminal::{self, Told};
-use crate::throwaway::ThrowawayRepository;
 use assay_review::Interrupt;
 
 /// A file of the throw-away repository: its path, what was there, and what the change makes of it.

@@ -9,6 +9,11 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Color, Style};
 use anyhow::bail;
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::config::github::StoredGithub;
+use assay_engine::config::{self, Configuration};
+use assay_engine::queues;
+use assay_engine::wording::count;
 use assay_findings::write::plain;
 use assay_review::baseline::Baseline;
 use assay_review::command::CommandReviewer;
@@ -22,11 +27,6 @@ use assay_store::pulls::RepositoryName;
 use crate::exit::Exit;
 use crate::output::Styled;
 use crate::process::{environment, variable};
-use crate::queues;
-use crate::settings::agents::AgentSettings;
-use crate::settings::github::StoredGithub;
-use crate::settings::{self, Configuration};
-use crate::wording::count;
 
 /// So long a database may take to answer.
 const LONGEST: Duration = Duration::from_secs(3);
@@ -120,14 +120,14 @@ fn git() -> Line {
 fn repository(root: &Path) -> Vec<Line> {
     let mut lines = vec![good(format!("repository {}", root.display()))];
     lines.push(match Configuration::on_disk(environment(), root) {
-        Ok(Some(_)) => good(format!("{} is read", settings::PATH)),
-        Ok(None) => missing(format!("no {}; `assay init` writes one", settings::PATH)),
+        Ok(Some(_)) => good(format!("{} is read", config::PATH)),
+        Ok(None) => missing(format!("no {}; `assay init` writes one", config::PATH)),
         Err(error) => bad(first_line(&format!("{error:#}"))),
     });
     lines.extend(agents(root));
     lines.push(rules(root));
     lines.push(personas(root));
-    let baseline = settings::read_optional(root, assay_review::baseline::PATH);
+    let baseline = config::read_optional(root, assay_review::baseline::PATH);
     let baseline = baseline.map(|text| text.unwrap_or_default());
     lines.push(match baseline.and_then(|text| Ok(Baseline::read(&text)?)) {
         Ok(baseline) if baseline.accepted.is_empty() => {
@@ -185,12 +185,12 @@ fn database(settings: &AgentSettings) -> Option<Line> {
 
 /// Reads the repository's own rules and holds them against their examples.
 fn rules(root: &Path) -> Line {
-    let rules = match settings::rules_on_disk(root) {
+    let rules = match config::rules_on_disk(root) {
         Ok(rules) => rules,
         Err(error) => return bad(format!("{error:#}")),
     };
     if rules.is_empty() {
-        return missing(format!("no rules of the repository's own in {}", settings::RULES));
+        return missing(format!("no rules of the repository's own in {}", config::RULES));
     }
     let count = rules.len();
     if let Err(error) = Rulebook::with_repository_rules(rules.clone()) {
@@ -209,7 +209,7 @@ fn rules(root: &Path) -> Line {
 }
 
 fn personas(root: &Path) -> Line {
-    let own = match settings::personas_on_disk(root) {
+    let own = match config::personas_on_disk(root) {
         Ok(own) => own,
         Err(error) => return bad(format!("{error:#}")),
     };
@@ -217,7 +217,7 @@ fn personas(root: &Path) -> Line {
     match Personas::with_repository_personas(own) {
         Err(error) => bad(error.to_string()),
         Ok(_) if count == 0 => {
-            missing(format!("no personas of the repository's own in {}", settings::PERSONAS))
+            missing(format!("no personas of the repository's own in {}", config::PERSONAS))
         }
         Ok(_) => good(format!("{count} personas of the repository's own")),
     }
@@ -269,7 +269,7 @@ fn services(root: Option<&Path>) -> Vec<Line> {
         source => Ok(format!("its key comes from {source}")),
     };
     let jira = match jira.is_configured() {
-        false => missing(format!("no JIRA is configured; `jira` in {} does that", settings::PATH)),
+        false => missing(format!("no JIRA is configured; `jira` in {} does that", config::PATH)),
         true => match jira.flavour().and_then(|_| key(jira.key())) {
             Ok(key) => good(format!("JIRA is configured; {key}")),
             Err(error) => bad(first_line(&format!("JIRA cannot be asked: {error:#}"))),

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use assay_agents::config::{mcp, roster};
+use assay_engine::config;
 
 use super::print;
 use crate::exit::Exit;
-use crate::settings;
 
 /// What to write.
 #[derive(clap::Args)]
@@ -23,7 +23,7 @@ pub(crate) struct Args {
 
 /// The files of the configuration.
 const FILES: [(&str, &str); 3] = [
-    (settings::PATH, include_str!("../../assets/agent-framework.yaml")),
+    (config::PATH, include_str!("../../assets/agent-framework.yaml")),
     (roster::PATH, roster::BUILT_IN),
     (mcp::PATH, include_str!("../../assets/mcp-config.json")),
 ];

@@ -10,6 +10,10 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use assay_agents::config::roster::{self, AgentConfig};
 use assay_agents::workflow::{OWN_AGENT, OWN_TASK, ROOT};
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::config::service::A_MOMENT;
+use assay_engine::delegated_review::Repository;
+use assay_engine::queues;
 use assay_review::handed_in::HandedIn;
 use assay_serve::door::Door;
 use assay_serve::electron::{self, App};
@@ -24,14 +28,10 @@ use assay_services::browser::Endpoint;
 use assay_services::permit::Permit;
 use clap::ValueEnum;
 
-use crate::delegating::Repository;
 use crate::doors::{self, TokenPlace};
 use crate::exit::Exit;
 use crate::output;
 use crate::process::{environment, state_of, variable};
-use crate::queues;
-use crate::settings::agents::AgentSettings;
-use crate::settings::service::A_MOMENT;
 use crate::signals;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -6,6 +6,11 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use assay_change::{GitError, Scope, Selection};
+use assay_engine::models::{Asked, Keeping, Panel};
+use assay_engine::publish::{PostAs, Posting};
+use assay_engine::review_session::{Kept, Prepared};
+use assay_engine::safe_fixes::{apply_safe, breaks_something};
+use assay_engine::wording::count;
 use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
@@ -22,16 +27,11 @@ use crate::exit::Exit;
 use crate::interactive;
 use crate::messages::Stderr;
 use crate::model_args::ModelArgs;
-use crate::models::{Asked, Keeping, Panel};
 use crate::output;
-use crate::posting::{PostAs, Posting};
 use crate::process::{environment, state_of};
 use crate::progress::Progress;
-use crate::reviewing::{Kept, Prepared};
-use crate::safe_fixes::{apply_safe, breaks_something};
 use crate::signals::{self, ReviewInterrupts};
 use crate::terminal;
-use crate::wording::count;
 
 /// What to review.
 #[derive(clap::Args)]

@@ -7,6 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::config::service::WebhookSecret;
+use assay_engine::queues;
 use assay_findings::write::plain;
 use assay_serve::door::Door;
 use assay_serve::hooks::{self, Hooks, Secret, Setup};
@@ -17,9 +20,7 @@ use assay_store::queue::Queue;
 use crate::doors::{self, TokenPlace};
 use crate::exit::Exit;
 use crate::process::{environment, state_of};
-use crate::settings::agents::AgentSettings;
-use crate::settings::service::WebhookSecret;
-use crate::{queues, signals};
+use crate::signals;
 
 /// How long it is waited for a service at a time, while whoever sent a delivery waits for an answer.
 const BRIEFLY: Duration = Duration::from_secs(2);

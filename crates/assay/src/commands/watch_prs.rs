@@ -6,6 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::config::service::A_MOMENT;
+use assay_engine::queues;
 use assay_findings::write::plain;
 use assay_serve::polling::{Filter, InStatus, LookError, Looked, PassedOver, Polling};
 use assay_services::http::{Clock as _, Patience};
@@ -18,9 +21,7 @@ use super::{note, print_safely, warn};
 use crate::exit::Exit;
 use crate::output;
 use crate::process::environment;
-use crate::settings::agents::AgentSettings;
-use crate::settings::service::A_MOMENT;
-use crate::{queues, signals};
+use crate::signals;
 
 /// No rest is longer, whatever a service asks for.
 const LONGEST_REST: Duration = Duration::from_secs(24 * 3_600);
@@ -92,7 +93,7 @@ impl Watch<'_> {
             bail!(
                 "there is no repository to look at: name one with `--repo OWNER/NAME`, or in \
                  `github.repositories` of `{}`",
-                crate::settings::PATH
+                assay_engine::config::PATH
             );
         }
         let reviewers = queues::of_reviewer(settings, args.agent.as_deref())?;

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anstyle::Style;
+use assay_engine::wording::count;
 use assay_findings::finding::Finding;
 use assay_findings::write::plain;
 use assay_store::ledger::query::{Entry, Heard, History, Look};
@@ -12,7 +13,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, wrapped};
 use crate::output::{self, Styled};
-use crate::wording::count;
 
 /// How wide an id is.
 const ID: usize = 12;

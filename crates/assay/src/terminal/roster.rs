@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
+use assay_engine::wording::count;
 use assay_findings::write::plain;
 use assay_review::roster::{Depth, Entry, Roster};
 use assay_review::{Estimate, Interest};
 
 use super::{BOLD, DIM, GREEN};
 use crate::output::Styled;
-use crate::wording::count;
 
 /// Prints who would read a change, and why.
 pub(crate) fn print_roster(

@@ -1,6 +1,6 @@
 //! The binary, run for real: what a user types and what comes back.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs)]
-#![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
+#![allow(clippy::disallowed_methods, reason = "tests are outside of the layers")]
 
 mod action;
 mod agents;
@@ -13,10 +13,10 @@ mod faults;
 mod gate;
 mod gates;
 mod github;
-mod house;
 mod injection;
 mod interrupts;
 mod jira;
+mod layers;
 mod ledger;
 mod mcp;
 mod mcp_attacks;

@@ -19,6 +19,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use assay_base::text::split_chars;
+use assay_engine::config::jira::StepNames;
 use assay_services::jira::{Draft, Jira};
 use assay_services::permit::{Deed, Permit};
 use assay_store::pulls::TicketKey;
@@ -46,29 +47,6 @@ pub struct Board {
     pub project: Option<String>,
     /// What the workflow calls its steps.
     pub names: StepNames,
-}
-
-/// What a workflow calls the steps that have words of their own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StepNames {
-    /// Something is ready to be reviewed.
-    pub code_review: String,
-    /// Something may go.
-    pub approved: String,
-    /// Something has to be worked on.
-    pub changes_requested: String,
-}
-
-impl StepNames {
-    /// Gives what the workflow calls a step; any other name is its own.
-    fn resolve<'a>(&'a self, asked: &'a str) -> &'a str {
-        match asked.trim() {
-            "code_review" => &self.code_review,
-            "approved" => &self.approved,
-            "changes_requested" => &self.changes_requested,
-            name => name,
-        }
-    }
 }
 
 impl Board {

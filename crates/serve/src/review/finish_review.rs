@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use assay_base::text::truncate;
+use assay_engine::delegated_review::{Ended, Finish, Reviews};
 use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::{Reason, Rule};
@@ -12,9 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{FindingSummary, in_a_line, is_zero};
+use super::refused;
 use super::room::Room;
 use super::tasks::Tasks;
-use super::{Ended, Finish, Reviews};
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The most paths that are named of those that a review was limited to.
@@ -162,7 +163,7 @@ pub(super) fn end(
     all: bool,
     room: &mut Room,
 ) -> Result<Ending, Refusal> {
-    Ok(match reviews.finish(id)? {
+    Ok(match reviews.finish(id).map_err(refused)? {
         Finish::SecondLooks { briefs, read_by } => {
             let tasks = Tasks::new(briefs, read_by, room);
             Ending {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use assay_engine::delegated_review::{Fixing, Reviews};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::{FindingSummary, in_a_line};
+use super::refused;
 use super::room::Room;
-use super::{Fixing, Reviews};
 use crate::mcp::{Effect, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -50,7 +51,8 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
         Effect::Adds,
         move |input: Input| {
             let skip = input.skip.iter().cloned().collect();
-            reviews.next_fix(&input.review, &skip).map(|fixing| answer(&fixing))
+            let fixing = reviews.next_fix(&input.review, &skip).map_err(refused)?;
+            Ok(answer(&fixing))
         },
     )
 }

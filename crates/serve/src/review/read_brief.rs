@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use assay_engine::delegated_review::Reviews;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Reviews;
+use super::refused;
 use super::room::Room;
 use crate::mcp::{Effect, Refusal, Tool};
 
@@ -77,7 +78,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
 }
 
 fn read(reviews: &dyn Reviews, input: &Input) -> Result<Output, Refusal> {
-    let review = reviews.open(&input.review)?;
+    let review = reviews.open(&input.review).map_err(refused)?;
     let brief = review.brief_for(&input.persona, input.part).map_err(|e| Refusal::of(&e))?;
     let text = match input.only {
         None => brief.whole(),

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use assay_base::text::truncate;
+use assay_engine::delegated_review::Reviews;
 use assay_review::delegation::Delegated;
 use assay_review::delegation::receipt::{FindingReceipt, LookReceipt, Receipt, ReportState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::Reviews;
 use super::finding::is_zero;
 use super::finish_review::{self, Ending};
+use super::refused;
 use super::room::Room;
 use super::tasks::OpenTask;
 use crate::mcp::{Effect, Refusal, Tool};
@@ -244,7 +245,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
 
 fn report(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
     let Input { review: id, persona, part, report, reports, finish } = input;
-    let mut review = reviews.open(&id)?;
+    let mut review = reviews.open(&id).map_err(refused)?;
     let handed: Vec<Handed> = match (persona, report, reports) {
         (Some(persona), Some(report), None) => {
             let receipt = review.report(&persona, part.unwrap_or(1), &report.text());

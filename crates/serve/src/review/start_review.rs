@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use assay_base::text::truncate;
 use assay_change::{Scope, Selection};
+use assay_engine::delegated_review::{Begin, Begun, Reviews};
 use assay_review::delegation::{By, LARGEST_REPORT, ReadBy, Reader};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::finding::is_zero;
+use super::refused;
 use super::report_findings::MAX_REPORTS;
 use super::room::{MAX_ANSWER, Room};
 use super::tasks::Tasks;
-use super::{Begin, Begun, Reviews};
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The most characters of a note, of a title, and of the reason why a reviewer reads.
@@ -178,7 +179,7 @@ fn start(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
     };
     let selection = Selection { paths, untracked };
     let begin = Begin { scope, selection, purpose, personas, each_persona, read_by, model };
-    Ok(answer(reviews.start(begin)?, read_by, input.list_asleep))
+    Ok(answer(reviews.start(begin).map_err(refused)?, read_by, input.list_asleep))
 }
 
 fn answer(begun: Begun, read_by: ReadBy, list_asleep: bool) -> Output {

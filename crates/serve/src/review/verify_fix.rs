@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use assay_engine::delegated_review::Reviews;
 use assay_findings::finding::Finding;
 use assay_review::delegation::mend::{Standing, Verified};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Reviews;
 use super::finding::in_a_line;
+use super::refused;
 use super::room::Room;
 use crate::mcp::{Effect, Tool};
 
@@ -47,7 +48,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
         // The configured analysers run, and may write.
         Effect::Adds,
         move |input: Input| {
-            let verified = reviews.verify_fix(&input.review, &input.finding)?;
+            let verified = reviews.verify_fix(&input.review, &input.finding).map_err(refused)?;
             Ok(answer(&input.review, verified))
         },
     )

@@ -8,11 +8,11 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use assay_agents::log;
 use assay_agents::tail::Tail;
+use assay_engine::queues;
 use assay_store::task::AgentId;
 
 use crate::exit::Exit;
 use crate::output;
-use crate::queues;
 
 /// So much of the end of a log is shown.
 const SHOWN: u64 = 64 << 10;

@@ -10,17 +10,17 @@ use std::sync::Arc;
 
 use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
 use assay_change::state;
+use assay_engine::agent_work;
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::queues;
 use assay_review::runs;
 use assay_store::queue::{Queue, Who};
 use assay_store::task::AgentId;
 use clap::Subcommand;
 
 use super::print;
-use crate::agents;
 use crate::exit::Exit;
 use crate::process::{environment, state_of};
-use crate::queues;
-use crate::settings::agents::AgentSettings;
 
 /// What to do with agents.
 #[derive(Subcommand)]
@@ -106,7 +106,7 @@ impl Place {
             return Ok(String::new());
         }
         let allowed = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
-        let host: String = agents::host()?.chars().filter(allowed).take(40).collect();
+        let host: String = agent_work::host()?.chars().filter(allowed).take(40).collect();
         let folder = runs::version_hash(self.root.as_os_str().as_encoded_bytes());
         Ok(format!(".{host}-{}", &folder[..4]))
     }

@@ -17,6 +17,12 @@ use assay_agents::supervisor::{Over, Post, Supervisor};
 use assay_agents::tail::Tail;
 use assay_agents::worker::{Ended, OnWait, Worker};
 use assay_base::text::first_chars;
+use assay_engine::agent_work;
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::config::service;
+use assay_engine::notify::ByMail;
+use assay_engine::publish;
+use assay_engine::queues;
 use assay_rules::redact;
 use assay_sandbox::Command;
 use assay_store::clock;
@@ -27,10 +33,6 @@ use super::{Place, names, own_folder, workers};
 use crate::commands::print;
 use crate::exit::Exit;
 use crate::process::{environment, state_of};
-use crate::settings::agents::AgentSettings;
-use crate::settings::service;
-use crate::telling::ByMail;
-use crate::{agents, posting, queues};
 
 /// The agent that `--replicas` is for where none is named.
 const USUAL: &str = "qa";
@@ -224,14 +226,14 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
         queue: queue.into(),
         agent: Arc::new(agent.clone()),
         name: args.name.clone(),
-        works: Arc::new(agents::works(root, &settings)?),
+        works: Arc::new(agent_work::works(root, &settings)?),
         announce: announcers(root, &settings, &log)?,
         log: Arc::new(log),
         on_wait,
         stop,
         lease: settings.configuration.safeguards.lease(),
         grace: Duration::from_secs(settings.configuration.task.stop_grace),
-        host: agents::host()?,
+        host: agent_work::host()?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let ended = worker.run();
@@ -249,8 +251,8 @@ fn announcers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Resul
     let configuration = &settings.configuration;
     if configuration.github.has_key() || configuration.jira.is_configured() {
         let services = configuration.services();
-        let mail = posting::mail(environment(), root, &services, service::A_MOMENT, |_| {})?;
-        let warning = posting::old_outbox(environment(), root);
+        let mail = publish::mail(environment(), root, &services, service::A_MOMENT, |_| {})?;
+        let warning = publish::old_outbox(environment(), root);
         warning.iter().for_each(|warning| log.tell(Level::Warning, warning));
         if mail.github.is_some() || mail.jira.is_some() {
             all.push(Box::new(ByMail { mail, jira: configuration.jira.clone() }));

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_agents::seat::{Seat, Supervising, Working};
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::queues;
+use assay_engine::wording::count;
 use assay_findings::write::plain;
 use assay_store::clock;
 use assay_store::queue::{AgentState, Count, Queue, QueueError, Seen, Watch};
@@ -15,10 +18,7 @@ use crate::commands::{print, print_json};
 use crate::exit::Exit;
 use crate::output;
 use crate::process::environment;
-use crate::queues;
-use crate::settings::agents::AgentSettings;
 use crate::terminal::{Room, table};
-use crate::wording::count;
 
 /// How often the table is drawn anew where nothing is heard.
 const EVERY: Duration = Duration::from_secs(1);

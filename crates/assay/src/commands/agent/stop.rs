@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
 use assay_agents::seat::{Seat, Working};
+use assay_engine::config::Configuration;
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::queues;
 use assay_store::task::AgentId;
 
 use super::{names, own_folder};
 use crate::commands::{print, warn};
 use crate::exit::Exit;
 use crate::process::environment;
-use crate::queues;
-use crate::settings::Configuration;
-use crate::settings::agents::AgentSettings;
 
 /// How much longer than their tasks may go on agents are waited for: they tell a queue, which may be
 /// away, what became of the tasks.

@@ -5,6 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
+use assay_engine::config::review_files_on_disk;
+use assay_engine::evaluation::answering::{CaseQuestions, Unanswered};
+use assay_engine::evaluation::brief_files::{BriefFolder, file_name};
+use assay_engine::evaluation::case_repository::CaseRepository;
+use assay_engine::evaluation::delegated_set::DelegatedSet;
+use assay_engine::evaluation::reviewers::{CaseOutput, output_of};
+use assay_engine::evaluation::transcripts::RecordingFolder;
+use assay_engine::wording::count;
 use assay_eval::formats::parse_output;
 use assay_eval::matching::MatchRule;
 use assay_eval::report::{EvalReport, ReviewerResults, evaluate};
@@ -18,16 +26,8 @@ use assay_serve::review;
 use super::run::{check_out, chosen, write_file, write_report};
 use super::{ScoringArgs, name_of, note, read_set};
 use crate::commands::mcp::serve_stdio;
-use crate::evaluating::answering::{CaseQuestions, Unanswered};
-use crate::evaluating::brief_files::{BriefFolder, file_name};
-use crate::evaluating::case_repository::CaseRepository;
-use crate::evaluating::delegated_set::DelegatedSet;
-use crate::evaluating::reviewers::{CaseOutput, output_of};
-use crate::evaluating::transcripts::RecordingFolder;
 use crate::exit::Exit;
 use crate::process::environment;
-use crate::settings::review_files_on_disk;
-use crate::wording::count;
 
 /// The row of the agent in the table, and the folder of its outputs.
 const DELEGATED: &str = "delegated";

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use assay_change::History;
+use assay_engine::evaluation::mining::{
+    CaseKind, Claim, Mined, MinedCase, decided_findings, mine, read_threads,
+};
+use assay_engine::wording::count;
 
 use super::run::write_file;
 use super::{note, print};
 use crate::commands::today;
-use crate::evaluating::mining::{
-    CaseKind, Claim, Mined, MinedCase, decided_findings, mine, read_threads,
-};
 use crate::exit::Exit;
 use crate::process::state_of;
-use crate::wording::count;
 
 /// The repository, and where the set goes.
 #[derive(clap::Args)]
@@ -28,7 +28,7 @@ pub(super) struct MineArgs {
     out: PathBuf,
     /// Where cases come from; all kinds where none is named
     #[arg(long, value_enum, value_name = "KIND", num_args = 1.., value_delimiter = ',')]
-    from: Vec<CaseKind>,
+    from: Vec<CaseKindArg>,
     /// Review comments of pull requests, as `gh api repos/OWNER/REPO/pulls/comments` prints them
     #[arg(long, value_name = "FILE")]
     threads: Option<PathBuf>,
@@ -37,10 +37,37 @@ pub(super) struct MineArgs {
     commits: usize,
 }
 
+/// Where a case comes from, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum CaseKindArg {
+    /// Changes that were reverted
+    Reverts,
+    /// Changes that a later fix had to correct, found by blame
+    Fixes,
+    /// Fixes of security, undone
+    Security,
+    /// Review comments on pull requests, from a GitHub export
+    Threads,
+    /// Findings of earlier reviews of assay that are gone after a change or were dismissed
+    Ledger,
+}
+
+impl From<CaseKindArg> for CaseKind {
+    fn from(kind: CaseKindArg) -> CaseKind {
+        match kind {
+            CaseKindArg::Reverts => CaseKind::Reverts,
+            CaseKindArg::Fixes => CaseKind::Fixes,
+            CaseKindArg::Security => CaseKind::Security,
+            CaseKindArg::Threads => CaseKind::Threads,
+            CaseKindArg::Ledger => CaseKind::Ledger,
+        }
+    }
+}
+
 pub(super) fn run(args: &MineArgs) -> anyhow::Result<Exit> {
     let history = History::open(&args.repository)?;
     check_out(&args.out, history.root())?;
-    let mut kinds: BTreeSet<CaseKind> = args.from.iter().copied().collect();
+    let mut kinds: BTreeSet<CaseKind> = args.from.iter().copied().map(CaseKind::from).collect();
     if kinds.contains(&CaseKind::Threads) && args.threads.is_none() {
         bail!("`--from threads` needs the review comments: `--threads FILE`");
     }

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use assay_engine::config::review_files_on_disk;
+use assay_engine::evaluation::answering::rekey;
+use assay_engine::evaluation::brief_files::file_name;
+use assay_engine::evaluation::case_repository::CaseRepository;
+use assay_engine::evaluation::transcripts::{ANSWERS, Transcripts};
+use assay_engine::wording::count;
 
 use super::{note, print, read_set};
-use crate::evaluating::answering::rekey;
-use crate::evaluating::brief_files::file_name;
-use crate::evaluating::case_repository::CaseRepository;
-use crate::evaluating::transcripts::{ANSWERS, Transcripts};
 use crate::exit::Exit;
 use crate::process::environment;
-use crate::settings::review_files_on_disk;
-use crate::wording::count;
 
 /// The set, and the recording.
 #[derive(clap::Args)]

@@ -6,20 +6,20 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use assay_engine::config::models::StoredCaps;
+use assay_engine::evaluation::reviewers::{
+    CaseOutput, EvalReviewer, EvalRun, recorded_names, review_set, with_baselines,
+};
+use assay_engine::wording::count;
 use assay_eval::page;
 use assay_eval::report::{EvalReport, ReviewerResults, evaluate};
 use assay_eval::set::Case;
 use assay_findings::write::pretty;
 
 use super::{ScoringArgs, name_of, note, read_set};
-use crate::evaluating::reviewers::{
-    CaseOutput, EvalReviewer, EvalRun, recorded_names, review_set, with_baselines,
-};
 use crate::exit::Exit;
 use crate::process::environment;
-use crate::settings::models::StoredCaps;
 use crate::signals;
-use crate::wording::count;
 
 /// The file of the report in the folder of results.
 const SCORE: &str = "score.json";

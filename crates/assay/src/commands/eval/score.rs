@@ -5,6 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use assay_engine::config::Settings;
+use assay_engine::evaluation::judge::PairJudge;
+use assay_engine::evaluation::reviewers::output_of;
+use assay_engine::models::{Keeping, Line, ModelRequest};
+use assay_engine::wording::count;
 use assay_eval::formats::parse_output;
 use assay_eval::judge::{JudgedPair, JudgedPairs, MAX_PAIRS};
 use assay_eval::matching::{MatchRule, Verdicts, WordRule};
@@ -13,13 +18,8 @@ use assay_eval::set::Case;
 
 use super::{ScoringArgs, name_of, note, read_set};
 use crate::commands::today;
-use crate::evaluating::judge::PairJudge;
-use crate::evaluating::reviewers::output_of;
 use crate::exit::Exit;
-use crate::models::{Keeping, Line, ModelRequest};
 use crate::process::environment;
-use crate::settings::Settings;
-use crate::wording::count;
 
 /// The outputs to score, and the rule.
 #[derive(clap::Args)]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use assay_engine::gate_session::Opened;
 use assay_gates::answer::GateAnswer;
 use assay_gates::gate::Proposed;
 use assay_gates::item::{ItemId, Severity, Verified};
@@ -12,7 +13,6 @@ use serde_json::Value;
 use super::{Form, GateArgs};
 use crate::commands::{print, print_json, read_file, read_stdin};
 use crate::exit::Exit;
-use crate::gating::Opened;
 
 /// What somebody saw of an item.
 #[derive(clap::Args)]

@@ -8,6 +8,8 @@ mod view;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use assay_engine::gate_session::{AskModels, Asked, Opened, Place};
+use assay_engine::unknown::NothingKnown;
 use assay_findings::reason::is_reason;
 use assay_gates::answer::{GateAnswer, GuideAnswer, ListAnswer};
 use assay_gates::beside::Checklist;
@@ -25,9 +27,7 @@ use clap::{Subcommand, ValueEnum};
 
 use super::{note, print_json, print_safely, user_name, warn};
 use crate::exit::Exit;
-use crate::gating::{AskModels, Asked, Opened, Place};
 use crate::process::environment;
-use crate::unknown::NothingKnown;
 
 /// Which gate, and what to do with it.
 #[derive(clap::Args)]

@@ -1,13 +1,13 @@
 //! `assay gate reconcile`: the plan against what was written.
 
 use anyhow::Context;
+use assay_engine::gate_session::{Asked, Opened};
 use assay_gates::phase::Phase;
 use assay_gates::reconcile::{Reconciliation, text};
 
 use super::{Form, GateArgs, tell};
 use crate::commands::{print_json, print_safely};
 use crate::exit::Exit;
-use crate::gating::{Asked, Opened};
 
 pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
     let phase = GateArgs { phase: Some(Phase::Reconcile), ..args.clone() };

@@ -1,5 +1,8 @@
 //! `assay gate run`: a gate from end to end.
 
+use assay_engine::config::fixer::{ChosenFixer, FixerCommand};
+use assay_engine::gate_session::{Asked, Opened};
+use assay_engine::models::{self, Line, ModelRequest};
 use assay_findings::path::RepoPath;
 use assay_gates::answer::GateAnswer;
 use assay_gates::digest::Digest;
@@ -14,10 +17,7 @@ use assay_sandbox::Command;
 use super::{DecomposeArgs, Form, GateArgs, made, open_or_begin, show, tell, tell_next};
 use crate::commands::{print_json, print_safely, warn};
 use crate::exit::Exit;
-use crate::gating::{Asked, Opened};
-use crate::models::{self, Line, ModelRequest};
 use crate::process::variable;
-use crate::settings::fixer::{ChosenFixer, FixerCommand};
 
 /// What a model that fixes is told to be.
 const BRIEF: &str = "You mend a plan, or code and documents, so that the points of a checklist that \

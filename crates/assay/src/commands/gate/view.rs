@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use assay_engine::gate_session::{Opened, Place};
+use assay_engine::wording::count;
 use assay_gates::answer::GateAnswer;
 use assay_gates::attempt::LoopState;
 use assay_gates::beside::{Checklist, JournalDecision, JournalEntry, ReleasedItem};
@@ -14,10 +16,8 @@ use serde_json::json;
 use super::{Form, GateArgs, exit_of};
 use crate::commands::{print_json, print_safely};
 use crate::exit::Exit;
-use crate::gating::{Opened, Place};
 use crate::process::environment;
 use crate::terminal::{Room, table};
-use crate::wording::count;
 
 pub(super) fn status(args: &GateArgs) -> anyhow::Result<Exit> {
     match args.phase {

@@ -5,6 +5,7 @@ mod watch;
 
 use std::path::PathBuf;
 
+use assay_engine::loop_session::{Asked, CameTo, Place, SignOff, Silent, validate};
 use assay_validate::ending::Ending;
 use clap::ValueEnum;
 
@@ -13,7 +14,6 @@ use super::warn;
 use crate::exit::Exit;
 use crate::model_args::ModelArgs;
 use crate::process::environment;
-use crate::validating::{Asked, CameTo, Place, SignOff, Silent, validate};
 
 /// Which spec, and what to do with it.
 #[derive(Debug, Clone, clap::Args)]

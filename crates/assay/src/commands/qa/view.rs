@@ -5,6 +5,9 @@ use std::time::Duration;
 use anyhow::Context;
 use assay_base::text::first_chars;
 use assay_checks::check::{CheckOutcome, State as CheckState};
+use assay_engine::loop_session::{CameTo, Place, UNKNOWN};
+use assay_engine::queues;
+use assay_engine::wording::count;
 use assay_findings::write::plain::one_line;
 use assay_validate::ending::Ending;
 use assay_validate::event::{Seen, TreeHash};
@@ -21,10 +24,7 @@ use super::{Args, Form};
 use crate::commands::{print_json, print_safely, warn};
 use crate::exit::Exit;
 use crate::output;
-use crate::queues;
 use crate::terminal::{BOLD, DIM, GREEN, RED, YELLOW};
-use crate::validating::{CameTo, Place, UNKNOWN};
-use crate::wording::count;
 
 /// How many issues and files are named; the papers have all.
 const NAMED: usize = 20;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use assay_engine::loop_session::Place;
+use assay_engine::queues;
 use assay_store::disk;
 use assay_validate::plan;
 use assay_validate::spec;
@@ -12,8 +14,6 @@ use super::{Args, go_on};
 use crate::commands::warn;
 use crate::exit::Exit;
 use crate::process::environment;
-use crate::queues;
-use crate::validating::Place;
 
 /// How often is looked. A plan changes when a person or an agent is done with something.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -2,6 +2,9 @@
 
 use anyhow::bail;
 use assay_agents::config::framework::policy;
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::queues;
+use assay_engine::wording::count;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{Addressed, Filter};
 use assay_store::task::Status;
@@ -9,9 +12,6 @@ use assay_store::task::Status;
 use super::super::print;
 use crate::exit::Exit;
 use crate::process::environment;
-use crate::queues;
-use crate::settings::agents::AgentSettings;
-use crate::wording::count;
 
 /// So many tasks go over at once.
 const AT_ONCE: usize = 500;

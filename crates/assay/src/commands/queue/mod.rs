@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 
 use assay_agents::stop::Stop;
 use assay_base::backoff::Backoff;
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::queues;
+use assay_engine::wording::count;
 use assay_store::interval::Interval;
 use assay_store::queue::Queue;
 use assay_store::task::{AgentId, QueueName, Status, TaskId};
@@ -18,9 +21,6 @@ use clap::Subcommand;
 
 use crate::exit::Exit;
 use crate::process::environment;
-use crate::queues;
-use crate::settings::agents::AgentSettings;
-use crate::wording::count;
 
 /// How long a database that cannot be reached is waited for: as long as a restart takes.
 const MAX_WAIT: Duration = Duration::from_secs(20);

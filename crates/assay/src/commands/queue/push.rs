@@ -1,6 +1,9 @@
 //! `assay queue push`: a task from options, for a pull request, or tasks as JSON.
 
 use anyhow::{Context, bail};
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::config::service::A_MOMENT;
+use assay_engine::queues;
 use assay_services::github::PullState;
 use assay_store::clock;
 use assay_store::interval::Interval;
@@ -12,9 +15,6 @@ use serde_json::{Map, Value, json};
 use super::super::{print, print_json, read_file, read_stdin};
 use super::queue_name;
 use crate::exit::Exit;
-use crate::queues;
-use crate::settings::agents::AgentSettings;
-use crate::settings::service::A_MOMENT;
 
 /// What is to be done, and by whom.
 #[derive(clap::Args)]

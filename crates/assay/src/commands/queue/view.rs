@@ -1,5 +1,7 @@
 //! Looking at tasks: `assay queue list|show|stats`.
 
+use assay_engine::queues::{self, NoTasks};
+use assay_engine::wording::count;
 use assay_findings::write::plain;
 use assay_store::clock;
 use assay_store::queue::{Filter, Listed, Queue, Standing};
@@ -9,9 +11,7 @@ use serde_json::{Value, json};
 use super::super::{print, print_json};
 use super::{queue_name, status};
 use crate::exit::Exit;
-use crate::queues::{self, NoTasks};
 use crate::terminal::{Room, table};
-use crate::wording::count;
 
 /// So many tasks are listed unless more are asked for.
 const LISTED: usize = 50;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use assay_engine::queues;
 use assay_findings::write::plain;
 use assay_store::clock;
 use assay_store::queue::{Filter, Queue, Watch};
@@ -14,7 +15,6 @@ use super::super::print;
 use super::queue_name;
 use crate::exit::Exit;
 use crate::output;
-use crate::queues;
 
 /// How often is looked whatever is heard: for queues that are new.
 const SAFETY_NET: Duration = Duration::from_secs(5);

@@ -1,0 +1,269 @@
+//! What agents do here: the kinds of work, with reviews and fixes as the commands make them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use assay_agents::config::roster::AgentConfig;
+use assay_agents::work::{Failed, Job, Works};
+use assay_agents::workflow::command::{CommandWork, Leaves};
+use assay_agents::workflow::fix::FixWork;
+use assay_agents::workflow::review::ReviewWork;
+use assay_agents::workflow::validation::ValidationWork;
+use assay_agents::workflow::{self, Fixes, Publishes, Reviews, Runner, Shop, Validated, Validates};
+use assay_change::{GitError, Scope, Selection};
+use assay_findings::gate::Mode;
+use assay_findings::path::RepoPath;
+use assay_review::fixer::{Errand, FixerError};
+use assay_review::handed_in;
+use assay_review::persona::Tier;
+use assay_validate::ending::Ending;
+use assay_validate::paper::ESCALATION;
+use serde_json::Value;
+
+use crate::config::Configuration;
+use crate::config::agents::AgentSettings;
+use crate::config::service::A_MOMENT;
+use crate::environment::Environment;
+use crate::loop_session::{self, CameTo, Host, Place, Silent};
+use crate::models::{self, Asked, Keeping, Line, ModelRequest};
+use crate::notify::OnGithub;
+use crate::publish;
+use crate::purpose;
+use crate::review_session::Prepared;
+use crate::safe_fixes::{safe_fixes, told};
+use crate::wording::count;
+
+/// Puts together the kinds of work that agents do in a repository.
+pub fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
+    let publishes = publishes(root, &settings.configuration)?;
+    let environment = settings.configuration.environment();
+    let state = environment.state_of(root);
+    let shop = Shop {
+        publishes,
+        root: root.to_owned(),
+        worktrees: state.open("worktrees")?.path().to_owned(),
+        state: state.clone(),
+        workflow: settings.configuration.workflow.clone(),
+        roster: settings.roster.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    // What an agent's program starts of assay finds the same seals.
+    let needed = Runner::needed().chain(["XDG_STATE_HOME"]);
+    let variables = needed.filter_map(|name| Some((name.to_owned(), environment.variable(name)?)));
+    let (root, mcp) = (root.to_owned(), settings.mcp.clone());
+    let runner = Runner { root: root.clone(), mcp, variables: variables.collect() };
+    let by_command = ByCommand { environment: environment.clone(), root: root.clone() };
+    let by_program = |leaves| CommandWork { shop: shop.clone(), runner: runner.clone(), leaves };
+    let works = Works::default()
+        .with("review", ReviewWork { shop: shop.clone(), reviews: by_command.clone() })
+        .with("implementation", by_program(Leaves::Changes))
+        .with("architecture", by_program(Leaves::Words))
+        .with("planning", by_program(Leaves::Words))
+        .with("qa_verification", by_program(Leaves::Findings))
+        .with("validation", ValidationWork { shop: shop.clone(), validates: by_command.clone() })
+        .with("fix", FixWork { shop, fixes: by_command, runner });
+    Ok(works)
+}
+
+/// Gives how work is put where people see it: on GitHub, where it is said which repositories.
+fn publishes(
+    root: &Path,
+    configuration: &Configuration,
+) -> anyhow::Result<Option<Arc<dyn Publishes>>> {
+    let github = &configuration.github;
+    let repositories = github.repositories.clone();
+    if repositories.is_empty() {
+        return Ok(None);
+    }
+    let Some(github) = github.open(A_MOMENT, |_| {})? else { return Ok(None) };
+    Ok(Some(Arc::new(OnGithub { root: root.to_owned(), github, repositories })))
+}
+
+/// Reviews, fixes and validates as `assay review`, `assay fix` and `assay qa` do, in a repository.
+#[derive(Clone)]
+struct ByCommand {
+    environment: Environment,
+    root: PathBuf,
+}
+
+impl Reviews for ByCommand {
+    fn review(&self, scope: &Scope, job: &Job<'_>) -> Result<workflow::Reviewed, Failed> {
+        let ByCommand { environment, root } = self;
+        let models = ModelRequest::where_configured();
+        let also = persona(job.agent);
+        let asked = Asked { models: &models, keeping: Keeping::Answers, line: None, also };
+        let prepared = Prepared::open(environment, root, scope, &Selection::default(), asked);
+        let handed_in = handed_in::for_task(&environment.state_of(root), &job.task.id);
+        let handed_in = handed_in.map_err(|error| failed(&error.into()))?;
+        let mut prepared = prepared.map_err(|error| failed(&error))?.with(handed_in);
+        prepared.state_purpose(&purpose::of_task(job));
+        if prepared.panel.is_some() {
+            match purpose::of_ticket(&prepared.services, job) {
+                Ok(text) => prepared.state_purpose(&text.unwrap_or_default()),
+                Err(error) => {
+                    job.log.warning(&format!(
+                        "readers are not told the text of the ticket: {error:#}"
+                    ));
+                }
+            }
+        }
+        if let Some(trouble) = prepared.memory_trouble() {
+            job.log.warning(trouble);
+        }
+        let reviewed = prepared.review_unseen(Mode::ReportOnly);
+        // Nobody could look up what an approval was for.
+        let kept = reviewed.keep(&prepared).map_err(|error| {
+            Failed::passing(format!(
+                "the review could not be kept, so it does not count: {error:#}"
+            ))
+        })?;
+        if let Some(trouble) = &kept.trouble {
+            job.log.warning(trouble);
+        }
+        let head = prepared.change.pull_head().map(str::to_owned);
+        let draft = head.as_ref().map(|head| {
+            let draft = publish::draft(
+                &prepared.change,
+                &reviewed.synthesis,
+                Some(&kept),
+                head,
+                prepared.services.github.when_ready,
+            );
+            Box::new(draft.against(job.context("base_branch").map(str::to_owned)))
+        });
+        Ok(workflow::Reviewed {
+            may_answer_later: reviewed.may_be_answered_later(),
+            run: Some(kept.id),
+            draft,
+            head,
+            messages: prepared.change.messages(),
+            synthesis: reviewed.synthesis,
+        })
+    }
+}
+
+/// Makes a persona of what an agent is told to do.
+fn persona(agent: &AgentConfig) -> Option<(String, String)> {
+    let AgentConfig { id, name, prompt, tier, .. } = agent;
+    let tier = match tier {
+        Tier::Cheap => "cheap",
+        Tier::Default => "default",
+        Tier::Premium => "premium",
+    };
+    let about = Value::from(name.as_str());
+    let matter =
+        format!("name: {id}\nabout: {about}\ntier: {tier}\ntrigger: always\nrequired: true");
+    let file = format!("config/agents.yaml ({id})");
+    (!prompt.trim().is_empty()).then(|| (file, format!("---\n{matter}\n---\n\n{prompt}")))
+}
+
+impl Fixes for ByCommand {
+    fn fix(&self, folder: &Path, base: Option<&str>, job: &Job<'_>) -> Result<String, Failed> {
+        let ByCommand { environment, root } = self;
+        let base = known(base)?;
+        let mut done = safe_fixes(environment, folder, base).map_err(|error| failed(&error))?;
+        let configuration =
+            Configuration::on_disk(environment, root).map_err(|error| failed(&error))?;
+        let models = configuration.as_ref().map(Configuration::models);
+        if let Some(models) = models.filter(|models| models.is_configured()) {
+            let line = Line::open(&ModelRequest::default(), models, root);
+            let line = line.map_err(|error| failed(&error))?;
+            let fixer = models::fixer(models, job.agent.tier, &line);
+            let fixer = fixer.map_err(|error| failed(&error))?;
+            let files = files_of(job);
+            let (brief, findings) = (&job.agent.prompt, &job.task.description);
+            let errand = Errand { brief, findings, files: &files };
+            match fixer.fix(folder, &errand) {
+                Ok(mended) => done.extend(told(mended)),
+                Err(FixerError::NothingToShow) => {}
+                Err(error) => {
+                    let is_passing = error.is_passing();
+                    return Err(Failed { error: error.to_string(), is_passing });
+                }
+            }
+        }
+        Ok(match done.is_empty() {
+            true => "there is no safe fix for what is left".to_owned(),
+            false => done.join("\n"),
+        })
+    }
+}
+
+/// Refuses a change of which nobody knows where it begins.
+fn known(base: Option<&str>) -> Result<&str, Failed> {
+    base.ok_or_else(|| {
+        Failed::lasting(
+            "nobody knows what the change was made on top of, so nobody can tell its own \
+             configuration from yours; name it as `base` in the task's context",
+        )
+    })
+}
+
+impl Validates for ByCommand {
+    fn validate(
+        &self,
+        folder: &Path,
+        base: Option<&str>,
+        spec: &str,
+        job: &Job<'_>,
+    ) -> Result<Validated, Failed> {
+        let ByCommand { environment, root } = self;
+        let base = Some(known(base)?);
+        let place = Place::of(environment, folder, spec).map_err(|error| failed(&error))?;
+        if let Err(missing) = place.check_complete() {
+            return Ok(Validated::NotYet { missing: missing.to_string() });
+        }
+        let models = &ModelRequest::where_configured();
+        // There has to be time left to commit what came of it.
+        let seconds = (job.agent.timeout * 9 / 10).as_secs().max(1);
+        let host = Some(Host { root, seconds });
+        let asked = loop_session::Asked { base, resumes: false, sign_off: None, models, host };
+        let warn = |text: &str| job.log.warning(text);
+        let came_to = loop_session::validate(&place, asked, &Silent, &warn);
+        let (came_to, standing) = came_to.map_err(|error| failed(&error))?;
+        match came_to {
+            CameTo::ApprovedBefore | CameTo::Ended(Ending::Approved) => {
+                let rounds = count(standing.epoch().len(), "round");
+                let why = Ending::Approved.reason();
+                Ok(Validated::Approved { summary: format!("{why}, after {rounds}") })
+            }
+            // Nothing of it is kept, so whoever tries again does not find it waiting for a person.
+            CameTo::Ended(ending @ Ending::Errors { .. }) => Err(Failed::passing(ending.reason())),
+            CameTo::Waits(ending) | CameTo::Ended(ending) => Ok(Validated::HandedOver {
+                reason: ending.reason(),
+                paper: place.spec.folder.join(ESCALATION).display().to_string(),
+            }),
+        }
+    }
+}
+
+/// Gives the files that the findings of a task are in.
+fn files_of(job: &Job<'_>) -> Vec<RepoPath> {
+    let findings = job.task.context.get("structured_findings");
+    let findings = findings.and_then(|found| found["findings"].as_array());
+    let files = findings.into_iter().flatten().filter_map(|finding| finding["file"].as_str());
+    let mut files: Vec<RepoPath> = files.filter_map(|file| RepoPath::exact(file).ok()).collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// Says why something could not be done, and whether it may later.
+fn failed(error: &anyhow::Error) -> Failed {
+    if let Some(error) = error.downcast_ref::<GitError>() {
+        return workflow::git_failed(error);
+    }
+    // A disk that is full, or a machine with too many processes, may have room again.
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    let is_passing = causes.any(workflow::may_pass);
+    Failed { error: format!("{error:#}"), is_passing }
+}
+
+/// The name of this machine.
+pub fn host() -> anyhow::Result<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname");
+    let name = name.or_else(|_| std::fs::read_to_string("/etc/hostname"));
+    Ok(name.context("could not tell the name of this machine")?.trim().to_owned())
+}

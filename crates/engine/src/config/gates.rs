@@ -1,0 +1,141 @@
+//! What is configured for gates: `gates` in the configuration.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::bail;
+use assay_gates::bar::{Bar, BuiltIn, Reader};
+use assay_gates::command::{AnswerForm, CommandVerifier};
+use assay_gates::item::Severity;
+use assay_gates::phase::Phase;
+use serde::Deserialize;
+
+use super::PATH;
+use super::fixer::{ChosenFixer, StoredFixer};
+
+/// How long a command may take unless told otherwise, in seconds.
+const USUAL_SECONDS: u64 = 600;
+
+/// What is configured for gates, as it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoredGates {
+    preset: Preset,
+    may_until: Option<u32>,
+    should_until: Option<u32>,
+    ceiling: Option<u32>,
+    fails_per_item: Option<u32>,
+    /// Whether a list without the built-in checklist can pass.
+    allow_only_items: bool,
+    /// Whether a change can pass that no reader judged.
+    allow_not_judged: bool,
+    /// Whether models are asked, also where nobody asks for it.
+    pub models: bool,
+    fixer: Option<StoredFixer>,
+    verifiers: Vec<StoredVerifier>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Preset {
+    #[default]
+    Seed,
+    Strict,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredVerifier {
+    name: String,
+    phases: Vec<Phase>,
+    run: Vec<String>,
+    check: String,
+    #[serde(default = "must")]
+    severity: Severity,
+    #[serde(default)]
+    answer: StoredAnswer,
+    seconds: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StoredAnswer {
+    #[default]
+    Exit,
+    Text,
+}
+
+fn must() -> Severity {
+    Severity::Must
+}
+
+impl StoredGates {
+    /// Says what cannot be used.
+    pub fn check(&self) -> anyhow::Result<()> {
+        self.fixer()?;
+        self.verifiers(Path::new("."))?;
+        let Bar { ceiling, fails_per_item, .. } = self.bar();
+        if ceiling == 0 || fails_per_item == 0 {
+            bail!("`gates.ceiling` and `gates.fails_per_item` in `{PATH}` are 1 at the least");
+        }
+        Ok(())
+    }
+
+    /// Gives how high the bar is.
+    pub fn bar(&self) -> Bar {
+        let preset = match self.preset {
+            Preset::Seed => Bar::SEED,
+            Preset::Strict => Bar::STRICT,
+        };
+        Bar {
+            may_until: self.may_until.unwrap_or(preset.may_until),
+            should_until: self.should_until.unwrap_or(preset.should_until),
+            ceiling: self.ceiling.unwrap_or(preset.ceiling),
+            fails_per_item: self.fails_per_item.unwrap_or(preset.fails_per_item),
+            built_in: match self.allow_only_items {
+                true => BuiltIn::Optional,
+                false => BuiltIn::Required,
+            },
+            reader: match self.allow_not_judged {
+                true => Reader::Optional,
+                false => Reader::Required,
+            },
+        }
+    }
+
+    /// Gives who fixes what fails.
+    pub fn fixer(&self) -> anyhow::Result<Option<ChosenFixer>> {
+        let fixer = self.fixer.as_ref();
+        fixer.map(|fixer| fixer.chosen("gates.fixer", USUAL_SECONDS)).transpose()
+    }
+
+    /// Gives the commands that verify, which run in a folder.
+    pub fn verifiers(&self, folder: &Path) -> anyhow::Result<Vec<CommandVerifier>> {
+        let mut verifiers: Vec<CommandVerifier> = Vec::new();
+        for stored in &self.verifiers {
+            let name = &stored.name;
+            if stored.run.is_empty() || stored.phases.is_empty() || stored.check.trim().is_empty() {
+                bail!(
+                    "`gates.verifiers` in `{PATH}`: `{name}` has an empty `run`, `phases` or `check`"
+                );
+            }
+            if verifiers.iter().any(|verifier| verifier.name == *name) {
+                bail!("`gates.verifiers` in `{PATH}`: there is more than one `{name}`");
+            }
+            verifiers.push(CommandVerifier {
+                name: name.clone(),
+                phases: stored.phases.clone(),
+                check: stored.check.clone(),
+                severity: stored.severity,
+                command: stored.run.clone(),
+                answer: match stored.answer {
+                    StoredAnswer::Exit => AnswerForm::Exit,
+                    StoredAnswer::Text => AnswerForm::Text,
+                },
+                time: Duration::from_secs(stored.seconds.unwrap_or(USUAL_SECONDS)),
+                folder: folder.to_owned(),
+            });
+        }
+        Ok(verifiers)
+    }
+}

@@ -1,0 +1,203 @@
+//! What is configured for JIRA: `jira` in the configuration.
+
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use assay_agents::config::roster::{AgentConfig, Happening};
+use assay_sandbox::KeySource;
+use assay_services::http::ServerUrl;
+use assay_services::jira::{Flavour, Jira};
+use serde::Deserialize;
+
+use super::service::{Reached, WebhookSecret, check_private, reach};
+use super::{PATH, key};
+use crate::environment::Environment;
+
+/// The variable that the key is in, unless told otherwise.
+const TOKEN: &str = "JIRA_API_TOKEN";
+
+/// The variable that the user is in, unless told otherwise.
+const USER: &str = "JIRA_USER";
+
+/// The variable with the token of its webhooks, unless told otherwise.
+const WEBHOOK_TOKEN: &str = "JIRA_WEBHOOK_TOKEN";
+
+/// What is configured for JIRA, as it is written.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoredJira {
+    /// The environment that the configuration was read in.
+    #[serde(skip)]
+    environment: Environment,
+    /// Where it is.
+    url: Option<String>,
+    flavour: StoredFlavour,
+    /// Whose key it is.
+    user: Option<String>,
+    /// The variable that says whose key it is.
+    user_env: Option<String>,
+    token_env: Option<String>,
+    token_command: Option<Vec<String>>,
+    /// Here only to be refused: keys are written nowhere.
+    token: Option<serde::de::IgnoredAny>,
+    /// The project that new tickets are in.
+    pub project: Option<String>,
+    statuses: StoredStatuses,
+    /// The variable with the token that deliveries of webhooks carry, or are signed with.
+    webhook_token_env: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredFlavour {
+    #[default]
+    Cloud,
+    Server,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct StoredStatuses {
+    code_review: String,
+    approved: String,
+    changes_requested: String,
+}
+
+impl Default for StoredStatuses {
+    fn default() -> StoredStatuses {
+        StoredStatuses {
+            code_review: "Code Review".to_owned(),
+            approved: "Approved".to_owned(),
+            changes_requested: "Changes Requested".to_owned(),
+        }
+    }
+}
+
+/// What a workflow calls the steps that have words of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepNames {
+    /// Something is ready to be reviewed.
+    pub code_review: String,
+    /// Something may go.
+    pub approved: String,
+    /// Something has to be worked on.
+    pub changes_requested: String,
+}
+
+impl StepNames {
+    /// Returns the name of a step in the workflow; any other name is its own.
+    pub fn resolve<'a>(&'a self, asked: &'a str) -> &'a str {
+        match asked.trim() {
+            "code_review" => &self.code_review,
+            "approved" => &self.approved,
+            "changes_requested" => &self.changes_requested,
+            name => name,
+        }
+    }
+}
+
+impl StoredJira {
+    /// Sets the environment that the configuration was read in.
+    pub(super) fn in_environment(&mut self, environment: &Environment) {
+        self.environment = environment.clone();
+    }
+
+    /// Says what cannot be used.
+    pub fn check(&self) -> anyhow::Result<()> {
+        if self.token.is_some() {
+            bail!(
+                "`jira.token` in `{PATH}` would write a secret into a file; say `token_env` or \
+                 `token_command`"
+            );
+        }
+        if let Some(url) = self.address()? {
+            check_private(&url, "jira.url")?;
+        }
+        self.key()?;
+        Ok(())
+    }
+
+    /// Says whether there is one.
+    pub fn is_configured(&self) -> bool {
+        self.url.is_some()
+    }
+
+    fn address(&self) -> anyhow::Result<Option<ServerUrl>> {
+        let url = self.url.as_deref().map(str::parse::<ServerUrl>).transpose();
+        url.map_err(|why| anyhow!("`jira.url` in `{PATH}` cannot be used: {why}"))
+    }
+
+    /// Gives where its key comes from.
+    pub fn key(&self) -> anyhow::Result<KeySource> {
+        let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
+        let source = key::source(
+            &self.environment,
+            ("token_env", env),
+            ("token_command", command),
+            Some(TOKEN),
+        );
+        source.with_context(|| format!("`jira` in `{PATH}`"))
+    }
+
+    /// Gives which JIRA it is, and in the cloud who asks.
+    pub fn flavour(&self) -> anyhow::Result<Flavour> {
+        match self.flavour {
+            StoredFlavour::Server => Ok(Flavour::Server),
+            StoredFlavour::Cloud => {
+                let name = self.user_env.as_deref().unwrap_or(USER);
+                let user = self.user.clone().or_else(|| self.environment.variable(name));
+                let user = user.ok_or_else(|| {
+                    anyhow!(
+                        "JIRA does not know who asks: set the variable `{name}`, or `jira.user`"
+                    )
+                })?;
+                Ok(Flavour::Cloud { user })
+            }
+        }
+    }
+
+    /// Prepares to ask it, if there is one. Somebody waits so long at a time, and is told why.
+    pub fn open(
+        &self,
+        wait: Duration,
+        told: impl Fn(&str) + Send + Sync + 'static,
+    ) -> anyhow::Result<Option<Jira>> {
+        let Some(url) = self.address()? else { return Ok(None) };
+        let Reached { transport, keys, clock } = reach(url, self.key()?, wait, told);
+        Ok(Some(Jira::new(transport, self.flavour()?, keys, clock)))
+    }
+
+    /// Prepares to ask it as [`StoredJira::open`] does; whoever calls cannot do without it.
+    pub fn required(
+        &self,
+        wait: Duration,
+        told: impl Fn(&str) + Send + Sync + 'static,
+    ) -> anyhow::Result<Jira> {
+        let opened = self.open(wait, told)?;
+        opened.with_context(|| format!("no JIRA is configured: set `jira.url` in `{PATH}`"))
+    }
+
+    /// Returns the secret of its webhooks, if the variable is set.
+    pub fn webhook_secret(&self) -> Option<WebhookSecret> {
+        let name = self.webhook_token_env.as_deref().unwrap_or(WEBHOOK_TOKEN);
+        WebhookSecret::in_variable(&self.environment, name)
+    }
+
+    /// Returns the status of a ticket whose pull request is to be reviewed.
+    pub fn review_status(&self) -> &str {
+        &self.statuses.code_review
+    }
+
+    /// Gives what the workflow calls its steps; an agent may have names of its own.
+    pub fn names(&self, agent: Option<&AgentConfig>) -> StepNames {
+        let own = |what: Happening, usual: &str| {
+            let own = agent.and_then(|agent| agent.jira.get(&what));
+            own.map_or(usual, String::as_str).to_owned()
+        };
+        StepNames {
+            code_review: own(Happening::CodeReview, &self.statuses.code_review),
+            approved: own(Happening::Approved, &self.statuses.approved),
+            changes_requested: own(Happening::ChangesRequested, &self.statuses.changes_requested),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What is configured for Linear: `linear` in the configuration, and the environment.
+
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use assay_sandbox::KeySource;
+use assay_services::http::ServerUrl;
+use assay_services::linear::{Linear, URL};
+use serde::Deserialize;
+
+use super::service::{Reached, reach};
+use super::{PATH, key};
+use crate::environment::Environment;
+
+/// The variable that the key is in, unless told otherwise.
+const KEY: &str = "LINEAR_API_KEY";
+
+/// The variable that names the team.
+const TEAM: &str = "LINEAR_TEAM_ID";
+
+/// What is configured for Linear, as it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoredLinear {
+    /// The environment that the configuration was read in.
+    #[serde(skip)]
+    environment: Environment,
+    /// Where it is, where it is not where it usually is.
+    url: Option<String>,
+    /// The team that issues are made in, by its id or key.
+    team: Option<String>,
+    key_env: Option<String>,
+    key_command: Option<Vec<String>>,
+    /// Here only to be refused: keys are written nowhere.
+    key: Option<serde::de::IgnoredAny>,
+    /// The states that an issue goes through.
+    pub states: StoredStates,
+}
+
+/// The states that an issue goes through, each by its name; what has none moves nothing.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoredStates {
+    /// The state of an issue whose loop has started.
+    pub started: Option<String>,
+    /// The state of an issue whose implementation is approved.
+    pub approved: Option<String>,
+    /// The state of an issue that a person has to decide.
+    pub handed_over: Option<String>,
+}
+
+impl Default for StoredStates {
+    fn default() -> StoredStates {
+        StoredStates {
+            started: Some("In Review".to_owned()),
+            approved: Some("Done".to_owned()),
+            handed_over: Some("In Progress".to_owned()),
+        }
+    }
+}
+
+impl StoredLinear {
+    /// Sets the environment that the configuration was read in.
+    pub(super) fn in_environment(&mut self, environment: &Environment) {
+        self.environment = environment.clone();
+    }
+
+    /// Says what cannot be used.
+    pub fn check(&self) -> anyhow::Result<()> {
+        if self.key.is_some() {
+            bail!(
+                "`linear.key` in `{PATH}` would write a secret into a file; say `key_env` or \
+                 `key_command`"
+            );
+        }
+        self.address()?;
+        self.key()?;
+        Ok(())
+    }
+
+    fn address(&self) -> anyhow::Result<ServerUrl> {
+        let url = self.url.as_deref().unwrap_or(URL);
+        let url = url.trim_end_matches('/').trim_end_matches("/graphql");
+        url.parse().map_err(|why| anyhow!("`linear.url` in `{PATH}` cannot be used: {why}"))
+    }
+
+    /// Gives where its key comes from.
+    pub fn key(&self) -> anyhow::Result<KeySource> {
+        let (env, command) = (self.key_env.as_deref(), self.key_command.as_deref());
+        let source =
+            key::source(&self.environment, ("key_env", env), ("key_command", command), Some(KEY));
+        source.with_context(|| format!("`linear` in `{PATH}`"))
+    }
+
+    /// Says whether somebody wants it: there is a key for it, or a team.
+    pub fn is_configured(&self) -> bool {
+        let has_key = match self.key() {
+            Ok(KeySource::Variable { value, .. }) => value.is_some(),
+            Ok(KeySource::Command(_)) => true,
+            Ok(KeySource::None) | Err(_) => false,
+        };
+        has_key || self.team.is_some()
+    }
+
+    /// Gives the team that issues are made in.
+    pub fn team(&self) -> anyhow::Result<String> {
+        self.team.clone().or_else(|| self.environment.variable(TEAM)).ok_or_else(|| {
+            anyhow!("Linear needs a team: set the variable `{TEAM}`, or `linear.team` in `{PATH}`")
+        })
+    }
+
+    /// Prepares to ask it, if somebody wants it. Somebody waits so long at a time, and is told why.
+    pub fn open(
+        &self,
+        wait: Duration,
+        told: impl Fn(&str) + Send + Sync + 'static,
+    ) -> anyhow::Result<Option<Linear>> {
+        if !self.is_configured() {
+            return Ok(None);
+        }
+        let Reached { transport, keys, clock } = reach(self.address()?, self.key()?, wait, told);
+        Ok(Some(Linear::new(transport, keys, &self.team()?, clock)))
+    }
+}

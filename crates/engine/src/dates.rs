@@ -1,0 +1,13 @@
+//! Dates and ids that are made of the present time.
+
+use assay_findings::identity::Day;
+
+/// Returns today's date, as dismissals are written.
+pub fn today() -> Option<Day> {
+    Day::try_from(jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()).ok()
+}
+
+/// Returns an id that is a time.
+pub fn time_id(time: jiff::Timestamp) -> String {
+    time.strftime("%Y%m%d-%H%M%S-%3f").to_string()
+}

@@ -1,0 +1,419 @@
+//! Delegated reviews for the MCP server `review`: opens changes as `assay review` does, and keeps
+//! runs. The questions and decisions belong to `assay_review::delegation`.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use assay_change::state::State;
+use assay_change::{Change, GitError, Scope, Selection};
+use assay_findings::finding::Finding;
+use assay_findings::identity::Dismissal;
+use assay_findings::synthesis::Synthesis;
+use assay_review::delegation::close::{Closed, Closing, Present, TreeSince};
+use assay_review::delegation::mend::{self, Finished, NextFix, Verified};
+use assay_review::delegation::{
+    self, Brief, Delegated, DelegationError, LARGEST_PART, ReadBy, ReviewId, Start,
+    host_description,
+};
+use assay_review::persona::Personas;
+use assay_review::recording::{Grouping, RecordedModels, RecordedTerms};
+use assay_review::transcript::ReviewTranscript;
+use assay_review::{Review, Reviewer, Rules};
+use assay_review::{ledger, runs};
+use assay_store::task::Moment;
+
+use crate::config::Settings;
+use crate::dates::{time_id, today};
+use crate::environment::Environment;
+use crate::memory::{self, Recalled};
+use crate::models::{check_apart, named, prior_findings};
+use crate::review_session::followed;
+
+/// Opens changes, and keeps the outcomes of reviews. The findings and the verdict belong to `assay_review::delegation`.
+pub trait Reviews: Send + Sync {
+    /// Begins a review.
+    fn start(&self, what: Begin) -> anyhow::Result<Begun>;
+
+    /// Opens a review that was begun and is not finished.
+    fn open(&self, review: &str) -> anyhow::Result<Delegated>;
+
+    /// Ends a review and keeps it as a run of the same id; returns the outcome of a finished review
+    /// again.
+    fn finish(&self, review: &str) -> anyhow::Result<Finish>;
+
+    /// Returns what is to be fixed next in a finished review.
+    fn next_fix(&self, review: &str, skip: &BTreeSet<String>) -> anyhow::Result<Fixing>;
+
+    /// Returns the standing of a finding, and the findings that were not there before.
+    fn verify_fix(&self, review: &str, finding: &str) -> anyhow::Result<(Verified, Vec<Finding>)>;
+}
+
+/// The input of [`Reviews::start`].
+#[derive(Debug, Clone)]
+pub struct Begin {
+    /// The scope of the change.
+    pub scope: Scope,
+    /// The files of the scope that belong to the change.
+    pub selection: Selection,
+    /// The purpose of the change as the agent states it.
+    pub purpose: Option<String>,
+    /// The personas that read the change beside those that it wakes.
+    pub personas: Vec<String>,
+    /// True if each persona reads the change on its own.
+    pub each_persona: bool,
+    /// The agent or its sub-agents.
+    pub read_by: ReadBy,
+    /// The name of the agent's model; empty where the agent does not say.
+    pub model: String,
+}
+
+/// A review that was begun.
+pub struct Begun {
+    /// The review.
+    pub review: Delegated,
+    /// Notes on what decides on the change.
+    pub notes: Vec<String>,
+}
+
+/// The result of ending a review.
+#[derive(Debug)]
+pub enum Finish {
+    /// The findings are to be looked at again first.
+    SecondLooks {
+        /// The briefs of the second looks.
+        briefs: Vec<Brief>,
+        /// The agent or its sub-agents.
+        read_by: ReadBy,
+    },
+    /// The review is decided.
+    Done(Box<Ended>),
+}
+
+/// A review that is decided.
+#[derive(Debug)]
+pub struct Ended {
+    /// The title of the change.
+    pub title: String,
+    /// The paths that the review was limited to; empty where it was not.
+    pub limited_to: Vec<String>,
+    /// The synthesis of the review.
+    pub synthesis: Synthesis,
+    /// Whether the tree is still the one that was read; `None` where that was not looked at just now.
+    pub tree: Option<TreeSince>,
+    /// Notes on the review.
+    pub notes: Vec<String>,
+}
+
+/// The progress of fixing the findings of a review.
+#[derive(Debug)]
+pub struct Fixing {
+    /// The worst finding that is still there.
+    pub next: Option<Finding>,
+    /// The findings that are still there, the worst among them.
+    pub still_there: Vec<Finding>,
+    /// The findings that are gone.
+    pub fixed: Vec<Finding>,
+    /// The findings that only a new review can judge.
+    pub not_verified: Vec<Finding>,
+}
+
+/// The reviews of one repository.
+pub struct Repository {
+    environment: Environment,
+    root: PathBuf,
+}
+
+/// A change with what is configured for it.
+struct Opened {
+    change: Change,
+    settings: Settings,
+}
+
+impl Repository {
+    /// Serves the repository at a root.
+    pub fn new(environment: &Environment, root: PathBuf) -> Repository {
+        Repository { environment: environment.clone(), root }
+    }
+
+    fn state(&self) -> State {
+        self.environment.state_of(&self.root)
+    }
+
+    fn opened(&self, scope: &Scope, selection: &Selection) -> anyhow::Result<Opened> {
+        let mut change = assay_change::open(&self.root, scope, selection)?;
+        let settings = Settings::of(&self.environment, &change)?;
+        change.leave_out(&settings.leave_out);
+        Ok(Opened { change, settings })
+    }
+
+    fn start(&self, what: &Begin) -> anyhow::Result<Begun> {
+        let Opened { mut change, settings } = self.opened(&what.scope, &what.selection)?;
+        if let Some(purpose) = &what.purpose {
+            change.state_purpose(purpose);
+        }
+        let personas = Personas::with_repository_personas(settings.personas.clone())?;
+        check_apart(&personas, &settings.commands)?;
+        let source = settings.qa.memory()?;
+        let date = today().map(String::from).unwrap_or_default();
+        let state = self.environment.state_of(&change.root);
+        let Recalled { memory, trouble: forgotten } =
+            memory::recalled(&source, &state, &change, &date);
+        let (prior, unknown) = prior_findings(&state, &change);
+        let models = RecordedModels {
+            // The agent whose work is reviewed does not choose its reviewers.
+            named: Vec::new(),
+            added: named(&what.personas, &personas)?,
+            personas: settings.personas.clone(),
+            grouping: match what.each_persona {
+                true => Grouping::EachPersona,
+                false => settings.grouping,
+            },
+            tiers: [(); 3].map(|()| host_description(&what.model)),
+            thinking: 0,
+            prior,
+            memory,
+            second_looks: settings.second_looks,
+            largest_part: Some(LARGEST_PART),
+            // The agent has tools of its own.
+            lookups: None,
+        };
+        let from_ledger = ledger::dismissals(&state);
+        let notes = settings.notes.iter().cloned().chain(trouble(&from_ledger));
+        let notes = notes.chain(forgotten).chain(unknown).collect();
+        let terms = terms(&settings, &from_ledger, &change)?;
+        let review = delegation::start(Start {
+            state: &state,
+            id: time_id(jiff::Timestamp::now()).parse()?,
+            host: &what.model,
+            change: &change,
+            scope: &what.scope,
+            selection: &what.selection,
+            in_work_tree: self.holds(&change, &what.selection),
+            read_by: what.read_by,
+            at_a_time: settings.at_a_time,
+            reviewers: local(settings),
+            models,
+            terms,
+        })?;
+        Ok(Begun { review, notes })
+    }
+
+    /// Returns true if the work tree holds the files after a change.
+    fn holds(&self, change: &Change, selection: &Selection) -> bool {
+        let Some(base) = change.base_revision() else { return false };
+        let here = self.opened(&Scope::Against(base.to_owned()), selection);
+        here.is_ok_and(|here| runs::change_hash(&here.change) == runs::change_hash(change))
+    }
+
+    /// Ends a review. `seen` is called with the review and the answers of the agent when the review is
+    /// decided by this call.
+    pub fn finish_seeing(
+        &self,
+        id: &ReviewId,
+        seen: &mut dyn FnMut(&Review, ReviewTranscript),
+    ) -> anyhow::Result<Finish> {
+        match self.close(id, seen) {
+            // The review was finished before, or by another process meanwhile.
+            Err(error) if is_finished(&error) => Ok(Finish::Done(Box::new(self.ended(id)?))),
+            closed => closed,
+        }
+    }
+
+    fn close(
+        &self,
+        id: &ReviewId,
+        seen: &mut dyn FnMut(&Review, ReviewTranscript),
+    ) -> anyhow::Result<Finish> {
+        let review = delegation::open(&self.state(), id)?;
+        let (scope, selection) = review.scope();
+        let mut now = match self.opened(scope, selection) {
+            Err(error) if is_gone(&error) => None,
+            opened => Some(opened?),
+        };
+        // The reports answer briefs that hold the stated purpose.
+        if let Some((now, purpose)) = now.as_mut().zip(review.change().stated_purpose()) {
+            now.change.state_purpose(purpose);
+        }
+        let (change, settings) = now.map(|now| (now.change, now.settings)).unzip();
+        let from_ledger = ledger::dismissals(&self.state());
+        let now = change.as_ref().zip(settings);
+        let now = now.map(|(change, settings)| present(&review, change, settings, &from_ledger));
+        let now = now.transpose()?;
+        let read_by = review.read_by();
+        match review.close(now)? {
+            Closing::SecondLooks(briefs) => Ok(Finish::SecondLooks { briefs, read_by }),
+            Closing::Done(closed) => {
+                let tree = Some(closed.tree);
+                let trouble = keep(&self.environment, &closed, change.as_ref(), &from_ledger)?;
+                seen(&closed.review, closed.transcript());
+                closed.kept_as(&id.to_string())?;
+                let notes = trouble.into_iter().collect();
+                Ok(Finish::Done(Box::new(Ended { tree, notes, ..self.ended(id)? })))
+            }
+        }
+    }
+
+    /// Returns the outcome of a review as it is kept: without anything that must not leave the machine.
+    fn ended(&self, id: &ReviewId) -> anyhow::Result<Ended> {
+        let finished = mend::finished(&self.state(), id)?;
+        Ok(Ended {
+            title: finished.title().to_owned(),
+            limited_to: finished.limited_to().to_vec(),
+            synthesis: finished.synthesis().clone(),
+            tree: None,
+            notes: Vec::new(),
+        })
+    }
+
+    /// Opens the change from before a review to the work tree of now.
+    fn since(&self, finished: &Finished) -> anyhow::Result<Opened> {
+        let (scope, selection) = finished.scope()?;
+        self.opened(&scope, &selection)
+    }
+
+    fn fixing(&self, id: &ReviewId, skip: &BTreeSet<String>) -> anyhow::Result<Fixing> {
+        let finished = mend::finished(&self.state(), id)?;
+        let Opened { change, settings } = self.since(&finished)?;
+        let at_a_time = settings.at_a_time;
+        let since = finished.since(&change, local(settings), at_a_time);
+        let owned = |findings: Vec<&Finding>| findings.into_iter().cloned().collect();
+        let NextFix { next, still_there, fixed, not_verified } = since.next_fix(skip);
+        Ok(Fixing {
+            next: next.cloned(),
+            still_there: owned(still_there),
+            fixed: owned(fixed),
+            not_verified: owned(not_verified),
+        })
+    }
+
+    fn verified(&self, id: &ReviewId, finding: &str) -> anyhow::Result<(Verified, Vec<Finding>)> {
+        let finished = mend::finished(&self.state(), id)?;
+        let Opened { change, settings } = self.since(&finished)?;
+        let at_a_time = settings.at_a_time;
+        let since = finished.since(&change, local(settings), at_a_time);
+        let new = since.new_findings().into_iter().cloned().collect();
+        Ok((since.verify(finding)?, new))
+    }
+}
+
+/// The dismissals of the ledger, or the error that keeps it from being used.
+type FromLedger = Result<Vec<Dismissal>, ledger::UseError>;
+
+/// Returns the note that the ledger is not used, where that is so.
+fn trouble(from_ledger: &FromLedger) -> Option<String> {
+    // A dismissal that cannot be read dismisses nothing.
+    let error = from_ledger.as_ref().err()?;
+    Some(format!("the ledger is not used, so nothing in it counts as dismissed: {error}"))
+}
+
+/// Returns the terms that decide today besides the reviewers.
+fn terms(
+    settings: &Settings,
+    from_ledger: &FromLedger,
+    change: &Change,
+) -> anyhow::Result<RecordedTerms> {
+    let dismissed = from_ledger.iter().flatten().cloned();
+    let dismissals = settings.baseline.dismissals().into_iter().chain(dismissed).collect();
+    Ok(RecordedTerms {
+        fail_on: settings.fail_on.clone(),
+        require: settings.require,
+        without_content: settings.without_content,
+        shown: settings.shown,
+        dismissals: followed(dismissals, change)?,
+        today: today(),
+    })
+}
+
+/// Returns the evidence of the present on which a review is decided.
+fn present<'a>(
+    review: &Delegated,
+    change: &'a Change,
+    settings: Settings,
+    from_ledger: &FromLedger,
+) -> anyhow::Result<Present<'a>> {
+    Ok(Present {
+        change,
+        terms: terms(&settings, from_ledger, change)?,
+        models: RecordedModels {
+            personas: settings.personas.clone(),
+            named: Vec::new(),
+            second_looks: settings.second_looks,
+            ..review.models().clone()
+        },
+        at_a_time: settings.at_a_time,
+        reviewers: local(settings),
+    })
+}
+
+/// Keeps a review as a run of the same id, and in the ledger; returns a note where it cannot be kept
+/// in the ledger.
+fn keep(
+    environment: &Environment,
+    closed: &Closed,
+    now: Option<&Change>,
+    from_ledger: &FromLedger,
+) -> anyhow::Result<Option<String>> {
+    let id = closed.id().to_string();
+    let record = closed.record(now, env!("CARGO_PKG_VERSION"));
+    let state = environment.state_of(&record.change.root);
+    // A process that ended between the run and the note of it left the run of this review.
+    let is_kept = runs::find(&state, Some(&id)).is_ok_and(|run| closed.is_kept_in(&run));
+    if !is_kept {
+        record.save(&state, &id)?;
+    }
+    let Ok(dismissals) = from_ledger else { return Ok(trouble(from_ledger)) };
+    let dismissals = &followed(dismissals.clone(), record.change)?;
+    let kept = ledger::Kept {
+        state: &state,
+        run: &id,
+        at: Moment(jiff::Timestamp::now()),
+        change: record.change,
+        review: &closed.review,
+        synthesis: &closed.synthesis,
+        dismissals,
+    };
+    let error = kept.record().err().map(anyhow::Error::from);
+    Ok(error.map(|error| format!("the review is not in the ledger: {error:#}")))
+}
+
+/// Returns true if an error says that a review is finished.
+fn is_finished(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(DelegationError::Finished { .. }))
+}
+
+/// Returns true if a change cannot be opened because it is not there any more. Any other error may
+/// pass, and ends no review.
+fn is_gone(error: &anyhow::Error) -> bool {
+    let unknown = error.downcast_ref::<GitError>();
+    matches!(unknown, Some(GitError::UnknownRevision { .. } | GitError::UnknownPath { .. }))
+}
+
+/// Returns the reviewers that need no model.
+fn local(settings: Settings) -> Vec<Box<dyn Reviewer>> {
+    let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
+    let commands = settings.commands.into_iter();
+    reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
+    reviewers
+}
+
+impl Reviews for Repository {
+    fn start(&self, what: Begin) -> anyhow::Result<Begun> {
+        self.start(&what)
+    }
+
+    fn open(&self, review: &str) -> anyhow::Result<Delegated> {
+        Ok(delegation::open(&self.state(), &review.parse()?)?)
+    }
+
+    fn finish(&self, review: &str) -> anyhow::Result<Finish> {
+        self.finish_seeing(&review.parse()?, &mut |_, _| {})
+    }
+
+    fn next_fix(&self, review: &str, skip: &BTreeSet<String>) -> anyhow::Result<Fixing> {
+        self.fixing(&review.parse()?, skip)
+    }
+
+    fn verify_fix(&self, review: &str, finding: &str) -> anyhow::Result<(Verified, Vec<Finding>)> {
+        self.verified(&review.parse()?, finding)
+    }
+}

@@ -1,0 +1,115 @@
+//! The environment of a process as a value: [`Environment`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use assay_change::state::State;
+
+/// The variables and the output files of a process. A front end reads them once and passes the value
+/// on; clones share it.
+#[derive(Clone, Default)]
+pub struct Environment(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    variables: BTreeMap<String, String>,
+    outputs: Vec<PathBuf>,
+    /// The state homes of temporary work trees, by the root of the work tree without links.
+    state_homes: Mutex<BTreeMap<PathBuf, PathBuf>>,
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A variable may hold a secret.
+        f.write_str("Environment(…)")
+    }
+}
+
+impl Inner {
+    fn state_homes(&self) -> MutexGuard<'_, BTreeMap<PathBuf, PathBuf>> {
+        self.state_homes.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+}
+
+impl Environment {
+    /// Returns an environment with these variables, whose standard output and standard error go to
+    /// these files.
+    pub fn new(
+        variables: impl IntoIterator<Item = (String, String)>,
+        outputs: Vec<PathBuf>,
+    ) -> Environment {
+        let variables = variables.into_iter().collect();
+        Environment(Arc::new(Inner { variables, outputs, state_homes: Mutex::default() }))
+    }
+
+    /// Returns the value of a variable; `None` if it is not set, or empty.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        self.0.variables.get(name).filter(|value| !value.is_empty()).cloned()
+    }
+
+    /// Returns the folder for the state of a user, whatever the repository.
+    pub fn state_folder(&self) -> Option<PathBuf> {
+        let home = || Some(PathBuf::from(self.variable("HOME")?).join(".local/state"));
+        let folder = self.variable("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
+        folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("assay"))
+    }
+
+    /// Returns the state of a work tree, with its seals in the user's state home, or in the state
+    /// home of the work tree where there is one.
+    pub fn state_of(&self, root: &Path) -> State {
+        let own = {
+            let homes = self.0.state_homes();
+            (!homes.is_empty()).then(|| homes.get(&without_links(root)).cloned()).flatten()
+        };
+        State::new(root, own.or_else(|| self.state_folder()).as_deref())
+    }
+
+    /// Keeps the state of a work tree in a folder for as long as the result lives.
+    pub fn keep_state_in(&self, root: &Path, home: &Path) -> OwnStateHome {
+        let root = without_links(root);
+        self.0.state_homes().insert(root.clone(), home.to_owned());
+        OwnStateHome { root, environment: self.clone() }
+    }
+
+    /// Returns the files below a folder, named from there, that standard output and standard error go
+    /// to.
+    pub fn outputs_below(&self, root: &Path) -> Vec<String> {
+        let root = without_links(root);
+        let below = |file: &PathBuf| Some(file.strip_prefix(&root).ok()?.to_str()?.to_owned());
+        self.0.outputs.iter().filter_map(below).collect()
+    }
+}
+
+fn without_links(root: &Path) -> PathBuf {
+    root.canonicalize().unwrap_or_else(|_| root.to_owned())
+}
+
+/// A state home of a work tree's own, for as long as the value lives: nothing of the work tree is left
+/// in the user's state home.
+#[derive(Debug)]
+pub struct OwnStateHome {
+    root: PathBuf,
+    environment: Environment,
+}
+
+impl Drop for OwnStateHome {
+    fn drop(&mut self) {
+        self.environment.0.state_homes().remove(&self.root);
+    }
+}
+
+/// Returns the value of a variable in the file `.env` of a folder. Only switches that grant nothing may
+/// be read from there: the author of a change can write that file.
+pub fn dotenv(root: &Path, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(root.join(".env")).ok()?;
+    // The last of several counts.
+    let mut values = text.lines().rev().filter_map(|line| {
+        let line = line.trim().trim_start_matches("export ").trim_start();
+        let (key, value) = line.split_once('=')?;
+        let value = value.split(" #").next().unwrap_or(value).trim();
+        (key.trim() == name).then(|| value.trim_matches(['"', '\'']).to_owned())
+    });
+    values.next().filter(|value| !value.is_empty())
+}

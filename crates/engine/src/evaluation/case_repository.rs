@@ -1,0 +1,259 @@
+//! The change of a case as a repository with two commits: [`CaseRepository`].
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use assay_change::state::is_at_or_below;
+use assay_eval::set::Case;
+use assay_eval::sketch::sketch;
+use assay_findings::path::RepoPath;
+
+use crate::config;
+use crate::environment::Environment;
+use crate::throwaway::ThrowawayRepository;
+
+/// The folders and files of a change.
+const BEFORE: &str = "before";
+const AFTER: &str = "after";
+const DELETED: &str = "deleted.txt";
+const DIFF: &str = "change.diff";
+
+/// The folder for purpose documents that are not part of the repository.
+const DOCUMENTS: &str = "docs";
+
+/// The most bytes of one file of a case.
+const MAX_FILE: u64 = 16 << 20;
+
+/// Files by their paths in a repository.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// A repository whose last commit is the change of a case.
+///
+/// Configuration, rules and personas are those of the user; a case that brings its own has no say in
+/// how its change is reviewed, and which programs are run for the review.
+pub struct CaseRepository {
+    environment: Environment,
+    repository: ThrowawayRepository,
+}
+
+impl CaseRepository {
+    /// Lays out a case of the set in a folder, with the files that decide on reviews.
+    pub fn new(
+        environment: &Environment,
+        set: &Path,
+        case: &Case,
+        settings: &[(String, String)],
+    ) -> anyhow::Result<CaseRepository> {
+        let change = set.join(&case.change);
+        let change = ChangeFiles::read(&change).with_context(|| {
+            format!("could not read the change of the case `{}`: `{}`", case.id, change.display())
+        })?;
+        let repository = ThrowawayRepository::with_own_state(environment, "assay-eval-")?;
+        for (path, bytes) in &change.before {
+            repository.write(path, bytes)?;
+        }
+        for (path, text) in settings {
+            repository.write(path, text.as_bytes())?;
+        }
+        let documents = lay_out_purpose(&repository, set, case)?;
+        repository.commit("The repository before the change")?;
+        for path in &change.deleted {
+            let path = repository.path().join(path);
+            fs::remove_file(&path)
+                .with_context(|| format!("could not delete `{}`", path.display()))?;
+        }
+        for (path, bytes) in &change.after {
+            repository.write(path, bytes)?;
+        }
+        repository.commit(&message(case, &documents))?;
+        let laid_out = CaseRepository { environment: environment.clone(), repository };
+        if laid_out.diff()?.is_empty() {
+            bail!("the case `{}` changes nothing", case.id);
+        }
+        Ok(laid_out)
+    }
+
+    /// Returns the environment in which the repository is reviewed.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Returns the root of the repository.
+    pub fn path(&self) -> &Path {
+        self.repository.path()
+    }
+
+    /// Returns the change as a unified diff.
+    pub fn diff(&self) -> anyhow::Result<String> {
+        let args = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD~1", "HEAD"];
+        Ok(String::from_utf8_lossy(&self.repository.git(&args)?).into_owned())
+    }
+}
+
+/// The files on both sides of a change.
+#[derive(Default)]
+struct ChangeFiles {
+    before: Files,
+    /// Files that are new or have another content.
+    after: Files,
+    deleted: Vec<String>,
+}
+
+impl ChangeFiles {
+    fn read(change: &Path) -> anyhow::Result<ChangeFiles> {
+        if change.is_file() {
+            return ChangeFiles::sketched(change);
+        }
+        let (before, after) = (change.join(BEFORE), change.join(AFTER));
+        let before = if before.is_dir() { read_tree(&before)? } else { Files::new() };
+        let diff = change.join(DIFF);
+        match (after.is_dir(), diff.is_file()) {
+            (true, false) => {
+                let deleted = read_deleted(&change.join(DELETED), &before)?;
+                Ok(ChangeFiles { before, after: read_tree(&after)?, deleted })
+            }
+            (false, true) => ChangeFiles::patched(before, &diff),
+            (true, true) => bail!("there are `{AFTER}/` and `{DIFF}`; leave one of them out"),
+            (false, false) => bail!("there is neither `{AFTER}/` nor `{DIFF}`"),
+        }
+    }
+
+    /// Lays out a change of which only the diff is known.
+    fn sketched(diff: &Path) -> anyhow::Result<ChangeFiles> {
+        let sketch = sketch(&read_text(diff)?)?;
+        let files = |files: BTreeMap<String, String>| -> anyhow::Result<Files> {
+            let files = files.into_iter().filter(|(path, _)| !decides_on_reviews(path));
+            files.map(|(path, text)| Ok((checked(&path)?, text.into_bytes()))).collect()
+        };
+        let (before, after) = (files(sketch.before)?, files(sketch.after)?);
+        let deleted = before.keys().filter(|path| !after.contains_key(*path)).cloned().collect();
+        Ok(ChangeFiles { before, after, deleted })
+    }
+
+    /// Applies a diff to the files before a change.
+    fn patched(before: Files, diff: &Path) -> anyhow::Result<ChangeFiles> {
+        let text = read_text(diff)?;
+        let work = ThrowawayRepository::new("assay-eval-patch-")?;
+        for (path, bytes) in &before {
+            work.write(path, bytes)?;
+        }
+        // The name is outside of all paths that a diff can have.
+        fs::write(work.path().join(".git/change.diff"), text)?;
+        work.git(&["apply", "--whitespace=nowarn", "--unidiff-zero", ".git/change.diff"])
+            .context("the diff does not fit the files before the change")?;
+        let after = read_tree(work.path())?;
+        let deleted = before.keys().filter(|path| !after.contains_key(*path)).cloned().collect();
+        Ok(ChangeFiles { before, after, deleted })
+    }
+}
+
+/// Reads all files below a folder that have a say in nothing but the change.
+fn read_tree(folder: &Path) -> anyhow::Result<Files> {
+    let mut files = Files::new();
+    let mut open = vec![String::new()];
+    while let Some(parent) = open.pop() {
+        let entries = fs::read_dir(folder.join(&parent))
+            .with_context(|| format!("could not read `{}`", folder.join(&parent).display()))?;
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name().into_string().map_err(|name| {
+                anyhow::anyhow!("`{}` is no name in UTF-8", name.to_string_lossy())
+            })?;
+            let path = if parent.is_empty() { name } else { format!("{parent}/{name}") };
+            let kind = entry.file_type()?;
+            if path == ".git" || decides_on_reviews(&path) {
+                continue;
+            }
+            if kind.is_dir() {
+                open.push(path);
+            } else if kind.is_file() {
+                let bytes = read_bytes(&entry.path())?;
+                files.insert(checked(&path)?, bytes);
+            } else {
+                bail!("`{path}` is a link or a device; a case holds plain files");
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let size = fs::metadata(path)?.len();
+    if size > MAX_FILE {
+        bail!("`{}` has {size} bytes; a file of a case has at most {MAX_FILE}", path.display());
+    }
+    fs::read(path).with_context(|| format!("could not read `{}`", path.display()))
+}
+
+fn read_text(path: &Path) -> anyhow::Result<String> {
+    Ok(String::from_utf8_lossy(&read_bytes(path)?).into_owned())
+}
+
+fn read_deleted(list: &Path, before: &Files) -> anyhow::Result<Vec<String>> {
+    if !list.is_file() {
+        return Ok(Vec::new());
+    }
+    let text = read_text(list)?;
+    let paths = text.lines().map(str::trim).filter(|path| !path.is_empty());
+    paths
+        .map(|path| match before.contains_key(path) {
+            true => Ok(path.to_owned()),
+            false => bail!("`{DELETED}` names `{path}`, which is not in `{BEFORE}/`"),
+        })
+        .collect()
+}
+
+/// Returns true for configuration, rules, personas and state of assay.
+fn decides_on_reviews(path: &str) -> bool {
+    path == config::PATH || is_at_or_below(path, ".assay")
+}
+
+/// Returns a path that stays inside of the repository.
+fn checked(path: &str) -> anyhow::Result<String> {
+    let checked = RepoPath::exact(path)
+        .with_context(|| format!("`{path}` is no path inside of the repository"))?;
+    if checked.as_str().split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
+        bail!("`{path}` lies in the folder of git");
+    }
+    Ok(checked.to_string())
+}
+
+/// Writes the purpose documents of a case, and returns their paths in the repository.
+fn lay_out_purpose(
+    repository: &ThrowawayRepository,
+    set: &Path,
+    case: &Case,
+) -> anyhow::Result<Vec<String>> {
+    let before = format!("{}/{BEFORE}/", case.change);
+    let mut documents = Vec::new();
+    for document in &case.purpose {
+        let bytes = read_bytes(&set.join(document)).with_context(|| {
+            format!("could not read the purpose document `{document}` of `{}`", case.id)
+        })?;
+        let path = match document.strip_prefix(&before) {
+            Some(inside) => checked(inside)?,
+            None => {
+                let name = document.rsplit('/').next().unwrap_or(document);
+                let path = format!("{DOCUMENTS}/{name}");
+                repository.write(&path, &bytes)?;
+                path
+            }
+        };
+        documents.push(path);
+    }
+    Ok(documents)
+}
+
+/// Returns the message of the commit: it names the documents that state the purpose.
+fn message(case: &Case, documents: &[String]) -> String {
+    let message = case.message.as_deref().unwrap_or(&case.title).trim();
+    let message = if message.is_empty() { case.id.as_str() } else { message };
+    let unnamed: Vec<&str> =
+        documents.iter().map(String::as_str).filter(|path| !message.contains(path)).collect();
+    match unnamed.is_empty() {
+        true => format!("{message}\n"),
+        false => format!("{message}\n\nSee {}.\n", unnamed.join(", ")),
+    }
+}

@@ -1,0 +1,163 @@
+//! The cases of a set as reviews that an agent reads over MCP: [`DelegatedSet`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+
+use anyhow::{Context, anyhow, bail};
+use assay_change::{Scope, Selection};
+use assay_eval::set::Case;
+use assay_findings::finding::Finding;
+use assay_findings::synthesis::Synthesis;
+use assay_review::Review;
+use assay_review::delegation::Delegated;
+use assay_review::delegation::mend::Verified;
+use assay_review::transcript::ReviewTranscript;
+
+use super::answering::effort;
+use super::case_repository::CaseRepository;
+use super::reviewers::{CaseOutput, of_synthesis};
+use crate::delegated_review::{Begin, Begun, Ended, Finish, Fixing, Repository, Reviews};
+use crate::environment::Environment;
+
+/// Keeps the output of a case, by the id of the case, and the answers of the agent where the review was
+/// decided just now.
+pub type KeepOutput =
+    dyn Fn(&str, CaseOutput, Option<ReviewTranscript>) -> anyhow::Result<()> + Send + Sync;
+
+/// A set whose cases are handed out one after the other. Labels are never part of an answer.
+pub struct DelegatedSet {
+    environment: Environment,
+    set: PathBuf,
+    cases: Vec<Case>,
+    /// The files that decide on reviews.
+    settings: Vec<(String, String)>,
+    progress: Mutex<Progress>,
+    keep: Box<KeepOutput>,
+}
+
+#[derive(Default)]
+struct Progress {
+    /// The cases that were handed out, by the id of the review.
+    begun: BTreeMap<String, BegunCase>,
+    /// The ids of the cases that are decided.
+    finished: BTreeSet<String>,
+}
+
+struct BegunCase {
+    case: String,
+    reviews: Repository,
+    /// The repository exists as long as the case is handed out.
+    _repository: CaseRepository,
+}
+
+impl DelegatedSet {
+    /// Hands out the cases of a set that are not finished yet.
+    pub fn new(
+        environment: &Environment,
+        set: PathBuf,
+        cases: Vec<Case>,
+        settings: Vec<(String, String)>,
+        finished: BTreeSet<String>,
+        keep: Box<KeepOutput>,
+    ) -> DelegatedSet {
+        let progress = Mutex::new(Progress { finished, ..Progress::default() });
+        DelegatedSet { environment: environment.clone(), set, cases, settings, progress, keep }
+    }
+
+    /// Returns the number of cases that are not decided.
+    pub fn open_cases(&self) -> usize {
+        self.cases.len() - self.progress().finished.len()
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    /// Calls the reviews of the case that a review is of.
+    fn at<T>(
+        &self,
+        review: &str,
+        call: impl FnOnce(&Repository) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let progress = self.progress();
+        let begun = progress.begun.get(review).ok_or_else(|| {
+            anyhow!(
+                "there is no review `{review}` of this set; start_review hands out the next case"
+            )
+        })?;
+        call(&begun.reviews)
+    }
+}
+
+impl Reviews for DelegatedSet {
+    fn start(&self, what: Begin) -> anyhow::Result<Begun> {
+        let mut progress = self.progress();
+        let is_taken = |case: &Case| {
+            progress.finished.contains(&case.id)
+                || progress.begun.values().any(|begun| begun.case == case.id)
+        };
+        let Some(at) = self.cases.iter().position(|case| !is_taken(case)) else {
+            let open: Vec<&str> = progress
+                .begun
+                .iter()
+                .filter(|(_, begun)| !progress.finished.contains(&begun.case))
+                .map(|(review, _)| review.as_str())
+                .collect();
+            return Err(anyhow!(match open.is_empty() {
+                true => "all cases of the set are reviewed; there is nothing left to do".to_owned(),
+                false => format!(
+                    "all cases of the set are handed out; still to be finished: {}",
+                    open.join(", ")
+                ),
+            }));
+        };
+        let case = &self.cases[at];
+        let repository = CaseRepository::new(&self.environment, &self.set, case, &self.settings)?;
+        let reviews = Repository::new(&self.environment, repository.path().to_owned());
+        let (scope, selection) = (Scope::Commits("HEAD".to_owned()), Selection::default());
+        let mut begun = Reviews::start(&reviews, Begin { scope, selection, ..what })?;
+        begun.notes.push(format!(
+            "this is change {} of {}; after finish_review, call start_review for the next one",
+            at + 1,
+            self.cases.len()
+        ));
+        let id = begun.review.id().to_string();
+        let case = case.id.clone();
+        progress.begun.insert(id, BegunCase { case, reviews, _repository: repository });
+        Ok(begun)
+    }
+
+    fn open(&self, review: &str) -> anyhow::Result<Delegated> {
+        self.at(review, |reviews| reviews.open(review))
+    }
+
+    fn finish(&self, review: &str) -> anyhow::Result<Finish> {
+        let mut decided = None;
+        let finish = self.at(review, |reviews| {
+            let id = review.parse()?;
+            let seen = &mut |review: &Review, answers| decided = Some((effort(review), answers));
+            reviews.finish_seeing(&id, seen)
+        })?;
+        let Finish::Done(mut ended) = finish else { return Ok(finish) };
+        let mut progress = self.progress();
+        let case = progress.begun.get(review).map(|begun| begun.case.clone()).unwrap_or_default();
+        progress.finished.insert(case.clone());
+        let left = self.cases.len() - progress.finished.len();
+        drop(progress);
+        let Ended { synthesis, notes, .. } = &mut *ended;
+        let (effort, answers) = decided.unzip();
+        let output = of_synthesis(&Synthesis { spent: effort, ..synthesis.clone() });
+        (self.keep)(&case, output, answers).context("the review is not kept")?;
+        notes.push(format!("{left} changes of the set are left"));
+        Ok(Finish::Done(ended))
+    }
+
+    fn next_fix(&self, _: &str, _: &BTreeSet<String>) -> anyhow::Result<Fixing> {
+        bail!("the changes of a set are reviewed, and not fixed")
+    }
+
+    fn verify_fix(&self, _: &str, _: &str) -> anyhow::Result<(Verified, Vec<Finding>)> {
+        bail!("the changes of a set are reviewed, and not fixed")
+    }
+}

@@ -1,0 +1,402 @@
+//! The reviewers that `assay eval` measures: [`EvalReviewer`], [`review_set`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use assay_change::{Scope, Selection};
+use assay_eval::formats::parse_output;
+use assay_eval::score::{CaseResult, Effort};
+use assay_eval::set::Case;
+use assay_findings::gate::Mode;
+use assay_findings::write::pretty;
+use assay_review::transcript::ReviewTranscript;
+
+use super::answering::replay;
+use super::case_repository::CaseRepository;
+use super::question::PlainQuestion;
+use super::transcripts::Transcripts;
+use crate::config::models::StoredCaps;
+use crate::config::{Settings, review_files_on_disk};
+use crate::dates::today;
+use crate::environment::Environment;
+use crate::models::{Asked, Keeping, Line, ModelRequest};
+use crate::review_session::Prepared;
+
+/// The folder of a set that holds recordings: below it a folder for each reviewer, and in that a
+/// recording or an output for each case.
+pub const RECORDINGS: &str = "recordings";
+
+/// A way to review the cases of a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EvalReviewer {
+    /// Rules and analysers; no model is asked.
+    Rules,
+    /// The whole review, with one model or those that are configured.
+    Models(Option<String>),
+    /// One plain question about the diff.
+    Question(Option<String>),
+    /// The recordings of the set, of one reviewer or of all.
+    Recorded(Option<String>),
+    /// A recording in any folder.
+    Replayed(PathBuf),
+}
+
+impl FromStr for EvalReviewer {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<EvalReviewer, String> {
+        let (kind, name) = match text.split_once('=') {
+            Some((kind, name)) => (kind, Some(name.to_owned()).filter(|name| !name.is_empty())),
+            None => (text, None),
+        };
+        match (kind, &name) {
+            ("rules", None) => Ok(EvalReviewer::Rules),
+            ("models", _) => Ok(EvalReviewer::Models(name)),
+            ("question", _) => Ok(EvalReviewer::Question(name)),
+            ("recorded", _) => Ok(EvalReviewer::Recorded(name)),
+            _ => Err(format!(
+                "`{text}` is no reviewer; expected `rules`, `models`, `models=MODEL`, `question`, \
+                 `question=MODEL`, `recorded` or `recorded=NAME`"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for EvalReviewer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, name) = match self {
+            EvalReviewer::Rules => ("rules", &None),
+            EvalReviewer::Models(name) => ("models", name),
+            EvalReviewer::Question(name) => ("question", name),
+            EvalReviewer::Recorded(name) => ("recorded", name),
+            EvalReviewer::Replayed(folder) => {
+                let name = folder.file_name().unwrap_or(folder.as_os_str());
+                return write!(f, "replayed={}", name.to_string_lossy());
+            }
+        };
+        match name {
+            Some(name) => write!(f, "{kind}={name}"),
+            None => f.write_str(kind),
+        }
+    }
+}
+
+/// Returns the reviewers that are measured: those that were asked for, each recording for itself, and
+/// a plain question beside each model.
+pub fn with_baselines(asked: &[EvalReviewer], set: &Path) -> anyhow::Result<Vec<EvalReviewer>> {
+    let recorded = recorded_names(set)?;
+    let mut all: Vec<EvalReviewer> = Vec::new();
+    for reviewer in asked {
+        let meant = match reviewer {
+            EvalReviewer::Rules | EvalReviewer::Question(_) | EvalReviewer::Replayed(_) => {
+                vec![reviewer.clone()]
+            }
+            EvalReviewer::Models(name) => {
+                vec![reviewer.clone(), EvalReviewer::Question(name.clone())]
+            }
+            EvalReviewer::Recorded(None) if recorded.is_empty() => {
+                bail!("the set has no folder `{RECORDINGS}/` with recordings")
+            }
+            EvalReviewer::Recorded(None) => {
+                recorded.iter().map(|name| EvalReviewer::Recorded(Some(name.clone()))).collect()
+            }
+            EvalReviewer::Recorded(Some(name)) if recorded.contains(name) => {
+                let baseline = recorded.iter().find(|name| *name == "question").cloned();
+                let baseline = baseline.map(|name| EvalReviewer::Recorded(Some(name)));
+                [reviewer.clone()].into_iter().chain(baseline).collect()
+            }
+            EvalReviewer::Recorded(Some(name)) => {
+                bail!("the set has no recordings `{name}`; it has {}", recorded.join(", "))
+            }
+        };
+        for reviewer in meant {
+            if !all.contains(&reviewer) {
+                all.push(reviewer);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the names of the reviewers of which a set has recordings.
+pub fn recorded_names(set: &Path) -> anyhow::Result<Vec<String>> {
+    let folder = set.join(RECORDINGS);
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut names = Vec::new();
+    for entry in
+        fs::read_dir(&folder).with_context(|| format!("could not read `{}`", folder.display()))?
+    {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// A set, and the user's settings under which its cases are reviewed.
+pub struct EvalRun<'a> {
+    /// The environment in which cases are reviewed.
+    pub environment: &'a Environment,
+    /// The folder of the set.
+    pub set: &'a Path,
+    /// The cases of the set.
+    pub cases: &'a [Case],
+    /// The folder whose configuration, rules and personas hold.
+    pub root: &'a Path,
+    /// What all cases of a reviewer may take together.
+    pub caps: StoredCaps,
+    /// The folder for recordings of reviews with models, where they are kept.
+    pub record: Option<PathBuf>,
+}
+
+/// The result on one case, and the output in the form in which it is kept.
+pub struct CaseOutput {
+    /// The result, or the error in its place.
+    pub result: Result<CaseResult, String>,
+    /// The output with the ending of its file; `None` where there is none.
+    pub kept: Option<(String, &'static str)>,
+    /// The recorded answers that the output was made from.
+    pub replayed: ReplayedAnswers,
+}
+
+/// The number of recorded answers that an output was made from.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct ReplayedAnswers {
+    /// All recorded answers.
+    pub all: usize,
+    /// Those that were given to an earlier wording of their question.
+    pub of_earlier_wording: usize,
+}
+
+impl ReplayedAnswers {
+    fn of(transcript: &ReviewTranscript) -> ReplayedAnswers {
+        let answers = transcript.answers.iter().filter(|it| it.answer.is_some());
+        ReplayedAnswers {
+            all: answers.clone().count(),
+            of_earlier_wording: answers.filter(|it| it.earlier_wording).count(),
+        }
+    }
+}
+
+/// What a reviewer has taken so far.
+#[derive(Default, Clone, Copy)]
+struct Taken {
+    usd: f64,
+    tokens: u64,
+    seconds: f64,
+}
+
+/// Has a reviewer review all cases of a set, and returns the outputs by the ids of the cases.
+pub fn review_set(
+    run: &EvalRun<'_>,
+    reviewer: &EvalReviewer,
+) -> anyhow::Result<BTreeMap<String, CaseOutput>> {
+    let settings = review_files_on_disk(run.root)?;
+    let transcripts = match reviewer.recording(run.set) {
+        Some(folder) => Transcripts::read(&folder)?.unwrap_or_default(),
+        None => Transcripts::default(),
+    };
+    let taken = Mutex::new(Taken::default());
+    let review = |case: &Case| {
+        let started = Instant::now();
+        let so_far = *taken.lock().unwrap_or_else(|broken| broken.into_inner());
+        let reviewed = review_case(run, reviewer, case, (&settings, &transcripts), so_far);
+        let seconds = started.elapsed().as_secs_f64();
+        let mut output = reviewed.unwrap_or_else(|error| CaseOutput {
+            result: Err(assay_rules::redact(&format!("{error:#}")).into_owned()),
+            kept: None,
+            replayed: ReplayedAnswers::default(),
+        });
+        if let Ok(result) = &mut output.result {
+            result.effort.seconds = seconds;
+            let mut taken = taken.lock().unwrap_or_else(|broken| broken.into_inner());
+            taken.usd += result.effort.dollars;
+            taken.tokens += result.effort.tokens;
+            taken.seconds += seconds;
+        }
+        (case.id.clone(), output)
+    };
+    // A case whose reviewer asks a model has to know what those before have spent.
+    let threads = match reviewer {
+        EvalReviewer::Rules | EvalReviewer::Recorded(_) | EvalReviewer::Replayed(_) => {
+            std::thread::available_parallelism().map_or(1, usize::from)
+        }
+        EvalReviewer::Models(_) | EvalReviewer::Question(_) => 1,
+    };
+    let next = AtomicUsize::new(0);
+    let outputs = Mutex::new(BTreeMap::new());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(case) = run.cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let (id, output) = review(case);
+                    let mut outputs = outputs.lock().unwrap_or_else(|broken| broken.into_inner());
+                    outputs.insert(id, output);
+                }
+            });
+        }
+    });
+    Ok(outputs.into_inner().unwrap_or_else(|broken| broken.into_inner()))
+}
+
+fn review_case(
+    run: &EvalRun<'_>,
+    reviewer: &EvalReviewer,
+    case: &Case,
+    (settings, transcripts): (&[(String, String)], &Transcripts),
+    taken: Taken,
+) -> anyhow::Result<CaseOutput> {
+    let lay_out = || CaseRepository::new(run.environment, run.set, case, settings);
+    match reviewer {
+        EvalReviewer::Rules => {
+            let repository = lay_out()?;
+            of_prepared(&open(&repository, &ModelRequest::none(), None)?)
+        }
+        EvalReviewer::Models(model) => {
+            let (request, line) = run.line(model.as_deref(), taken)?;
+            let repository = lay_out()?;
+            let prepared = open(&repository, &request, Some(line))?;
+            let reviewed = prepared.review_unseen(Mode::ReportOnly);
+            if let Some(folder) = &run.record {
+                reviewed.record(&prepared, &folder.join(&case.id))?;
+            }
+            Ok(of_synthesis(&reviewed.synthesis))
+        }
+        EvalReviewer::Question(model) => {
+            let (_, line) = run.line(model.as_deref(), taken)?;
+            let models = Settings::on_disk(run.environment, run.root)?.models;
+            let question = PlainQuestion::open(&models, model.as_deref(), &line)?;
+            let title = case.message.as_deref().unwrap_or(&case.title);
+            let answer = question.ask(title, &lay_out()?.diff()?)?;
+            let mut output = of_text(answer.text, "txt");
+            if let Ok(result) = &mut output.result {
+                let (bytes, tokens, dollars) = (answer.bytes, answer.tokens, answer.dollars);
+                result.effort = Effort { calls: 1, bytes, tokens, dollars, seconds: 0.0 };
+            }
+            Ok(output)
+        }
+        EvalReviewer::Recorded(_) | EvalReviewer::Replayed(_) => {
+            if let Some(transcript) = transcripts.cases.get(&case.id) {
+                let output = replay(case, &lay_out()?, transcript)?;
+                return Ok(CaseOutput { replayed: ReplayedAnswers::of(transcript), ..output });
+            }
+            let folder = reviewer.recording(run.set).context("a recording has a name")?;
+            of_recording(run.environment, &folder, &case.id)
+        }
+    }
+}
+
+impl EvalReviewer {
+    /// Returns the folder of the recording that is replayed; `None` where there is none.
+    fn recording(&self, set: &Path) -> Option<PathBuf> {
+        match self {
+            EvalReviewer::Rules | EvalReviewer::Models(_) | EvalReviewer::Question(_) => None,
+            EvalReviewer::Recorded(name) => Some(set.join(RECORDINGS).join(name.as_deref()?)),
+            EvalReviewer::Replayed(folder) => Some(folder.clone()),
+        }
+    }
+}
+
+impl EvalRun<'_> {
+    /// Opens the way to models for one case, within what is left of the limits.
+    fn line(&self, model: Option<&str>, taken: Taken) -> anyhow::Result<(ModelRequest, Line)> {
+        let StoredCaps { usd, tokens, seconds, .. } = self.caps;
+        let left = StoredCaps {
+            usd: usd.map(|most| most - taken.usd),
+            tokens: tokens.map(|most| most.saturating_sub(taken.tokens)),
+            seconds: seconds.map(|most| most.saturating_sub(taken.seconds as u64)),
+            calls: None,
+        };
+        if left.usd.is_some_and(|usd| usd <= 0.0)
+            || left.tokens == Some(0)
+            || left.seconds == Some(0)
+        {
+            bail!("not asked: the limits of the run are used up");
+        }
+        let request = ModelRequest::with_model(model).or_within(left);
+        let models = Settings::on_disk(self.environment, self.root)?.models;
+        let today = today().map(String::from).unwrap_or_default();
+        let line = Line::new(&request, &models, self.root, Keeping::Nothing, &today)?;
+        Ok((request, line))
+    }
+}
+
+/// Opens the change of a case as `assay review` opens a commit.
+fn open(
+    repository: &CaseRepository,
+    models: &ModelRequest,
+    line: Option<Line>,
+) -> anyhow::Result<Prepared> {
+    let scope = Scope::Commits("HEAD".to_owned());
+    let asked = Asked { models, keeping: Keeping::Nothing, line, also: None };
+    Prepared::open(
+        repository.environment(),
+        repository.path(),
+        &scope,
+        &Selection::default(),
+        asked,
+    )
+}
+
+fn of_prepared(prepared: &Prepared) -> anyhow::Result<CaseOutput> {
+    Ok(of_synthesis(&prepared.review_unseen(Mode::ReportOnly).synthesis))
+}
+
+/// Returns the output of a review by assay.
+pub fn of_synthesis(synthesis: &assay_findings::synthesis::Synthesis) -> CaseOutput {
+    let text = assay_rules::redact(&pretty(synthesis)).into_owned();
+    let kept = Some((text, "json"));
+    CaseOutput {
+        result: Ok(CaseResult::from(synthesis)),
+        kept,
+        replayed: ReplayedAnswers::default(),
+    }
+}
+
+/// Returns the output of a reviewer that wrote a text.
+pub fn of_text(text: String, ending: &'static str) -> CaseOutput {
+    let result = parse_output(&text).map_err(|error| error.to_string());
+    CaseOutput { result, kept: Some((text, ending)), replayed: ReplayedAnswers::default() }
+}
+
+/// Replays the recording of a case, or reads the output that is kept in its place.
+fn of_recording(environment: &Environment, folder: &Path, id: &str) -> anyhow::Result<CaseOutput> {
+    let recording = folder.join(id);
+    if recording.is_dir() {
+        let root = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        return of_prepared(&Prepared::recorded(environment, &recording, root)?);
+    }
+    let Some(path) = output_of(folder, id)? else { bail!("there is no recording") };
+    let bytes = fs::read(&path).with_context(|| format!("could not read `{}`", path.display()))?;
+    let (text, _) = assay_findings::read::decode(&bytes);
+    Ok(of_text(text.to_string(), "txt"))
+}
+
+/// Returns the one file of a folder whose name is the id of a case with any ending.
+pub fn output_of(folder: &Path, id: &str) -> anyhow::Result<Option<PathBuf>> {
+    let (below, stem) = id.rsplit_once('/').unwrap_or(("", id));
+    let Ok(entries) = fs::read_dir(folder.join(below)) else { return Ok(None) };
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_file() && path.file_stem().is_some_and(|name| name == stem))
+        .collect();
+    found.sort();
+    match found.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one.clone())),
+        [one, other, ..] => {
+            bail!("two outputs for the case `{id}`: `{}` and `{}`", one.display(), other.display())
+        }
+    }
+}

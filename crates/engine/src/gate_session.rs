@@ -1,0 +1,398 @@
+//! A gate from the command line: [`Opened`] has its subject, its state and everybody who is asked.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context, bail};
+use assay_change::state::Kind;
+use assay_change::tree::DirTree;
+use assay_change::{Change, GitError, LeaveOut, Scope, Selection};
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+use assay_gates::bar::Bar;
+use assay_gates::beside::MadeFrom;
+use assay_gates::command::CommandVerifier;
+use assay_gates::gate::{Gate, GateError};
+use assay_gates::keep::{Keep, KeepError, Lost};
+use assay_gates::model::ModelJudge;
+use assay_gates::phase::Phase;
+use assay_gates::plan::{self, Plan};
+use assay_gates::subject::Subject;
+use assay_gates::verifier::{Judge, Verifiers};
+use assay_rules::Rulebook;
+
+use crate::config::Settings;
+use crate::config::fixer::ChosenFixer;
+use crate::config::models::{Phase as ModelPhase, StoredModels};
+use crate::environment::Environment;
+use crate::models::{self, Line, ModelRequest};
+use crate::queues;
+use crate::unknown::NothingKnown;
+
+/// The kind of state that gates keep, unless the user names a folder.
+const STATE: &str = "gates";
+
+/// Which gate is meant, and who is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The environment of the front end.
+    pub environment: &'a Environment,
+    /// The folder that paths are relative to.
+    pub folder: &'a Path,
+    /// The phase of the gate.
+    pub phase: Phase,
+    /// The folder of the state, where the user names one.
+    pub state_dir: Option<&'a Path>,
+    /// The plan, where the user names one.
+    pub plan: Option<&'a Path>,
+    /// The commit below the change, where the user names one.
+    pub base: Option<&'a str>,
+    /// Whether a model is asked.
+    pub models: AskModels<'a>,
+}
+
+/// Whether a model is asked.
+#[derive(Debug, Clone, Copy)]
+pub enum AskModels<'a> {
+    /// Where the configuration says so.
+    AsConfigured,
+    /// It is: the one that is configured, or this one.
+    Yes(Option<&'a str>),
+    /// None is.
+    No,
+}
+
+/// Where a gate's state lies.
+pub struct Place {
+    /// The root of the work tree.
+    pub root: PathBuf,
+    /// The state of the gate.
+    pub keep: Keep,
+    folder: PathBuf,
+    kind: Kind,
+}
+
+/// A gate with what it looks at.
+pub struct Opened {
+    /// The location of the state.
+    pub place: Place,
+    /// The phase of the gate.
+    pub phase: Phase,
+    plan: Option<(Plan, String)>,
+    change: Option<Change>,
+    tree: DirTree,
+    /// The plan and the commit that the list was made from.
+    pub made_from: MadeFrom,
+    /// The policy of the gate.
+    pub terms: Rc<Terms>,
+}
+
+/// What decides on a gate, and everybody who is asked: read once, so that whoever fixes something
+/// does not get to change it.
+pub struct Terms {
+    rules: Rulebook,
+    leave_out: LeaveOut,
+    /// The bar of the gate.
+    pub bar: Bar,
+    /// The commands that verify items.
+    pub verifiers: Vec<CommandVerifier>,
+    /// The fixer, if one is configured.
+    pub fixer: Option<ChosenFixer>,
+    judge: Option<(ModelJudge, Line)>,
+    /// The models that are configured.
+    pub models: StoredModels,
+    /// What is to be told about them.
+    pub notes: Vec<String>,
+}
+
+impl Place {
+    /// Finds where the state of a gate lies.
+    pub fn of(
+        environment: &Environment,
+        folder: &Path,
+        phase: Phase,
+        state_dir: Option<&Path>,
+    ) -> anyhow::Result<Place> {
+        let root = queues::root(folder)?;
+        let state = environment.state_of(&root);
+        let files = Phase::ALL
+            .into_iter()
+            .flat_map(|phase| [format!("qr-{phase}.json"), format!("qr-{phase}.state.json")]);
+        let kind = match state_dir {
+            Some(state_dir) => {
+                state.open_folder(&folder.join(state_dir), &files.collect::<Vec<_>>())
+            }
+            None => state.open(STATE),
+        };
+        let kind = kind.context("the state of the gate cannot be used")?;
+        let folder = kind.path().to_owned();
+        let keep = Keep::new(kind.clone(), phase);
+        Ok(Place { root, keep, folder, kind })
+    }
+
+    /// Says whether a path from the root is one of a gate's own files.
+    fn is_own(&self, path: &str) -> bool {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_named = (name.starts_with("qr-") && name.ends_with(".json"))
+            || (name.starts_with(".qr-") && (name.ends_with(".lock") || name.ends_with(".tmp")));
+        is_named && self.inside().as_deref() == Some(folder)
+    }
+
+    /// Gives the state's folder from the root, where it is inside.
+    fn inside(&self) -> Option<String> {
+        inside(&self.root, &self.folder)
+    }
+}
+
+/// Gives a folder from the root, where it is inside, whatever links lead there.
+fn inside(root: &Path, folder: &Path) -> Option<String> {
+    let (folder, root) = (folder.canonicalize().ok()?, root.canonicalize().ok()?);
+    Some(folder.strip_prefix(root).ok()?.to_str()?.to_owned())
+}
+
+impl Opened {
+    /// Opens a gate whose list is there, on what that was made from.
+    pub fn with_list(asked: Asked<'_>) -> anyhow::Result<Opened> {
+        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
+        let made_from = place.keep.read().map_err(GateError::from)?.beside.made_from;
+        let wanted = wanted(asked, &place, made_from.clone())?;
+        if made_from.plan.is_some() && wanted.plan != made_from.plan {
+            bail!("{}", of_another("plan", made_from.plan.as_deref()));
+        }
+        if made_from.base.is_some() && wanted.base != made_from.base {
+            bail!("{}", of_another("base", made_from.base.as_deref()));
+        }
+        Opened::open(asked, place, wanted, None).context(UNKNOWN)
+    }
+
+    /// Opens a gate whose list is to be made, in place of one that may be there or was lost.
+    pub fn for_a_list(asked: Asked<'_>, lost: Lost) -> anyhow::Result<Opened> {
+        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
+        if asked.state_dir.is_none() {
+            // What is kept there is none of git's business.
+            place.kind.make()?;
+        }
+        let before = match (place.keep.read_if_any(), lost) {
+            (Err(KeepError::Deleted { .. }), Lost::Release) => None,
+            (before, Lost::Release | Lost::Refuse) => before.map_err(GateError::from)?,
+        };
+        let before = before.map(|state| state.beside.made_from).unwrap_or_default();
+        let wanted = wanted(asked, &place, before)?;
+        Opened::open(asked, place, wanted, None)
+    }
+
+    /// Opens a gate to look at it, whatever list there is.
+    pub fn to_look(asked: Asked<'_>) -> anyhow::Result<Opened> {
+        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
+        let wanted = wanted(asked, &place, MadeFrom::default())?;
+        Opened::open(asked, place, wanted, None)
+    }
+
+    /// Opens the same gate once more, as it is by now and on the same terms.
+    pub fn again(&self, asked: Asked<'_>) -> anyhow::Result<Opened> {
+        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
+        let terms = Some(Rc::clone(&self.terms));
+        Opened::open(asked, place, self.made_from.clone(), terms).context(UNKNOWN)
+    }
+
+    fn open(
+        asked: Asked<'_>,
+        place: Place,
+        made_from: MadeFrom,
+        terms: Option<Rc<Terms>>,
+    ) -> anyhow::Result<Opened> {
+        let phase = asked.phase;
+        let tree = DirTree::new(place.root.clone());
+        let plan = made_from.plan.as_deref().map(|path| read_plan(&tree, path)).transpose()?;
+        if plan.is_none() && (phase.is_of_a_plan() || phase == Phase::Reconcile) {
+            bail!("{phase} looks at a plan; say which with `--plan FILE`");
+        }
+        if plan.as_ref().is_some_and(|plan| plan.milestones.is_empty() && !phase.is_of_a_plan()) {
+            bail!(
+                "the plan has no milestones, so nothing can be held against it; write each milestone as a \
+                 heading such as `## Milestone M1: TITLE` (`Phase 1`, `Stage 1`, `Step 1` and `Task 1` are \
+                 read as well), with its criteria as a list below `### Acceptance Criteria`"
+            );
+        }
+        let scope = made_from.base.clone().map_or(Scope::Automatic, Scope::Against);
+        let terms = match terms {
+            Some(terms) => terms,
+            None => Rc::new(Terms::read(asked, &place, &scope)?),
+        };
+        let change = match phase.is_of_a_plan() {
+            true => None,
+            false => {
+                let plan = made_from.plan.as_deref();
+                Some(open_change(&place, &scope, &terms.leave_out, plan)?)
+            }
+        };
+        let plan = plan.zip(made_from.plan.clone());
+        Ok(Opened { phase, plan, change, tree, made_from, terms, place })
+    }
+
+    /// Does something with the gate as it is now.
+    pub fn with_gate<T>(&self, work: impl FnOnce(&Gate<'_>) -> T) -> T {
+        let plan = self.plan.as_ref().map(|(plan, path)| (plan, path.as_str()));
+        let on_disk: &(dyn Tree + Sync) = &self.tree;
+        let tree = self.change.as_ref().map_or(on_disk, Change::tree);
+        let subject = Subject::new(plan, self.change.as_ref(), tree)
+            .with_rules(&self.terms.rules)
+            .with_judge(self.judge());
+        let (phase, bar) = (self.phase, self.terms.bar);
+        work(&Gate { phase, subject: &subject, keep: &self.place.keep, bar })
+    }
+
+    /// Gives the model that is asked, if one is.
+    pub fn judge(&self) -> Option<&ModelJudge> {
+        self.terms.judge.as_ref().map(|(judge, _)| judge)
+    }
+
+    /// Gives everybody who can be asked about items.
+    pub fn asked(&self) -> Verifiers<'_> {
+        let judge = self.judge().map(|judge| judge as &dyn Judge);
+        Verifiers { commands: &self.terms.verifiers, judge }
+    }
+
+    /// Gives the files that whoever fixes may have to touch: the plan, and what was written.
+    pub fn files(&self) -> Vec<RepoPath> {
+        let plan = self.plan.iter().map(|(_, path)| path.as_str());
+        let written = self.change.iter().flat_map(|change| &change.files);
+        let written = written.filter(|file| file.left_out.is_none());
+        let names: BTreeSet<&str> = match self.phase.is_of_a_plan() {
+            true => plan.collect(),
+            false => written.filter_map(|file| file.new_path.as_deref()).collect(),
+        };
+        names.into_iter().filter_map(|name| RepoPath::exact(name).ok()).collect()
+    }
+}
+
+impl Terms {
+    fn read(asked: Asked<'_>, place: &Place, scope: &Scope) -> anyhow::Result<Terms> {
+        let settings = read_settings(asked.environment, &place.root, scope, asked.phase)?;
+        Ok(Terms {
+            bar: settings.gates.bar(),
+            verifiers: settings.gates.verifiers(&place.root)?,
+            fixer: settings.gates.fixer()?,
+            judge: judge(asked.models, &settings, &place.root)?,
+            rules: settings.rules,
+            leave_out: settings.leave_out,
+            models: settings.models,
+            notes: settings.notes,
+        })
+    }
+}
+
+/// What is said where a gate cannot be looked at, which is never a pass.
+const UNKNOWN: NothingKnown =
+    NothingKnown("what the gate looks at cannot be had, so nothing is known of it");
+
+/// Gives what is asked for, on top of what a list was made from.
+fn wanted(asked: Asked<'_>, place: &Place, before: MadeFrom) -> anyhow::Result<MadeFrom> {
+    let plan =
+        asked.plan.map(|plan| from_root(&place.root, &asked.folder.join(plan))).transpose()?;
+    let base = asked.base.map(str::to_owned);
+    Ok(MadeFrom { plan: plan.or(before.plan), base: base.or(before.base), ..before })
+}
+
+fn of_another(what: &str, made_from: Option<&str>) -> String {
+    let made_from = made_from.unwrap_or_default();
+    format!(
+        "this list is about the {what} `{made_from}`; `assay gate decompose --again` makes one for \
+         another"
+    )
+}
+
+/// Gives a path from the root, which it has to be inside.
+fn from_root(root: &Path, path: &Path) -> anyhow::Result<String> {
+    let shown = path.display();
+    let real = path.canonicalize().with_context(|| format!("could not read `{shown}`"))?;
+    let inside =
+        root.canonicalize().ok().and_then(|root| real.strip_prefix(root).ok().map(Path::to_owned));
+    let inside = inside.and_then(|inside| inside.to_str().map(str::to_owned));
+    inside.with_context(|| format!("`{shown}` is not inside `{}`", root.display()))
+}
+
+fn read_plan(tree: &DirTree, path: &str) -> anyhow::Result<Plan> {
+    let text = RepoPath::exact(path).map_or(Ok(None), |path| tree.read(&path))?;
+    let text = text.with_context(|| {
+        format!("could not read `{path}`: it is no file in the repository, or no text")
+    })?;
+    Ok(plan::read(path, text.as_bytes())?)
+}
+
+/// Reads the settings that hold for the gate: those from before the change, where that touches them.
+/// With a plan alone, all that the branch and the work tree have made of them so far counts as one.
+fn read_settings(
+    environment: &Environment,
+    root: &Path,
+    scope: &Scope,
+    phase: Phase,
+) -> anyhow::Result<Settings> {
+    let scope = match (phase.is_of_a_plan(), scope) {
+        (true, Scope::Automatic) => {
+            let base = match main_branch_or_none(root)? {
+                Some(main) => Some(main),
+                None => head_or_none(root)?,
+            };
+            base.map(Scope::Against)
+        }
+        (true | false, scope) => Some(scope.clone()),
+    };
+    // A plan may lie where there is no repository yet, or nothing in it.
+    let Some(scope) = scope else { return Settings::on_disk(environment, root) };
+    Settings::of(environment, &assay_change::open(root, &scope, &Selection::default())?)
+}
+
+/// Returns the branch that changes are made against, or `None` where there is no repository or no
+/// such branch.
+fn main_branch_or_none(root: &Path) -> Result<Option<String>, GitError> {
+    match assay_change::main_branch(root) {
+        Err(GitError::NotARepository { .. }) => Ok(None),
+        main => main,
+    }
+}
+
+/// Returns the last commit, or `None` where there is no repository or no commit.
+fn head_or_none(root: &Path) -> Result<Option<String>, GitError> {
+    match assay_change::commit_of(root, "HEAD") {
+        Err(GitError::NotARepository { .. } | GitError::UnknownRevision { .. }) => Ok(None),
+        head => head.map(Some),
+    }
+}
+
+/// Opens what was written, with new files that git does not know yet. The gate's own files are no
+/// part of it. Where there is nothing else but the plan, what is meant was written before it.
+fn open_change(
+    place: &Place,
+    scope: &Scope,
+    leave_out: &LeaveOut,
+    plan: Option<&str>,
+) -> anyhow::Result<Change> {
+    let open = |untracked| -> anyhow::Result<Change> {
+        let selection = Selection { untracked, ..Selection::default() };
+        let mut change = assay_change::open(&place.root, scope, &selection)?;
+        change.files.retain(|file| !place.is_own(file.path()));
+        Ok(change)
+    };
+    let mut change = open(true)?;
+    if change.files.iter().all(|file| Some(file.path()) == plan) {
+        change = open(false)?;
+    }
+    change.leave_out(leave_out);
+    Ok(change)
+}
+
+fn judge(
+    asked: AskModels<'_>,
+    settings: &Settings,
+    root: &Path,
+) -> anyhow::Result<Option<(ModelJudge, Line)>> {
+    let only = match asked {
+        AskModels::Yes(only) => only,
+        AskModels::AsConfigured if settings.gates.models => None,
+        AskModels::AsConfigured | AskModels::No => return Ok(None),
+    };
+    let line = Line::open(&ModelRequest::default(), &settings.models, root)?;
+    Ok(Some((models::gate_judge(&settings.models, only, ModelPhase::Gates, &line)?, line)))
+}

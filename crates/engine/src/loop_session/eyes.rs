@@ -1,0 +1,101 @@
+//! Who looks in a validation loop: everybody who reviews a change, and whoever judges the criteria.
+
+use assay_change::{Scope, Selection};
+use assay_checks::check::CheckOutcome;
+use assay_findings::gate::Mode;
+use assay_gates::model::{ModelCriterionJudge, ModelJudge};
+use assay_gates::reconcile::CriterionJudge;
+use assay_gates::subject::Subject;
+use assay_review::memory::Memory;
+use assay_validate::ground::{Reviewed, Reviews};
+use assay_validate::run::Breakdown;
+use assay_validate::seen::{self, ReviewSays};
+use assay_validate::spec::Spec;
+
+use super::{Deadline, Place, broke};
+use crate::config::models::{Phase, StoredModels};
+use crate::models::{self, Asked, Keeping, Line, ModelRequest, Panel};
+use crate::review_session::Prepared;
+
+/// The persona that a repository makes of the loop's reviewer.
+const PERSONA: &str = "name: qa-reviewer\nabout: What this repository asks of the validation\n\
+                       tier: default\ntrigger: always\nrequired: true";
+
+/// Everybody who looks.
+pub(super) struct Eyes<'a> {
+    pub(super) place: &'a Place,
+    pub(super) request: &'a ModelRequest,
+    /// What models are asked over, where they are.
+    pub(super) line: Option<Line>,
+    pub(super) models: &'a StoredModels,
+    /// What the repository tells the reviewer.
+    pub(super) prompt: Option<&'a str>,
+    /// Categories of findings that are kinds of issues here.
+    pub(super) own_kinds: &'a [String],
+    pub(super) deadline: Deadline,
+    pub(super) warn: &'a dyn Fn(&str),
+}
+
+impl Reviews for Eyes<'_> {
+    fn review(
+        &self,
+        base: Option<&str>,
+        spec: &Spec,
+        checks: &[CheckOutcome],
+    ) -> Result<Reviewed, Breakdown> {
+        self.deadline.check()?;
+        let prepared = self.prepare(base).map_err(broke)?;
+        prepared.memory_trouble().into_iter().for_each(self.warn);
+        let reviewed = prepared.review_unseen(Mode::ReportOnly);
+        match reviewed.keep(&prepared) {
+            Ok(kept) => kept.trouble.iter().for_each(|trouble| (self.warn)(trouble)),
+            Err(error) => (self.warn)(&format!("the review could not be kept: {error:#}")),
+        }
+        let (issues, remarks) = match seen::of_review(&reviewed.synthesis, self.own_kinds) {
+            ReviewSays::Found { issues, remarks } => (issues, remarks),
+            ReviewSays::Incomplete(why) => {
+                return Err(self.used_up().unwrap_or(Breakdown::Round(why.join("; "))));
+            }
+        };
+        let judge = self.judge().map_err(broke)?;
+        let subject = Subject::new(None, Some(&prepared.change), prepared.change.tree());
+        let memory = prepared.panel.as_ref().and_then(Panel::memory).map(Memory::as_str);
+        let judge = judge.as_ref();
+        let judge = judge.map(|judge| ModelCriterionJudge { judge, subject: &subject, memory });
+        let judge = judge.as_ref().map(|judge| judge as &dyn CriterionJudge);
+        let criteria = seen::criteria(spec, checks, prepared.change.tree(), judge);
+        let criteria = criteria.map_err(|why| self.used_up().unwrap_or(Breakdown::Round(why)))?;
+        Ok(Reviewed { issues, remarks, criteria })
+    }
+
+    fn has_judge(&self) -> bool {
+        self.line.is_some()
+    }
+}
+
+impl Eyes<'_> {
+    /// Opens what was implemented. The spec is what it is held against, and no part of it.
+    fn prepare(&self, base: Option<&str>) -> anyhow::Result<Prepared> {
+        let (scope, selection) = (Scope::on_top_of(base), Selection::with_untracked());
+        let also = self.prompt.map(|prompt| {
+            (".assay/prompts/qa_reviewer.md".to_owned(), format!("---\n{PERSONA}\n---\n\n{prompt}"))
+        });
+        let line = self.line.clone();
+        let asked = Asked { models: self.request, keeping: Keeping::Answers, line, also };
+        let mut prepared =
+            Prepared::open(&self.place.environment, &self.place.root, &scope, &selection, asked)?;
+        prepared.leave_out(|file| Spec::is_paper(file.path()));
+        Ok(prepared)
+    }
+
+    fn judge(&self) -> anyhow::Result<Option<ModelJudge>> {
+        let Some(line) = &self.line else { return Ok(None) };
+        models::gate_judge(self.models, self.request.only(), Phase::Qa, line).map(Some)
+    }
+
+    /// Says so where models were not asked because there is nothing left to spend.
+    fn used_up(&self) -> Option<Breakdown> {
+        let line = self.line.as_ref().filter(|line| line.is_used_up())?;
+        Some(Breakdown::Budget(line.spent_in_words()))
+    }
+}

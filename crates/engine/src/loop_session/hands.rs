@@ -1,0 +1,161 @@
+//! Who works in a validation loop: safe fixes first, then a model or a command.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use assay_change::{Scope, Selection};
+use assay_findings::path::RepoPath;
+use assay_review::fixer::{self, FixerError};
+use assay_review::persona::Tier;
+use assay_rules::redacted_text;
+use assay_sandbox::{Command, ScratchFolder, Stream};
+use assay_validate::ending::MissingFixer;
+use assay_validate::ground::{Errand, Fixes};
+use assay_validate::run::Breakdown;
+use assay_validate::spec::Spec;
+
+use super::{Deadline, broke};
+use crate::config::fixer::{ChosenFixer, FixerCommand};
+use crate::config::models::StoredModels;
+use crate::config::qa::LoopFixer;
+use crate::environment::Environment;
+use crate::models::{self, Line};
+use crate::safe_fixes::{safe_fixes, told};
+
+/// What a model that fixes is told to be.
+const BRIEF: &str = "You mend an implementation so that what is wrong with it holds: tests pass, \
+                     criteria of its spec are met, findings of its review are gone.";
+
+/// How many processes a fixer may have at a time.
+const PROCESSES: u32 = 1_024;
+
+/// How much a fixer may print, in bytes.
+const OUTPUT: usize = 64 << 20;
+
+/// How much of what a fixer says is kept, in characters.
+const SAID: usize = 4_000;
+
+/// Everybody who fixes.
+pub(super) struct Hands<'a> {
+    pub(super) environment: &'a Environment,
+    pub(super) spec: &'a Spec,
+    pub(super) chosen: LoopFixer,
+    pub(super) models: &'a StoredModels,
+    /// What models are asked over, where they are.
+    pub(super) line: Option<Line>,
+    /// What the repository tells the fixer.
+    pub(super) prompt: Option<&'a str>,
+    pub(super) deadline: Deadline,
+    /// Whether only the branch under review configures a fixer, where the configuration does not count.
+    pub(super) is_only_on_branch: bool,
+}
+
+impl Fixes for Hands<'_> {
+    fn fix(&self, errand: &Errand<'_>) -> Result<String, Breakdown> {
+        self.deadline.check()?;
+        let mut done = match errand.base {
+            Some(base) => safe_fixes(self.environment, errand.folder, base).map_err(broke)?,
+            None => Vec::new(),
+        };
+        match &self.chosen {
+            LoopFixer::SafeOnly => {}
+            LoopFixer::Usual | LoopFixer::Chosen(ChosenFixer::Model) => {
+                if let Some(line) = &self.line {
+                    done.extend(self.by_model(errand, line)?);
+                }
+            }
+            LoopFixer::Chosen(ChosenFixer::Command(command)) => {
+                done.push(self.by_command(errand, command)?);
+            }
+        }
+        Ok(match done.is_empty() {
+            true => "no safe fix applies to the issues".to_owned(),
+            false => done.join("\n"),
+        })
+    }
+
+    fn missing(&self) -> Option<MissingFixer> {
+        let why = match (&self.chosen, &self.line) {
+            (LoopFixer::Chosen(ChosenFixer::Command(_)), _)
+            | (LoopFixer::Usual | LoopFixer::Chosen(ChosenFixer::Model), Some(_)) => return None,
+            (LoopFixer::Usual, None) => MissingFixer::NotConfigured,
+            (LoopFixer::SafeOnly, _) => MissingFixer::SafeOnly,
+            (LoopFixer::Chosen(ChosenFixer::Model), None) => MissingFixer::NoModel,
+        };
+        Some(if self.is_only_on_branch { MissingFixer::OnlyOnBranch } else { why })
+    }
+}
+
+impl Hands<'_> {
+    fn by_model(&self, errand: &Errand<'_>, line: &Line) -> Result<Vec<String>, Breakdown> {
+        let fixer = models::fixer(self.models, Tier::Default, line).map_err(broke)?;
+        let brief = [Some(BRIEF), self.prompt].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let files = self.files(errand);
+        let errand_of_model =
+            fixer::Errand { brief: &brief, findings: errand.request, files: &files };
+        match fixer.fix(errand.folder, &errand_of_model) {
+            Ok(mended) => Ok(told(mended)),
+            Err(FixerError::NothingToShow) => Ok(Vec::new()),
+            Err(_) if line.is_used_up() => Err(Breakdown::Budget(line.spent_in_words())),
+            Err(error) => Err(Breakdown::Round(error.to_string())),
+        }
+    }
+
+    /// Gives the files that a model may have to change: those that issues name, and those that were
+    /// implemented.
+    fn files(&self, errand: &Errand<'_>) -> Vec<RepoPath> {
+        let mut names: BTreeSet<String> =
+            errand.issues.iter().filter_map(|issue| issue.file.clone()).collect();
+        let (scope, selection) = (Scope::on_top_of(errand.base), Selection::with_untracked());
+        // Where it cannot be opened, the review says so.
+        if let Ok(change) = assay_change::open(errand.folder, &scope, &selection) {
+            names.extend(change.files.iter().filter_map(|file| file.new_path.clone()));
+        }
+        names.retain(|name| !self.spec.owns(name));
+        names.iter().filter_map(|name| RepoPath::exact(name).ok()).collect()
+    }
+
+    /// Has a command fix it, which reads what is to be done from its standard input. It can write
+    /// to its copy of the tree, and where things are temporary; nowhere else.
+    fn by_command(&self, errand: &Errand<'_>, command: &FixerCommand) -> Result<String, Breakdown> {
+        let FixerCommand { program, args, env, time } = command;
+        let scratch = ScratchFolder::new("assay-fixer-").map_err(|error| broke(error.into()))?;
+        let input = [self.prompt, Some(errand.request)].into_iter().flatten();
+        let input = input.collect::<Vec<_>>().join("\n");
+        let command = Command::new(program)
+            .args(args)
+            .folder(errand.folder)
+            .time(self.deadline.within(*time))
+            .output(OUTPUT)
+            .processes(PROCESSES)
+            .writable([errand.folder, scratch.path(), Path::new("/dev")])
+            .env("TMPDIR", scratch.path())
+            .env("ASSAY_QA_SPEC", &self.spec.name)
+            .input(input.into_bytes());
+        // It gets no key but those that it is given by name.
+        let given = env.iter().filter_map(|name| Some((name, self.environment.variable(name)?)));
+        let command = given.fold(command, |command, (name, value)| command.env(name, value));
+        // What it leaves running is ended with it: nobody waits for a server that it tried out.
+        let (mut printed, mut complained) = (Vec::new(), Vec::new());
+        let status = command.watch(|stream, piece| match stream {
+            Stream::Printed => printed.extend_from_slice(piece),
+            Stream::Complained => complained.extend_from_slice(piece),
+        });
+        let status = status.map_err(|error| {
+            Breakdown::Round(format!("the fixer came to no end: {:#}", anyhow::Error::from(error)))
+        })?;
+        let said = |bytes: &[u8]| last_of(&redacted_text(&String::from_utf8_lossy(bytes)));
+        if !status.success() {
+            let why = said(&complained);
+            return Err(Breakdown::Round(format!("the fixer ended with {status}: {why}")));
+        }
+        Ok(said(&printed))
+    }
+}
+
+/// Gives the end of a text.
+fn last_of(text: &str) -> String {
+    let text = text.trim();
+    let skipped = text.chars().count().saturating_sub(SAID);
+    text.chars().skip(skipped).collect()
+}

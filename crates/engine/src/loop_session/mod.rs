@@ -1,0 +1,362 @@
+//! The validation loop from the command line: [`validate`] takes up the loop of a spec, with everybody
+//! who looks and works.
+
+mod bars;
+mod deadline;
+mod eyes;
+mod hands;
+mod place;
+mod signing;
+mod silent;
+mod tracking;
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use assay_change::Change;
+use assay_checks::run::{Allowance, Runner};
+use assay_sandbox::secrets_elsewhere;
+use assay_store::clock;
+use assay_validate::bar::{COVERAGE, RISK};
+use assay_validate::ending::Ending;
+use assay_validate::event::{Begun, Event};
+use assay_validate::export::Told;
+use assay_validate::ground::{Ground, Hears};
+use assay_validate::journal::{Journal, JournalError};
+use assay_validate::learned::Learned;
+use assay_validate::opening::{Found, Opening, opening};
+use assay_validate::run::{Begin, Breakdown, run};
+use assay_validate::spec::Spec;
+use assay_validate::standing::Standing;
+use assay_validate::state::State;
+
+use self::deadline::Deadline;
+use self::eyes::Eyes;
+use self::hands::Hands;
+pub use self::place::Place;
+use self::signing::Signing;
+pub use self::silent::Silent;
+use self::tracking::Tracking;
+use crate::config::fixer::ChosenFixer;
+use crate::config::models::Phase;
+use crate::config::qa::LoopFixer;
+use crate::config::{Configuration, Prompts, Settings};
+use crate::environment::{Environment, dotenv};
+use crate::memory;
+use crate::models::{Line, ModelRequest};
+use crate::unknown::NothingKnown;
+
+/// What is asked of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The commit below the implementation, where the user names one.
+    pub base: Option<&'a str>,
+    /// True if a loop that was handed over is taken up again.
+    pub resumes: bool,
+    /// The decision of a person.
+    pub sign_off: Option<SignOff<'a>>,
+    /// The models that are asked.
+    pub models: &'a ModelRequest,
+    /// For whom it is run, where that is not whoever is at the terminal.
+    pub host: Option<Host<'a>>,
+}
+
+/// A person's word: for the whole tree, or for single issues of it.
+#[derive(Debug, Clone, Copy)]
+pub struct SignOff<'a> {
+    /// The person's name.
+    pub by: &'a str,
+    /// The names of the issues that are decided; empty where the person vouches for the whole tree.
+    pub about: &'a [String],
+    /// The reason for the decision.
+    pub because: &'a str,
+}
+
+/// Somebody who has a loop run in a work tree that goes away afterwards.
+#[derive(Debug, Clone, Copy)]
+pub struct Host<'a> {
+    /// Their repository, where answers are kept and it is counted what a day costs.
+    pub root: &'a Path,
+    /// How long they wait.
+    pub seconds: u64,
+}
+
+/// How a run came out.
+pub enum CameTo {
+    /// It is approved already, and nothing was run.
+    ApprovedBefore,
+    /// It waits for a person, and nothing was run.
+    Waits(Ending),
+    /// It was run to an ending.
+    Ended(Ending),
+}
+
+/// What is said where a loop cannot be followed, which is never an approval.
+pub const UNKNOWN: NothingKnown = NothingKnown("where the loop stands is not known");
+
+/// What is said where a loop cannot go on.
+const BROKEN: NothingKnown = NothingKnown("the loop cannot go on, and nothing is approved");
+
+/// Goes on with the loop of a spec until there is an ending, or nothing to be done.
+pub fn validate(
+    place: &Place,
+    asked: Asked<'_>,
+    listener: &dyn Hears,
+    warn: &dyn Fn(&str),
+) -> anyhow::Result<(CameTo, Standing)> {
+    place.check_complete()?;
+    place.recover(warn)?;
+    let state = place.state()?;
+    let mut journal = Journal::open(&place.folder(), &place.seal()?).context(UNKNOWN)?;
+    // Whoever wrote the journal before may have changed the spec meanwhile.
+    let place = &place.again()?;
+    place.check_complete()?;
+    let mut standing = Standing::of(journal.entries()).context(UNKNOWN)?;
+    let tree = place.tree()?;
+    if let Some(word) = asked.sign_off {
+        Signing { place, asked, tree: &tree }.sign(word, &mut journal, &mut standing)?;
+    }
+    let found = Found {
+        root: &place.root,
+        spec: &place.spec,
+        standing: &standing,
+        tree: &tree,
+        is_own: journal.is_own(),
+        resumes: asked.resumes,
+    };
+    let taken_up = take_up(place, found, asked.base, warn)?;
+    if let (TakenUp::GoesOn { begin: Some(begin), .. }, State::HandedOver(ending)) =
+        (&taken_up, &standing.state)
+        && begin.why == Begun::TreeChanged
+    {
+        listener.tree_changed(ending);
+    }
+    let (begin, base) = match taken_up {
+        TakenUp::Done(came_to) => {
+            if asked.sign_off.is_some() {
+                // The papers of the round show who decided what.
+                let told = Told { spec: &place.spec, standing: &standing };
+                told.write(&place.root, None).map_err(broken)?;
+            }
+            return Ok((came_to, standing));
+        }
+        TakenUp::GoesOn { begin, base } => (begin, base),
+    };
+    let work = Work { place, asked, state: &state, listener, warn };
+    let (ending, standing) = work.carry_out(&mut journal, begin, base)?;
+    Ok((CameTo::Ended(ending), standing))
+}
+
+/// How a run takes up a loop.
+enum TakenUp {
+    /// There is nothing to be done.
+    Done(CameTo),
+    /// It goes on, or begins anew, on top of a commit.
+    GoesOn { begin: Option<Begin>, base: Option<String> },
+}
+
+fn take_up(
+    place: &Place,
+    found: Found<'_>,
+    asked_base: Option<&str>,
+    warn: &dyn Fn(&str),
+) -> anyhow::Result<TakenUp> {
+    let standing = found.standing;
+    // What was approved on top of one commit says nothing of what came before that.
+    let wanted = place.base_after(standing, asked_base)?;
+    let begin = match opening(found)? {
+        Opening::Approved if wanted == standing.base => {
+            return Ok(TakenUp::Done(CameTo::ApprovedBefore));
+        }
+        Opening::Approved => Some(Begun::Changed.into()),
+        Opening::Waits(ending) => return Ok(TakenUp::Done(CameTo::Waits(ending))),
+        Opening::Begin(begin) => Some(begin),
+        Opening::GoOn => None,
+    };
+    // The base of an epoch stays: fixes that are not committed must not become all there is.
+    let goes_on = begin.is_none() && standing.has_begun;
+    if goes_on && asked_base.is_some() {
+        warn("the loop goes on with the base that it began with; `--base` is for a new one");
+    }
+    let base = if goes_on { standing.base.clone() } else { wanted };
+    Ok(TakenUp::GoesOn { begin, base })
+}
+
+/// A loop that is run, and everybody who has to do with it.
+struct Work<'a> {
+    place: &'a Place,
+    asked: Asked<'a>,
+    /// Where the loop keeps what is nobody else's business.
+    state: &'a Path,
+    listener: &'a dyn Hears,
+    warn: &'a dyn Fn(&str),
+}
+
+impl Work<'_> {
+    /// Runs the loop until there is an ending.
+    fn carry_out(
+        &self,
+        journal: &mut Journal,
+        begin: Option<Begin>,
+        base: Option<String>,
+    ) -> anyhow::Result<(Ending, Standing)> {
+        let Work { place, asked, warn, .. } = *self;
+        let change = place.change(base.as_deref())?;
+        check_implemented(&change, base.as_deref())?;
+        let standing = Standing::of(journal.entries()).context(UNKNOWN)?;
+        let (highest, current) = (place.highest_bar(&change, &standing)?, place.bar());
+        let lowered = highest.lowered_by(&current);
+        lowered.iter().for_each(|it| warn(&format!("{}; a person has to decide", it.title)));
+        let mut raised = highest.clone();
+        raised.raise(&current);
+        place.remember_bar(&raised, &change, false)?;
+        // What a person decided for this very tree is lowered.
+        let tree = place.tree()?;
+        let is_decided = |id: &str| {
+            lowered.iter().any(|it| it.id() == id && standing.decision(it, &tree).is_some())
+        };
+        let risk = if is_decided(RISK) { current.risk } else { raised.risk };
+        let minimum = match is_decided(COVERAGE) {
+            true => current.minimum_coverage,
+            false => raised.minimum_coverage,
+        };
+        let mut settings = Settings::of(&place.environment, &change)?;
+        let prompts = Prompts::of(&change, &mut settings.notes)?;
+        settings.notes.iter().for_each(|note| warn(note));
+        let limits = settings.qa.limits()?;
+        let source = settings.qa.memory()?;
+        let request = asked.models.clone().or_where_configured().or_within(settings.qa.budget);
+        let request = request
+            .or_model(settings.models.model_of(Phase::Qa))
+            .with_thinking(settings.models.thinking_of(Phase::Qa));
+        if asked.models.only().is_some() {
+            // A model that was asked for by name and cannot be had is no trouble of a round.
+            settings.models.for_review(request.only())?;
+        }
+        let request = request.at_most(asked.host.map(|host| host.seconds));
+        let purse = asked.host.map_or(place.root.as_path(), |host| host.root);
+        let line = match request.are_wanted(&settings) {
+            true => Some(Line::open(&request, &settings.models, purse)?),
+            false => None,
+        };
+        let deadline = Deadline::after(request.most_seconds());
+        let eyes = Eyes {
+            place,
+            request: &request,
+            line: line.clone(),
+            models: &settings.models,
+            prompt: prompts.reviewer.as_deref(),
+            own_kinds: &settings.qa.issue_types,
+            deadline,
+            warn,
+        };
+        let hands = Hands {
+            environment: &place.environment,
+            spec: &place.spec,
+            chosen: settings.qa.fixer()?,
+            models: &settings.models,
+            line,
+            prompt: prompts.fixer.as_deref(),
+            deadline,
+            is_only_on_branch: settings.qa.fixer()? == LoopFixer::Usual
+                && fixer_on_disk(&place.environment, &place.root).is_some(),
+        };
+        if hands.is_only_on_branch {
+            warn(
+                "`qa.fixer` is not used: only the branch under review configures a fixer, and the \
+                 configuration counts as it was before the change; commit it to the main branch and \
+                 rebase this branch onto it",
+            );
+        }
+        let tracking = Tracking::of(place, &settings, self.listener, warn);
+        let ground = Ground {
+            root: place.root.clone(),
+            spec: place.spec.clone(),
+            risk,
+            said_risk: place.risk,
+            minimum,
+            lowered,
+            base,
+            frameworks: settings.qa.frameworks()?,
+            app: settings.qa.app(&|name| {
+                place.environment.variable(name).or_else(|| dotenv(&place.root, name))
+            })?,
+            outputs: place.environment.outputs_below(&place.root),
+            runner: runner(place, self.state, deadline.within(settings.qa.check_time())),
+            state: self.state.to_owned(),
+            clock: &now,
+            reviewer: &eyes,
+            fixer: &hands,
+            listener: &tracking,
+        };
+        let (ending, standing) = run(&ground, journal, &limits, begin).map_err(broken)?;
+        if ending == Ending::Approved {
+            place.remember_bar(&raised, &change, true)?;
+        }
+        let learned = Learned::of(&place.spec.name, &standing, &ending);
+        memory::tell(&source, &place.root, &learned).iter().for_each(|trouble| warn(trouble));
+        Ok((ending, standing))
+    }
+}
+
+/// Returns the fixer that the configuration in the work tree names; `None` where it names none, or
+/// cannot be read. It counts for nothing, and only explains why no fixer is used.
+fn fixer_on_disk(environment: &Environment, root: &Path) -> Option<ChosenFixer> {
+    let configuration = Configuration::on_disk(environment, root).ok().flatten()?;
+    match configuration.qa.fixer().ok()? {
+        LoopFixer::Chosen(chosen) => Some(chosen),
+        LoopFixer::Usual | LoopFixer::SafeOnly => None,
+    }
+}
+
+/// Refuses a spec of which nothing was implemented on top of a commit.
+fn check_implemented(change: &Change, base: Option<&str>) -> anyhow::Result<()> {
+    if change.files.iter().any(|file| !Spec::is_paper(file.path())) {
+        return Ok(());
+    }
+    bail!(
+        "nothing but the spec was changed on top of {}; say with `--base` what it was implemented \
+         on top of",
+        base.map_or("nothing".to_owned(), |base| format!("`{base}`"))
+    )
+}
+
+fn note(journal: &mut Journal, standing: &mut Standing, event: Event) -> anyhow::Result<()> {
+    let at = now();
+    standing.take(&at, &event).context(UNKNOWN)?;
+    journal.add(&at, event).context(UNKNOWN)?;
+    Ok(())
+}
+
+/// Makes an error of the round of something that did not come to its end.
+fn broke(error: anyhow::Error) -> Breakdown {
+    Breakdown::Round(format!("{error:#}"))
+}
+
+/// Gives the time.
+fn now() -> String {
+    clock::now().to_string()
+}
+
+fn runner(place: &Place, state: &Path, time: Duration) -> Runner {
+    let allowance = Allowance { time, ..Allowance::default() };
+    let runner = Runner::new(&place.root).allowance(allowance).caches(&state.join("caches"));
+    let variable = |name: &str| place.environment.variable(name);
+    let runner = runner.hidden(secrets_elsewhere(|name| variable(name).map(Into::into)));
+    let runner = match variable("HOME").filter(|home| !home.is_empty()) {
+        Some(home) => runner.home(Path::new(&home)),
+        None => runner,
+    };
+    match variable("PATH") {
+        Some(path) => runner.search_path(path),
+        None => runner,
+    }
+}
+
+fn broken(error: Breakdown) -> anyhow::Error {
+    match error {
+        Breakdown::Journal(JournalError::Disk(error)) => anyhow::Error::from(error).context(BROKEN),
+        error => anyhow::Error::from(error).context(BROKEN),
+    }
+}

@@ -1,0 +1,156 @@
+//! A spec as it lies in a repository: [`Place`], what it was implemented on top of, and where its loop
+//! keeps its own.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use assay_change::{Change, GitError, Scope, Selection};
+use assay_checks::required::Risk;
+use assay_validate::event::TreeHash;
+use assay_validate::ground::recover_work_tree;
+use assay_validate::journal::Journal;
+use assay_validate::own::tree_hash_without;
+use assay_validate::plan::{self, ImplementationPlan};
+use assay_validate::spec::{self, Spec};
+use assay_validate::standing::Standing;
+
+use super::UNKNOWN;
+use crate::environment::Environment;
+use crate::queues;
+
+/// The folder below the state folder where loops keep their files.
+pub(super) const STATE: &str = "qa";
+
+/// A spec as it lies in a repository.
+pub struct Place {
+    pub(super) environment: Environment,
+    /// The root of the work tree.
+    pub root: PathBuf,
+    /// The spec.
+    pub spec: Spec,
+    plan: ImplementationPlan,
+    /// What the plan says; nothing where it does not.
+    pub(super) risk: Option<Risk>,
+}
+
+impl Place {
+    /// Finds a spec by the beginning of its name.
+    pub fn of(environment: &Environment, folder: &Path, prefix: &str) -> anyhow::Result<Place> {
+        let root = queues::root(folder)?;
+        let folder = spec::find(&root, prefix)?;
+        let plan = ImplementationPlan::read(&spec::file(&root, &folder, plan::NAME)?)?;
+        let risk = plan.risk_level()?;
+        let spec = Spec::read(&root, &folder, &plan)?;
+        Ok(Place { environment: environment.clone(), root, spec, plan, risk })
+    }
+
+    /// Gives where the loop stands, whoever is at it, and whether that was seen on this machine.
+    pub fn standing(&self) -> anyhow::Result<(Standing, bool)> {
+        let (entries, is_own) =
+            Journal::read_sealed(&self.folder(), &self.seal()?).context(UNKNOWN)?;
+        Ok((Standing::of(&entries).context(UNKNOWN)?, is_own))
+    }
+
+    /// Moves files back that a run which was killed had moved aside for kept tests.
+    pub fn recover(&self, warn: &dyn Fn(&str)) -> anyhow::Result<()> {
+        let displaced = recover_work_tree(&self.root).map_err(|error| {
+            anyhow!("the files that kept tests stood in for cannot be moved back: {error}")
+        })?;
+        for path in displaced {
+            warn(&format!("a file that stood where one of yours belongs is now in `{path}`"));
+        }
+        Ok(())
+    }
+
+    /// Takes the digest of the tree as it is.
+    pub fn tree(&self) -> anyhow::Result<TreeHash> {
+        Ok(tree_hash_without(&self.root, &self.environment.outputs_below(&self.root))?)
+    }
+
+    /// Gives the plan.
+    pub fn plan(&self) -> &ImplementationPlan {
+        &self.plan
+    }
+
+    pub(super) fn folder(&self) -> PathBuf {
+        self.root.join(&self.spec.folder)
+    }
+
+    /// Says what is missing before anything can be validated.
+    pub fn check_complete(&self) -> anyhow::Result<()> {
+        if self.plan.is_complete() {
+            return Ok(());
+        }
+        let path = self.spec.folder.join(plan::NAME);
+        let missing = self.plan.missing();
+        if missing.is_empty() {
+            bail!("`{}` has no subtask, so nothing was implemented yet", path.display());
+        }
+        let named = missing.iter().take(10).map(|subtask| {
+            let title = subtask.title.as_deref().map(|title| format!(" ({title})"));
+            format!("`{}`{} is {}", subtask.name, title.unwrap_or_default(), subtask.status)
+        });
+        let named: Vec<String> = named.collect();
+        let more = match missing.len().saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!(", and {more} more are not either"),
+        };
+        bail!("not every subtask of `{}` is completed: {}{more}", path.display(), named.join(", "))
+    }
+
+    /// Gives where the loop keeps its own; refuses what came with the repository.
+    pub(super) fn state(&self) -> anyhow::Result<PathBuf> {
+        let kind = self.environment.state_of(&self.root).open(STATE)?;
+        kind.make()?;
+        Ok(kind.path().join(&self.spec.name))
+    }
+
+    /// Returns the path of the journal's seal: outside of the tree, where nothing that runs in the tree
+    /// can write.
+    pub fn seal(&self) -> anyhow::Result<PathBuf> {
+        Ok(self.environment.state_of(&self.root).outside(STATE)?.join(&self.spec.name).join("seal"))
+    }
+
+    /// Reads the same spec once more.
+    pub(super) fn again(&self) -> anyhow::Result<Place> {
+        Place::of(&self.environment, &self.root, &self.spec.folder.to_string_lossy())
+    }
+
+    /// Gives the commit on top of which it was implemented: the one that is asked for, or found.
+    pub(super) fn base(&self, asked: Option<&str>) -> anyhow::Result<Option<String>> {
+        Ok(match asked {
+            Some(base) => Some(assay_change::commit_of(&self.root, base)?),
+            None => self.change(None)?.base_revision().map(str::to_owned),
+        })
+    }
+
+    /// Gives the commit on top of which it was implemented, given what is known of it. On the main
+    /// branch that is where the first loop began: what is committed there since is still part of it.
+    pub(super) fn base_after(
+        &self,
+        standing: &Standing,
+        asked: Option<&str>,
+    ) -> anyhow::Result<Option<String>> {
+        let commit = |name: &str| match assay_change::commit_of(&self.root, name) {
+            Err(GitError::UnknownRevision { .. }) => Ok(None),
+            commit => commit.map(Some),
+        };
+        let is_on_main = || -> Result<bool, GitError> {
+            let Some(main) = assay_change::main_branch(&self.root)? else { return Ok(false) };
+            let main = commit(&main)?;
+            Ok(main.is_some() && main == commit("HEAD")?)
+        };
+        match &standing.base {
+            Some(base) if asked.is_none() && commit(base)?.is_some() && is_on_main()? => {
+                Ok(Some(base.clone()))
+            }
+            Some(_) | None => self.base(asked),
+        }
+    }
+
+    /// Opens what was implemented, on top of a commit or of what is found to be one.
+    pub(super) fn change(&self, base: Option<&str>) -> anyhow::Result<Change> {
+        let (scope, selection) = (Scope::on_top_of(base), Selection::with_untracked());
+        Ok(assay_change::open(&self.root, &scope, &selection)?)
+    }
+}

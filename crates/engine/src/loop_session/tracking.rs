@@ -1,0 +1,238 @@
+//! Who follows a loop in JIRA and Linear: [`Tracking`] tells each piece of news once, and moves tickets.
+//!
+//! Trouble with that is told and changes nothing else: neither the verdict nor how long anybody waits
+//! for it by much.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use assay_change::repository_name;
+use assay_checks::check::CheckOutcome;
+use assay_findings::write::plain::chain;
+use assay_services::jira::{Jira, JiraError, Marker};
+use assay_services::linear::{Id, Linear, LinearError, LinearIssue};
+use assay_services::outcome::Moved;
+use assay_store::pulls::TicketKey;
+use assay_validate::ending::Ending;
+use assay_validate::event::Seen;
+use assay_validate::ground::Hears;
+use assay_validate::news::{Happened, News};
+use assay_validate::plan::ImplementationPlan;
+use assay_validate::standing::Standing;
+use serde_json::Value;
+
+use super::Place;
+use crate::config::Settings;
+use crate::config::jira::StepNames;
+use crate::config::linear::StoredStates;
+
+/// How long the loop is held up by a service that does not answer, at a time.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// Tells those who follow the spec, and passes everything on to somebody else.
+pub(super) struct Tracking<'a> {
+    listener: &'a dyn Hears,
+    spec: &'a str,
+    repository: String,
+    jira: Option<Ticket>,
+    linear: Option<Followed>,
+    told: RefCell<BTreeSet<[u8; 16]>>,
+    warn: &'a dyn Fn(&str),
+}
+
+/// A ticket in JIRA.
+struct Ticket {
+    jira: Jira,
+    key: TicketKey,
+    names: StepNames,
+}
+
+/// An issue in Linear, made when there is something to say about it.
+struct Followed {
+    linear: Linear,
+    /// What people call it, where the plan names one.
+    named: Option<String>,
+    states: StoredStates,
+    issue: RefCell<Option<LinearIssue>>,
+}
+
+impl<'a> Tracking<'a> {
+    /// Follows a spec as far as that is configured.
+    pub(super) fn of(
+        place: &'a Place,
+        settings: &Settings,
+        listener: &'a dyn Hears,
+        warn: &'a dyn Fn(&str),
+    ) -> Tracking<'a> {
+        let trouble = |what: &str, error: anyhow::Error| warn(&format!("{what}: {error:#}"));
+        let is_wanted = settings.qa.tracking.unwrap_or(true);
+        let jira = match is_wanted.then(|| ticket(place.plan(), settings)) {
+            Some(Ok(ticket)) => ticket,
+            Some(Err(error)) => {
+                trouble("JIRA is not told how the loop goes on", error);
+                None
+            }
+            None => None,
+        };
+        let linear = match is_wanted.then(|| followed(place.plan(), settings)) {
+            Some(Ok(followed)) => followed,
+            Some(Err(error)) => {
+                trouble("Linear is not told how the loop goes on", error);
+                None
+            }
+            None => None,
+        };
+        Tracking {
+            listener,
+            spec: &place.spec.name,
+            repository: repository_name(&place.root).unwrap_or_default(),
+            jira,
+            linear,
+            told: RefCell::default(),
+            warn,
+        }
+    }
+
+    fn tell(&self, news: &News) {
+        let text = news.text(self.spec);
+        if let Some(ticket) = &self.jira {
+            let done = [ticket.move_along(&news.what), ticket.say(news, &text)];
+            for error in done.into_iter().filter_map(Result::err) {
+                (self.warn)(&format!("JIRA was not told: {}", chain(&error)));
+            }
+        }
+        if let Some(followed) = &self.linear
+            && let Err(error) = self.tell_linear(followed, news, &text)
+        {
+            (self.warn)(&format!("Linear was not told: {}", chain(&error)));
+        }
+    }
+
+    fn tell_linear(&self, followed: &Followed, news: &News, text: &str) -> Result<(), LinearError> {
+        let mut kept = followed.issue.borrow_mut();
+        let mut issue = match kept.take() {
+            Some(issue) => issue,
+            None => self.linear_issue(followed)?,
+        };
+        let state = match &news.what {
+            Happened::Started => followed.states.started.as_deref(),
+            Happened::Rejected { .. } => None,
+            Happened::Approved { .. } => followed.states.approved.as_deref(),
+            Happened::HandedOver { .. } => followed.states.handed_over.as_deref(),
+        };
+        let moved = state.map(|state| followed.linear.move_to(&issue, state)).transpose();
+        if let Ok(Some(Moved::Now { to, .. })) = &moved {
+            issue.state.clone_from(to);
+        }
+        let told = followed.linear.comment_once(&issue, &Id::of(news.identity), text);
+        *kept = Some(issue);
+        moved?;
+        told?;
+        Ok(())
+    }
+
+    fn linear_issue(&self, followed: &Followed) -> Result<LinearIssue, LinearError> {
+        if let Some(named) = &followed.named {
+            return followed.linear.issue(named);
+        }
+        let id = Id::of(News::identity_of_spec(&self.repository, self.spec));
+        let description = format!("The spec `{}`, as `assay qa` validates it.", self.spec);
+        followed.linear.issue_for(&id, self.spec, &description)
+    }
+}
+
+impl Ticket {
+    fn move_along(&self, what: &Happened) -> Result<(), JiraError> {
+        let name = match what {
+            Happened::Started => &self.names.code_review,
+            Happened::Rejected { .. } => return Ok(()),
+            Happened::Approved { .. } => &self.names.approved,
+            Happened::HandedOver { .. } => &self.names.changes_requested,
+        };
+        self.jira.transition(&self.key, name)?;
+        Ok(())
+    }
+
+    fn say(&self, news: &News, text: &str) -> Result<(), JiraError> {
+        let digits: String = news.identity.iter().map(|byte| format!("{byte:02x}")).collect();
+        let marker: Marker = digits.parse().expect("digits are a marker");
+        self.jira.comment_once(&self.key, &marker, text)?;
+        Ok(())
+    }
+}
+
+fn ticket(plan: &ImplementationPlan, settings: &Settings) -> anyhow::Result<Option<Ticket>> {
+    let Some(key) = named(plan, "jira_key").filter(|_| settings.services.jira.is_configured())
+    else {
+        return Ok(None);
+    };
+    let key = key.parse()?;
+    let jira = settings.services.jira.open(WAIT, |_| ())?;
+    let names = settings.services.jira.names(None);
+    Ok(jira.map(|jira| Ticket { jira, key, names }))
+}
+
+fn followed(plan: &ImplementationPlan, settings: &Settings) -> anyhow::Result<Option<Followed>> {
+    let linear = settings.linear.open(WAIT, |_| ())?;
+    let states = settings.linear.states.clone();
+    let named = named(plan, "linear_issue").map(str::to_owned);
+    Ok(linear.map(|linear| Followed { linear, named, states, issue: RefCell::default() }))
+}
+
+/// Gives a ticket that a plan names, at its top or under `metadata`.
+fn named<'a>(plan: &'a ImplementationPlan, key: &str) -> Option<&'a str> {
+    let top = plan.whole().get(key);
+    let below = || plan.whole().get("metadata").and_then(|metadata| metadata.get(key));
+    top.or_else(below).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
+}
+
+impl Hears for Tracking<'_> {
+    fn round(&self, number: u32) {
+        self.listener.round(number);
+    }
+
+    fn checking(&self, name: &str) {
+        self.listener.checking(name);
+    }
+
+    fn checked(&self, outcome: &CheckOutcome) {
+        self.listener.checked(outcome);
+    }
+
+    fn reviewing(&self) {
+        self.listener.reviewing();
+    }
+
+    fn reviewed(&self, seen: &Seen) {
+        self.listener.reviewed(seen);
+    }
+
+    fn fixing(&self, issues: usize) {
+        self.listener.fixing(issues);
+    }
+
+    fn said(&self, said: &str) {
+        self.listener.said(said);
+    }
+
+    fn fixed(&self, files: &[String], left_out: &[String]) {
+        self.listener.fixed(files, left_out);
+    }
+
+    fn broke_down(&self, why: &str) {
+        self.listener.broke_down(why);
+    }
+
+    fn stands(&self, standing: &Standing, ending: Option<&Ending>) {
+        self.listener.stands(standing, ending);
+        if self.jira.is_none() && self.linear.is_none() {
+            return;
+        }
+        let news = News::of(&self.repository, self.spec, standing, ending);
+        // What could not be told is not tried again with every step.
+        if let Some(news) = news.filter(|news| self.told.borrow_mut().insert(news.identity)) {
+            self.tell(&news);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What earlier runs learned: read where it is kept, and told to whoever remembers it. Trouble with
+//! that is told and changes nothing else.
+
+use std::path::Path;
+use std::time::Duration;
+
+use assay_change::Change;
+use assay_change::state::State;
+use assay_review::memory::{self, Memory};
+use assay_services::graphiti::{
+    Episode, Fact, Graphiti, GraphitiError, GroupId, Node, Query, Session,
+};
+use assay_services::http::ServerUrl;
+use assay_validate::learned::Learned;
+
+use crate::config::qa::MemorySource;
+
+/// How long a server may take, all in all.
+const TIME: Duration = Duration::from_secs(8);
+
+/// How many facts and entities are asked for.
+const FACTS: u32 = 20;
+const NODES: u32 = 5;
+
+/// What earlier runs learned, and what kept it from being all.
+#[derive(Default)]
+pub struct Recalled {
+    /// The memory, if there is any.
+    pub memory: Option<Memory>,
+    /// The fault that kept it from being complete.
+    pub trouble: Option<String>,
+}
+
+/// Reads what earlier runs learned about the files of a change.
+pub fn recalled(source: &MemorySource, state: &State, change: &Change, today: &str) -> Recalled {
+    let MemorySource::Graphiti(url) = source else {
+        return recalled_here(source, state, change, today);
+    };
+    match from_server(url, change) {
+        Ok(recalled) => recalled,
+        Err(error) => Recalled {
+            trouble: Some(format!(
+                "what earlier runs learned is taken from the ledger instead: {error}"
+            )),
+            ..from_ledger(state, change, today)
+        },
+    }
+}
+
+/// Reads it as far as nobody has to be asked for it.
+pub fn recalled_here(
+    source: &MemorySource,
+    state: &State,
+    change: &Change,
+    today: &str,
+) -> Recalled {
+    match source {
+        MemorySource::Off | MemorySource::Graphiti(_) => Recalled::default(),
+        MemorySource::Ledger => from_ledger(state, change, today),
+    }
+}
+
+fn from_ledger(state: &State, change: &Change, today: &str) -> Recalled {
+    match memory::from_ledger(state, change, today) {
+        Ok(memory) => Recalled { memory, trouble: None },
+        Err(error) => {
+            let error = anyhow::Error::from(error);
+            let trouble = format!("what earlier runs learned is not known: {error:#}");
+            Recalled { memory: None, trouble: Some(trouble) }
+        }
+    }
+}
+
+fn from_server(url: &ServerUrl, change: &Change) -> Result<Recalled, GraphitiError> {
+    let Some(question) = memory::question(change) else { return Ok(Recalled::default()) };
+    let group = group(&change.root);
+    let mut session = Graphiti::new(url.clone(), TIME).connect()?;
+    let found = search(&mut session, &question, &group);
+    session.close();
+    found
+}
+
+fn search(
+    session: &mut Session,
+    question: &str,
+    group: &GroupId,
+) -> Result<Recalled, GraphitiError> {
+    let query = Query { text: question, group, most: FACTS };
+    let facts = session.facts(&query)?;
+    // Not every server has entities to search for, and facts say more.
+    let (nodes, trouble) = match session.nodes(&Query { most: NODES, ..query }) {
+        Ok(nodes) => (nodes, None),
+        Err(error) => {
+            (Vec::new(), Some(format!("of what was learned facts alone are known: {error}")))
+        }
+    };
+    let lines = facts.iter().map(of_fact).chain(nodes.iter().map(of_node));
+    Ok(Recalled { memory: Memory::of(lines), trouble })
+}
+
+fn of_fact(fact: &Fact) -> String {
+    let since = fact.valid_at.as_deref().map(|since| format!(" (since {since})"));
+    format!("{}{}", fact.text, since.unwrap_or_default())
+}
+
+fn of_node(node: &Node) -> String {
+    match &node.summary {
+        Some(summary) => format!("{}: {summary}", node.name),
+        None => node.name.clone(),
+    }
+}
+
+/// Tells a server what a loop learned, where there is one; says what kept it from being told.
+pub fn tell(source: &MemorySource, root: &Path, learned: &Learned) -> Option<String> {
+    let MemorySource::Graphiti(url) = source else { return None };
+    let group = group(root);
+    let told = Graphiti::new(url.clone(), TIME).connect().and_then(|mut session| {
+        let Learned { name, text } = learned;
+        let added = session.add(&Episode { name, body: text, group: &group, told_by: "assay qa" });
+        session.close();
+        added
+    });
+    told.err().map(|error| format!("what was learned is told to nobody: {error}"))
+}
+
+/// What a repository is called where things are remembered.
+fn group(root: &Path) -> GroupId {
+    GroupId::of(&assay_change::repository_name(root).unwrap_or_default())
+}

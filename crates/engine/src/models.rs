@@ -1,0 +1,470 @@
+//! Personas for a review: who is asked, with what, and where it is kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use assay_change::Change;
+use assay_change::state::{State, StateError};
+use assay_findings::spent::Spent;
+use assay_findings::synthesis::Synthesis;
+use assay_gates::model::ModelJudge;
+use assay_models::{AnswerSeals, Caller, Nonce, Store, Stores};
+use assay_review::command::CommandReviewer;
+use assay_review::fixer::Fixer;
+use assay_review::memory::Memory;
+use assay_review::persona::validator::second_looks;
+use assay_review::persona::{Desk, Personas, Tier, VALIDATOR};
+use assay_review::recording::{Grouping, REPLIES, RecordedModels};
+use assay_review::{
+    Estimate, Interest, Interrupt, Order, Review, Reviewer, interrupted_report, runs,
+};
+use assay_rules::redacted_text;
+use assay_sandbox::ScratchFolder;
+
+use crate::config::Settings;
+use crate::config::models::{Phase, StoredCaps, StoredModels};
+use crate::dates::today;
+use crate::memory::{self, Recalled};
+
+/// What is asked of models in a run.
+#[derive(Debug, Clone, Default)]
+pub struct ModelRequest {
+    /// The model that personas read the change with; empty for those that are configured, `None` where
+    /// the configuration decides whether personas read it.
+    pub model: Option<String>,
+    /// True if no model is asked, even where the configuration says so.
+    pub no_models: bool,
+    /// The personas that read the change, and no others; empty where their triggers decide.
+    pub personas: Vec<String>,
+    /// True if each persona reads the change on its own.
+    pub each_persona: bool,
+    /// The purpose of the change as the caller states it.
+    pub purpose: Option<String>,
+    /// The limits of what the run may spend.
+    pub caps: StoredCaps,
+    /// True if personas read wherever a model is configured.
+    pub where_configured: bool,
+    /// The tokens for thinking, in the place of those of the review.
+    pub thinking: Option<u32>,
+}
+
+impl ModelRequest {
+    /// Returns the grouping that is asked for, or else the configured one.
+    fn grouping(&self, configured: Grouping) -> Grouping {
+        if self.each_persona { Grouping::EachPersona } else { configured }
+    }
+
+    /// Returns a request in which personas read wherever a model is configured, as agents do.
+    pub fn where_configured() -> ModelRequest {
+        ModelRequest::default().or_where_configured()
+    }
+
+    /// Has personas read also where a model is configured and the request does not say.
+    pub fn or_where_configured(self) -> ModelRequest {
+        ModelRequest { where_configured: true, ..self }
+    }
+
+    /// Asks one model where one is named and no other was asked for.
+    pub fn or_model(self, name: Option<&str>) -> ModelRequest {
+        let asked = self.model.clone().filter(|asked| !asked.is_empty());
+        match (asked, name) {
+            (None, Some(name)) if !self.no_models => {
+                ModelRequest { model: Some(name.to_owned()), ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// Lets models think for so many tokens, if there is a number.
+    pub fn with_thinking(self, thinking: Option<u32>) -> ModelRequest {
+        ModelRequest { thinking, ..self }
+    }
+
+    /// Spends no more than these limits where the request has none.
+    pub fn or_within(self, caps: StoredCaps) -> ModelRequest {
+        let StoredCaps { usd, tokens, calls, seconds } = self.caps;
+        let caps = StoredCaps {
+            usd: usd.or(caps.usd),
+            tokens: tokens.or(caps.tokens),
+            calls,
+            seconds: seconds.or(caps.seconds),
+        };
+        ModelRequest { caps, ..self }
+    }
+
+    /// Takes no longer than these seconds, whatever else was asked for.
+    pub fn at_most(self, seconds: Option<u64>) -> ModelRequest {
+        let seconds = self.caps.seconds.into_iter().chain(seconds).min();
+        ModelRequest { caps: StoredCaps { seconds, ..self.caps }, ..self }
+    }
+
+    /// Returns the time limit of the run in seconds, if there is one.
+    pub fn most_seconds(&self) -> Option<u64> {
+        self.caps.seconds
+    }
+
+    /// Returns the one model that is asked for, if there is one.
+    pub fn only(&self) -> Option<&str> {
+        self.model.as_deref().filter(|name| !name.is_empty())
+    }
+
+    /// Returns a request in which personas read: with the model that is named, or with those that are
+    /// configured.
+    pub fn with_model(name: Option<&str>) -> ModelRequest {
+        let model = Some(name.unwrap_or_default().to_owned());
+        ModelRequest { model, ..ModelRequest::default() }
+    }
+
+    /// Returns a request that asks no model: only the rules and the analysers read.
+    pub fn none() -> ModelRequest {
+        ModelRequest { no_models: true, ..ModelRequest::default() }
+    }
+
+    /// Returns true if personas read the change.
+    pub fn are_wanted(&self, settings: &Settings) -> bool {
+        let asked = self.model.is_some() || !self.personas.is_empty();
+        let configured = self.where_configured && settings.models.is_configured();
+        asked || ((settings.uses_models || configured) && !self.no_models)
+    }
+}
+
+/// Whether answers are kept for the next time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeping {
+    /// They are.
+    Answers,
+    /// Nothing is written.
+    Nothing,
+    /// Nobody is asked, so there are none.
+    NoneAsked,
+}
+
+/// What is asked over in a run, whoever asks and how often: what it may spend, and where its answers
+/// lie.
+#[derive(Clone)]
+pub struct Line {
+    caller: Arc<Caller>,
+    replies: Arc<ScratchFolder>,
+    /// Why answers of earlier runs are not used, where they have no authority.
+    refused: Option<String>,
+}
+
+impl Line {
+    /// Returns the caller over which questions are asked.
+    pub fn caller(&self) -> Arc<Caller> {
+        Arc::clone(&self.caller)
+    }
+
+    /// Opens one for questions that are asked outside of a review.
+    pub fn open(
+        request: &ModelRequest,
+        models: &StoredModels,
+        root: &Path,
+    ) -> anyhow::Result<Line> {
+        let today = today().map(String::from).unwrap_or_default();
+        Line::new(request, models, root, Keeping::Answers, &today)
+    }
+
+    /// Says whether the run has nothing left to spend on a question.
+    pub fn is_used_up(&self) -> bool {
+        let budget = self.caller.budget();
+        !budget.has_room_for(1, 1, 0) || budget.time_left().is_some_and(|left| left.is_zero())
+    }
+
+    /// Says what was spent so far.
+    pub fn spent_in_words(&self) -> String {
+        let spent = self.caller.budget().spent();
+        let tokens = format!("{} tokens in {} calls", spent.tokens.total(), spent.calls);
+        match spent.micro_usd {
+            Some(micro) => format!("{tokens}, {:.2} USD", micro as f64 / 1e6),
+            None => tokens,
+        }
+    }
+
+    /// Opens one whose answers are kept, or not.
+    pub fn new(
+        request: &ModelRequest,
+        models: &StoredModels,
+        root: &Path,
+        keeping: Keeping,
+        today: &str,
+    ) -> anyhow::Result<Line> {
+        let state = models.environment().state_of(root);
+        let replies = ScratchFolder::new("assay-replies-")?;
+        let keeps_answers = keeping == Keeping::Answers && models.keeps_answers();
+        // Where nothing can be kept, the review is made all the same.
+        let (cache, refused) = match keeps_answers.then(|| cache(&state)).transpose() {
+            Ok(cache) => (cache, None),
+            Err(error) => (None, Some(format!("answers of earlier runs: {error}"))),
+        };
+        let stores = Stores {
+            cache,
+            record: Some(Store::new(&replies.path().join(REPLIES), redacted_text)),
+            replay: None,
+        };
+        let budget = models.budget(request.caps, &state, today)?;
+        let caller = Caller::new(stores, budget, models.patience());
+        Ok(Line { caller: Arc::new(caller), replies: Arc::new(replies), refused })
+    }
+}
+
+/// Opens the answers of earlier runs. Fails if they came from elsewhere.
+fn cache(state: &State) -> Result<Store, StateError> {
+    let kind = state.open("cache")?;
+    kind.make()?;
+    let (to_check, to_seal) = (kind.clone(), kind.clone());
+    let seals = AnswerSeals::new(
+        move |name| to_check.check(name).map(drop).map_err(io::Error::other),
+        move |name, bytes| to_seal.seal_bytes(name, bytes).map_err(io::Error::other),
+    );
+    Ok(Store::new(kind.path(), redacted_text).sealed(seals))
+}
+
+/// Returns what the latest review of another change found, and why that is not known where a run has
+/// no authority.
+pub fn prior_findings(state: &State, change: &Change) -> (Option<String>, Option<String>) {
+    match runs::prior_findings(state, change) {
+        Ok(prior) => (prior, None),
+        Err(error) => (None, Some(format!("findings of earlier reviews: {error}"))),
+    }
+}
+
+/// Sets up whoever mends code with a model of some tier.
+pub fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::Result<Fixer> {
+    let nonce = Nonce::draw().context("could not draw a random number")?;
+    let model = models.for_review(models.model_of(Phase::Coder))?.of(tier).clone();
+    let thinking = models.thinking_of(Phase::Coder).unwrap_or_default();
+    Ok(Fixer { caller: line.caller.clone(), model, nonce, time: models.time(), thinking })
+}
+
+/// Sets up a model that verifies items of gates and criteria of specs.
+pub fn gate_judge(
+    models: &StoredModels,
+    only: Option<&str>,
+    phase: Phase,
+    line: &Line,
+) -> anyhow::Result<ModelJudge> {
+    let nonce = Nonce::draw().context("could not draw a random number")?;
+    let only = only.or_else(|| models.model_of(phase));
+    let model = models.for_review(only)?.of(Tier::Default).clone();
+    let thinking = models.thinking_of(phase).unwrap_or_else(|| models.thinking());
+    let (caller, time) = (line.caller.clone(), models.time());
+    Ok(ModelJudge { caller, model, nonce, time, thinking })
+}
+
+/// What is asked of models in a review.
+pub struct Asked<'a> {
+    /// The models that are asked.
+    pub models: &'a ModelRequest,
+    /// Whether answers are kept.
+    pub keeping: Keeping,
+    /// What an earlier review of the same run was asked over.
+    pub line: Option<Line>,
+    /// A persona besides those of the repository: its name and its file.
+    pub also: Option<(String, String)>,
+}
+
+/// The personas of a review and what they share.
+pub struct Panel {
+    desk: Arc<Desk>,
+    personas: Personas,
+    /// How many are asked at a time.
+    pub at_a_time: usize,
+    /// How it is done, and what is needed to have the same again.
+    recorded: RecordedModels,
+    /// Why what earlier runs learned is not all known, where it is not.
+    memory_trouble: Option<String>,
+    /// Which state is not used, and why.
+    pub refused: Vec<String>,
+    /// What it is asked over; nothing where it is on record.
+    line: Option<Line>,
+}
+
+impl Panel {
+    /// Sets up the personas of a review, where any are wanted.
+    pub fn new(
+        asked: Asked<'_>,
+        settings: &Settings,
+        change: &Change,
+        today: &str,
+    ) -> anyhow::Result<Option<Panel>> {
+        let Asked { models: request, keeping, line, also } = asked;
+        if !request.are_wanted(settings) {
+            return Ok(None);
+        }
+        let files: Vec<(String, String)> =
+            also.into_iter().chain(settings.personas.iter().cloned()).collect();
+        let personas = Personas::with_repository_personas(files.clone())?;
+        let named = named(&request.personas, &personas)?;
+        check_apart(&personas, &settings.commands)?;
+        let models = settings.models.for_review(request.only())?;
+        let line = match line {
+            Some(line) => line,
+            None => Line::new(request, &settings.models, &change.root, keeping, today)?,
+        };
+        let nonce = Nonce::draw().context("could not draw a random number")?;
+        let thinking = request.thinking.unwrap_or_else(|| settings.models.thinking());
+        let time = settings.models.time();
+        let state = settings.environment.state_of(&change.root);
+        let (prior, unknown) = prior_findings(&state, change);
+        let source = settings.qa.memory()?;
+        let Recalled { memory, trouble } = match keeping {
+            Keeping::Answers | Keeping::Nothing => memory::recalled(&source, &state, change, today),
+            Keeping::NoneAsked => memory::recalled_here(&source, &state, change, today),
+        };
+        let tiers = [Tier::Cheap, Tier::Default, Tier::Premium];
+        let recorded = RecordedModels {
+            personas: files,
+            named,
+            added: Vec::new(),
+            grouping: request.grouping(settings.grouping),
+            tiers: tiers.map(|tier| models.of(tier).about().clone()),
+            thinking,
+            prior: prior.clone(),
+            memory: memory.clone(),
+            second_looks: settings.second_looks,
+            largest_part: None,
+            lookups: settings.lookups.then(BTreeMap::new),
+        };
+        let desk = Desk::new(line.caller.clone(), models, nonce, time);
+        let desk = desk.offering_lookups(settings.lookups);
+        Ok(Some(Panel {
+            desk: Arc::new(desk.thinking(thinking).prior(prior).memory(memory)),
+            personas,
+            at_a_time: settings.models.at_a_time(),
+            recorded,
+            memory_trouble: trouble,
+            refused: line.refused.iter().cloned().chain(unknown).collect(),
+            line: Some(line),
+        }))
+    }
+
+    /// Sets up the personas of a recorded review, answered from the recording.
+    pub fn recorded(recorded: RecordedModels, folder: &Path) -> anyhow::Result<Panel> {
+        Ok(Panel {
+            desk: Arc::new(recorded.desk(folder)?),
+            personas: Personas::with_repository_personas(recorded.personas.clone())?,
+            at_a_time: 1,
+            recorded,
+            memory_trouble: None,
+            refused: Vec::new(),
+            line: None,
+        })
+    }
+
+    /// Gives what the run is asked over, for its next review.
+    pub fn line(&self) -> Option<Line> {
+        self.line.clone()
+    }
+
+    /// Gives what earlier runs learned, as far as it is told.
+    pub fn memory(&self) -> Option<&Memory> {
+        self.recorded.memory.as_ref()
+    }
+
+    /// Says why what earlier runs learned is not all known, where it is not.
+    pub fn memory_trouble(&self) -> Option<&str> {
+        self.memory_trouble.as_deref()
+    }
+
+    /// Gives the reviewers: those who were asked for by name, or else all, whose triggers decide.
+    pub fn reviewers(&self) -> Vec<Box<dyn Reviewer>> {
+        let all = self.recorded.reviewers(&self.personas, &self.desk).into_iter();
+        all.map(|reviewer| Box::new(reviewer) as Box<dyn Reviewer>).collect()
+    }
+
+    /// Says in which order the personas are asked: at once, unless the budget may not reach for all.
+    pub fn order(&self, change: &Change, reviewers: &[Box<dyn Reviewer>]) -> Order {
+        let reads = |by: &&dyn Reviewer| matches!(by.interest(change), Interest::Reads(_));
+        let readers = reviewers.iter().map(|by| &**by).filter(reads);
+        let estimates: Vec<Estimate> = readers.filter_map(|by| by.estimate(change)).collect();
+        match self.desk.has_room_for(&estimates) {
+            true => Order::AllAtOnce,
+            false => Order::RequiredFirst,
+        }
+    }
+
+    /// Has the findings of a review looked at again, where that is wanted.
+    pub fn look_again(
+        &self,
+        change: &Arc<Change>,
+        synthesis: &Synthesis,
+        review: &mut Review,
+        interrupt: &Interrupt,
+    ) {
+        let validator = self.personas.named(VALIDATOR).filter(|_| self.recorded.second_looks);
+        let Some(validator) = validator.cloned() else { return };
+        let (findings, at_a_time) = (synthesis.findings.clone(), self.at_a_time);
+        let (change, desk) = (Arc::clone(change), Arc::clone(&self.desk));
+        let looks = interrupt
+            .wait_for(move || second_looks(&change, &findings, &validator, &desk, at_a_time));
+        match looks {
+            Some(looks) => {
+                review.opinions = looks.opinions;
+                review.exchanges.extend(looks.exchanges);
+            }
+            None => {
+                review.reports.push(interrupted_report(VALIDATOR));
+                review.interrupted.push(VALIDATOR.to_owned());
+            }
+        }
+    }
+
+    /// Counts what is still asked as spent: the review was interrupted, and is not waiting for it.
+    pub fn abandon(&self) {
+        if let Some(line) = &self.line {
+            line.caller.budget().abandon();
+        }
+    }
+
+    /// Gives what was spent so far.
+    pub fn spent(&self) -> Spent {
+        self.desk.spent()
+    }
+
+    /// Gives what is needed to have the same again.
+    pub fn record(&self) -> RecordedModels {
+        RecordedModels { lookups: self.desk.lookup_results(), ..self.recorded.clone() }
+    }
+
+    /// Gives the folder with the answers of this run.
+    pub fn replies(&self) -> Option<PathBuf> {
+        self.line.as_ref().map(|line| line.replies.path().join(REPLIES))
+    }
+
+    /// Gives the files outside the change that were read for it.
+    pub fn others(&self, change: &Change) -> BTreeSet<assay_findings::path::RepoPath> {
+        self.desk.others(change)
+    }
+}
+
+/// Gives the personas that were asked for by name, each once.
+pub fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec<String>> {
+    let is_known = |name: &String| personas.named(name).is_some() && name != VALIDATOR;
+    if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+        let mut known: Vec<&str> =
+            personas.on_roster().iter().map(|persona| persona.name.as_str()).collect();
+        known.sort_unstable();
+        bail!("there is no persona `{unknown}`; there are: {}", known.join(", "));
+    }
+    let mut once: Vec<String> = Vec::new();
+    for name in names {
+        if !once.contains(name) {
+            once.push(name.clone());
+        }
+    }
+    Ok(once)
+}
+
+/// Checks that nobody else reports under the name of a persona.
+pub fn check_apart(personas: &Personas, commands: &[CommandReviewer]) -> anyhow::Result<()> {
+    let others = commands.iter().map(|command| command.name.as_str());
+    let taken = others.chain([assay_rules::REVIEWER]).find(|name| personas.named(name).is_some());
+    match taken {
+        Some(name) => bail!("there is more than one reviewer `{name}`: a persona is called so too"),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,315 @@
+//! What agents tell of changes elsewhere: on pull requests, and on tickets.
+
+use std::path::PathBuf;
+
+use assay_agents::config::roster::AgentConfig;
+use assay_agents::log::{Level, Log, TaskLog};
+use assay_agents::news::{Announce, News, Word};
+use assay_agents::work::{Failed, Job};
+use assay_agents::workflow::{Publishes, git_failed};
+use assay_base::text::first_chars;
+use assay_findings::write::plain::{capitalised, chain, one_line};
+use assay_rules::redact;
+use assay_services::github::{GitHub, NewPull, PullRequest, PullState};
+use assay_services::http::ServiceError;
+use assay_services::mail::{Delivery, Letter, Mail, Review, TicketWord};
+use assay_services::permit::Deed;
+use assay_store::clock;
+use assay_store::pulls::{self, CommitId, Pull, RepositoryName, TicketKey};
+use assay_store::task::Task;
+use serde_json::Value;
+
+use crate::config::jira::StoredJira;
+
+/// The longest title of a pull request.
+const TITLE: usize = 200;
+
+/// How much of a task's description a pull request says.
+const BODY: usize = 4_000;
+
+/// Tells by letters, which are kept until they arrived.
+pub struct ByMail {
+    /// The outbox, with the services that it delivers to.
+    pub mail: Mail,
+    /// What is configured for JIRA.
+    pub jira: StoredJira,
+}
+
+impl ByMail {
+    /// Gives what is to be told. Where a review is to stand on a pull request, the ticket hears of it
+    /// then: one of other commits than it ends with says nothing about them.
+    fn letter(&self, word: &Word<'_>) -> Option<Letter> {
+        let ticket = self.mail.jira.as_ref().and_then(|_| self.ticket(word));
+        match self.review(word) {
+            Some(review) => Some(Letter::Review(Review { then: ticket, ..review })),
+            None => ticket.map(Letter::Ticket),
+        }
+    }
+
+    /// The review, to stand on the pull request.
+    fn review(&self, word: &Word<'_>) -> Option<Review> {
+        self.mail.github.as_ref()?;
+        word.agent.permit().check(Deed::WriteOnGithub).ok()?;
+        let draft = word.review?.draft.clone()?;
+        let (repository, number) = pulls::named_in(&word.task.context)?;
+        Some(Review { repository, number, draft, then: None })
+    }
+
+    /// What a ticket is told, and where it goes.
+    fn ticket(&self, word: &Word<'_>) -> Option<TicketWord> {
+        let key: TicketKey = text(word.task, "jira_key")?.parse().ok()?;
+        let permit = word.agent.permit();
+        permit.check(Deed::WriteInJira).ok()?;
+        let names = self.jira.names(Some(word.agent));
+        let reviewed = |summary: &str| {
+            word.review.map_or_else(|| summary.to_owned(), |review| review.ticket.clone())
+        };
+        let (what, text, to) = match word.news {
+            News::ReadyForReview { branch, pull } => {
+                let text = match pull {
+                    Some(pull) if pulls::named_in(&word.task.context).is_some() => {
+                        format!("More was pushed to the pull request: {}", pull.url)
+                    }
+                    Some(pull) => format!("Pull request created: {}", pull.url),
+                    None => format!("`{branch}` is ready to be reviewed"),
+                };
+                ("code-review", text, Some(names.code_review))
+            }
+            News::Approved { summary } => ("approved", reviewed(summary), Some(names.approved)),
+            News::NothingToReview { summary } => ("nothing-to-review", reviewed(summary), None),
+            News::ChangesRequested { summary } => {
+                ("changes-requested", reviewed(summary), Some(names.changes_requested))
+            }
+            News::Escalated { reason } => {
+                ("escalated", format!("A person has to decide: {reason}"), None)
+            }
+        };
+        Some(TicketWord {
+            key,
+            marker: format!("{}-{what}", word.task.id),
+            text: redact(&text).into_owned(),
+            transition: to.filter(|name| permit.check_transition(name).is_ok()),
+        })
+    }
+
+    fn deliver(&self, tell: &dyn Fn(Level, &str)) {
+        let told = |delivery: &Delivery| match delivery {
+            Delivery::Arrived(done) => tell(Level::Info, &capitalised(done)),
+            Delivery::Superseded(why) => tell(Level::Info, &format!("Not posted: {why}")),
+            Delivery::Waits(why) => {
+                tell(
+                    Level::Warning,
+                    &format!("Not told yet, and tried again later: {}", chain(why)),
+                );
+            }
+            Delivery::GivenUp(why, place) => {
+                tell(Level::Error, &format!("Not told: {}; it is kept in {place}", chain(why)));
+            }
+        };
+        if let Err(error) = self.mail.deliver(clock::now(), &told) {
+            tell(Level::Error, &chain(&error));
+        }
+    }
+}
+
+impl Announce for ByMail {
+    fn keep(&self, word: &Word<'_>, log: &TaskLog<'_>) -> Result<(), Failed> {
+        if let Some(letter) = self.letter(word) {
+            self.mail.put(&letter).map_err(|error| {
+                let why = chain(&error);
+                Failed::passing(format!("what came of it cannot be kept to be told: {why}"))
+            })?;
+        }
+        self.deliver(&|level, text| match level {
+            Level::Info => log.info(text),
+            Level::Warning => log.warning(text),
+            Level::Error => log.error(text),
+        });
+        Ok(())
+    }
+
+    fn announce(&self, _: &Word<'_>, _: &TaskLog<'_>) {}
+
+    fn catch_up(&self, log: &Log) {
+        self.deliver(&|level, text| log.tell(level, text));
+    }
+}
+
+/// Pushes to GitHub, and opens pull requests there.
+pub struct OnGithub {
+    /// The root of the repository.
+    pub root: PathBuf,
+    /// The client.
+    pub github: GitHub,
+    /// Those that may be pushed to.
+    pub repositories: Vec<RepositoryName>,
+}
+
+impl std::fmt::Debug for OnGithub {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OnGithub").field("repositories", &self.repositories).finish_non_exhaustive()
+    }
+}
+
+impl Publishes for OnGithub {
+    fn pull_head(&self, job: &Job<'_>) -> Result<Option<String>, Failed> {
+        let Some((_, number)) = pulls::named_in(&job.task.context) else { return Ok(None) };
+        let Some(repository) = self.repository(job.task) else { return Ok(None) };
+        if !may_publish(job.agent) {
+            return Ok(None);
+        }
+        let pull = self.open_pull(&repository, number)?;
+        let branch = &pull.head.branch;
+        let head = assay_change::fetch_branch(&self.root, repository.as_str(), branch);
+        head.map(Some).map_err(|error| git_failed(&error))
+    }
+
+    fn publish(
+        &self,
+        commit: &str,
+        branch: &str,
+        base: Option<&str>,
+        job: &Job<'_>,
+    ) -> Result<Option<Pull>, Failed> {
+        let Some(repository) = self.repository(job.task) else { return Ok(None) };
+        if !may_publish(job.agent) {
+            job.log.info("Not pushed: the agent has not both permissions `push` and `github`");
+            return Ok(None);
+        }
+        let head: CommitId = commit.parse().map_err(|_| Failed::lasting("it is no commit"))?;
+        let pull = match pulls::named_in(&job.task.context) {
+            Some((_, number)) => self.push_to_pull(&repository, number, commit)?,
+            None => {
+                self.push(&repository, commit, branch)?;
+                self.pull_for(&repository, branch, base, job)?
+            }
+        };
+        job.log.info(&format!("Pushed {} to {}", head.short(), pull.url));
+        // GitHub may not have noticed yet that the branch moved on.
+        Ok(Some(Pull { head, ..pull.pull(&repository) }))
+    }
+}
+
+impl OnGithub {
+    /// Gives the repository that a task belongs to, if it is one that may be pushed to.
+    fn repository(&self, task: &Task) -> Option<RepositoryName> {
+        match text(task, "github_repo") {
+            Some(named) => {
+                let named: RepositoryName = named.parse().ok()?;
+                self.repositories.iter().find(|own| own.is(&named)).cloned()
+            }
+            None => match self.repositories.as_slice() {
+                [only] => Some(only.clone()),
+                _ => None,
+            },
+        }
+    }
+
+    fn push(&self, repository: &RepositoryName, commit: &str, branch: &str) -> Result<(), Failed> {
+        let pushed = assay_change::push(&self.root, repository.as_str(), commit, branch);
+        pushed.map_err(|error| git_failed(&error))
+    }
+
+    /// Returns a pull request that can be pushed to: it is open, and from the repository itself.
+    fn open_pull(&self, repository: &RepositoryName, number: u64) -> Result<PullRequest, Failed> {
+        let pull = self.github.pull(repository, number).map_err(|error| failed(&error))?;
+        let place = format!("{repository}#{number}");
+        if pull.state == PullState::Closed {
+            return Err(Failed::lasting(format!(
+                "{place} is closed, so nothing is pushed to it; open it again, or cancel the task"
+            )));
+        }
+        if !pull.is_from(repository) {
+            return Err(Failed::lasting(format!(
+                "{place} is from a fork, which nobody here may push to, so nothing was changed; a \
+                 person has to hand the findings to its author, or take the branch into {repository}"
+            )));
+        }
+        Ok(pull)
+    }
+
+    /// Moves the branch of a pull request on.
+    fn push_to_pull(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+        commit: &str,
+    ) -> Result<PullRequest, Failed> {
+        let pull = self.open_pull(repository, number)?;
+        self.push(repository, commit, &pull.head.branch)?;
+        Ok(pull)
+    }
+
+    /// Finds the open pull request of a branch, or opens one.
+    fn pull_for(
+        &self,
+        repository: &RepositoryName,
+        branch: &str,
+        base: Option<&str>,
+        job: &Job<'_>,
+    ) -> Result<PullRequest, Failed> {
+        let find = || {
+            let found = self.github.pull_of_branch(repository, branch);
+            found.map(|found| found.filter(|pull| pull.state == PullState::Open))
+        };
+        if let Some(pull) = find().map_err(|error| failed(&error))? {
+            return Ok(pull);
+        }
+        let base = self.base(repository, base).map_err(|error| failed(&error))?;
+        let opened = self.github.open_pull(repository, &new_pull(job.task, branch, base));
+        opened.or_else(|error| {
+            // It may have been opened all the same, or by somebody else just now.
+            match find() {
+                Ok(Some(pull)) => Ok(pull),
+                Ok(None) | Err(_) => Err(failed(&error)),
+            }
+        })
+    }
+
+    /// Gives the branch that a pull request is for: where the work began, if GitHub has it.
+    fn base(
+        &self,
+        repository: &RepositoryName,
+        began: Option<&str>,
+    ) -> Result<String, ServiceError> {
+        let began = began.map(|name| name.strip_prefix("origin/").unwrap_or(name));
+        if let Some(name) = began
+            && self.github.branch(repository, name)?.is_some()
+        {
+            return Ok(name.to_owned());
+        }
+        self.github.default_branch(repository)
+    }
+}
+
+fn new_pull(task: &Task, branch: &str, base: String) -> NewPull {
+    let ticket = text(task, "jira_key").filter(|key| key.parse::<TicketKey>().is_ok());
+    let title = match ticket.filter(|key| !task.title.contains(key)) {
+        Some(key) => format!("[{key}] {}", task.title),
+        None => task.title.clone(),
+    };
+    let description = first_chars(&task.description, BODY);
+    let body = format!("{description}\n\nTask: `{}`", task.id);
+    NewPull {
+        // The title of a task may have characters that are not seen.
+        title: first_chars(&redact(&one_line(&title)), TITLE).to_owned(),
+        body: redact(body.trim_start()).into_owned(),
+        head: branch.to_owned(),
+        base,
+        draft: false,
+    }
+}
+
+fn may_publish(agent: &AgentConfig) -> bool {
+    let permit = agent.permit();
+    [Deed::Push, Deed::WriteOnGithub].iter().all(|deed| permit.check(*deed).is_ok())
+}
+
+fn text<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
+    task.context.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+fn failed(error: &ServiceError) -> Failed {
+    let is_passing = error.is_passing() || error.is_unclear();
+    Failed { error: chain(error), is_passing }
+}

@@ -1,0 +1,206 @@
+//! Reviews where their change is discussed: what is to stand on a pull request, and how it gets there.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use assay_change::Change;
+use assay_findings::post::{Draft, Surroundings, WhenReady, check_run, compose};
+use assay_findings::synthesis::Synthesis;
+use assay_findings::write::plain::chain;
+use assay_findings::write::{self, Document, Form};
+use assay_rules::Grammars;
+use assay_services::github::GitHub;
+use assay_services::mail::{Delivery, Mail, Review};
+use assay_store::clock;
+use assay_store::outbox::Outbox;
+use assay_store::pulls::RepositoryName;
+
+use crate::config::Services;
+use crate::environment::Environment;
+use crate::reporter::Reporter;
+use crate::review_session::Kept;
+
+/// How long a person waits for a service at a time, and sees why.
+const AN_HOUR: Duration = Duration::from_secs(60 * 60 + 60);
+
+/// How long a person waits at a time for what others left behind.
+const BRIEFLY: Duration = Duration::from_secs(5);
+
+/// As what a review is posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PostAs {
+    /// Comments on the lines, and a summary.
+    Review,
+    /// A check run with annotations, which takes the token of an app or of a workflow.
+    CheckRun,
+    /// Alerts of code scanning.
+    Sarif,
+}
+
+/// A review of a pull request that is to be posted.
+pub struct Posting<'a> {
+    /// The environment of the front end.
+    pub environment: &'a Environment,
+    /// The repository of the pull request.
+    pub repository: RepositoryName,
+    /// The number of the pull request.
+    pub number: u64,
+    /// The change that was reviewed.
+    pub change: &'a Change,
+    /// The synthesis of the review.
+    pub synthesis: &'a Synthesis,
+    /// The services, as configured before the change.
+    pub services: &'a Services,
+    /// The run that it is kept as, if it is.
+    pub kept: Option<&'a Kept>,
+    /// Takes messages on waits and on earlier messages.
+    pub reporter: Arc<dyn Reporter>,
+}
+
+impl Posting<'_> {
+    /// Posts it, and says what was done.
+    pub fn post(&self, form: PostAs) -> anyhow::Result<String> {
+        let root = &self.change.root;
+        if !self.services.github.has_key() {
+            bail!("there is no token for GitHub: set `GITHUB_TOKEN`, or `github.token_env`");
+        }
+        let mail = self.mail(AN_HOUR, {
+            let reporter = Arc::clone(&self.reporter);
+            move |text: &str| reporter.note(text)
+        })?;
+        let warning = old_outbox(self.environment, root);
+        warning.iter().for_each(|warning| self.reporter.warn(warning));
+        let head = self.change.pull_head().context("the change is no pull request")?;
+        match form {
+            PostAs::Review => {
+                let posted = self.by_mail(&mail, head);
+                self.deliver_the_rest();
+                posted
+            }
+            PostAs::CheckRun => {
+                let run = check_run(self.synthesis, self.kept.and_then(run_of).as_deref());
+                let told = github(&mail)?.tell_check_run(
+                    &self.repository,
+                    "assay",
+                    &head.parse()?,
+                    &run,
+                )?;
+                let url = told.html_url.map(|url| format!(": {url}")).unwrap_or_default();
+                Ok(format!("the check run stands{url}"))
+            }
+            PostAs::Sarif => {
+                let document = Document {
+                    findings: Some(&self.synthesis.findings),
+                    synthesis: Some(self.synthesis),
+                    version: env!("CARGO_PKG_VERSION"),
+                    ..Document::default()
+                };
+                let sarif = write::write(Form::Sarif, &document);
+                let reference = format!("refs/pull/{}/head", self.number);
+                let commit = head.parse()?;
+                github(&mail)?.upload_sarif(&self.repository, &commit, &reference, &sarif)?;
+                Ok("GitHub works on the alerts".to_owned())
+            }
+        }
+    }
+
+    /// Puts it in the outbox and delivers it from there.
+    fn by_mail(&self, mail: &Mail, head: &str) -> anyhow::Result<String> {
+        let draft =
+            draft(self.change, self.synthesis, self.kept, head, self.services.github.when_ready);
+        let draft = Box::new(draft);
+        let (repository, number) = (self.repository.clone(), self.number);
+        let review = Review { repository, number, draft, then: None };
+        match mail.deliver_review(review, clock::now())? {
+            Delivery::Arrived(done) => Ok(done),
+            Delivery::Superseded(why) => bail!("{why}"),
+            Delivery::Waits(why) => {
+                bail!("{}; it waits, and is delivered when something is posted later", chain(&why))
+            }
+            Delivery::GivenUp(why, place) => bail!("{}; it is kept in `{place}`", chain(&why)),
+        }
+    }
+
+    /// Tries to deliver messages that wait from before. The outcome says nothing about the review that
+    /// was just posted.
+    fn deliver_the_rest(&self) {
+        let told = |delivery: &Delivery| match delivery {
+            Delivery::Arrived(_) | Delivery::Superseded(_) | Delivery::Waits(_) => {}
+            Delivery::GivenUp(why, place) => self.reporter.warn(&format!(
+                "what was to be told before could not be: {}; it is kept in `{place}`",
+                chain(why)
+            )),
+        };
+        let delivered = self
+            .mail(BRIEFLY, |_: &str| {})
+            .and_then(|mail| Ok(mail.deliver(clock::now(), &told)?));
+        if let Err(error) = delivered {
+            self.reporter.warn(&format!("what was to be told before still waits: {error:#}"));
+        }
+    }
+
+    fn mail(
+        &self,
+        wait: Duration,
+        told: impl Fn(&str) + Send + Sync + Clone + 'static,
+    ) -> anyhow::Result<Mail> {
+        mail(self.environment, &self.change.root, self.services, wait, told)
+    }
+}
+
+fn github(mail: &Mail) -> anyhow::Result<&GitHub> {
+    mail.github.as_ref().context("GitHub is not configured")
+}
+
+/// Says how all of a review can be read again, where there was no room for it and it can be.
+fn run_of(kept: &Kept) -> Option<String> {
+    kept.is_recorded.then(|| format!("assay replay {}", kept.id))
+}
+
+/// Composes the review of a pull request, as it is to stand there.
+pub fn draft(
+    change: &Change,
+    synthesis: &Synthesis,
+    kept: Option<&Kept>,
+    head: &str,
+    when_ready: WhenReady,
+) -> Draft {
+    let diff = change.commentable();
+    let run = kept.and_then(run_of);
+    let around = Surroundings {
+        diff: &diff,
+        tree: Some(change.tree()),
+        parses: Some(&Grammars),
+        head,
+        when_ready,
+        resolved: kept.map_or(&[], |kept| &kept.gone),
+        run: run.as_deref(),
+    };
+    compose(synthesis, &around)
+}
+
+/// Opens GitHub and JIRA, as far as they are configured, and the outbox for both. `wait` is the longest
+/// wait for a service at a time.
+///
+/// The outbox lies outside of the work tree: tests and fixers run inside, and what they write must not
+/// be sent with the user's token.
+pub fn mail(
+    environment: &Environment,
+    root: &Path,
+    services: &Services,
+    wait: Duration,
+    told: impl Fn(&str) + Send + Sync + Clone + 'static,
+) -> anyhow::Result<Mail> {
+    let outbox = Outbox::in_folder(environment.state_of(root).outside("outbox")?);
+    let github = services.github.open(wait, told.clone())?;
+    let jira = services.jira.open(wait, told)?;
+    Ok(Mail { outbox, github, jira })
+}
+
+/// Returns the warning that messages in the work tree are not sent; `None` where there are none, or
+/// the user was warned of them before.
+pub fn old_outbox(environment: &Environment, root: &Path) -> Option<String> {
+    environment.state_of(root).refuse_old_outbox().map(|refused| refused.to_string())
+}

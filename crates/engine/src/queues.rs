@@ -1,0 +1,156 @@
+//! Where the queue is: files in the repository, or a database.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use assay_agents::config::framework::policy;
+use assay_store::files::FileQueue;
+use assay_store::postgres::PgQueue;
+use assay_store::queue::{Policy, Queue, QueueError};
+use assay_store::task::QueueName;
+
+use crate::config::{self, agents::AgentSettings};
+use crate::environment::Environment;
+
+/// The folder of the queue in a repository.
+pub const FOLDER: &str = ".agent-communication";
+
+/// Gives the folder that queue and agents belong to: the repository around a folder, or else the
+/// folder itself.
+pub fn root(folder: &Path) -> anyhow::Result<PathBuf> {
+    if !folder.is_dir() {
+        bail!("`{}` is no folder", folder.display());
+    }
+    Ok(assay_change::root(folder).unwrap_or_else(|_| folder.to_owned()))
+}
+
+/// Opens the queue that is configured.
+pub fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Queue>> {
+    let configuration = &settings.configuration;
+    let policy = policy(&configuration.task, &configuration.safeguards, &configuration.workflow);
+    match database(settings)? {
+        Some(url) => open_place(settings.configuration.environment(), url, policy),
+        None => {
+            let queue = open_files(root, policy)?;
+            // Somebody may want to drop a task in before anybody works there.
+            for agent in settings.roster.agents() {
+                queue.make(&agent.queue)?;
+            }
+            Ok(Box::new(queue))
+        }
+    }
+}
+
+/// Opens the queue that is configured to be looked at: where there is none on files, none is made.
+pub fn open_to_read(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Queue>> {
+    if database(settings)?.is_some() || FileQueue::is_in(&root.join(FOLDER)) {
+        return open(root, settings);
+    }
+    let queue = FileQueue::empty(Policy::default())?;
+    for agent in settings.roster.agents() {
+        queue.make(&agent.queue)?;
+    }
+    Ok(Box::new(queue))
+}
+
+/// Gives the address of the database that the queue is in, if it is in one.
+pub fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>> {
+    match settings.configuration.queue.url.as_deref() {
+        Some(url) if !is_database(url) => bail!(
+            "`queue.url` in {} is no address such as `postgres://user@host/database`",
+            config::PATH
+        ),
+        url => Ok(url),
+    }
+}
+
+/// Gives the queue of an agent.
+pub fn of_agent(settings: &AgentSettings, agent: &str) -> anyhow::Result<QueueName> {
+    match settings.roster.named(agent) {
+        Some(agent) => Ok(agent.queue.clone()),
+        None => {
+            let agents = settings.roster.agents().iter();
+            let names: Vec<&str> = agents.map(|agent| agent.id.as_str()).collect();
+            bail!("there is no agent `{agent}`; there are {}", names.join(", "))
+        }
+    }
+}
+
+/// Gives the queue of whoever reviews pull requests: of an agent that is named, or else as configured.
+pub fn of_reviewer(settings: &AgentSettings, agent: Option<&str>) -> anyhow::Result<QueueName> {
+    match agent {
+        Some(agent) => of_agent(settings, agent),
+        None => Ok(settings.configuration.workflow.reviewer.clone()),
+    }
+}
+
+/// The entries of the queue's folder that are no tasks.
+#[derive(Default)]
+pub struct NoTasks {
+    /// The names of those that were set aside.
+    pub set_aside: Vec<String>,
+    /// Those that may still be written to, each with the reason.
+    pub doubtful: Vec<(String, String)>,
+}
+
+/// Finds the entries of the queue's folder that are no tasks.
+pub fn no_tasks(root: &Path, settings: &AgentSettings) -> anyhow::Result<NoTasks> {
+    let folder = root.join(FOLDER);
+    if database(settings)?.is_some() || !FileQueue::is_in(&folder) {
+        return Ok(NoTasks::default());
+    }
+    let doubtful = FileQueue::open(&folder, Policy::default())?.doubtful()?;
+    Ok(NoTasks { set_aside: FileQueue::set_aside(&folder)?, doubtful })
+}
+
+/// Opens the queue at a place that somebody names: a folder, a
+/// database's address, or a variable that holds one, as `${NAME}`.
+pub fn open_place(
+    environment: &Environment,
+    place: &str,
+    policy: Policy,
+) -> anyhow::Result<Box<dyn Queue>> {
+    // An address may hold a password, which is better not among the arguments of a process.
+    let name = place.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
+    let named = name.map(|name| {
+        let value = environment.variable(name);
+        value.with_context(|| format!("the variable `{name}` is not set"))
+    });
+    let place = named.transpose()?.unwrap_or_else(|| place.to_owned());
+    if is_database(&place) {
+        return Ok(Box::new(PgQueue::open(&place, policy)?));
+    }
+    if place.contains("://") {
+        bail!("that is no address of a queue, such as `postgres://user@host/database`");
+    }
+    let folder = Path::new(&place);
+    if !folder.is_dir() {
+        bail!("`{place}` is no folder; name the one that holds `queues/`, or a `postgres://…`");
+    }
+    Ok(Box::new(FileQueue::open(folder, policy)?))
+}
+
+/// Says whether the queue cannot be reached now, and may be later.
+pub fn is_away(error: &anyhow::Error) -> bool {
+    error.chain().filter_map(|cause| cause.downcast_ref()).any(QueueError::is_passing)
+}
+
+/// Says whether a place is the address of a database.
+pub fn is_database(place: &str) -> bool {
+    place.starts_with("postgres://") || place.starts_with("postgresql://")
+}
+
+/// Opens the queue in a repository's folder. Tasks give orders, so those that came with the
+/// repository are nobody's to carry out.
+fn open_files(root: &Path, policy: Policy) -> anyhow::Result<FileQueue> {
+    let folder = root.join(FOLDER);
+    let is_tracked = || folder.exists() && assay_change::is_tracked(root, FOLDER);
+    if assay_change::is_foreign(&folder) || is_tracked() {
+        bail!(
+            "`{FOLDER}` came with the repository, and whoever wrote it may have made it up; \
+             `git rm -r --cached {FOLDER}` if it is your own"
+        );
+    }
+    let queue = FileQueue::open(&folder, policy);
+    queue.with_context(|| format!("the queue in `{FOLDER}` cannot be used"))
+}

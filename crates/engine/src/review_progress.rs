@@ -1,0 +1,81 @@
+//! Progress of a review: [`ReviewProgress`] shows it, and [`Recorder`] keeps the record of it.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use assay_findings::write::plain;
+use assay_review::{Answer, Watch};
+
+use crate::wording::count;
+
+/// Shows the progress of a review. By default nothing is shown.
+pub trait ReviewProgress {
+    /// Called when reviewers begin to read.
+    fn started(&self, _reviewers: &[&str]) {}
+
+    /// Called as a reviewer has written so many characters.
+    fn heard(&self, _reviewer: &str, _chars: usize) {}
+
+    /// Called when a reviewer has answered, with a line about the answer.
+    fn answered(&self, _reviewer: &str, _line: &str) {}
+
+    /// Called when findings are looked at again.
+    fn looking_again(&self) {}
+
+    /// Called at the end.
+    fn finished(&self) {}
+}
+
+/// Shows nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct NoProgress;
+
+impl ReviewProgress for NoProgress {}
+
+/// Passes progress on, and keeps the record of it.
+pub struct Recorder<'a> {
+    progress: &'a dyn ReviewProgress,
+    log: RefCell<Vec<String>>,
+    started: Instant,
+}
+
+impl<'a> Recorder<'a> {
+    /// Returns a recorder that passes progress on.
+    pub fn new(progress: &'a dyn ReviewProgress) -> Recorder<'a> {
+        Recorder { progress, log: RefCell::default(), started: Instant::now() }
+    }
+
+    /// Passes on that findings are looked at again.
+    pub fn looking_again(&self) {
+        self.progress.looking_again();
+    }
+
+    /// Ends the progress, and returns the record of it, a line each.
+    pub fn finish(&self) -> Vec<String> {
+        self.progress.finished();
+        self.log.borrow().clone()
+    }
+}
+
+impl Watch for Recorder<'_> {
+    fn started(&self, reviewers: &[&str]) {
+        self.progress.started(reviewers);
+        self.log.borrow_mut().push(format!("reviewers: {}", reviewers.join(", ")));
+    }
+
+    fn heard(&self, reviewer: &str, chars: usize) {
+        self.progress.heard(reviewer, chars);
+    }
+
+    fn answered(&self, answer: &Answer) {
+        let name = &answer.report.reviewer.name;
+        let said = match &answer.report.unusable {
+            Some(why) => format!("nothing usable: {why}"),
+            None => count(answer.report.votes.len(), "finding"),
+        };
+        let seconds = self.started.elapsed().as_secs_f64();
+        let line = plain::one_line(&format!("{name}: {said} after {seconds:.2} s"));
+        self.progress.answered(name, &line);
+        self.log.borrow_mut().push(line);
+    }
+}

@@ -1,0 +1,394 @@
+//! A review from end to end: [`Prepared`] has all that is needed for it, [`Reviewed`] what came of
+//! it. What is shown and done about it is the commands' business.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use assay_change::diff::FileDiff;
+use assay_change::state::State;
+use assay_change::{Change, GitError, Scope, Selection};
+use assay_findings::coverage::Requirement;
+use assay_findings::gate::Mode;
+use assay_findings::grade::Grade;
+use assay_findings::identity::{Day, Dismissal, Resolved};
+use assay_findings::path::RepoPath;
+use assay_findings::report::Report;
+use assay_findings::shown::ShownLimit;
+use assay_findings::spent::Spent;
+use assay_findings::synthesis::Synthesis;
+use assay_findings::verdict::WithoutContent;
+use assay_models::Class;
+use assay_review::baseline::Baseline;
+use assay_review::ledger;
+use assay_review::recording::{RecordedTerms, Recording};
+use assay_review::runs::Record;
+use assay_review::{
+    AtATime, Interest, Interrupt, Order, Review, Reviewer, Rules, Terms, interrupted_report,
+};
+use assay_store::task::Moment;
+
+use crate::config::{Services, Settings};
+use crate::dates::{time_id, today};
+use crate::environment::Environment;
+use crate::models::{Asked, Keeping, Panel};
+use crate::purpose;
+use crate::review_progress::{NoProgress, Recorder, ReviewProgress};
+
+/// The most bytes of changed files that a run keeps to be had again.
+const KEPT_WITH_A_RUN: usize = 8 << 20;
+
+/// A change with everything that is needed to review it.
+pub struct Prepared {
+    environment: Environment,
+    /// The change.
+    pub change: Arc<Change>,
+    /// All reviewers, those that are not concerned included.
+    pub reviewers: Arc<[Box<dyn Reviewer>]>,
+    /// The findings that are accepted.
+    pub baseline: Baseline,
+    /// What is to be told about what decides on the change.
+    pub notes: Vec<String>,
+    /// Whether models are asked.
+    pub panel: Option<Panel>,
+    /// The services, as configured before the change.
+    pub services: Services,
+    at_a_time: usize,
+    fail_on: Option<Grade>,
+    require: Requirement,
+    without_content: WithoutContent,
+    shown: ShownLimit,
+    dismissals: Vec<Dismissal>,
+    /// Those of them that stand in the ledger, or why it could not be used.
+    from_ledger: anyhow::Result<Vec<Dismissal>>,
+    today: Option<Day>,
+    /// What others found besides the reviewers.
+    handed_in: Vec<Report>,
+}
+
+/// Has what was dismissed follow the files that a change renames. A file that cannot be asked for
+/// is not known to be gone, so what was dismissed there stays there.
+pub fn followed(dismissals: Vec<Dismissal>, change: &Change) -> Result<Vec<Dismissal>, GitError> {
+    if dismissals.is_empty() {
+        return Ok(dismissals);
+    }
+    let renames = change.renames()?;
+    let exists = |file: &RepoPath| change.tree().exists(file).unwrap_or(true);
+    Ok(dismissals.into_iter().map(|dismissal| dismissal.following(&renames, exists)).collect())
+}
+
+impl Prepared {
+    /// Opens a change and reads what is configured for it.
+    pub fn open(
+        environment: &Environment,
+        folder: &Path,
+        scope: &Scope,
+        selection: &Selection,
+        asked: Asked<'_>,
+    ) -> anyhow::Result<Prepared> {
+        let mut change = assay_change::open(folder, scope, selection)?;
+        let settings = Settings::of(environment, &change)?;
+        change.leave_out(&settings.leave_out);
+        if let Some(purpose) = &asked.models.purpose {
+            change.state_purpose(purpose);
+        }
+        let today = today();
+        let date = today.clone().map(String::from).unwrap_or_default();
+        let is_asked = asked.keeping != Keeping::NoneAsked;
+        let panel = Panel::new(asked, &settings, &change, &date)?;
+        let mut refused: Vec<String> =
+            panel.iter().flat_map(|panel| panel.refused.clone()).collect();
+        if panel.is_some() && is_asked {
+            match purpose::of_pull(&settings.services, scope) {
+                Ok(text) => change.state_purpose(&text.unwrap_or_default()),
+                Err(error) => refused
+                    .push(format!("readers are not told the text of the pull request: {error:#}")),
+            }
+        }
+        let state = environment.state_of(&change.root);
+        let from_ledger = ledger::dismissals(&state).map_err(anyhow::Error::from);
+        let from_ledger = match from_ledger {
+            Ok(dismissed) => Ok(followed(dismissed, &change)?),
+            Err(error) => Err(error),
+        };
+        let mut dismissals = followed(settings.baseline.dismissals(), &change)?;
+        dismissals.extend(from_ledger.iter().flatten().cloned());
+        let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
+        let commands = settings.commands.into_iter();
+        reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
+        reviewers.extend(panel.iter().flat_map(Panel::reviewers));
+        Ok(Prepared {
+            environment: environment.clone(),
+            change: Arc::new(change),
+            reviewers: reviewers.into(),
+            notes: settings.notes.into_iter().chain(refused).collect(),
+            panel,
+            services: settings.services,
+            at_a_time: settings.at_a_time,
+            fail_on: settings.fail_on,
+            require: settings.require,
+            without_content: settings.without_content,
+            shown: settings.shown,
+            dismissals,
+            from_ledger,
+            baseline: settings.baseline,
+            today,
+            handed_in: Vec::new(),
+        })
+    }
+
+    /// Opens a recorded review, seen from a folder; models answer as they did.
+    pub fn recorded(
+        environment: &Environment,
+        folder: &Path,
+        root: PathBuf,
+    ) -> anyhow::Result<Prepared> {
+        let recording = Recording::read(folder)?;
+        let terms = recording.terms.clone();
+        let panel = recording.models.clone().map(|models| Panel::recorded(models, folder));
+        let panel = panel.transpose()?;
+        let (change, mut reviewers) = recording.open(root);
+        reviewers.extend(panel.iter().flat_map(Panel::reviewers));
+        Ok(Prepared {
+            environment: environment.clone(),
+            change: Arc::new(change),
+            reviewers: reviewers.into(),
+            notes: vec!["this is a recorded review: nothing was asked, and nothing is kept".into()],
+            panel,
+            services: Services::default(),
+            at_a_time: 1,
+            fail_on: terms.fail_on,
+            require: terms.require,
+            without_content: terms.without_content,
+            shown: terms.shown,
+            dismissals: terms.dismissals,
+            from_ledger: Ok(Vec::new()),
+            baseline: Baseline::default(),
+            today: terms.today,
+            handed_in: Vec::new(),
+        })
+    }
+
+    /// Says what keeps the ledger from being used, if something does.
+    pub fn ledger_trouble(&self) -> Option<String> {
+        let error = self.from_ledger.as_ref().err()?;
+        Some(format!("the ledger is not used, so nothing in it counts as dismissed: {error:#}"))
+    }
+
+    /// Says why reviewers are not told all that earlier runs learned, where they are not.
+    pub fn memory_trouble(&self) -> Option<&str> {
+        self.panel.as_ref().and_then(Panel::memory_trouble)
+    }
+
+    /// Returns the state of the work tree.
+    fn state(&self) -> State {
+        self.environment.state_of(&self.change.root)
+    }
+
+    /// Has all reviewers that are concerned read the change, and decides. Where it is interrupted, it
+    /// decides on the answers so far.
+    pub fn review(
+        &self,
+        mode: Mode,
+        fail_on: Option<&Grade>,
+        progress: &dyn ReviewProgress,
+        interrupt: &Interrupt,
+    ) -> Reviewed {
+        self.review_recording(mode, fail_on, &Recorder::new(progress), interrupt)
+    }
+
+    /// Does the same without showing progress.
+    pub fn review_unseen(&self, mode: Mode) -> Reviewed {
+        self.review(mode, None, &NoProgress, &Interrupt::default())
+    }
+
+    /// States a text of the purpose of the change before it is read.
+    pub fn state_purpose(&mut self, text: &str) {
+        let change = Arc::get_mut(&mut self.change);
+        change.expect("a change is shared only while it is read").state_purpose(text);
+    }
+
+    /// Leaves files out of the change before it is read.
+    pub fn leave_out(&mut self, is_left_out: impl Fn(&FileDiff) -> bool) {
+        let change = Arc::get_mut(&mut self.change);
+        let change = change.expect("a change is shared only while it is read");
+        change.files.retain(|file| !is_left_out(file));
+    }
+
+    /// Takes what somebody else found besides. It can add findings, and covers nothing.
+    pub fn with(mut self, handed_in: Vec<Report>) -> Prepared {
+        self.handed_in = handed_in;
+        self
+    }
+
+    fn review_recording(
+        &self,
+        mode: Mode,
+        fail_on: Option<&Grade>,
+        progress: &Recorder<'_>,
+        interrupt: &Interrupt,
+    ) -> Reviewed {
+        let models = self.panel.as_ref().map_or(1, |panel| panel.at_a_time);
+        let order = self.panel.as_ref().map(|panel| panel.order(&self.change, &self.reviewers));
+        let order = order.unwrap_or(Order::AllAtOnce);
+        let at_a_time = AtATime { local: self.at_a_time, models, order };
+        let (change, reviewers) = (&self.change, &self.reviewers);
+        let mut review = assay_review::run_until(interrupt, change, reviewers, at_a_time, progress);
+        if let Some(panel) = self.panel.as_ref().filter(|_| !review.interrupted.is_empty()) {
+            panel.abandon();
+        }
+        review.reports.extend(self.handed_in.iter().cloned());
+        let fail_on = fail_on.or(self.fail_on.as_ref()).cloned();
+        let mut synthesis = self.synthesis(&review, mode, fail_on.clone());
+        if let Some(panel) = self.panel.as_ref().filter(|_| review.interrupted.is_empty()) {
+            progress.looking_again();
+            panel.look_again(&self.change, &synthesis, &mut review, interrupt);
+            if !review.interrupted.is_empty() {
+                panel.abandon();
+            }
+            synthesis = self.synthesis(&review, mode, fail_on.clone());
+        }
+        let mut log = progress.finish();
+        if !review.interrupted.is_empty() {
+            log.push(format!("interrupted: {}", review.interrupted.join(", ")));
+        }
+        Reviewed { review, synthesis, log, fail_on, mode }
+    }
+
+    /// Marks a review whose next step was interrupted: it stays incomplete without that step.
+    pub fn mark_interrupted(&self, reviewed: &mut Reviewed, step: &str) {
+        reviewed.review.reports.push(interrupted_report(step));
+        reviewed.review.interrupted.push(step.to_owned());
+        reviewed.log.push(format!("interrupted: {step}"));
+        let Reviewed { review, fail_on, mode, .. } = &*reviewed;
+        reviewed.synthesis = self.synthesis(review, *mode, fail_on.clone());
+    }
+
+    fn synthesis(&self, review: &Review, mode: Mode, fail_on: Option<Grade>) -> Synthesis {
+        let terms = Terms {
+            mode,
+            fail_on,
+            require: self.require,
+            without_content: self.without_content,
+            shown: self.shown,
+            dismissals: &self.dismissals,
+            spent: self
+                .panel
+                .as_ref()
+                .map(|panel| Spent { bytes: review.bytes(), ..panel.spent() }),
+            today: self.today.clone(),
+        };
+        review.synthesis(&self.change, &terms)
+    }
+
+    /// Says what those who read the change are made of.
+    fn made_of(&self) -> BTreeMap<String, BTreeMap<String, String>> {
+        let reads = |by: &&dyn Reviewer| matches!(by.interest(&self.change), Interest::Reads(_));
+        let readers = self.reviewers.iter().map(|by| &**by).filter(reads);
+        readers.map(|by| (by.name().to_owned(), by.made_of())).collect()
+    }
+}
+
+/// What came of reviewing a change.
+pub struct Reviewed {
+    review: Review,
+    /// The synthesis of the review.
+    pub synthesis: Synthesis,
+    log: Vec<String>,
+    fail_on: Option<Grade>,
+    mode: Mode,
+}
+
+/// A review that was kept.
+pub struct Kept {
+    /// The run's id.
+    pub id: String,
+    /// Whether it can be had again.
+    pub is_recorded: bool,
+    /// What earlier reviews found, and this one looked for and found to be gone.
+    pub gone: Vec<Resolved>,
+    /// Why it is not in the ledger, or what in there could not be used.
+    pub trouble: Option<String>,
+}
+
+impl Reviewed {
+    /// Says whether somebody who did not answer may do so later.
+    pub fn may_be_answered_later(&self) -> bool {
+        self.review.exchanges.iter().filter_map(|it| it.class).any(Class::is_passing)
+    }
+
+    /// Returns true if the review was interrupted before all had answered.
+    pub fn is_interrupted(&self) -> bool {
+        !self.review.interrupted.is_empty()
+    }
+
+    /// Keeps the review as a run, and in the ledger. A ledger that cannot be used costs only itself.
+    pub fn keep(&self, prepared: &Prepared) -> anyhow::Result<Kept> {
+        let now = jiff::Timestamp::now();
+        let id = time_id(now);
+        // What models said was paid for, so it is kept to be had again.
+        let recording = prepared.panel.as_ref().map(|_| self.recording(prepared));
+        let recording = recording.filter(|recording| recording.bytes() <= KEPT_WITH_A_RUN);
+        let replies = prepared.panel.as_ref().and_then(Panel::replies);
+        let record = Record {
+            change: &prepared.change,
+            reports: &self.review.reports,
+            synthesis: &self.synthesis,
+            log: &self.log,
+            version: env!("CARGO_PKG_VERSION"),
+            made_of: prepared.made_of(),
+            exchanges: &self.review.exchanges,
+            recording: recording.as_ref(),
+            replies: replies.as_deref(),
+        };
+        let state = prepared.state();
+        record.save(&state, &id)?;
+        let (gone, trouble) = match self.enter(prepared, &id, Moment(now)) {
+            Ok(gone) => (gone, None),
+            Err(trouble) => (Vec::new(), Some(trouble)),
+        };
+        Ok(Kept { id, is_recorded: recording.is_some(), gone, trouble })
+    }
+
+    /// Adds the review to the ledger, and gives what is gone; says why not, where it cannot be.
+    fn enter(&self, prepared: &Prepared, run: &str, at: Moment) -> Result<Vec<Resolved>, String> {
+        let Ok(dismissals) = &prepared.from_ledger else {
+            return Err(prepared.ledger_trouble().unwrap_or_default());
+        };
+        let kept = ledger::Kept {
+            state: &prepared.state(),
+            run,
+            at,
+            change: &prepared.change,
+            review: &self.review,
+            synthesis: &self.synthesis,
+            dismissals,
+        };
+        kept.record().map_err(|error| {
+            format!("the review is not in the ledger: {:#}", anyhow::Error::from(error))
+        })
+    }
+
+    /// Records the review into a folder, to be had again anywhere.
+    pub fn record(&self, prepared: &Prepared, folder: &Path) -> anyhow::Result<()> {
+        let replies = prepared.panel.as_ref().and_then(Panel::replies);
+        self.recording(prepared).save_with(replies.as_deref(), folder)?;
+        Ok(())
+    }
+
+    fn recording(&self, prepared: &Prepared) -> Recording {
+        let terms = RecordedTerms {
+            fail_on: self.fail_on.clone(),
+            require: prepared.require,
+            without_content: prepared.without_content,
+            shown: prepared.shown,
+            dismissals: prepared.dismissals.clone(),
+            today: prepared.today.clone(),
+        };
+        let panel = prepared.panel.as_ref();
+        let mut others = panel.map(|panel| panel.others(&prepared.change)).unwrap_or_default();
+        others.extend(self.review.named_files());
+        let models = panel.map(Panel::record);
+        Recording::new(&prepared.change, &others, terms, models, &self.review)
+    }
+}
