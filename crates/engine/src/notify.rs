@@ -1,10 +1,10 @@
 //! What agents tell of changes elsewhere: on pull requests, and on tickets.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assay_agents::config::roster::AgentConfig;
 use assay_agents::log::{Level, Log, TaskLog};
-use assay_agents::news::{Announce, News, Word};
+use assay_agents::news::{Announce, Announcers, InTheLog, News, Word};
 use assay_agents::work::{Failed, Job};
 use assay_agents::workflow::{Publishes, git_failed};
 use assay_base::text::first_chars;
@@ -19,13 +19,32 @@ use assay_store::pulls::{self, CommitId, Pull, RepositoryName, TicketKey};
 use assay_store::task::Task;
 use serde_json::Value;
 
+use crate::config::agents::AgentSettings;
 use crate::config::jira::StoredJira;
+use crate::config::service::A_MOMENT;
+use crate::publish;
 
 /// The longest title of a pull request.
 const TITLE: usize = 200;
 
 /// How much of a task's description a pull request says.
 const BODY: usize = 4_000;
+
+/// Returns the notifiers that are told what agents do.
+pub fn notifiers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Result<Announcers> {
+    let mut all: Vec<Box<dyn Announce>> = vec![Box::new(InTheLog)];
+    let configuration = &settings.configuration;
+    if configuration.github.has_key() || configuration.jira.is_configured() {
+        let services = configuration.services();
+        let mail = publish::mail(configuration.environment(), root, &services, A_MOMENT, |_| {})?;
+        let warning = publish::old_outbox(configuration.environment(), root);
+        warning.iter().for_each(|warning| log.tell(Level::Warning, warning));
+        if mail.github.is_some() || mail.jira.is_some() {
+            all.push(Box::new(ByMail { mail, jira: configuration.jira.clone() }));
+        }
+    }
+    Ok(all.into())
+}
 
 /// Tells by letters, which are kept until they arrived.
 pub struct ByMail {

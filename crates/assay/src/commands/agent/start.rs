@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
 use assay_agents::log::{self, Form, Level, Log};
-use assay_agents::news::{Announce, Announcers, InTheLog};
 use assay_agents::patience::patiently;
 use assay_agents::seat::{Seat, Supervising, Working};
 use assay_agents::stop::Stop;
@@ -19,9 +18,7 @@ use assay_agents::worker::{Ended, OnWait, Worker};
 use assay_base::text::first_chars;
 use assay_engine::agent_work;
 use assay_engine::config::agents::AgentSettings;
-use assay_engine::config::service;
-use assay_engine::notify::ByMail;
-use assay_engine::publish;
+use assay_engine::notify::notifiers;
 use assay_engine::queues;
 use assay_rules::redact;
 use assay_sandbox::Command;
@@ -227,7 +224,7 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
         agent: Arc::new(agent.clone()),
         name: args.name.clone(),
         works: Arc::new(agent_work::works(root, &settings)?),
-        announce: announcers(root, &settings, &log)?,
+        announce: notifiers(root, &settings, &log)?,
         log: Arc::new(log),
         on_wait,
         stop,
@@ -243,22 +240,6 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
         Ended::Asked => Exit::Ready,
         Ended::MidTask => Exit::Incomplete,
     })
-}
-
-/// Returns the notifiers that are told what agents do.
-fn announcers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Result<Announcers> {
-    let mut all: Vec<Box<dyn Announce>> = vec![Box::new(InTheLog)];
-    let configuration = &settings.configuration;
-    if configuration.github.has_key() || configuration.jira.is_configured() {
-        let services = configuration.services();
-        let mail = publish::mail(environment(), root, &services, service::A_MOMENT, |_| {})?;
-        let warning = publish::old_outbox(environment(), root);
-        warning.iter().for_each(|warning| log.tell(Level::Warning, warning));
-        if mail.github.is_some() || mail.jira.is_some() {
-            all.push(Box::new(ByMail { mail, jira: configuration.jira.clone() }));
-        }
-    }
-    Ok(all.into())
 }
 
 /// Returns the function that notes in a worker's seat why it waits for its queue, for `agent status`. It

@@ -1,0 +1,382 @@
+//! What is installed and configured, what is missing, and how to get it: [`diagnose`].
+
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::bail;
+use assay_review::baseline::Baseline;
+use assay_review::command::CommandReviewer;
+use assay_review::command::known::{self, KNOWN, Known};
+use assay_review::persona::Personas;
+use assay_rules::{Rulebook, examples};
+use assay_sandbox::{Command, Held, KeySource};
+use assay_store::postgres::PgQueue;
+use assay_store::pulls::RepositoryName;
+
+use crate::config::agents::AgentSettings;
+use crate::config::github::StoredGithub;
+use crate::config::{self, Configuration};
+use crate::environment::Environment;
+use crate::queues;
+use crate::wording::count;
+
+/// The longest time that a database may take to answer.
+const LONGEST: Duration = Duration::from_secs(3);
+
+/// The result of one check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// The state of the thing that was checked.
+    pub health: Health,
+    /// A line about it.
+    pub what: String,
+}
+
+/// The state of a thing that was checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Health {
+    /// It works.
+    Good,
+    /// It is not there, and need not be.
+    Missing,
+    /// It is there or asked for, and does not work.
+    Bad,
+}
+
+/// Checks the programs, the repository around a folder, its configuration and the services. No service
+/// and no model is asked.
+pub fn diagnose(environment: &Environment, folder: &Path) -> Vec<Diagnosis> {
+    let mut lines = vec![git()];
+    let root = assay_change::root(folder);
+    match &root {
+        Ok(root) => lines.extend(repository(environment, root)),
+        Err(error) => lines.push(bad(format!("no repository: {error}"))),
+    }
+    let root = root.as_deref().ok();
+    lines.extend(limits());
+    let configured = root.map(|root| configured(environment, root)).unwrap_or_default();
+    lines.extend(KNOWN.iter().map(|known| {
+        let asked_for = configured.iter().any(|command| command.name == known.name);
+        analyser(known, root, asked_for)
+    }));
+    let own = configured.iter().filter(|command| known::named(&command.name).is_none());
+    lines.extend(own.map(|command| own_analyser(environment, root, command)));
+    lines.extend(models(environment, root));
+    lines.extend(services(environment, root));
+    lines
+}
+
+fn good(what: String) -> Diagnosis {
+    Diagnosis { health: Health::Good, what }
+}
+
+fn missing(what: String) -> Diagnosis {
+    Diagnosis { health: Health::Missing, what }
+}
+
+fn bad(what: String) -> Diagnosis {
+    Diagnosis { health: Health::Bad, what }
+}
+
+/// Returns the first line of what a program prints about its version.
+fn version(program: &str, args: &[&str]) -> Option<String> {
+    let command = Command::new(program).args(args).time(Duration::from_secs(10));
+    let finished = command.run().ok().filter(|finished| finished.status.success())?;
+    String::from_utf8_lossy(&finished.stdout).lines().next().map(str::to_owned)
+}
+
+fn git() -> Diagnosis {
+    match version("git", &["--version"]) {
+        Some(version) => good(version),
+        None => bad("git is not installed or not on PATH; assay cannot do without".into()),
+    }
+}
+
+fn repository(environment: &Environment, root: &Path) -> Vec<Diagnosis> {
+    let mut lines = vec![good(format!("repository {}", root.display()))];
+    lines.push(match Configuration::on_disk(environment, root) {
+        Ok(Some(_)) => good(format!("{} is read", config::PATH)),
+        Ok(None) => missing(format!("no {}; `assay init` writes one", config::PATH)),
+        Err(error) => bad(first_line(&format!("{error:#}"))),
+    });
+    lines.extend(agents(environment, root));
+    lines.push(rules(root));
+    lines.push(personas(root));
+    let baseline = config::read_optional(root, assay_review::baseline::PATH);
+    let baseline = baseline.map(|text| text.unwrap_or_default());
+    lines.push(match baseline.and_then(|text| Ok(Baseline::read(&text)?)) {
+        Ok(baseline) if baseline.accepted.is_empty() => {
+            missing("nothing was accepted into a baseline".into())
+        }
+        Ok(baseline) => good(format!("the baseline has {} findings", baseline.accepted.len())),
+        Err(error) => bad(error.to_string()),
+    });
+    lines
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Checks the agents, unless the configuration was found to be bad already.
+fn agents(environment: &Environment, root: &Path) -> Vec<Diagnosis> {
+    if Configuration::on_disk(environment, root).is_err() {
+        return Vec::new();
+    }
+    let settings = match AgentSettings::on_disk(environment, root) {
+        Ok(settings) => settings,
+        Err(error) => return vec![bad(first_line(&format!("{error:#}")))],
+    };
+    let agents = settings.roster.agents().iter().filter(|agent| agent.enabled);
+    let names: Vec<&str> = agents.map(|agent| agent.id.as_str()).collect();
+    let queue = match settings.configuration.queue.url {
+        Some(_) => "in a database",
+        None => "in files",
+    };
+    let servers = count(settings.mcp.servers.len(), "MCP server");
+    let team = good(format!("agents: {}; their queue is {queue}; {servers}", names.join(", ")));
+    std::iter::once(team).chain(database(&settings)).collect()
+}
+
+/// Tries the queue's database, if it is in one.
+fn database(settings: &AgentSettings) -> Option<Diagnosis> {
+    let url = match queues::database(settings) {
+        Ok(url) => url?.to_owned(),
+        Err(error) => return Some(bad(error.to_string())),
+    };
+    let (sender, answer) = mpsc::channel();
+    // A thread whose database never answers ends with the process.
+    thread::spawn(move || sender.send(PgQueue::version(&url)));
+    Some(match answer.recv_timeout(LONGEST) {
+        Ok(Ok(version)) => {
+            good(format!("the queue's database answers; its tables are of version {version}"))
+        }
+        Ok(Err(error)) => {
+            bad(assay_rules::redact(&format!("{:#}", anyhow::Error::from(error))).into_owned())
+        }
+        Err(_) => bad(format!("the queue's database has not answered in {} s", LONGEST.as_secs())),
+    })
+}
+
+/// Reads the repository's own rules and holds them against their examples.
+fn rules(root: &Path) -> Diagnosis {
+    let rules = match config::rules_on_disk(root) {
+        Ok(rules) => rules,
+        Err(error) => return bad(format!("{error:#}")),
+    };
+    if rules.is_empty() {
+        return missing(format!("no rules of the repository's own in {}", config::RULES));
+    }
+    let count = rules.len();
+    if let Err(error) = Rulebook::with_repository_rules(rules.clone()) {
+        return bad(error.to_string());
+    }
+    let mut held = 0;
+    for (name, rule) in &rules {
+        let beside = root.join(name).with_extension("test.yml");
+        let Ok(beside) = fs::read_to_string(beside) else { continue };
+        match examples::hold(name, rule, &beside) {
+            Ok(_) => held += 1,
+            Err(error) => return bad(error.to_string()),
+        }
+    }
+    good(format!("{count} rules of the repository's own; {held} have examples, which hold"))
+}
+
+fn personas(root: &Path) -> Diagnosis {
+    let own = match config::personas_on_disk(root) {
+        Ok(own) => own,
+        Err(error) => return bad(format!("{error:#}")),
+    };
+    let count = own.len();
+    match Personas::with_repository_personas(own) {
+        Err(error) => bad(error.to_string()),
+        Ok(_) if count == 0 => {
+            missing(format!("no personas of the repository's own in {}", config::PERSONAS))
+        }
+        Ok(_) => good(format!("{count} personas of the repository's own")),
+    }
+}
+
+/// Checks which models could be asked.
+fn models(environment: &Environment, root: Option<&Path>) -> Vec<Diagnosis> {
+    let configuration =
+        root.and_then(|root| Configuration::on_disk(environment, root).ok().flatten());
+    let configured = configuration.map(|configuration| configuration.models().list());
+    let mut lines: Vec<Diagnosis> = Vec::new();
+    for (name, about) in configured.unwrap_or_default() {
+        lines.push(match about {
+            Ok(model) => good(format!("the model {name} is {model}")),
+            Err(error) => bad(first_line(&format!("{error:#}"))),
+        });
+    }
+    let has = |name: &str| environment.variable(name).is_some_and(|value| !value.is_empty());
+    let keys = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
+    lines.extend(keys.iter().filter(|name| has(name)).map(|name| good(format!("{name} is set"))));
+    for program in ["claude", "codex"] {
+        if let Some(version) = version(program, &["--version"]) {
+            lines.push(missing(format!(
+                "{program} is there: {version}; `models.use` can name it as a model"
+            )));
+        }
+    }
+    if lines.iter().all(|line| line.health != Health::Good) {
+        lines.push(missing(
+            "no model is configured: reviews are by rules and analysers alone".into(),
+        ));
+    }
+    lines
+}
+
+/// Checks which services could be asked.
+fn services(environment: &Environment, root: Option<&Path>) -> Vec<Diagnosis> {
+    let configuration = match root.map(|root| Configuration::on_disk_or_default(environment, root))
+    {
+        Some(Ok(configuration)) => configuration,
+        // The error was reported with the repository.
+        Some(Err(_)) => return Vec::new(),
+        None => Configuration::without_file(environment),
+    };
+    let Configuration { github, jira, linear, .. } = &configuration;
+    let mut lines = self::github(github);
+    let key = |source: anyhow::Result<KeySource>| match source? {
+        KeySource::Variable { name, value: None } => bail!("the variable `{name}` is not set"),
+        source => Ok(format!("its key comes from {source}")),
+    };
+    let jira = match jira.is_configured() {
+        false => missing(format!("no JIRA is configured; `jira` in {} does that", config::PATH)),
+        true => match jira.flavour().and_then(|_| key(jira.key())) {
+            Ok(key) => good(format!("JIRA is configured; {key}")),
+            Err(error) => bad(first_line(&format!("JIRA cannot be asked: {error:#}"))),
+        },
+    };
+    let linear = match linear.is_configured() {
+        false => missing("Linear is not told of loops: LINEAR_API_KEY is not set".to_owned()),
+        true => match linear.team().and_then(|_| key(linear.key())) {
+            Ok(key) => good(format!("Linear is told of loops; {key}")),
+            Err(error) => bad(first_line(&format!("Linear cannot be asked: {error:#}"))),
+        },
+    };
+    lines.extend([jira, linear]);
+    lines
+}
+
+/// Checks what is configured for GitHub. No key command is run.
+fn github(settings: &StoredGithub) -> Vec<Diagnosis> {
+    if !settings.is_configured() {
+        return vec![missing("GitHub is not configured: `github.repositories` names none".into())];
+    }
+    let (url, key) = match settings.url().and_then(|url| Ok((url, settings.key()?))) {
+        Ok(both) => both,
+        Err(error) => return vec![bad(first_line(&format!("{error:#}")))],
+    };
+    let names: Vec<&str> = settings.repositories.iter().map(RepositoryName::as_str).collect();
+    let repositories = match names.is_empty() {
+        true => {
+            missing("`github.repositories` names none; `assay watch-prs` needs `--repo`".to_owned())
+        }
+        false => good(format!("repositories on GitHub: {}", names.join(", "))),
+    };
+    let token = match &key {
+        KeySource::None => missing(format!("GitHub at {url} is asked without a token")),
+        KeySource::Variable { value: None, name } => {
+            bad(format!("there is no token for GitHub at {url}: set the variable `{name}`"))
+        }
+        KeySource::Variable { .. } | KeySource::Command(_) => {
+            good(format!("the token for GitHub at {url} is from {key}"))
+        }
+    };
+    vec![repositories, token]
+}
+
+/// Checks how far this system can limit analysers and checks.
+fn limits() -> Vec<Diagnosis> {
+    let limits = assay_sandbox::limits();
+    let line = |what: &str, held: Held| match held {
+        Held::Wholly => good(format!("analysers can be kept from {what}")),
+        Held::Partly => good(format!("analysers can mostly be kept from {what}")),
+        Held::Unsupported => missing(format!("this system cannot keep analysers from {what}")),
+    };
+    let mut lines = vec![line("writing files", limits.files), line("the network", limits.network)];
+    lines.push(match limits.reading {
+        Held::Wholly => good("the secrets in a home can be hidden from checks".to_owned()),
+        Held::Partly => good(
+            "the secrets in a home can mostly be hidden from checks: root can read disks"
+                .to_owned(),
+        ),
+        Held::Unsupported => {
+            missing("the secrets in a home CANNOT BE HIDDEN from checks on this system".to_owned())
+        }
+    });
+    lines.push(match limits.processes {
+        Held::Wholly => good("checks that start processes without end are contained".to_owned()),
+        Held::Partly => good("checks that start processes without end are mostly contained".into()),
+        Held::Unsupported => missing(
+            "checks that start processes without end are NOT CONTAINED: there is no control group \
+             for us, and root has no limit"
+                .to_owned(),
+        ),
+    });
+    lines.push(match limits.memory {
+        Held::Wholly => good("checks that take memory without end are contained".to_owned()),
+        Held::Partly => good("of checks, each process can be kept from taking all memory".into()),
+        Held::Unsupported => {
+            missing("checks that take memory without end are NOT CONTAINED".to_owned())
+        }
+    });
+    lines
+}
+
+fn configured(environment: &Environment, root: &Path) -> Vec<CommandReviewer> {
+    let configuration = Configuration::on_disk(environment, root).ok().flatten();
+    configuration.and_then(|configuration| configuration.commands().ok()).unwrap_or_default()
+}
+
+/// Looks for the program of an analyser of the repository's own, without running it.
+fn own_analyser(
+    environment: &Environment,
+    root: Option<&Path>,
+    command: &CommandReviewer,
+) -> Diagnosis {
+    let CommandReviewer { name, program, .. } = command;
+    let path = environment.variable("PATH").unwrap_or_default();
+    let folders = path.split(':').map(|path| Path::new(path).join(program));
+    let there = match program.contains('/') {
+        true => root.is_some_and(|root| root.join(program).is_file()),
+        false => folders.into_iter().any(|file| file.is_file()),
+    };
+    match there {
+        true => good(format!("{name} reads changes")),
+        false => bad(format!("{name} is configured, and its program is not there")),
+    }
+}
+
+fn analyser(known: &Known, root: Option<&Path>, asked_for: bool) -> Diagnosis {
+    let Known { name, how_to_get, .. } = known;
+    let version = in_repository(known, root).or_else(|| version(known.program, known.version));
+    match (version, asked_for) {
+        (Some(version), true) => good(format!("{name} reads changes: {version}{}", asides(known))),
+        (Some(version), false) => {
+            missing(format!("{name} is there and not configured: {version}{}", asides(known)))
+        }
+        (None, true) => bad(format!("{name} is configured and not there; get it: {how_to_get}")),
+        (None, false) => missing(format!("{name} is not there; get it: {how_to_get}")),
+    }
+}
+
+/// Returns the path of an analyser in the repository. It is not asked for its version: it is code of
+/// the repository, which the user did not ask to run.
+fn in_repository(known: &Known, root: Option<&Path>) -> Option<String> {
+    let path = format!("{}/{}", known.own_folder?, known.program);
+    root?.join(&path).is_file().then_some(path)
+}
+
+/// Returns notes for a user who wants to configure an analyser.
+fn asides(known: &Known) -> String {
+    let needs = known.needs.map(|needs| format!("; it needs {needs}"));
+    let runs = known.runs_code.map(|how| format!("; it runs code of the repository: {how}"));
+    [needs, runs].into_iter().flatten().collect()
+}

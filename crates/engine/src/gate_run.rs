@@ -1,0 +1,109 @@
+//! Verifying and fixing in a run of a gate: [`GateWork`].
+
+use assay_findings::path::RepoPath;
+use assay_gates::digest::Digest;
+use assay_gates::run::Work;
+use assay_gates::verify::VerifiedGate;
+use assay_review::fixer::Errand;
+use assay_review::persona::Tier;
+use assay_sandbox::Command;
+
+use crate::config::fixer::{ChosenFixer, FixerCommand};
+use crate::gate_session::{Asked, Opened};
+use crate::models::{self, Line, ModelRequest};
+use crate::reporter::Reporter;
+
+/// The role of a model that fixes.
+const BRIEF: &str = "You mend a plan, or code and documents, so that the points of a checklist that \
+                     failed hold. Each point says what was found, where, and what to do.";
+
+/// The work of a run of a gate. The gate is opened anew for each step, as its files change in between,
+/// and on the same terms.
+pub struct GateWork<'a> {
+    /// The gate that is meant.
+    pub asked: Asked<'a>,
+    /// The gate as it was opened first.
+    pub first: &'a Opened,
+    /// Takes messages on edits that were refused.
+    pub reporter: &'a dyn Reporter,
+}
+
+impl GateWork<'_> {
+    fn open(&self) -> anyhow::Result<Opened> {
+        self.first.again(self.asked)
+    }
+}
+
+impl Work for GateWork<'_> {
+    type Error = anyhow::Error;
+
+    fn verify(&self) -> anyhow::Result<VerifiedGate> {
+        let opened = self.open()?;
+        Ok(opened.with_gate(|gate| gate.verify(opened.asked()))?)
+    }
+
+    fn begin_fix(&self) -> anyhow::Result<()> {
+        let opened = self.open()?;
+        let author = match &opened.terms.fixer {
+            Some(ChosenFixer::Command(FixerCommand { program, .. })) => program.as_str(),
+            Some(ChosenFixer::Model) => "model",
+            None => return Ok(()),
+        };
+        Ok(opened.with_gate(|gate| gate.credit(author))?)
+    }
+
+    fn content(&self) -> anyhow::Result<Digest> {
+        let opened = self.open()?;
+        Ok(opened.with_gate(|gate| gate.subject.whole(opened.phase)))
+    }
+
+    fn fix(&self, guidance: &str) -> Result<(), String> {
+        let opened = self.open().map_err(|error| format!("{error:#}"))?;
+        match &opened.terms.fixer {
+            Some(ChosenFixer::Command(FixerCommand { program, args, env, time })) => {
+                let command = Command::new(program).args(args).time(*time);
+                // It gets no key but those that it is given by name.
+                let given = env
+                    .iter()
+                    .filter_map(|name| Some((name, self.asked.environment.variable(name)?)));
+                let command =
+                    given.fold(command, |command, (name, value)| command.env(name, value));
+                by_command(&opened, command, guidance)
+            }
+            Some(ChosenFixer::Model) => by_model(&opened, guidance, self.reporter),
+            None => Err("nobody is configured to fix anything".to_owned()),
+        }
+    }
+}
+
+/// Runs the command that fixes, which reads the guidance from its standard input.
+fn by_command(opened: &Opened, command: Command, guidance: &str) -> Result<(), String> {
+    let plan = opened.made_from.plan.as_deref().unwrap_or_default();
+    let run = command
+        .folder(&opened.place.root)
+        .env("ASSAY_GATE_PHASE", opened.phase.name())
+        .env("ASSAY_GATE_PLAN", plan)
+        .input(guidance.as_bytes().to_vec())
+        .run();
+    let finished = run.map_err(|error| error.to_string())?;
+    if finished.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&finished.stderr);
+    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
+    Err(format!("it ended with {}: {}", finished.status, last.trim()))
+}
+
+fn by_model(opened: &Opened, guidance: &str, reporter: &dyn Reporter) -> Result<(), String> {
+    let files: Vec<RepoPath> = opened.files();
+    let (models, root) = (&opened.terms.models, &opened.place.root);
+    let told = |error: anyhow::Error| format!("{error:#}");
+    let line = Line::open(&ModelRequest::default(), models, root).map_err(told)?;
+    let fixer = models::fixer(models, Tier::Default, &line).map_err(told)?;
+    let errand = Errand { brief: BRIEF, findings: guidance, files: &files };
+    let mended = fixer.fix(&opened.place.root, &errand).map_err(|error| error.to_string())?;
+    for refused in &mended.refused {
+        reporter.warn(&format!("an edit was refused: {refused}"));
+    }
+    Ok(())
+}
