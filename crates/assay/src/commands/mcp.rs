@@ -8,39 +8,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use assay_agents::config::roster::{self, AgentConfig};
-use assay_agents::workflow::{OWN_AGENT, OWN_TASK, ROOT};
-use assay_engine::config::agents::AgentSettings;
-use assay_engine::config::service::A_MOMENT;
-use assay_engine::delegated_review::Repository;
 use assay_engine::queues;
-use assay_review::handed_in::HandedIn;
 use assay_serve::door::Door;
-use assay_serve::electron::{self, App};
-use assay_serve::github;
-use assay_serve::jira::{self, Board};
 use assay_serve::mcp::http::Listener;
 use assay_serve::mcp::{Server, stdio};
-use assay_serve::review;
+use assay_serve::servers::Opening;
 use assay_serve::stop::Stop;
-use assay_serve::task_queue::{self, Desk};
-use assay_services::browser::Endpoint;
-use assay_services::permit::Permit;
 use clap::ValueEnum;
 
 use crate::doors::{self, TokenPlace};
 use crate::exit::Exit;
+use crate::messages::Stderr;
 use crate::output;
-use crate::process::{environment, state_of, variable};
+use crate::process::{environment, state_of};
 use crate::signals;
-
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The variable with the debugging port of the app that agents try out.
-const DEBUG_PORT: &str = "ELECTRON_DEBUG_PORT";
-
-/// The port that apps have by habit.
-const USUAL_DEBUG_PORT: u16 = 9222;
 
 /// Which server, and how it is reached.
 #[derive(clap::Args)]
@@ -102,14 +83,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if !matches!(args.server, Name::Github | Name::Jira) && args.agent.is_some() {
         bail!("`--agent` is for the servers `github` and `jira` only");
     }
+    let opening = Opening {
+        environment: environment(),
+        root: root.clone(),
+        reporter: Arc::new(Stderr),
+        version: env!("CARGO_PKG_VERSION"),
+    };
     let server = match args.server {
-        Name::TaskQueue => task_queue(root.clone())?,
-        Name::Review => {
-            review::server(Arc::new(Repository::new(environment(), root.clone())), VERSION)
-        }
-        Name::Electron => electron(args, &root)?,
-        Name::Github => github(args, root.clone())?,
-        Name::Jira => jira(args, &root)?,
+        Name::TaskQueue => opening.task_queue()?,
+        Name::Review => opening.review(),
+        Name::Electron => opening.electron(args.port, args.allow_eval)?,
+        Name::Github => opening.github(args.agent.as_deref())?,
+        Name::Jira => opening.jira(args.agent.as_deref())?,
     };
     match args.http {
         None => serve_stdio(&server)?,
@@ -132,107 +117,6 @@ pub(super) fn serve_stdio(server: &Server) -> anyhow::Result<()> {
     let (input, output) = streams()?;
     stdio::serve(server, input, output, &stop)?;
     Ok(())
-}
-
-/// Serves the queue of a repository. An agent's program runs in a work tree: what it reports is held
-/// against that, and the queue is that of the repository which the agent works for.
-fn task_queue(here: PathBuf) -> anyhow::Result<Server> {
-    let root = variable(ROOT).map_or_else(|| here.clone(), PathBuf::from);
-    let parent = variable(OWN_TASK).map(|id| id.parse()).transpose().context(OWN_TASK)?;
-    let settings = AgentSettings::on_disk(environment(), &root)?;
-    let agents = settings.roster.agents();
-    let configured = &settings.configuration.github;
-    let github = match configured.is_configured() {
-        true => configured.open(A_MOMENT, tell)?,
-        false => None,
-    };
-    let desk = Desk {
-        queue: queues::open(&root, &settings)?.into(),
-        agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
-        parent,
-        reports: HandedIn::open(&state_of(&root))?,
-        root: here,
-        github,
-        repositories: configured.repositories.clone(),
-    };
-    Ok(task_queue::server(desk, VERSION))
-}
-
-/// Serves GitHub, to an agent as far as it is permitted.
-fn github(args: &Args, here: PathBuf) -> anyhow::Result<Server> {
-    let root = variable(ROOT).map_or(here, PathBuf::from);
-    let settings = AgentSettings::on_disk(environment(), &root)?;
-    let configured = &settings.configuration.github;
-    let tickets = settings.configuration.jira.open(A_MOMENT, tell)?;
-    let desk = github::Desk {
-        github: configured.required(A_MOMENT, tell)?,
-        repositories: configured.repositories.clone(),
-        permit: permit(agent(args, &settings)?),
-        tickets,
-    };
-    Ok(github::server(desk, VERSION))
-}
-
-/// Tells whoever looks on why something waits.
-fn tell(text: &str) {
-    // Whoever closed stderr does not want to hear of it.
-    let _ = writeln!(io::stderr(), "{text}");
-}
-
-/// Gives what whoever calls may do: what its agent may, or all that a person may.
-fn permit(agent: Option<&AgentConfig>) -> Permit {
-    agent.map_or(Permit::Person, AgentConfig::permit)
-}
-
-/// Serves an app on this machine. Its pictures are kept in the repository.
-fn electron(args: &Args, root: &Path) -> anyhow::Result<Server> {
-    let port = match (args.port, variable(DEBUG_PORT)) {
-        (Some(port), _) => port,
-        (None, Some(text)) => match text.trim().parse() {
-            Ok(port) if port != 0 => port,
-            _ => bail!("the variable `{DEBUG_PORT}` is no port: `{text}`"),
-        },
-        (None, None) => USUAL_DEBUG_PORT,
-    };
-    // An agent need not be in the folder that the server was started in.
-    let pictures = state_of(root).open("e2e")?;
-    pictures.make()?;
-    let folder = pictures.path();
-    let folder = folder.canonicalize().with_context(|| format!("`{}`", folder.display()))?;
-    let app = App::new(Endpoint::local(port), folder);
-    let app = if args.allow_eval { app.allowing_eval() } else { app };
-    Ok(electron::server(app, VERSION))
-}
-
-/// Serves tickets. An agent's program runs in a work tree, which it can change: what it may do is
-/// read where it works for. Without a JIRA the server starts too, and its tools answer what is
-/// missing: an agent that is given several servers must not fail for one of them.
-fn jira(args: &Args, here: &Path) -> anyhow::Result<Server> {
-    let root = variable(ROOT).map_or_else(|| here.to_owned(), PathBuf::from);
-    let settings = AgentSettings::on_disk(environment(), &root)?;
-    let agent = agent(args, &settings)?;
-    let stored = &settings.configuration.jira;
-    let board = Board {
-        // What is wrong in the configuration was refused when it was read.
-        jira: stored.required(A_MOMENT, tell).map_err(|error| format!("{error:#}")),
-        permit: permit(agent),
-        project: stored.project.clone(),
-        names: stored.names(agent),
-    };
-    Ok(jira::server(board, VERSION))
-}
-
-/// Gives the agent whose permissions hold. One that works under its own name takes no other.
-fn agent<'a>(args: &Args, settings: &'a AgentSettings) -> anyhow::Result<Option<&'a AgentConfig>> {
-    let id = match (&args.agent, variable(OWN_AGENT)) {
-        (Some(asked), Some(own)) if *asked != own => {
-            bail!("`--agent {asked}` is not who asks: `{OWN_AGENT}` is `{own}`")
-        }
-        (asked, own) => own.or_else(|| asked.clone()),
-    };
-    let Some(id) = id else { return Ok(None) };
-    let known = settings.roster.of_worker(&id);
-    known.map(Some).with_context(|| format!("there is no agent `{id}`; see `{}`", roster::PATH))
 }
 
 /// Takes stdin and stdout as files of our own.

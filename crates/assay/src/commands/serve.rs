@@ -4,26 +4,20 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
 use assay_engine::config::agents::AgentSettings;
-use assay_engine::config::service::WebhookSecret;
 use assay_engine::queues;
 use assay_findings::write::plain;
 use assay_serve::door::Door;
-use assay_serve::hooks::{self, Hooks, Secret, Setup};
+use assay_serve::hooks::{Hooks, Setup};
 use assay_serve::site::{Listener, Site};
 use assay_serve::stop::Stop;
-use assay_store::queue::Queue;
 
 use crate::doors::{self, TokenPlace};
 use crate::exit::Exit;
 use crate::process::{environment, state_of};
 use crate::signals;
-
-/// How long it is waited for a service at a time, while whoever sent a delivery waits for an answer.
-const BRIEFLY: Duration = Duration::from_secs(2);
 
 /// How the server is reached.
 #[derive(clap::Args)]
@@ -51,7 +45,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::on_disk(environment(), &root)?;
     let state = state_of(&root);
     let own = state.open("serve")?;
-    let setup = setup(&settings, queues::open(&root, &settings)?.into())?;
+    let log = Arc::new(|line: &str| say(&format!("{} {line}", jiff::Timestamp::now())));
+    let setup = Setup::configured(&settings, queues::open(&root, &settings)?.into(), say, log)?;
     let file = || match args.token_file.clone() {
         Some(path) => Ok(TokenPlace::Named(path)),
         None => Ok(TokenPlace::Own(own, "token".to_owned())),
@@ -67,37 +62,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     say(&format!("listening on {}", listener.url()));
     listener.serve(Site { hooks, queue, reviewer }, &stop)?;
     Ok(Exit::Ready)
-}
-
-/// Puts together what triggers work with.
-fn setup(settings: &AgentSettings, queue: Arc<dyn Queue>) -> anyhow::Result<Setup> {
-    let configuration = &settings.configuration;
-    let agents = settings.roster.agents();
-    let pulls = configuration.github.open(BRIEFLY, say)?;
-    let tickets = configuration.jira.open(BRIEFLY, say)?;
-    Ok(Setup {
-        queue,
-        reviewer: configuration.workflow.reviewer.clone(),
-        agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
-        github: hooks::Github {
-            repositories: configuration.github.repositories.clone(),
-            secret: secret(configuration.github.webhook_secret())?,
-            labels: configuration.github.labels.clone(),
-        },
-        jira: hooks::Jira {
-            secret: secret(configuration.jira.webhook_secret())?,
-            status: configuration.jira.review_status().to_owned(),
-        },
-        pulls,
-        tickets,
-        log: Arc::new(|line: &str| say(&format!("{} {line}", jiff::Timestamp::now()))),
-    })
-}
-
-fn secret(configured: Option<WebhookSecret>) -> anyhow::Result<Option<Secret>> {
-    let secret = configured
-        .map(|WebhookSecret { variable, text }| Secret::new(&text, format!("`{variable}`")));
-    secret.transpose().context("webhooks cannot be told from anybody else's")
 }
 
 /// Says a line on stderr. Whoever closed it does not want to hear of it.

@@ -27,6 +27,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::config::service::WebhookSecret;
 use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::queue::Queue;
 use assay_store::task::{AgentId, QueueName};
@@ -41,6 +44,9 @@ use self::limits::Limits;
 use crate::door::Door;
 
 pub use self::secret::{Secret, SecretError};
+
+/// The longest wait for a service at a time, while the sender of a delivery waits for an answer.
+const BRIEFLY: Duration = Duration::from_secs(2);
 
 /// So long a delivery may take from when it was read to its answer: GitHub waits for ten seconds.
 const ANSWER_WITHIN: Duration = Duration::from_secs(8);
@@ -87,6 +93,43 @@ pub struct Setup {
     pub tickets: Option<assay_services::jira::Jira>,
     /// Gets a line for each delivery.
     pub log: Log,
+}
+
+impl Setup {
+    /// Puts together the triggers that are configured. `waiting` is called with the reason for which a
+    /// service is waited for.
+    pub fn configured(
+        settings: &AgentSettings,
+        queue: Arc<dyn Queue>,
+        waiting: impl Fn(&str) + Send + Sync + Clone + 'static,
+        log: Log,
+    ) -> anyhow::Result<Setup> {
+        let configuration = &settings.configuration;
+        let agents = settings.roster.agents();
+        Ok(Setup {
+            queue,
+            reviewer: configuration.workflow.reviewer.clone(),
+            agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
+            github: Github {
+                repositories: configuration.github.repositories.clone(),
+                secret: configured_secret(configuration.github.webhook_secret())?,
+                labels: configuration.github.labels.clone(),
+            },
+            jira: Jira {
+                secret: configured_secret(configuration.jira.webhook_secret())?,
+                status: configuration.jira.review_status().to_owned(),
+            },
+            pulls: configuration.github.open(BRIEFLY, waiting.clone())?,
+            tickets: configuration.jira.open(BRIEFLY, waiting)?,
+            log,
+        })
+    }
+}
+
+fn configured_secret(configured: Option<WebhookSecret>) -> anyhow::Result<Option<Secret>> {
+    let secret = configured
+        .map(|WebhookSecret { variable, text }| Secret::new(&text, format!("`{variable}`")));
+    secret.transpose().context("webhooks cannot be told from anybody else's")
 }
 
 /// Gets lines for people. No secret and no body is ever in them.

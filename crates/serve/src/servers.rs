@@ -1,0 +1,159 @@
+//! The MCP servers of a repository, opened as its configuration says: [`Opening`].
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use assay_agents::config::roster::{self, AgentConfig};
+use assay_agents::workflow::{OWN_AGENT, OWN_TASK, ROOT};
+use assay_engine::config::agents::AgentSettings;
+use assay_engine::config::service::A_MOMENT;
+use assay_engine::delegated_review::Repository;
+use assay_engine::environment::Environment;
+use assay_engine::queues;
+use assay_engine::reporter::Reporter;
+use assay_review::handed_in::HandedIn;
+use assay_services::browser::Endpoint;
+use assay_services::permit::Permit;
+
+use crate::electron::{self, App};
+use crate::github;
+use crate::jira::{self, Board};
+use crate::mcp::Server;
+use crate::review;
+use crate::task_queue::{self, Desk};
+
+/// The variable with the debugging port of the app that agents try out.
+const DEBUG_PORT: &str = "ELECTRON_DEBUG_PORT";
+
+/// The port that apps have by habit.
+const USUAL_DEBUG_PORT: u16 = 9222;
+
+/// A repository whose servers are opened.
+pub struct Opening<'a> {
+    /// The environment of the front end.
+    pub environment: &'a Environment,
+    /// The root of the repository.
+    pub root: PathBuf,
+    /// Takes the reasons for which a service is waited for.
+    pub reporter: Arc<dyn Reporter>,
+    /// The version that the servers name.
+    pub version: &'static str,
+}
+
+impl Opening<'_> {
+    /// Opens the server for tasks. An agent's program runs in a work tree: its reports are compared with
+    /// that, and the queue is that of the repository which the agent works for.
+    pub fn task_queue(&self) -> anyhow::Result<Server> {
+        let root = self.agents_root();
+        let parent = self.environment.variable(OWN_TASK).map(|id| id.parse());
+        let parent = parent.transpose().context(OWN_TASK)?;
+        let settings = AgentSettings::on_disk(self.environment, &root)?;
+        let agents = settings.roster.agents();
+        let configured = &settings.configuration.github;
+        let github = match configured.is_configured() {
+            true => configured.open(A_MOMENT, self.waiting())?,
+            false => None,
+        };
+        let desk = Desk {
+            queue: queues::open(&root, &settings)?.into(),
+            agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
+            parent,
+            reports: HandedIn::open(&self.environment.state_of(&root))?,
+            root: self.root.clone(),
+            github,
+            repositories: configured.repositories.clone(),
+        };
+        Ok(task_queue::server(desk, self.version))
+    }
+
+    /// Opens the server for reviews that the model of an agent reads.
+    pub fn review(&self) -> Server {
+        let repository = Repository::new(self.environment, self.root.clone());
+        review::server(Arc::new(repository), self.version)
+    }
+
+    /// Opens the server for an app on this machine. Its pictures are kept in the repository.
+    pub fn electron(&self, port: Option<u16>, allow_eval: bool) -> anyhow::Result<Server> {
+        let port = match (port, self.environment.variable(DEBUG_PORT)) {
+            (Some(port), _) => port,
+            (None, Some(text)) => match text.trim().parse() {
+                Ok(port) if port != 0 => port,
+                _ => bail!("the variable `{DEBUG_PORT}` is no port: `{text}`"),
+            },
+            (None, None) => USUAL_DEBUG_PORT,
+        };
+        // An agent need not be in the folder that the server was started in.
+        let pictures = self.environment.state_of(&self.root).open("e2e")?;
+        pictures.make()?;
+        let folder = pictures.path();
+        let folder = folder.canonicalize().with_context(|| format!("`{}`", folder.display()))?;
+        let app = App::new(Endpoint::local(port), folder);
+        let app = if allow_eval { app.allowing_eval() } else { app };
+        Ok(electron::server(app, self.version))
+    }
+
+    /// Opens the server for pull requests, with the permissions of an agent or of a person.
+    pub fn github(&self, agent: Option<&str>) -> anyhow::Result<Server> {
+        let settings = AgentSettings::on_disk(self.environment, &self.agents_root())?;
+        let configured = &settings.configuration.github;
+        let tickets = settings.configuration.jira.open(A_MOMENT, self.waiting())?;
+        let desk = github::Desk {
+            github: configured.required(A_MOMENT, self.waiting())?,
+            repositories: configured.repositories.clone(),
+            permit: permit(self.agent(agent, &settings)?),
+            tickets,
+        };
+        Ok(github::server(desk, self.version))
+    }
+
+    /// Opens the server for tickets. An agent's program runs in a work tree, which it can change: its
+    /// permissions are read in the repository that it works for. Without a JIRA the server starts too,
+    /// and its tools answer what is missing: an agent that is given several servers must not fail for
+    /// one of them.
+    pub fn jira(&self, agent: Option<&str>) -> anyhow::Result<Server> {
+        let settings = AgentSettings::on_disk(self.environment, &self.agents_root())?;
+        let agent = self.agent(agent, &settings)?;
+        let stored = &settings.configuration.jira;
+        let board = Board {
+            // An error in the configuration was refused when it was read.
+            jira: stored.required(A_MOMENT, self.waiting()).map_err(|error| format!("{error:#}")),
+            permit: permit(agent),
+            project: stored.project.clone(),
+            names: stored.names(agent),
+        };
+        Ok(jira::server(board, self.version))
+    }
+
+    /// Returns the repository that an agent works for, or else the one that is served.
+    fn agents_root(&self) -> PathBuf {
+        self.environment.variable(ROOT).map_or_else(|| self.root.clone(), PathBuf::from)
+    }
+
+    fn waiting(&self) -> impl Fn(&str) + Send + Sync + 'static {
+        let reporter = Arc::clone(&self.reporter);
+        move |text: &str| reporter.note(text)
+    }
+
+    /// Returns the agent whose permissions hold. One that works under its own name takes no other.
+    fn agent<'s>(
+        &self,
+        asked: Option<&str>,
+        settings: &'s AgentSettings,
+    ) -> anyhow::Result<Option<&'s AgentConfig>> {
+        let id = match (asked, self.environment.variable(OWN_AGENT)) {
+            (Some(asked), Some(own)) if *asked != own => {
+                bail!("`--agent {asked}` is not who asks: `{OWN_AGENT}` is `{own}`")
+            }
+            (asked, own) => own.or_else(|| asked.map(str::to_owned)),
+        };
+        let Some(id) = id else { return Ok(None) };
+        let known = settings.roster.of_worker(&id);
+        known.map(Some).with_context(|| format!("there is no agent `{id}`; see `{}`", roster::PATH))
+    }
+}
+
+/// Returns the permissions of an agent, or those of a person.
+fn permit(agent: Option<&AgentConfig>) -> Permit {
+    agent.map_or(Permit::Person, AgentConfig::permit)
+}
