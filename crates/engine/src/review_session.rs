@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use assay_change::diff::FileDiff;
 use assay_change::state::State;
@@ -26,6 +27,7 @@ use assay_review::runs::Record;
 use assay_review::{
     AtATime, Interest, Interrupt, Order, Review, Reviewer, Rules, Terms, interrupted_report,
 };
+use assay_services::http::{Clock as _, Patience};
 use assay_store::task::Moment;
 
 use crate::config::{Services, Settings};
@@ -33,6 +35,7 @@ use crate::dates::{time_id, today};
 use crate::environment::Environment;
 use crate::models::{Asked, Keeping, Panel};
 use crate::purpose;
+use crate::reporter::Reporter;
 use crate::review_progress::{NoProgress, Recorder, ReviewProgress};
 
 /// The most bytes of changed files that a run keeps to be had again.
@@ -391,4 +394,31 @@ impl Reviewed {
         let models = panel.map(Panel::record);
         Recording::new(&prepared.change, &others, terms, models, &self.review)
     }
+}
+
+/// The waits for the ref of a pull request, which GitHub makes a moment after it is opened.
+const PULL_WAITS: [Duration; 3] =
+    [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
+
+/// Opens a change; one whose pull request is not there is tried a few times.
+pub fn retry_unknown_pull<T>(
+    reporter: &Arc<dyn Reporter>,
+    open: impl Fn() -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let is_unknown_pull =
+        |error: &anyhow::Error| matches!(error.downcast_ref(), Some(GitError::UnknownPull { .. }));
+    for wait in PULL_WAITS {
+        match open() {
+            Err(error) if is_unknown_pull(&error) => {
+                let why = format!("{error:#}; tried again in {} s", wait.as_secs());
+                let reporter = Arc::clone(reporter);
+                let patience = Patience::new(wait, move |text| reporter.note(text));
+                if patience.wait(wait, &why).is_err() {
+                    return Err(error);
+                }
+            }
+            opened => return opened,
+        }
+    }
+    open()
 }

@@ -13,12 +13,12 @@ use assay_review::fixer::Mended;
 use assay_review::runs::{self, StoredFix};
 
 use crate::environment::Environment;
-use crate::models::{Asked, Keeping, ModelRequest};
-use crate::review_session::Prepared;
+use crate::models::{Asked, Keeping, Line, ModelRequest, Panel};
+use crate::review_session::{Prepared, Reviewed};
 use crate::wording::count;
 
 /// Applies the safe fixes of a review that was just made.
-pub fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<Plan> {
+fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<Plan> {
     let fixes = runs::fixes_of(change, synthesis);
     let is_safe = |fix: &StoredFix| fix.class == AutofixClass::SafeAuto;
     let plan = Plan::new(&change.root, fixes.into_iter().filter(is_safe).collect());
@@ -27,11 +27,60 @@ pub fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<Plan
 }
 
 /// Returns true if a finding blocks after fixes that was not there before them.
-pub fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
+fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
     let was_there = |finding: &Finding| {
         before.findings.iter().any(|old| old.fingerprint == finding.fingerprint)
     };
     after.findings.iter().any(|finding| finding.grade.blocks() && !was_there(finding))
+}
+
+/// The outcome of applying the safe fixes of a review.
+pub enum Autofix {
+    /// The fixes stay.
+    Applied {
+        /// The fixes that were applied.
+        fixes: Vec<StoredFix>,
+        /// The session of the change with the fixes.
+        session: Box<Prepared>,
+        /// The review of the change with the fixes.
+        review: Box<Reviewed>,
+    },
+    /// The fixes made something worse, and were taken back.
+    MadeWorse,
+    /// The review of the fixes was interrupted, and the fixes were taken back.
+    Interrupted,
+}
+
+/// Applies the safe fixes of a review, and reviews the change once more with `review_again`, which is
+/// given the model session of the first review: a run may spend its budget once. Takes the fixes back
+/// if they make something worse.
+pub fn autofix(
+    prepared: &Prepared,
+    reviewed: &Reviewed,
+    review_again: impl FnOnce(Option<Line>) -> anyhow::Result<(Prepared, Reviewed)>,
+) -> anyhow::Result<Autofix> {
+    let plan = apply_safe(&prepared.change, &reviewed.synthesis)?;
+    keep_or_undo(plan, prepared, reviewed, review_again)
+}
+
+/// Reviews a change once more after fixes, and takes them back if they make something worse.
+fn keep_or_undo(
+    plan: Plan,
+    prepared: &Prepared,
+    reviewed: &Reviewed,
+    review_again: impl FnOnce(Option<Line>) -> anyhow::Result<(Prepared, Reviewed)>,
+) -> anyhow::Result<Autofix> {
+    let (session, review) = review_again(prepared.panel.as_ref().and_then(Panel::line))?;
+    let is_worse = breaks_something(&reviewed.synthesis, &review.synthesis);
+    if review.is_interrupted() || is_worse {
+        plan.undo(&prepared.change.root);
+        return Ok(match review.is_interrupted() {
+            true => Autofix::Interrupted,
+            false => Autofix::MadeWorse,
+        });
+    }
+    let fixes = plan.files.into_iter().flat_map(|file| file.fixes).collect();
+    Ok(Autofix::Applied { fixes, session: Box::new(session), review: Box::new(review) })
 }
 
 /// Applies the safe fixes of the change in a folder, unless they make something worse. Returns a line
@@ -43,23 +92,24 @@ pub fn safe_fixes(
 ) -> anyhow::Result<Vec<String>> {
     let scope = Scope::Against(base.to_owned());
     let models = ModelRequest::none();
-    let open = || {
+    let review = || {
         let asked = Asked { models: &models, keeping: Keeping::Nothing, line: None, also: None };
-        Prepared::open(environment, folder, &scope, &Selection::default(), asked)
+        let selection = Selection::default();
+        let prepared = Prepared::open(environment, folder, &scope, &selection, asked)?;
+        let reviewed = prepared.review_unseen(Mode::Autofix);
+        anyhow::Ok((prepared, reviewed))
     };
-    let prepared = open()?;
-    let before = prepared.review_unseen(Mode::Autofix);
-    let plan = apply_safe(&prepared.change, &before.synthesis)?;
+    let (prepared, reviewed) = review()?;
+    let plan = apply_safe(&prepared.change, &reviewed.synthesis)?;
     if plan.files.is_empty() {
         return Ok(Vec::new());
     }
-    let after = open()?.review_unseen(Mode::Autofix);
-    if breaks_something(&before.synthesis, &after.synthesis) {
-        plan.undo(&prepared.change.root);
-        return Ok(Vec::new());
-    }
-    let fixes = plan.files.iter().flat_map(|file| &file.fixes);
-    Ok(fixes.map(|fix| format!("safe fix in {}: {}", fix.file, fix.title)).collect())
+    Ok(match keep_or_undo(plan, &prepared, &reviewed, |_| review())? {
+        Autofix::Applied { fixes, .. } => {
+            fixes.iter().map(|fix| format!("safe fix in {}: {}", fix.file, fix.title)).collect()
+        }
+        Autofix::MadeWorse | Autofix::Interrupted => Vec::new(),
+    })
 }
 
 /// Returns a line for each edit of a model, and for each that was refused.

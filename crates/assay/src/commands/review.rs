@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use assay_change::{GitError, Scope, Selection};
-use assay_engine::models::{Asked, Keeping, Panel};
+use assay_change::{Scope, Selection};
+use assay_engine::models::{Asked, Keeping};
 use assay_engine::publish::{PostAs, Posting};
-use assay_engine::review_session::{Kept, Prepared};
-use assay_engine::safe_fixes::{apply_safe, breaks_something};
+use assay_engine::reporter::Reporter;
+use assay_engine::review_session::{Kept, Prepared, retry_unknown_pull};
+use assay_engine::safe_fixes::{Autofix, autofix};
 use assay_engine::wording::count;
 use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
@@ -19,7 +19,6 @@ use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
 use assay_review::roster::{Cost, roster};
 use assay_review::{Interrupt, interrupted_report, ledger, recording};
-use assay_services::http::{Clock as _, Patience};
 use clap::ValueEnum;
 
 use super::{ModeArg, note, parse_severity, print, print_safely, warn};
@@ -185,7 +184,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         recording::check_folder(folder)?;
     }
     let interrupts = ReviewInterrupts::watch();
-    let opened = retry_unknown_pull(|| open(None));
+    let reporter: Arc<dyn Reporter> = Arc::new(Stderr);
+    let opened = retry_unknown_pull(&reporter, || open(None));
     if !interrupts.begin_reading() {
         return show_nothing_read(args);
     }
@@ -208,24 +208,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let interrupt = interrupts.interrupt();
     let mut reviewed = prepared.review(mode, args.fail_on.as_ref(), &Progress::new(), interrupt);
     if mode == Mode::Autofix && !reviewed.is_interrupted() {
-        let plan = apply_safe(&prepared.change, &reviewed.synthesis)?;
-        // What the run may spend, it may spend once.
-        let mended = open(prepared.panel.as_ref().and_then(Panel::line))?;
-        let again = mended.review(mode, args.fail_on.as_ref(), &Progress::new(), interrupt);
-        match breaks_something(&reviewed.synthesis, &again.synthesis) {
-            _ if again.is_interrupted() => {
-                plan.undo(&prepared.change.root);
+        let review_again = |line| {
+            let mended = open(line)?;
+            let again = mended.review(mode, args.fail_on.as_ref(), &Progress::new(), interrupt);
+            Ok((mended, again))
+        };
+        match autofix(&prepared, &reviewed, review_again)? {
+            Autofix::Interrupted => {
                 warn("the safe fixes were taken back: their review was interrupted");
                 prepared.mark_interrupted(&mut reviewed, "review of the fixes");
             }
-            true => {
-                plan.undo(&prepared.change.root);
-                warn("the safe fixes made something worse, and were taken back");
-            }
-            false => {
-                (prepared, reviewed) = (mended, again);
-                let fixes: usize = plan.files.iter().map(|file| file.fixes.len()).sum();
-                let applied = count(fixes, "safe fix");
+            Autofix::MadeWorse => warn("the safe fixes made something worse, and were taken back"),
+            Autofix::Applied { fixes, session, review } => {
+                (prepared, reviewed) = (*session, *review);
+                let applied = count(fixes.len(), "safe fix");
                 prepared.notes.push(format!("{applied} applied; `git diff` shows what changed"));
             }
         }
@@ -283,28 +279,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         note_accepted(&prepared, run, &accepted);
     }
     Ok(exit)
-}
-
-/// The waits for the ref of a pull request, which GitHub makes a moment after it is opened.
-const PULL_WAITS: [Duration; 3] =
-    [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
-
-/// Opens a change; one whose pull request is not there is tried a few times.
-fn retry_unknown_pull<T>(open: impl Fn() -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let is_unknown_pull =
-        |error: &anyhow::Error| matches!(error.downcast_ref(), Some(GitError::UnknownPull { .. }));
-    for wait in PULL_WAITS {
-        match open() {
-            Err(error) if is_unknown_pull(&error) => {
-                let why = format!("{error:#}; tried again in {} s", wait.as_secs());
-                if Patience::new(wait, note).wait(wait, &why).is_err() {
-                    return Err(error);
-                }
-            }
-            opened => return opened,
-        }
-    }
-    open()
 }
 
 /// Shows that a review was interrupted before the change was read.
