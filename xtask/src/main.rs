@@ -1,6 +1,7 @@
-//! Chores of the workspace: `cargo xtask test`, and what takes too long or too much to be a test.
+//! `cargo xtask`: runs the tests here, and passes every other chore on to `assay-lab`.
 //!
-//! Everything that is fetched or written stays below `target/`. Nothing here is part of the product.
+//! This crate depends on no crate of the product, so that it is built in seconds, and compiles nothing
+//! that the workspace's own tests compile again with other features.
 
 #![allow(
     clippy::disallowed_methods,
@@ -8,145 +9,92 @@
 )]
 #![allow(clippy::print_stdout, reason = "what a chore prints is what was asked for")]
 
-mod bench;
-mod conformance;
-mod example;
-mod fake_model;
 mod links;
-mod measure;
-mod peers;
-mod random;
-mod repository;
-mod soak;
 mod test;
 mod toolchains;
-mod workspace;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use anyhow::{Context, bail};
+use assay_testenv::workspace::command;
 
-/// Chores of the assay workspace
-#[derive(Parser)]
-#[command(bin_name = "cargo xtask")]
-struct Cli {
-    #[command(subcommand)]
-    chore: Option<Chore>,
+const HELP: &str = "\
+Chores of the assay workspace
+
+Usage: cargo xtask CHORE
+
+Chores:
+  test [--strict]  Run every check that a change has to pass
+";
+
+/// A chore of `assay-lab`.
+struct LabChore {
+    name: &'static str,
+    help: &'static str,
+    /// Debug builds of this chore say nothing about the product.
+    is_release: bool,
 }
 
-#[derive(Subcommand)]
-enum Chore {
-    /// Runs every check that a change has to pass
-    Test {
-        /// Fail also where a check could not be run
-        #[arg(long)]
-        strict: bool,
+const LAB_CHORES: [LabChore; 6] = [
+    LabChore {
+        name: "conformance",
+        help: "Compare the output of assay with the validators of other projects",
+        is_release: false,
     },
-    /// Holds what assay writes against other people's validators
-    Conformance {
-        /// One suite instead of all: sarif, commands, hooks, agents, mcp, services
-        name: Option<String>,
-        /// The folder with what services publish of themselves, for `services`
-        /// [default: ASSAY_API_DESCRIPTIONS]
-        #[arg(long, value_name = "DIR")]
-        descriptions: Option<PathBuf>,
+    LabChore { name: "soak", help: "Run counted suites at full size", is_release: false },
+    LabChore {
+        name: "measure",
+        help: "Measure the quality of results, beside other programs",
+        is_release: false,
     },
-    /// Runs counted suites at full size
-    Soak {
-        /// One suite instead of all: reading, damage, posting, changes, agents, gates, qa, queue, webhooks
-        name: Option<String>,
-        /// Where what is left to chance starts from
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
+    LabChore {
+        name: "record-example",
+        help: "Make the recorded reviews below `examples/` anew",
+        is_release: false,
     },
-    /// Measures how well something is done, beside other programs
-    Measure {
-        /// What to measure: recovery, diffs, cases, secrets, synthesis, scoring, grounding
-        name: String,
-        /// The folder with the data, for measurements that need some
-        #[arg(long, value_name = "DIR")]
-        data: Option<PathBuf>,
-        /// Where the generated cases start from
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
+    LabChore {
+        name: "bench",
+        help: "Measure speed and memory, beside other programs",
+        is_release: true,
     },
-    /// Makes the recorded review under `examples/` anew, and carries recorded answers over
-    RecordExample,
-    /// Times the parts that have to be fast, beside other programs
-    Bench {
-        /// One bench instead of all: findings, rules, personas, queue, webhooks
-        name: Option<String>,
+    LabChore {
+        name: "fake-model",
+        help: "Serve a fake model, to try out its clients",
+        is_release: false,
     },
-    /// Serves a model that is none, for trying out what asks one
-    FakeModel {
-        /// The port; any that is free if none is given
-        #[arg(long, default_value_t = 0)]
-        port: u16,
-        /// A JSON list of what to say when; without it, a small review of every change
-        #[arg(long, value_name = "FILE")]
-        script: Option<PathBuf>,
-        /// Whom to speak like: any, messages, chat, responses
-        #[arg(long, default_value = "any")]
-        dialect: String,
-    },
-    /// Works a queue off, and may be killed while doing so
-    #[command(hide = true)]
-    QueueWorker {
-        /// The queue
-        place: String,
-        /// Its name
-        agent: String,
-        /// Where it writes what it completed
-        log: PathBuf,
-    },
-    /// Does whole tasks on files, for counting what that takes
-    #[command(hide = true)]
-    BenchWholeTasks {
-        /// The folder of the queue
-        place: PathBuf,
-        /// How many
-        tasks: usize,
-    },
-    /// Keeps bodies in a file and does nothing else, to be timed beside `assay serve`
-    #[command(hide = true)]
-    BareWebhooks {
-        /// The file
-        file: PathBuf,
-    },
-    /// Reads one hostile text and prints what that took
-    #[command(hide = true)]
-    BenchChild {
-        /// The kind of text
-        kind: String,
-        /// How many bytes of it
-        bytes: usize,
-        /// How often it is timed
-        runs: usize,
-    },
-}
+];
 
 fn main() -> anyhow::Result<ExitCode> {
-    let Some(chore) = Cli::parse().chore else {
-        Cli::command().print_help()?;
-        return Ok(ExitCode::SUCCESS);
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let passed = match args.split_first() {
+        None => help(),
+        Some((chore, _)) if ["help", "--help", "-h"].contains(&chore.as_str()) => help(),
+        Some((chore, rest)) if chore == "test" => match rest {
+            [] => test::run(false),
+            [flag] if flag == "--strict" => test::run(true),
+            _ => bail!("`test` takes `--strict` and nothing else"),
+        },
+        Some((chore, _)) => match LAB_CHORES.iter().find(|known| known.name == chore) {
+            Some(known) => run_in_lab(known, &args)?,
+            None => bail!("there is no chore `{chore}`; `cargo xtask` lists them"),
+        },
     };
-    let passed = match chore {
-        Chore::Test { strict } => test::run(strict),
-        Chore::Conformance { name, descriptions } => {
-            conformance::run(name.as_deref(), descriptions.as_deref())
-        }
-        Chore::Soak { name, seed } => soak::run(name.as_deref(), seed),
-        Chore::QueueWorker { place, agent, log } => soak::work(&place, &agent, &log),
-        Chore::Measure { name, data, seed } => measure::run(&name, data.as_deref(), seed),
-        Chore::RecordExample => example::record(),
-        Chore::Bench { name } => bench::run(name.as_deref()),
-        Chore::FakeModel { port, script, dialect } => {
-            fake_model::run(port, script.as_deref(), &dialect)
-        }
-        Chore::BenchWholeTasks { place, tasks } => bench::whole_tasks(&place, tasks),
-        Chore::BareWebhooks { file } => bench::serve_bare(&file),
-        Chore::BenchChild { kind, bytes, runs } => bench::child(&kind, bytes, runs),
-    }?;
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn help() -> bool {
+    print!("{HELP}");
+    for LabChore { name, help, .. } in &LAB_CHORES {
+        println!("  {name:15}  {help}");
+    }
+    println!("\nEach chore but `test` has options: `cargo xtask CHORE --help`");
+    true
+}
+
+/// Builds `assay-lab` and runs one of its chores. Returns true if the chore passed.
+fn run_in_lab(chore: &LabChore, args: &[String]) -> anyhow::Result<bool> {
+    let profile = if chore.is_release { "release" } else { "dev" };
+    let cargo = ["run", "--quiet", "--package", "assay-lab", "--profile", profile, "--"];
+    let status = command("cargo", &cargo).args(args).status();
+    Ok(status.context("could not start `cargo`")?.success())
 }

@@ -6,12 +6,12 @@
 use std::io;
 use std::process::{Command, ExitStatus};
 
-use assay_testkit::chromium;
-use assay_testkit::postgres::{self, Durable, PrivatePostgres};
+use assay_testenv::chromium;
+use assay_testenv::postgres::{self, Durable, PrivatePostgres};
+use assay_testenv::workspace::{answers, command, target_folder};
 
 use crate::links;
 use crate::toolchains::{Missing, Toolchains};
-use crate::workspace::{answers, command, target_folder};
 
 /// What the tests are called that need a PostgreSQL.
 const ON_POSTGRES: &str = "postgres";
@@ -70,8 +70,8 @@ const STEPS: [Step; 9] = [
     ("licences and sources", licences),
 ];
 
-/// Runs all steps; says whether the change passes.
-pub(crate) fn run(strict: bool) -> anyhow::Result<bool> {
+/// Runs all steps. Returns true if the change passes.
+pub(crate) fn run(strict: bool) -> bool {
     let mut outcomes = Vec::new();
     for (name, step) in STEPS {
         println!("=== {name}");
@@ -83,7 +83,7 @@ pub(crate) fn run(strict: bool) -> anyhow::Result<bool> {
     for (name, outcome) in &outcomes {
         println!("  {name:22}{}", outcome.line());
     }
-    Ok(outcomes.iter().all(|(_, outcome)| outcome.passes(strict)))
+    outcomes.iter().all(|(_, outcome)| outcome.passes(strict))
 }
 
 /// Runs cargo with its output shown as it comes.
@@ -130,7 +130,7 @@ fn tests_on_postgres() -> Outcome {
     if postgres::programs().is_none() {
         return Outcome::NotRun { what: "initdb and postgres", how: postgres::HOW };
     }
-    let server = target_folder("postgres").map_err(std::io::Error::other);
+    let server = target_folder("postgres");
     let server = match server.and_then(|below| PrivatePostgres::start(&below, Durable::No)) {
         Ok(server) => server,
         Err(error) => return Outcome::Failed(error.to_string()),

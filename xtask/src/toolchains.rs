@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
-
-use crate::workspace::{answers, command, target_folder};
+use assay_testenv::workspace::{answers, command, target_folder};
 
 /// Tells tests the folder that tools were set up in.
 const SET_UP: &str = "ASSAY_TEST_TOOLCHAINS";

@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 #![allow(clippy::disallowed_methods, reason = "tests start programs and read the environment")]
 
-#[cfg(unix)]
-pub mod chromium;
 pub mod credentials;
 mod date;
 pub mod github;
@@ -15,8 +13,6 @@ pub mod linear;
 mod listener;
 pub mod model;
 pub mod pages;
-#[cfg(unix)]
-pub mod postgres;
 mod repository;
 pub mod specs;
 #[cfg(unix)]

@@ -162,7 +162,7 @@ fn pictures_do_not_go_where_the_repository_leads_them() {
 #[cfg(unix)]
 mod on_chromium {
     use super::*;
-    use assay_testkit::chromium::PrivateChromium;
+    use assay_testenv::chromium::PrivateChromium;
 
     const APP: &str = "<title>Shop</title><body style='background: teal'><h1>Shop</h1>\
         <input placeholder='What do you want?'>\

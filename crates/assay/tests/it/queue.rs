@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::thread;
 
 use assay_store::postgres::PgQueue;
+use assay_testenv::postgres::schema;
 use assay_testkit::Repository;
-use assay_testkit::postgres::schema;
 use expect_test::expect;
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use assay_testenv::postgres::{Durable, PrivatePostgres};
 use assay_testkit::Repository;
-use assay_testkit::postgres::{Durable, PrivatePostgres};
 use assay_testkit::storm::{self, Server, Size};
 use assay_testkit::webhook::{self, Answer, Connection, commit, pull_request, signature};
 

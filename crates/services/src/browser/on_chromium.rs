@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use assay_testkit::chromium::PrivateChromium;
+use assay_testenv::chromium::PrivateChromium;
 use assay_testkit::pages::{Answer, Pages};
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ use assay_store::queue::{
     Standing, Tenure, Who,
 };
 use assay_store::task::{AgentId, QueueName, Status, Task, TaskId};
-use assay_testkit::postgres::{Durable, PrivatePostgres, in_schema, schema};
+use assay_testenv::postgres::{Durable, PrivatePostgres, in_schema, schema};
 
 const MINUTE: Duration = Duration::from_secs(60);
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use assay_store::files::FileQueue;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{Policy, Queue};
-use assay_testkit::postgres::schema;
+use assay_testenv::postgres::schema;
 use tempfile::TempDir;
 
 /// A place for one queue, which can be opened several times at once.

@@ -1,6 +1,6 @@
 //! Agents whose queue's database is away.
 
-use assay_testkit::postgres::{Durable, PrivatePostgres};
+use assay_testenv::postgres::{Durable, PrivatePostgres};
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use assay_testkit::chromium::PrivateChromium;
+use assay_testenv::chromium::PrivateChromium;
 use assay_testkit::pages::{Answer, Pages};
 use serde_json::Value;
 

@@ -11,7 +11,7 @@ mod statuses;
 use std::time::Duration;
 
 use assay_services::browser::{Command, Endpoint, Page, Timeouts};
-use assay_testkit::chromium::PrivateChromium;
+use assay_testenv::chromium::PrivateChromium;
 use assay_testkit::pages::{Answer, Pages};
 use serde_json::{Value, json};
 

@@ -1,0 +1,174 @@
+//! `cargo xtask bench`: how long things take, beside other programs in the same run.
+//!
+//! Times differ between machines, so nothing here fails for being slow: a table says what was
+//! measured and what is to be reached.
+
+mod hostile;
+mod merge;
+mod meter;
+mod personas;
+mod queue;
+mod reading;
+mod recurring;
+mod rules;
+mod scripts;
+mod webhooks;
+
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use assay_testenv::workspace::command;
+use serde_json::{Value, json};
+
+use crate::workspace::write_json;
+
+pub(crate) use hostile::child;
+pub(crate) use queue::files::whole_tasks;
+pub(crate) use webhooks::{configured, serve_bare};
+
+/// One line of the table.
+struct Row {
+    what: String,
+    /// The value as people read it.
+    shown: String,
+    value: Option<f64>,
+    bar: Option<Bar>,
+}
+
+/// What is to be reached.
+#[derive(Clone, Copy)]
+enum Bar {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+impl Bar {
+    fn is_met(self, value: f64) -> bool {
+        match self {
+            Bar::AtMost(most) => value <= most,
+            Bar::AtLeast(least) => value >= least,
+        }
+    }
+
+    fn shown(self) -> String {
+        match self {
+            Bar::AtMost(most) => format!("<= {most}"),
+            Bar::AtLeast(least) => format!(">= {least}"),
+        }
+    }
+}
+
+impl Row {
+    /// A time for information.
+    fn time(what: impl Into<String>, time: Duration) -> Row {
+        let value = Some(time.as_secs_f64());
+        Row { what: what.into(), shown: format!("{time:.3?}"), value, bar: None }
+    }
+
+    /// A number for information.
+    fn count(what: impl Into<String>, value: f64, unit: &str) -> Row {
+        Row { what: what.into(), shown: format!("{value:.0}{unit}"), value: Some(value), bar: None }
+    }
+
+    /// A ratio for information.
+    fn ratio(what: impl Into<String>, value: f64) -> Row {
+        let shown = format!("{value:.2}x");
+        Row { what: what.into(), shown, value: Some(value), bar: None }
+    }
+
+    /// A number that is to reach something.
+    fn number(what: impl Into<String>, value: f64, unit: &str, bar: Bar) -> Row {
+        let shown = format!("{value:.2}{unit}");
+        Row { what: what.into(), shown, value: Some(value), bar: Some(bar) }
+    }
+
+    /// Something that could not be measured.
+    fn missing(what: impl Into<String>, why: impl std::fmt::Display) -> Row {
+        Row { what: what.into(), shown: format!("could not be had: {why}"), value: None, bar: None }
+    }
+
+    fn line(&self) -> String {
+        let verdict = match (self.bar, self.value) {
+            (Some(bar), Some(value)) if bar.is_met(value) => format!("{:>10}", bar.shown()),
+            (Some(bar), Some(_)) => format!("{:>10}  MISSED", bar.shown()),
+            _ => String::new(),
+        };
+        format!("{:62}{:>12}  {verdict}", self.what, self.shown).trim_end().to_owned()
+    }
+
+    fn json(&self) -> Value {
+        let bar = self.bar.map(Bar::shown);
+        let met = self.bar.zip(self.value).map(|(bar, value)| bar.is_met(value));
+        json!({ "what": self.what, "value": self.value, "shown": self.shown, "bar": bar, "met": met })
+    }
+}
+
+/// A bench: what it is called, and its parts.
+type Bench = (&'static str, &'static [fn() -> anyhow::Result<Vec<Row>>]);
+
+const BENCHES: [Bench; 5] = [
+    ("findings", &[reading::rows, hostile::rows, merge::rows, recurring::rows]),
+    ("rules", &[rules::many_lines, rules::one_change]),
+    ("personas", &[personas::rows]),
+    ("queue", &[queue::files::rows, queue::idle::rows, queue::postgres::rows]),
+    ("webhooks", &[webhooks::rows]),
+];
+
+/// Runs one bench or all. A slow run is no failure.
+pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {
+    let wanted = |bench: &&Bench| name.is_none_or(|name| name == bench.0);
+    if !BENCHES.iter().any(|bench| wanted(&bench)) {
+        let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
+        bail!("there is no such bench; expected one of {}", names.join(", "));
+    }
+    if cfg!(debug_assertions) {
+        let status =
+            command("cargo", &["run", "--release", "--quiet", "--package", "assay-lab", "--"])
+                .arg("bench")
+                .args(name)
+                .status()?;
+        return Ok(status.success());
+    }
+    for (name, parts) in BENCHES.iter().filter(wanted) {
+        let mut rows = Vec::new();
+        for part in *parts {
+            for row in part()? {
+                println!("{}", row.line());
+                rows.push(row.json());
+            }
+        }
+        write_json("bench", &format!("{name}.json"), &json!({ "rows": rows }))?;
+    }
+    Ok(true)
+}
+
+/// Gives the median time of several runs.
+fn median<T>(runs: usize, work: impl FnMut() -> T) -> Duration {
+    medians(runs, work, || ()).0
+}
+
+/// Gives the median times of two works that take turns, so that what else the machine does weighs
+/// on both.
+fn medians<A, B>(
+    runs: usize,
+    mut one: impl FnMut() -> A,
+    mut other: impl FnMut() -> B,
+) -> (Duration, Duration) {
+    let (mut ones, mut others) = (Vec::new(), Vec::new());
+    for _ in 0..runs.max(1) {
+        ones.push(timed(&mut one));
+        others.push(timed(&mut other));
+    }
+    (middle(ones), middle(others))
+}
+
+fn timed<T>(work: &mut impl FnMut() -> T) -> Duration {
+    let start = Instant::now();
+    std::hint::black_box(work());
+    start.elapsed()
+}
+
+fn middle(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}

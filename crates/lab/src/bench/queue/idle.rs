@@ -1,0 +1,183 @@
+//! An agent that has nothing to do: what it takes, and how soon it begins when there is something.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use assay_store::clock;
+use assay_store::files::FileQueue;
+use assay_store::queue::{Addressed, Policy, Queue};
+use assay_store::task::Task;
+use assay_testenv::workspace::target_folder;
+use serde_json::Value;
+
+use crate::bench::{Bar, Row, middle};
+use crate::repository::Repository;
+use crate::workspace::assay;
+
+/// How long an idle agent is watched.
+const WATCHED: Duration = Duration::from_secs(10);
+
+/// How long an agent may take from saying that it is idle until it is.
+const SETTLING: Duration = Duration::from_secs(1);
+
+/// How often a task is given to one.
+const PICKED_UP: usize = 15;
+
+/// How often one is started.
+const STARTED: usize = 7;
+
+/// How long anything may take before it counts as not happening.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(in crate::bench) fn rows() -> anyhow::Result<Vec<Row>> {
+    let folder = target_folder("bench/queue/idle")?;
+    let repository = Repository::new(folder.join("repository"))?;
+    repository.write("a.txt", b"a\n")?;
+    repository.commit("before")?;
+    let root = repository.folder().to_owned();
+    let binary = assay()?;
+    let starts: Vec<Duration> =
+        (0..STARTED).map(|_| start_once(&binary, &root)).collect::<anyhow::Result<_>>()?;
+    let agent = Running::start(&binary, &root)?;
+    let pick_ups: Vec<Duration> =
+        (0..PICKED_UP).map(|number| pick_up(&root, number)).collect::<anyhow::Result<_>>()?;
+    wait_until(|| Ok(state(&root)?.as_deref() == Some("idle")))?;
+    // It says so just before it begins to wait.
+    std::thread::sleep(SETTLING);
+    let (before, begun) = (wake_ups(agent.worker)?, Instant::now());
+    std::thread::sleep(WATCHED);
+    let woken = (wake_ups(agent.worker)? - before) as f64 / begun.elapsed().as_secs_f64();
+    let memory = resident(agent.worker)?;
+    Ok(vec![
+        Row::number("an idle agent: memory", memory, " MiB", Bar::AtMost(12.0)),
+        Row::number("an idle agent: wake-ups a second", woken, "", Bar::AtMost(0.1)),
+        Row::number("an agent: started in", millis(middle(starts)), " ms", Bar::AtMost(50.0)),
+        Row::number(
+            "an agent: from push to begun",
+            millis(middle(pick_ups)),
+            " ms",
+            Bar::AtMost(20.0),
+        ),
+    ])
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// A supervisor with one worker, which end with this value.
+struct Running {
+    supervisor: Child,
+    worker: u32,
+}
+
+impl Running {
+    fn start(binary: &Path, root: &Path) -> anyhow::Result<Running> {
+        let _ = fs::remove_file(heartbeat(root));
+        let supervisor = Command::new(binary)
+            .args(["agent", "start", "qa"])
+            .current_dir(root)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        wait_until(|| Ok(state(root)?.as_deref() == Some("idle")))?;
+        let told: Value = serde_json::from_slice(&fs::read(heartbeat(root))?)?;
+        let worker = told["pid"].as_u64().context("a heartbeat names a process")?;
+        Ok(Running { supervisor, worker: u32::try_from(worker)? })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let id = self.supervisor.id().to_string();
+        let _ = Command::new("kill").arg(id).status();
+        let _ = self.supervisor.wait();
+    }
+}
+
+/// Starts a worker by itself, and says how long it took until it waited for tasks.
+fn start_once(binary: &Path, root: &Path) -> anyhow::Result<Duration> {
+    let _ = fs::remove_file(heartbeat(root));
+    let begun = Instant::now();
+    let mut worker = Command::new(binary)
+        .args(["agent", "work", "qa", "--name", "qa", "-C"])
+        .arg(root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    wait_until(|| Ok(heartbeat(root).is_file()))?;
+    let took = begun.elapsed();
+    // It ends with whoever holds the other end of its standard input.
+    drop(worker.stdin.take());
+    worker.wait()?;
+    Ok(took)
+}
+
+/// Gives a task to the idle agent, and says how long it took until it began.
+fn pick_up(root: &Path, number: usize) -> anyhow::Result<Duration> {
+    wait_until(|| Ok(state(root)?.as_deref() == Some("idle")))?;
+    let queue = FileQueue::open(&root.join(".agent-communication"), Policy::default())?;
+    let id = format!("task-{number}-{}", clock::now().0.as_millisecond());
+    let mut task = Task::new(id.parse()?, "review".parse()?, "Review a commit", clock::now());
+    task.context.insert("commit".to_owned(), Value::from("HEAD"));
+    let lock = root.join(format!(".agent-communication/locks/{id}.lock"));
+    let completed = root.join(format!(".agent-communication/completed/qa/{id}.json"));
+    queue.push(vec![Addressed { queue: "qa".parse()?, task }])?;
+    let begun = Instant::now();
+    wait_until(|| Ok(lock.exists() || completed.exists()))?;
+    let took = begun.elapsed();
+    wait_until(|| Ok(completed.exists()))?;
+    Ok(took)
+}
+
+fn heartbeat(root: &Path) -> PathBuf {
+    root.join(".agent-communication/heartbeats/qa.json")
+}
+
+/// What the agent says it does.
+fn state(root: &Path) -> anyhow::Result<Option<String>> {
+    let Ok(bytes) = fs::read(heartbeat(root)) else {
+        return Ok(None);
+    };
+    let told: Value = serde_json::from_slice(&bytes)?;
+    Ok(told["state"].as_str().map(str::to_owned))
+}
+
+fn wait_until(mut is_so: impl FnMut() -> anyhow::Result<bool>) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    while !is_so()? {
+        if begun.elapsed() > PATIENCE {
+            bail!("the agent did not do what was waited for");
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    Ok(())
+}
+
+/// How often the threads of a process were woken.
+fn wake_ups(process: u32) -> anyhow::Result<u64> {
+    let mut sum = 0;
+    for thread in fs::read_dir(format!("/proc/{process}/task"))? {
+        let status = fs::read_to_string(thread?.path().join("status"))?;
+        sum += field(&status, "voluntary_ctxt_switches:")?;
+    }
+    Ok(sum)
+}
+
+/// The memory of a process that is in use, in MiB.
+fn resident(process: u32) -> anyhow::Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+    Ok(field(&status, "VmRSS:")? as f64 / 1024.0)
+}
+
+fn field(status: &str, name: &str) -> anyhow::Result<u64> {
+    let line = status.lines().find(|line| line.starts_with(name)).context("a status has it")?;
+    let number = line[name.len()..].split_whitespace().next().context("it has a value")?;
+    ensure!(!number.is_empty(), "it has a value");
+    Ok(number.parse()?)
+}

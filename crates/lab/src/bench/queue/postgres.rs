@@ -1,0 +1,316 @@
+//! The queue in PostgreSQL beside other queues on the same server, which writes to the disk before it
+//! answers.
+//!
+//! A whole task is pushed, claimed and completed. Each program has eight workers and a database of
+//! its own, and does it twice: one job a round trip, then as its manual says that it is fastest.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use assay_store::postgres::PgQueue;
+use assay_store::queue::{Addressed, Policy, Queue, Settlement, Tenure};
+use assay_store::task::{AgentId, Moment, QueueName, Task};
+use assay_testenv::postgres::{Durable, PrivatePostgres};
+use assay_testenv::workspace::target_folder;
+use serde_json::Value;
+
+use crate::bench::{Bar, Row};
+use crate::peers;
+use crate::workspace::output;
+
+const WORKERS: usize = 8;
+
+/// How often a task is pushed to an agent that waits.
+const WAKES: usize = 500;
+
+/// How far behind the fastest of the others is still beside it.
+const BESIDE: f64 = 0.9;
+
+/// How tasks go over the wire.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Single,
+    Batch,
+}
+
+impl Mode {
+    const ALL: [Mode; 2] = [Mode::Single, Mode::Batch];
+
+    fn name(self) -> &'static str {
+        match self {
+            Mode::Single => "single",
+            Mode::Batch => "batch",
+        }
+    }
+
+    fn shown(self) -> &'static str {
+        match self {
+            Mode::Single => "one by one",
+            Mode::Batch => "in batches",
+        }
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Mode::Single => 1,
+            Mode::Batch => 50,
+        }
+    }
+
+    fn tasks(self) -> usize {
+        match self {
+            Mode::Single => 5_000,
+            Mode::Batch => 20_000,
+        }
+    }
+}
+
+/// What it took.
+struct Taken {
+    push: Duration,
+    work: Duration,
+}
+
+impl Taken {
+    fn a_second(&self, mode: Mode) -> [f64; 3] {
+        let per = |time: Duration| mode.tasks() as f64 / time.as_secs_f64();
+        [per(self.push), per(self.work), per(self.push + self.work)]
+    }
+}
+
+/// Another queue.
+struct Peer {
+    name: &'static str,
+    /// What it leaves out of what ours does.
+    without: &'static str,
+    /// Gets it, and prepares its script.
+    get: fn() -> anyhow::Result<Command>,
+}
+
+const PEERS: [Peer; 5] = [
+    Peer {
+        name: "graphile-worker 0.18",
+        without: "no dependencies, no fencing, no record of what was done",
+        get: || {
+            let folder = peers::npm("graphile-worker", "graphile-worker", peers::GRAPHILE_WORKER)?;
+            script("node".into(), &folder, "bench.mjs", include_str!("peers/graphile.mjs"))
+        },
+    },
+    Peer {
+        name: "pg-boss 12.5",
+        without: "no dependencies, no fencing",
+        get: || {
+            let folder = peers::npm("pg-boss", "pg-boss", peers::PG_BOSS)?;
+            script("node".into(), &folder, "bench.mjs", include_str!("peers/pg-boss.mjs"))
+        },
+    },
+    Peer {
+        name: "pgqueuer 1.6",
+        without: "no dependencies, no fencing",
+        get: || {
+            let python = peers::pip_with(peers::PGQUEUER)?;
+            let folder = target_folder("peers/pgqueuer")?;
+            script(python, &folder, "bench.py", include_str!("peers/pgqueuer.py"))
+        },
+    },
+    Peer {
+        name: "procrastinate 3.10",
+        without: "no dependencies, no fencing, claims one job at a time",
+        get: || {
+            let python = peers::pip_with(peers::PROCRASTINATE)?;
+            let folder = target_folder("peers/procrastinate")?;
+            script(python, &folder, "bench.py", include_str!("peers/procrastinate.py"))
+        },
+    },
+    Peer {
+        name: "apalis-postgres 1.0",
+        without: "no dependencies, no fencing",
+        get: || {
+            let (manifest, main) =
+                (include_str!("peers/apalis.toml"), include_str!("peers/apalis.rs"));
+            Ok(Command::new(peers::cargo("apalis", manifest, main)?))
+        },
+    },
+];
+
+/// Prepares a script in the folder of the package that it uses.
+fn script(program: PathBuf, folder: &Path, name: &str, text: &str) -> anyhow::Result<Command> {
+    let path = folder.join(name);
+    std::fs::write(&path, text)?;
+    let mut command = Command::new(program);
+    command.arg(path).current_dir(folder);
+    Ok(command)
+}
+
+/// Times all of them, one after the other.
+pub(crate) fn rows() -> anyhow::Result<Vec<Row>> {
+    if assay_testenv::postgres::programs().is_none() {
+        let how = assay_testenv::postgres::HOW;
+        return Ok(vec![Row::missing("queue in PostgreSQL", how)]);
+    }
+    let server = PrivatePostgres::start(&target_folder("postgres")?, Durable::Yes)?;
+    let mut rows = Vec::new();
+    for mode in Mode::ALL {
+        let own = ours(&server, mode)?.a_second(mode);
+        rows.extend(lines("assay", mode, own));
+        let mut fastest: Option<(f64, &str)> = None;
+        for peer in &PEERS {
+            match theirs(&server, peer, mode) {
+                Ok(taken) => {
+                    let speed = taken.a_second(mode);
+                    rows.extend(lines(&format!("{} ({})", peer.name, peer.without), mode, speed));
+                    if fastest.is_none_or(|(most, _)| speed[2] > most) {
+                        fastest = Some((speed[2], peer.name));
+                    }
+                }
+                Err(error) => rows.push(Row::missing(peer.name, format!("{error:#}"))),
+            }
+        }
+        if let Some((most, name)) = fastest {
+            let what = format!("{}: assay beside the fastest other, {name}", mode.shown());
+            rows.push(Row::number(what, own[2] / most, "x", Bar::AtLeast(BESIDE)));
+        }
+    }
+    rows.extend(wake(&server)?);
+    Ok(rows)
+}
+
+fn lines(name: &str, mode: Mode, [push, work, whole]: [f64; 3]) -> Vec<Row> {
+    let how = mode.shown();
+    vec![
+        Row::count(format!("{how}: {name}"), whole, "/s"),
+        Row::count(format!("  {how}: pushed"), push, "/s"),
+        Row::count(format!("  {how}: claimed and completed"), work, "/s"),
+    ]
+}
+
+fn queue_name() -> QueueName {
+    "qa".parse().expect("it is a name")
+}
+
+fn open(url: &str) -> anyhow::Result<PgQueue> {
+    PgQueue::migrate(url)?;
+    let policy = Policy { max_queue_size: 10_000_000, ..Policy::default() };
+    Ok(PgQueue::open(url, policy)?)
+}
+
+fn task(number: usize, created: Moment) -> anyhow::Result<Addressed> {
+    let id = format!("review-qa-{number:08}").parse()?;
+    let task = Task::new(id, "review".parse()?, "Review a pull request", created);
+    Ok(Addressed { queue: queue_name(), task })
+}
+
+/// Times assay's own.
+fn ours(server: &PrivatePostgres, mode: Mode) -> anyhow::Result<Taken> {
+    let queue = open(&server.database(&format!("assay_{}", mode.name()))?)?;
+    let next = AtomicUsize::new(0);
+    let start = Instant::now();
+    in_parallel(|_| push_all(&queue, mode, &next))?;
+    let push = start.elapsed();
+    let start = Instant::now();
+    in_parallel(|worker| work_off(&queue, mode, worker))?;
+    Ok(Taken { push, work: start.elapsed() })
+}
+
+fn in_parallel(work: impl Fn(usize) -> anyhow::Result<()> + Sync) -> anyhow::Result<()> {
+    std::thread::scope(|scope| {
+        let work = &work;
+        let start = |worker| scope.spawn(move || work(worker));
+        let workers: Vec<_> = (0..WORKERS).map(start).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
+    })
+}
+
+fn push_all(queue: &PgQueue, mode: Mode, next: &AtomicUsize) -> anyhow::Result<()> {
+    let created: Moment = "2026-02-03T10:00:00.000Z".parse()?;
+    loop {
+        let first = next.fetch_add(mode.size(), Ordering::Relaxed);
+        if first >= mode.tasks() {
+            return Ok(());
+        }
+        let tasks = (first..first + mode.size()).map(|number| task(number, created));
+        queue.push(tasks.collect::<anyhow::Result<_>>()?)?;
+    }
+}
+
+fn work_off(queue: &PgQueue, mode: Mode, worker: usize) -> anyhow::Result<()> {
+    let agent: AgentId = format!("qa-{worker}").parse()?;
+    let tenure = Tenure::ByTime(Duration::from_secs(600));
+    loop {
+        let claimed = queue.claim(&queue_name(), &agent, tenure, mode.size())?;
+        if claimed.is_empty() {
+            return Ok(());
+        }
+        let done = claimed.into_iter().map(|one| (one.lease, completed()));
+        for settled in queue.settle_all(done.collect()) {
+            settled?;
+        }
+    }
+}
+
+fn completed() -> Settlement {
+    let (context, follow_ups) = Default::default();
+    Settlement::Completed { summary: "approved".to_owned(), context, follow_ups }
+}
+
+/// Times another one, which does it in a process of its own.
+fn theirs(server: &PrivatePostgres, peer: &Peer, mode: Mode) -> anyhow::Result<Taken> {
+    let mut command = (peer.get)()?;
+    let name: String = peer.name.chars().filter(char::is_ascii_alphabetic).collect();
+    let url = server.database(&format!("{name}_{}", mode.name()))?;
+    command.arg(url).arg(mode.tasks().to_string()).arg(mode.name());
+    let said = output(command)?;
+    let said: Value = serde_json::from_str(said.lines().last().unwrap_or_default())
+        .with_context(|| format!("it said {said:?}"))?;
+    let time = |key: &str| {
+        let seconds = said.get(key).and_then(Value::as_f64).context("it tells no time")?;
+        anyhow::Ok(Duration::from_secs_f64(seconds))
+    };
+    Ok(Taken { push: time("push")?, work: time("work")? })
+}
+
+/// Times how long it takes from a push until an agent that waits has the task.
+fn wake(server: &PrivatePostgres) -> anyhow::Result<Vec<Row>> {
+    let url = server.database("assay_wake")?;
+    let (waiting, pushing) = (open(&url)?, PgQueue::open(&url, Policy::default())?);
+    let watch = waiting.watch(&queue_name())?;
+    let agent: AgentId = "qa-1".parse()?;
+    let created: Moment = "2026-02-03T10:00:00.000Z".parse()?;
+    let (started, starts) = channel();
+    let mut times = Vec::new();
+    std::thread::scope(|scope| -> anyhow::Result<()> {
+        let waiting = &waiting;
+        let worker = scope.spawn(move || -> anyhow::Result<()> {
+            let mut done = 0;
+            while done < WAKES {
+                let tenure = Tenure::ByTime(Duration::from_secs(600));
+                let claimed = waiting.claim(&queue_name(), &agent, tenure, 1)?;
+                let Some(one) = claimed.into_iter().next() else {
+                    watch.wait(Duration::from_secs(30));
+                    continue;
+                };
+                let start = Instant::now();
+                waiting.settle(&one.lease, completed())?;
+                done += 1;
+                started.send(start)?;
+            }
+            Ok(())
+        });
+        for number in 0..WAKES {
+            let start = Instant::now();
+            pushing.push(vec![task(number, created)?])?;
+            times.push(starts.recv()? - start);
+        }
+        worker.join().expect("the worker does not panic")
+    })?;
+    times.sort_unstable();
+    let at = |part: usize| times[(times.len() * part / 100).min(times.len() - 1)];
+    Ok(vec![
+        Row::time("from push to start, an agent that waits, median", at(50)),
+        Row::time("from push to start, an agent that waits, p99", at(99)),
+    ])
+}

@@ -1,0 +1,83 @@
+//! GitHub: every call that is made, held against GitHub's own description on its way to the fake and
+//! back, and every question in GraphQL against GitHub's schema.
+
+mod calls;
+mod graphql;
+mod wrong;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use assay_sandbox::{Key, KeySource, Keys};
+use assay_services::github::{GitHub, Pace};
+use assay_services::http::Patience;
+use assay_store::pulls::RepositoryName;
+use assay_testenv::workspace::target_folder;
+use assay_testkit::github::{self as fake, Access, NewPull, sha};
+
+use super::description;
+use super::prism::Prism;
+use crate::conformance::{Check, Outcome};
+
+/// The description, among others.
+const DESCRIPTION: &str = "github-openapi-trimmed.json";
+
+const REPO: &str = "octo/demo";
+const TOKEN: &str = "t-conformance";
+
+/// What the pull request changes.
+const DIFF: &str = "diff --git a/src/a.rs b/src/a.rs\nnew file mode 100644\n--- /dev/null\n\
+                    +++ b/src/a.rs\n@@ -0,0 +1,5 @@\n+one\n+two\n+three\n+four\n+five\n";
+
+/// A fake GitHub with a pull request, behind a judge.
+struct Stage {
+    github: Arc<fake::GitHub>,
+    /// Ends with this.
+    _served: fake::Server,
+    prism: Prism,
+    client: GitHub,
+    repository: RepositoryName,
+    number: u64,
+}
+
+impl Stage {
+    fn new(description: &Path) -> anyhow::Result<Stage> {
+        let github = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::real())));
+        github.add_repository(REPO);
+        // Only an app may tell of checks.
+        github.add_token("assay[bot]", TOKEN, Access::App);
+        let number = github.open_pull(REPO, NewPull::new("ann", "feature", &sha("head"), DIFF));
+        github.add_commit(REPO, &sha("fix"), DIFF);
+        let served = Arc::clone(&github).serve();
+        let prism = Prism::start(description, &served.url())?;
+        let source = KeySource::Variable { name: "TOKEN".to_owned(), value: Some(Key::new(TOKEN)) };
+        let pace = Pace::kept_in(target_folder("conformance/services/github")?);
+        let patience = Patience::new(std::time::Duration::from_secs(60), |_| {});
+        let url = prism.url().parse().context("a port of this machine is an address")?;
+        let client = GitHub::new(&url, Keys::new(source), pace, Arc::new(patience));
+        let repository = REPO.parse()?;
+        Ok(Stage { github, _served: served, prism, client, repository, number })
+    }
+}
+
+pub(super) fn run(folder: Option<&Path>) -> Vec<Check> {
+    let mut checks = match description(folder, DESCRIPTION) {
+        Ok(description) => judged(&description),
+        Err(outcome) => vec![("calls".to_owned(), outcome)],
+    };
+    checks.extend(graphql::run());
+    checks.into_iter().map(|(name, outcome)| (format!("GitHub: {name}"), outcome)).collect()
+}
+
+/// Has calls judged by a description.
+fn judged(description: &Path) -> Vec<Check> {
+    match Stage::new(description) {
+        Err(error) => vec![("prism".to_owned(), Outcome::Failed(format!("{error:#}")))],
+        Ok(stage) => {
+            let mut checks = calls::run(&stage);
+            checks.extend(wrong::run(&stage));
+            checks
+        }
+    }
+}

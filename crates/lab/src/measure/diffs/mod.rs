@@ -1,0 +1,201 @@
+//! Diffs of real changes: what assay reads in them, beside what git reads.
+//!
+//! `git apply --numstat` counts the lines and gives a file's new name. The old name is not among
+//! what it prints, so that comes from a second, plain reading ([`plain`]), which also stands in
+//! where git refuses a diff.
+
+mod plain;
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::Context;
+use assay_change::diff::{Content, FileDiff, parse};
+use assay_testenv::workspace::command;
+use serde_json::json;
+
+use crate::workspace::{files_below, write_json};
+
+/// What somebody read of one file of a diff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    old: Option<String>,
+    new: Option<String>,
+    content: Counted,
+}
+
+/// What became of a file's lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    Lines {
+        added: usize,
+        removed: usize,
+    },
+    Binary,
+    /// Assay could not read it, and says so.
+    Unread,
+}
+
+impl Seen {
+    fn shown(&self) -> String {
+        let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "nothing".to_owned());
+        format!("{} -> {}: {:?}", name(&self.old), name(&self.new), self.content)
+    }
+}
+
+/// A diff in which assay and the others do not agree.
+struct Disagreement {
+    diff: String,
+    /// What assay read and what it should have, where one of them has no file nothing.
+    assay: Option<Seen>,
+    others: Option<Seen>,
+}
+
+/// What all diffs came to.
+#[derive(Default)]
+struct Tally {
+    diffs: usize,
+    agreeing: usize,
+    files: usize,
+    agreeing_files: usize,
+    refused: Vec<String>,
+    disagreements: Vec<Disagreement>,
+}
+
+/// Compares every diff below a folder; says whether all agree.
+pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
+    let mut tally = Tally::default();
+    for path in files_below(data, "diff")? {
+        let bytes =
+            std::fs::read(&path).with_context(|| format!("could not read `{}`", path.display()))?;
+        let name = path.strip_prefix(data).unwrap_or(&path).display().to_string();
+        tally.add(name, &bytes, git(&path)?);
+    }
+    tally.print();
+    write_json("measure", "diffs.json", &tally.json())?;
+    anyhow::ensure!(tally.diffs > 0, "there is no `*.diff` below `{}`", data.display());
+    Ok(tally.disagreements.is_empty())
+}
+
+impl Tally {
+    fn add(&mut self, diff: String, bytes: &[u8], git: Result<Vec<GitCount>, String>) {
+        let assay: Vec<Seen> = parse(bytes).iter().map(as_assay_sees).collect();
+        let plain = plain::read(bytes);
+        let others = match git {
+            Ok(counts) => joined(&plain, counts),
+            Err(why) => {
+                self.refused.push(format!("{diff}: {why}"));
+                plain
+            }
+        };
+        let files = assay.len().max(others.len());
+        let before = self.disagreements.len();
+        for at in 0..files {
+            let (assay, others) = (assay.get(at).cloned(), others.get(at).cloned());
+            if assay != others {
+                self.disagreements.push(Disagreement { diff: diff.clone(), assay, others });
+            }
+        }
+        let wrong = self.disagreements.len() - before;
+        self.diffs += 1;
+        self.agreeing += usize::from(wrong == 0);
+        self.files += files;
+        self.agreeing_files += files - wrong;
+    }
+
+    fn print(&self) {
+        let shown =
+            |seen: &Option<Seen>| seen.as_ref().map_or("no such file".to_owned(), Seen::shown);
+        for found in &self.disagreements {
+            println!("{}", found.diff);
+            println!("  assay:  {}", shown(&found.assay));
+            println!("  others: {}", shown(&found.others));
+        }
+        for refused in &self.refused {
+            println!("refused by git, counted by hand: {refused}");
+        }
+        println!("{} of {} diffs agree", self.agreeing, self.diffs);
+        println!("{} of {} files agree", self.agreeing_files, self.files);
+        println!("{} diffs were refused by git and counted by hand", self.refused.len());
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "diffs": self.diffs,
+            "agreeing": self.agreeing,
+            "files": self.files,
+            "agreeing_files": self.agreeing_files,
+            "refused": self.refused,
+        })
+    }
+}
+
+fn as_assay_sees(file: &FileDiff) -> Seen {
+    let count = |lines: &mut dyn Iterator<Item = assay_findings::vote::Lines>| -> usize {
+        lines.map(|lines| (lines.end() - lines.start() + 1) as usize).sum()
+    };
+    let content = match file.content {
+        Content::Binary => Counted::Binary,
+        Content::Unread(_) => Counted::Unread,
+        Content::Text | Content::Submodule | Content::Link => {
+            Counted::Lines { added: count(&mut file.added()), removed: count(&mut file.removed()) }
+        }
+    };
+    Seen { old: file.old_path.clone(), new: file.new_path.clone(), content }
+}
+
+// ---- git
+
+/// What git says of one file: its name after the change, or before it where it is deleted.
+struct GitCount {
+    name: String,
+    content: Counted,
+}
+
+/// Asks git to count a diff; an error is what git says against it.
+fn git(diff: &PathBuf) -> anyhow::Result<Result<Vec<GitCount>, String>> {
+    // From the top of the work tree, since git leaves out what is not below where it runs.
+    let output = command("git", &["apply", "--numstat", "-z"])
+        .arg(std::path::absolute(diff)?)
+        .stdin(Stdio::null())
+        .output()
+        .context("could not start `git`")?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Ok(Err(said.lines().next().unwrap_or("nothing").to_owned()));
+    }
+    let entries = output.stdout.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
+    entries
+        .map(git_count)
+        .collect::<Option<Vec<GitCount>>>()
+        .context("git printed no counts")
+        .map(Ok)
+}
+
+fn git_count(entry: &[u8]) -> Option<GitCount> {
+    let entry = String::from_utf8_lossy(entry);
+    let mut fields = entry.splitn(3, '\t');
+    let content = match (fields.next()?, fields.next()?) {
+        ("-", "-") => Counted::Binary,
+        (added, removed) => {
+            Counted::Lines { added: added.parse().ok()?, removed: removed.parse().ok()? }
+        }
+    };
+    Some(GitCount { name: fields.next()?.to_owned(), content })
+}
+
+/// Takes everything from git but the name that git does not print.
+fn joined(plain: &[Seen], counts: Vec<GitCount>) -> Vec<Seen> {
+    let join = |(at, count): (usize, GitCount)| {
+        let (old, has_new) = match plain.get(at) {
+            Some(plain) => (plain.old.clone(), plain.new.is_some()),
+            None => (Some(count.name.clone()), true),
+        };
+        let (old, new) = match has_new {
+            true => (old, Some(count.name)),
+            false => (Some(count.name), None),
+        };
+        Seen { old, new, content: count.content }
+    };
+    counts.into_iter().enumerate().map(join).collect()
+}

@@ -1,0 +1,76 @@
+//! Property tests with many more cases than a test run has time for.
+
+use assay_testenv::workspace::command;
+
+/// A suite: property tests that go together.
+struct Suite {
+    name: &'static str,
+    parts: &'static [Part],
+}
+
+/// The property tests of one package.
+struct Part {
+    package: &'static str,
+    /// The part of their names that its tests share.
+    filter: &'static str,
+    /// How many cases each property gets.
+    cases: u32,
+}
+
+const SUITES: [Suite; 4] = [
+    Suite {
+        name: "reading",
+        parts: &[Part { package: "assay-findings", filter: "properties", cases: 20_000 }],
+    },
+    Suite {
+        name: "damage",
+        parts: &[Part { package: "assay-findings", filter: "damage", cases: 1_000_000 }],
+    },
+    Suite {
+        name: "posting",
+        parts: &[Part { package: "assay-services", filter: "schedules", cases: 10_000 }],
+    },
+    Suite {
+        name: "changes",
+        parts: &[
+            // Each case makes a repository and runs git a dozen times.
+            Part { package: "assay-change", filter: "numstat", cases: 600 },
+            Part { package: "assay-review", filter: "properties", cases: 20_000 },
+        ],
+    },
+];
+
+/// What fixes where a property starts from.
+const SEED: &str = "PROPTEST_RNG_SEED";
+
+/// The suites by name.
+pub(super) fn names() -> Vec<&'static str> {
+    SUITES.iter().map(|suite| suite.name).collect()
+}
+
+/// Runs a suite; says for each of its parts whether it passed.
+pub(super) fn run(name: &str, damage_seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
+    let mut outcomes = Vec::new();
+    for suite in SUITES.iter().filter(|suite| name == suite.name) {
+        for part in suite.parts {
+            outcomes.push((part.package.to_owned(), soak(suite.name, part, damage_seed)?));
+        }
+    }
+    Ok(outcomes)
+}
+
+fn soak(suite: &str, part: &Part, damage_seed: u64) -> anyhow::Result<bool> {
+    let seed = std::env::var(SEED).unwrap_or_else(|_| "random".to_owned());
+    let Part { package, filter, cases } = part;
+    println!(
+        "=== {suite}, {package}: {cases} cases for each property, {SEED}: {seed}, seed of damage: \
+         {damage_seed}"
+    );
+    let status = command("cargo", &["test", "--release", "--package", package])
+        .args(["--test", "it", "--", "--nocapture", filter])
+        .env("PROPTEST_CASES", cases.to_string())
+        .env("ASSAY_DAMAGE_MUTATIONS", cases.to_string())
+        .env("ASSAY_DAMAGE_SEED", damage_seed.to_string())
+        .status()?;
+    Ok(status.success())
+}

@@ -1,0 +1,274 @@
+//! Many processes on one queue: each task is done once, whoever dies, whatever the clock says.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use assay_store::clock;
+use assay_store::files::FileQueue;
+use assay_store::postgres::PgQueue;
+use assay_store::queue::{Addressed, Filter, Policy, Queue, Settlement, Tenure};
+use assay_store::task::{Status, Task};
+use assay_testenv::postgres::{Durable, PrivatePostgres, in_schema};
+use assay_testenv::workspace::{answers, target_folder};
+
+use crate::random::Random;
+
+/// How many processes work at the same time.
+const WORKERS: usize = 16;
+
+/// How many tasks they get, with those that follow from others.
+const TASKS: usize = 10_000;
+
+/// How often a worker is killed.
+const KILLS: usize = 1_000;
+
+/// How many tasks there are at first while workers are killed.
+const UNDER_FIRE: usize = 4_000;
+
+/// How often the server is restarted while they work.
+const RESTARTS: usize = 10;
+
+/// The queue of the first tasks, and that of those which follow from them.
+const QUEUES: [&str; 2] = ["qa", "engineer"];
+
+/// A worker holds a task for so long without renewing it: longer than any test.
+const LEASE: Duration = Duration::from_secs(3_600);
+
+/// A place that a queue is kept at, and what is written about it.
+struct Place {
+    /// A folder, or the address of a database.
+    queue: String,
+    /// Where each worker writes what it completed.
+    log: String,
+}
+
+/// Runs the suite on all stores.
+pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
+    println!("=== queue, seed {seed}");
+    let mut outcomes = Vec::new();
+    let mut part = |name: &str, result: anyhow::Result<String>| {
+        match &result {
+            Ok(told) => println!("{name}: {told}"),
+            Err(error) => println!("{name}: {error:#}"),
+        }
+        outcomes.push((name.to_owned(), result.is_ok()));
+    };
+    part("files: sixteen processes", sixteen(&on_files("sixteen")?, &[]));
+    part("files: a thousand kills", kills(&on_files("kills")?, seed));
+    part("files: clocks an hour apart", clocks(&on_files("clocks")?));
+    let below = target_folder("soak/postgres")?;
+    let mut server = match PrivatePostgres::start(&below, Durable::Yes) {
+        Ok(server) => server,
+        Err(error) => {
+            part("PostgreSQL", Err(error.into()));
+            return Ok(outcomes);
+        }
+    };
+    part("PostgreSQL: sixteen processes", sixteen(&in_postgres(&server, "sixteen")?, &[]));
+    part("PostgreSQL: a thousand kills", kills(&in_postgres(&server, "kills")?, seed));
+    part("PostgreSQL: clocks an hour apart", clocks(&in_postgres(&server, "clocks")?));
+    let place = in_postgres(&server, "restarts")?;
+    part("PostgreSQL: restarts under load", restarts(&place, &mut server));
+    Ok(outcomes)
+}
+
+fn on_files(name: &str) -> anyhow::Result<Place> {
+    let folder = target_folder("soak")?.join(format!("queue-{name}"));
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let inside = |name: &str| folder.join(name).display().to_string();
+    fs::create_dir_all(folder.join("queue"))?;
+    Ok(Place { queue: inside("queue"), log: inside("completed.log") })
+}
+
+fn in_postgres(server: &PrivatePostgres, name: &str) -> anyhow::Result<Place> {
+    let log = on_files(&format!("postgres-{name}"))?.log;
+    let queue = in_schema(&server.url(), &format!("soak_{name}"));
+    PgQueue::migrate(&queue)?;
+    Ok(Place { queue, log })
+}
+
+fn open(place: &str) -> anyhow::Result<Box<dyn Queue>> {
+    // A task may lose many workers here, and is not given up for it.
+    let (max_queue_size, max_retries) = (usize::MAX, u32::MAX);
+    let policy = Policy { max_queue_size, max_retries, ..Policy::default() };
+    if place.starts_with("postgres://") {
+        return Ok(Box::new(PgQueue::open(place, policy)?));
+    }
+    Ok(Box::new(FileQueue::open(Path::new(place), policy)?))
+}
+
+/// Many processes, each task once.
+fn sixteen(place: &Place, before: &[&[&str]]) -> anyhow::Result<String> {
+    fill(place, TASKS)?;
+    let mut workers = Vec::new();
+    for number in 0..WORKERS {
+        let wrapper = if before.is_empty() { &[][..] } else { before[number % before.len()] };
+        workers.push(worker(place, number, wrapper)?);
+    }
+    for mut worker in workers {
+        ensure!(worker.wait()?.success(), "a worker failed");
+    }
+    let done = check(place, TASKS)?;
+    Ok(format!("{done} tasks by {WORKERS} processes, each once"))
+}
+
+/// The same with clocks that are an hour ahead or behind.
+fn clocks(place: &Place) -> anyhow::Result<String> {
+    if !answers("faketime", &["--version"]) {
+        bail!("`faketime` is missing: apt-get install faketime");
+    }
+    let ahead: &[&str] = &["faketime", "-f", "+1h"];
+    let behind: &[&str] = &["faketime", "-f", "-1h"];
+    sixteen(place, &[&[], ahead, behind])
+}
+
+/// Workers die at any moment, and others go on.
+fn kills(place: &Place, seed: u64) -> anyhow::Result<String> {
+    let mut random = Random::new(seed);
+    fill(place, UNDER_FIRE)?;
+    let mut workers: Vec<Child> =
+        (0..4).map(|number| worker(place, number, &[])).collect::<anyhow::Result<_>>()?;
+    let (mut killed, mut tasks) = (0, UNDER_FIRE);
+    while killed < KILLS {
+        let number = random.below(workers.len());
+        // Where in its work it is hit is up to the machine.
+        std::thread::sleep(Duration::from_millis(random.below(30) as u64));
+        if workers[number].try_wait()?.is_some_and(|status| status.success()) {
+            // Everything is done: there is more to do.
+            tasks += fill_more(place, tasks)?;
+        } else {
+            workers[number].kill()?;
+            workers[number].wait()?;
+            killed += 1;
+        }
+        workers[number] = worker(place, number, &[])?;
+    }
+    for mut worker in workers {
+        ensure!(worker.wait()?.success(), "a worker failed");
+    }
+    let mut last = worker(place, 99, &[])?;
+    ensure!(last.wait()?.success(), "the last worker failed");
+    let done = check(place, tasks)?;
+    Ok(format!("{done} tasks, {killed} workers killed, nothing lost, nothing twice"))
+}
+
+/// The server is killed and comes back, again and again, and the workers go on.
+fn restarts(place: &Place, server: &mut PrivatePostgres) -> anyhow::Result<String> {
+    fill(place, TASKS)?;
+    let mut workers: Vec<Child> =
+        (0..WORKERS).map(|number| worker(place, number, &[])).collect::<anyhow::Result<_>>()?;
+    for number in 0..RESTARTS {
+        std::thread::sleep(Duration::from_millis(700));
+        if number % 2 == 0 { server.kill() } else { server.stop() }?;
+        std::thread::sleep(Duration::from_millis(300));
+        server.resume()?;
+    }
+    for worker in &mut workers {
+        ensure!(worker.wait()?.success(), "a worker failed");
+    }
+    let done = check(place, TASKS)?;
+    Ok(format!("{done} tasks, {RESTARTS} restarts of the server, nothing lost, nothing twice"))
+}
+
+fn fill(place: &Place, tasks: usize) -> anyhow::Result<()> {
+    let queue = open(&place.queue)?;
+    let numbers: Vec<usize> = (0..tasks / 2).collect();
+    for some in numbers.chunks(500) {
+        queue.push(some.iter().map(|number| first(&format!("t{number}"))).collect())?;
+    }
+    Ok(())
+}
+
+fn fill_more(place: &Place, so_far: usize) -> anyhow::Result<usize> {
+    let new: Vec<Addressed> = (0..50).map(|n| first(&format!("m{so_far}-{n}"))).collect();
+    let with_next = new.len() * 2;
+    open(&place.queue)?.push(new)?;
+    Ok(with_next)
+}
+
+fn first(id: &str) -> Addressed {
+    task(id, QUEUES[0])
+}
+
+fn task(id: &str, queue: &str) -> Addressed {
+    let name = id.parse().expect("it is a name");
+    let kind = "review".parse().expect("it is a name");
+    let task = Task::new(name, kind, format!("Task {id}"), clock::now());
+    Addressed { queue: queue.parse().expect("it is a name"), task }
+}
+
+/// Starts a worker, such as with another clock.
+fn worker(place: &Place, number: usize, before: &[&str]) -> anyhow::Result<Child> {
+    let own = std::env::current_exe()?;
+    let mut command = match before.split_first() {
+        Some((program, args)) => {
+            let mut command = Command::new(program);
+            command.args(args).arg(own).env("DONT_FAKE_MONOTONIC", "1");
+            command
+        }
+        None => Command::new(own),
+    };
+    command
+        .args(["queue-worker", &place.queue, &format!("worker-{number}"), &place.log])
+        .stdin(Stdio::null())
+        .spawn()
+        .context("could not start a worker")
+}
+
+/// What a worker does: tasks until none is left, writing down what it completed.
+pub(crate) fn work(place: &str, agent: &str, log: &Path) -> anyhow::Result<bool> {
+    let queue = open(place)?;
+    let agent = agent.parse()?;
+    let _presence = queue.join(&agent)?;
+    let mut log = OpenOptions::new().create(true).append(true).open(log)?;
+    loop {
+        let mut idle = true;
+        for name in QUEUES {
+            let tenure = Tenure::WhileAlive(LEASE);
+            let Some(claimed) = queue.claim(&name.parse()?, &agent, tenure, 1)?.pop() else {
+                continue;
+            };
+            idle = false;
+            let id = claimed.lease.task.clone();
+            let follow_ups = match name {
+                "qa" => vec![task(&format!("{id}-next"), QUEUES[1])],
+                _ => Vec::new(),
+            };
+            let (summary, context) = ("done".to_owned(), serde_json::Map::new());
+            let done = Settlement::Completed { summary, context, follow_ups };
+            match queue.settle(&claimed.lease, done) {
+                // One write, so that what others write does not come in between.
+                Ok(_) => log.write_all(format!("{id}\n").as_bytes())?,
+                Err(error) => bail!("{agent} could not complete `{id}`: {error}"),
+            }
+        }
+        if idle {
+            return Ok(true);
+        }
+    }
+}
+
+/// Checks that all tasks are completed, none was completed twice, and nothing is left behind.
+fn check(place: &Place, tasks: usize) -> anyhow::Result<usize> {
+    let queue = open(&place.queue)?;
+    let left = queue.list(&Filter::default())?;
+    ensure!(left.is_empty(), "{} tasks are left, such as `{}`", left.len(), left[0].task.id);
+    let filter = Filter { statuses: vec![Status::Completed], ..Filter::default() };
+    let done = queue.list(&filter)?;
+    ensure!(done.len() == tasks, "{} tasks are completed, not {tasks}", done.len());
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    for id in fs::read_to_string(&place.log)?.lines() {
+        *times.entry(id.to_owned()).or_default() += 1;
+    }
+    let twice: Vec<&String> = times.iter().filter(|(_, n)| **n > 1).map(|(id, _)| id).collect();
+    ensure!(twice.is_empty(), "completed more than once: {twice:?}");
+    Ok(done.len())
+}

@@ -1,0 +1,142 @@
+//! A Chromium of one's own: [`PrivateChromium`].
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::folder::PrivateFolder;
+
+/// How to get a Chromium.
+pub const HOW: &str = "install Chromium, such as by `apt-get install chromium`";
+
+/// How long it may take to start.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Ends the browser with all that it started when whoever started it is gone, however that came
+/// about: then nobody holds the other end of its standard input.
+const KEEPER: &str = r#""$@" & browser=$!; read -r _; kill -KILL 0; wait "$browser""#;
+
+const FLAGS: [&str; 16] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-breakpad",
+    "--disable-crash-reporter",
+    "--disable-extensions",
+    "--disable-dev-shm-usage",
+    "--disable-features=Translate,MediaRouter",
+    "--window-size=800,600",
+    "--lang=en",
+    "--remote-debugging-port=0",
+];
+
+/// A browser without a window, in a folder of its own, gone with this value or with the process.
+#[derive(Debug)]
+pub struct PrivateChromium {
+    folder: PrivateFolder,
+    keeper: Option<Child>,
+    port: u16,
+}
+
+/// Finds a Chromium.
+pub fn program() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let mut all = std::env::split_paths(&path).flat_map(|bin| names.map(|name| bin.join(name)));
+    all.find(|program| program.is_file())
+}
+
+impl PrivateChromium {
+    /// Starts one with a page open.
+    ///
+    /// # Panics
+    ///
+    /// Where there is none to be started.
+    pub fn start(url: &str) -> PrivateChromium {
+        PrivateChromium::try_start(url).expect("this test needs a Chromium that can be started")
+    }
+
+    fn try_start(url: &str) -> io::Result<PrivateChromium> {
+        let program = program().ok_or_else(|| io::Error::other(HOW))?;
+        let args: Vec<&OsStr> = FLAGS.iter().map(OsStr::new).chain([OsStr::new(url)]).collect();
+        PrivateChromium::start_program(&program, &args)
+    }
+
+    /// Starts a program with a Chromium in it, such as an Electron app. The arguments have to open
+    /// the debugging port, at any number.
+    pub fn start_program(program: &Path, args: &[&OsStr]) -> io::Result<PrivateChromium> {
+        let folder = PrivateFolder::new(&std::env::temp_dir(), "chromium")?;
+        let log = fs::File::create(folder.path().join("log"))?;
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", KEEPER, "keeper"])
+            .arg(program)
+            .args(args)
+            .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+            .env("HOME", folder.path())
+            .env("TMPDIR", folder.path())
+            .stdin(Stdio::piped())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .process_group(0);
+        let keeper = Some(command.spawn()?);
+        let mut browser = PrivateChromium { folder, keeper, port: 0 };
+        browser.port = browser.wait_for_port()?;
+        Ok(browser)
+    }
+
+    /// The port of its DevTools.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Ends it at once, and waits until nobody listens any more.
+    pub fn kill(&mut self) {
+        let Some(mut keeper) = self.keeper.take() else { return };
+        drop(keeper.stdin.take());
+        let _ = keeper.wait();
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", self.port)).is_ok() && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn wait_for_port(&self) -> io::Result<u16> {
+        let start = Instant::now();
+        loop {
+            let bytes = fs::read(self.folder.path().join("log"))?;
+            let log = String::from_utf8_lossy(&bytes);
+            let said = log.lines().find_map(|line| line.split_once("DevTools listening on ws://"));
+            // The address is followed by a path, so it is whole where the path begins.
+            if let Some((address, _)) = said.and_then(|(_, after)| after.split_once('/')) {
+                let port = address.rsplit(':').next().unwrap_or_default();
+                return port.parse().map_err(io::Error::other);
+            }
+            if start.elapsed() > PATIENCE || PrivateChromium::has_ended(&log) {
+                return Err(io::Error::other(format!("the browser does not start: {log}")));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Returns true if the program could not even be loaded; its keeper goes on without it.
+    fn has_ended(log: &str) -> bool {
+        log.contains("error while loading shared libraries")
+    }
+}
+
+impl Drop for PrivateChromium {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

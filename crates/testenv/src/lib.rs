@@ -1,0 +1,14 @@
+//! The environment of tests and chores: the workspace's folders, a private PostgreSQL, a private Chromium.
+//!
+//! This crate has no dependencies, because `xtask` needs it: a crate without dependencies is compiled
+//! once, whatever other packages are built with it. Fakes and repositories are in `assay-testkit`.
+
+#![allow(clippy::disallowed_methods, reason = "tests start programs and read the environment")]
+
+#[cfg(unix)]
+pub mod chromium;
+#[cfg(unix)]
+mod folder;
+#[cfg(unix)]
+pub mod postgres;
+pub mod workspace;

@@ -1,0 +1,41 @@
+//! The workspace: its folders, and how programs are started in it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Returns the folder of the workspace.
+pub fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.ancestors().nth(2).unwrap_or(own).to_owned()
+}
+
+/// Returns the folder that cargo builds into.
+pub fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => root().join(folder),
+        None => root().join("target"),
+    }
+}
+
+/// Returns a folder below the target folder, made where it is missing.
+pub fn target_folder(name: &str) -> io::Result<PathBuf> {
+    let folder = target().join(name);
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        io::Error::new(error.kind(), format!("could not make `{}`: {error}", folder.display()))
+    })?;
+    Ok(folder)
+}
+
+/// Returns a command that runs a program in the folder of the workspace.
+pub fn command(program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(root());
+    command
+}
+
+/// Returns true if a program can be started with these arguments and succeeds. Its output is not shown.
+pub fn answers(program: &str, args: &[&str]) -> bool {
+    let status = command(program, args).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
