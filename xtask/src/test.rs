@@ -1,37 +1,55 @@
 //! `cargo xtask test`: every check that a change has to pass, one after the other.
 //!
 //! A step that fails does not stop the ones behind it. No tool is ever compiled here: one that is
-//! missing is named in the summary, with how to get it.
+//! missing is named in the summary, with how to get it. Tests that need more than a Rust toolchain are
+//! in modules whose name is the name of their [`Group`]. Tests that could not run record the reason (see
+//! `assay_testenv::not_run`); the summary has every record.
 
-use std::io;
-use std::process::{Command, ExitStatus};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use assay_testenv::chromium;
 use assay_testenv::postgres::{self, Durable, PrivatePostgres};
-use assay_testenv::workspace::{answers, command, target_folder};
+use assay_testenv::workspace::{answers, command, target, target_folder};
+use assay_testenv::{chromium, not_run};
 
 use crate::links;
 use crate::toolchains::{Missing, Toolchains};
 
-/// What the tests are called that need a PostgreSQL.
-const ON_POSTGRES: &str = "postgres";
+/// Tests that need a program which not every machine has.
+struct Group {
+    /// The name of the modules that the tests are in, at any depth.
+    module: &'static str,
+    /// How many tests there are at least, so that a renamed module loses none unnoticed.
+    min_tests: usize,
+}
 
-/// What the tests are called that need the tools of other languages.
-const ON_TOOLCHAINS: &str = "toolchains";
+const ON_POSTGRES: Group = Group { module: "on_postgres", min_tests: 55 };
+const ON_TOOLCHAINS: Group = Group { module: "toolchains", min_tests: 70 };
+const ON_CHROMIUM: Group = Group { module: "on_chromium", min_tests: 40 };
+const GROUPS: [Group; 3] = [ON_POSTGRES, ON_TOOLCHAINS, ON_CHROMIUM];
 
-/// What the tests are called that need a Chromium.
-const ON_CHROMIUM: &str = "on_chromium";
+impl Group {
+    /// Returns the filter of nextest for the tests of this group.
+    fn filter(&self) -> String {
+        format!("test(/(^|::){}::/)", self.module)
+    }
 
-/// What became of a step.
+    /// Returns true if a test is in this group, by its path.
+    fn has(&self, test: &str) -> bool {
+        let mut modules = test.rsplit("::").skip(1);
+        modules.any(|module| module == self.module)
+    }
+}
+
+/// The result of a step.
 enum Outcome {
     Passed(String),
     Failed(String),
-    /// A tool is missing; `how` says where it comes from.
-    NotRun {
-        what: &'static str,
-        how: &'static str,
-    },
-    /// A tool is missing that nobody has to have.
+    /// A tool or a feature of the kernel is missing: the reasons.
+    NotRun(Vec<String>),
+    /// A tool is missing that is not required.
     Optional(&'static str),
 }
 
@@ -40,8 +58,8 @@ impl Outcome {
         match self {
             Outcome::Passed(note) if note.is_empty() => "passed".to_owned(),
             Outcome::Passed(note) => format!("passed ({note})"),
-            Outcome::Failed(why) => format!("FAILED: {why}"),
-            Outcome::NotRun { what, how } => format!("NOT RUN: {what}: {how}"),
+            Outcome::Failed(reason) => format!("FAILED: {reason}"),
+            Outcome::NotRun(reasons) => format!("NOT RUN: {}", reasons.join("; ")),
             Outcome::Optional(what) => format!("not run (optional): {what}"),
         }
     }
@@ -50,7 +68,7 @@ impl Outcome {
         match self {
             Outcome::Passed(_) | Outcome::Optional(_) => true,
             Outcome::Failed(_) => false,
-            Outcome::NotRun { .. } => !strict,
+            Outcome::NotRun(_) => !strict,
         }
     }
 }
@@ -58,84 +76,134 @@ impl Outcome {
 /// A step by its name.
 type Step = (&'static str, fn() -> Outcome);
 
+// Clippy needs a pass over all dependencies that the tests do not share, so the tests come first.
 const STEPS: [Step; 9] = [
     ("formatting", formatting),
-    ("clippy", clippy),
+    ("documentation links", documentation_links),
+    ("build of tests", build_of_tests),
     ("tests", tests),
     ("tests on PostgreSQL", tests_on_postgres),
     ("tests on toolchains", tests_on_toolchains),
     ("tests on Chromium", tests_on_chromium),
-    ("doc tests", doc_tests),
-    ("documentation links", documentation_links),
+    ("clippy", clippy),
     ("licences and sources", licences),
 ];
 
 /// Runs all steps. Returns true if the change passes.
 pub(crate) fn run(strict: bool) -> bool {
     let mut outcomes = Vec::new();
-    for (name, step) in STEPS {
-        println!("=== {name}");
+    for (number, (name, step)) in (1..).zip(STEPS) {
+        println!("=== {name} (step {number} of {})", STEPS.len());
+        let start = Instant::now();
         let outcome = step();
-        println!("=== {name}: {}\n", outcome.line());
-        outcomes.push((name, outcome));
+        let time = start.elapsed();
+        println!("=== {name}: {} in {}\n", outcome.line(), shown(time));
+        outcomes.push((name, outcome, time));
     }
     println!("summary");
-    for (name, outcome) in &outcomes {
-        println!("  {name:22}{}", outcome.line());
+    for (name, outcome, time) in &outcomes {
+        println!("  {name:22}{:>8}  {}", shown(*time), outcome.line());
     }
-    outcomes.iter().all(|(_, outcome)| outcome.passes(strict))
+    outcomes.iter().all(|(_, outcome, _)| outcome.passes(strict))
+}
+
+fn shown(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
 }
 
 /// Runs cargo with its output shown as it comes.
-fn cargo(args: &[&str], note: &str) -> Outcome {
-    match command("cargo", args).status() {
+fn cargo(args: &[&str]) -> Outcome {
+    result_of(&mut command("cargo", args), "")
+}
+
+fn result_of(command: &mut Command, note: &str) -> Outcome {
+    match command.status() {
         Ok(status) if status.success() => Outcome::Passed(note.to_owned()),
-        Ok(status) => Outcome::Failed(format!("`cargo {}` ended with {status}", args.join(" "))),
+        Ok(status) => Outcome::Failed(format!("`cargo` ended with {status}")),
         Err(error) => Outcome::Failed(format!("`cargo` could not be started: {error}")),
     }
 }
 
+/// Returns the outcome of a step for which a tool is missing.
+fn missing(what: &str, how: &str) -> Outcome {
+    Outcome::NotRun(vec![format!("{what}: {how}")])
+}
+
 fn formatting() -> Outcome {
     if !answers("cargo", &["fmt", "--version"]) {
-        return Outcome::NotRun { what: "rustfmt", how: "rustup component add rustfmt" };
+        return missing("rustfmt", "rustup component add rustfmt");
     }
-    cargo(&["fmt", "--all", "--check"], "")
+    cargo(&["fmt", "--all", "--check"])
 }
 
 fn clippy() -> Outcome {
     if !answers("cargo", &["clippy", "--version"]) {
-        return Outcome::NotRun { what: "clippy", how: "rustup component add clippy" };
+        return missing("clippy", "rustup component add clippy");
     }
-    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], "")
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+fn has_nextest() -> bool {
+    answers("cargo", &["nextest", "--version"])
+}
+
+/// Builds all tests and counts those of each group.
+fn build_of_tests() -> Outcome {
+    let args: &[&str] = match has_nextest() {
+        true => &["nextest", "list", "--workspace", "--message-format", "oneline"],
+        false => &["test", "--workspace", "--all-targets", "--", "--list", "--format", "terse"],
+    };
+    // The progress of the build is on stderr.
+    let listed = match command("cargo", args).stderr(Stdio::inherit()).output() {
+        Ok(output) if output.status.success() => output.stdout,
+        Ok(output) => return Outcome::Failed(format!("`cargo` ended with {}", output.status)),
+        Err(error) => return Outcome::Failed(format!("`cargo` could not be started: {error}")),
+    };
+    count(&String::from_utf8_lossy(&listed))
+}
+
+/// Counts the tests in a list of nextest (`binary path`) or libtest (`path: test`).
+fn count(listed: &str) -> Outcome {
+    let tests: Vec<&str> = listed
+        .lines()
+        .map(|line| line.strip_suffix(": test").unwrap_or(line))
+        .filter_map(|line| line.split_whitespace().last())
+        .collect();
+    let counts = GROUPS.map(|group| (tests.iter().filter(|test| group.has(test)).count(), group));
+    for (count, Group { module, min_tests }) in &counts {
+        if count < min_tests {
+            return Outcome::Failed(format!(
+                "{count} tests are in modules `{module}`, and at least {min_tests} were expected"
+            ));
+        }
+    }
+    let groups = counts.map(|(count, group)| format!("{count} {}", group.module));
+    Outcome::Passed(format!("{} tests, of which {}", tests.len(), groups.join(", ")))
 }
 
 fn tests() -> Outcome {
-    if answers("cargo", &["nextest", "--version"]) {
-        let others = format!(
-            "not test({ON_POSTGRES}) and not test({ON_TOOLCHAINS}) and not test({ON_CHROMIUM})"
-        );
-        return cargo(&["nextest", "run", "--workspace", "-E", &others], "");
+    if has_nextest() {
+        let others = GROUPS.map(|group| format!("not {}", group.filter())).join(" and ");
+        return test_run(&mut nextest(&others), "");
     }
-    cargo(
-        &[
-            "test", "--workspace", "--all-targets", "--no-fail-fast", "--", "--skip", ON_POSTGRES,
-            "--skip", ON_TOOLCHAINS, "--skip", ON_CHROMIUM,
-        ],
-        "with `cargo test`; cargo-nextest is not installed",
-    )
+    let mut command = cargo_test("");
+    for group in GROUPS {
+        command.args(["--skip", &format!("{}::", group.module)]);
+    }
+    test_run(&mut command, "with `cargo test`; cargo-nextest is not installed")
 }
 
 /// Runs the tests that need a server with one that is gone afterwards.
 fn tests_on_postgres() -> Outcome {
     if postgres::programs().is_none() {
-        return Outcome::NotRun { what: "initdb and postgres", how: postgres::HOW };
+        return missing("initdb and postgres", postgres::HOW);
     }
     let server = target_folder("postgres");
     let server = match server.and_then(|below| PrivatePostgres::start(&below, Durable::No)) {
         Ok(server) => server,
         Err(error) => return Outcome::Failed(error.to_string()),
     };
-    ended(only(ON_POSTGRES).env(postgres::SERVER, server.url()).status())
+    test_run(only(&ON_POSTGRES).env(postgres::SERVER, server.url()), "")
 }
 
 /// Runs the tests that need tools of other languages, with those that are there. Each that is
@@ -145,50 +213,69 @@ fn tests_on_toolchains() -> Outcome {
         Ok(tools) => tools,
         Err(error) => return Outcome::Failed(format!("{error:#}")),
     };
-    let mut command = only(ON_TOOLCHAINS);
-    let command = match tools.given_to(&mut command) {
-        Ok(command) => command,
+    let mut command = only(&ON_TOOLCHAINS);
+    let outcome = match tools.given_to(&mut command) {
+        Ok(command) => test_run(command, ""),
         Err(error) => return Outcome::Failed(format!("{error:#}")),
     };
-    match (ended(command.status()), tools.missing.first()) {
-        (Outcome::Passed(_), Some(Missing { what, how })) => Outcome::NotRun { what, how },
-        (Outcome::Passed(_), None) if !tools.has_go => {
-            Outcome::Passed("without Go, which is not installed".to_owned())
-        }
-        (outcome, _) => outcome,
+    let missing = tools.missing.iter().map(|Missing { what, how }| format!("{what}: {how}"));
+    let missing: Vec<String> = missing.collect();
+    match outcome {
+        Outcome::NotRun(tests) => Outcome::NotRun([missing, tests].concat()),
+        Outcome::Passed(_) if !missing.is_empty() => Outcome::NotRun(missing),
+        other => other,
     }
 }
 
 /// Runs the tests that need a browser, each with one of its own.
 fn tests_on_chromium() -> Outcome {
     if chromium::program().is_none() {
-        return Outcome::NotRun { what: "chromium", how: chromium::HOW };
+        return missing("chromium", chromium::HOW);
     }
-    ended(only(ON_CHROMIUM).status())
+    test_run(&mut only(&ON_CHROMIUM), "")
 }
 
-/// Says what became of tests.
-fn ended(status: io::Result<ExitStatus>) -> Outcome {
-    match status {
-        Ok(status) if status.success() => Outcome::Passed(String::new()),
-        Ok(status) => Outcome::Failed(format!("`cargo` ended with {status}")),
-        Err(error) => Outcome::Failed(format!("`cargo` could not be started: {error}")),
+/// Runs tests and reads which of them could not run.
+fn test_run(command: &mut Command, note: &str) -> Outcome {
+    let records = records();
+    let _ = fs::remove_file(&records);
+    match result_of(command.env(not_run::FILE, &records), note) {
+        Outcome::Passed(note) => match fs::read_to_string(&records) {
+            Ok(text) if !text.is_empty() => recorded(&text),
+            _ => Outcome::Passed(note),
+        },
+        other => other,
     }
 }
 
-/// Prepares to run the tests with something in their names.
-fn only(name: &str) -> Command {
-    if answers("cargo", &["nextest", "--version"]) {
-        return command(
-            "cargo",
-            &["nextest", "run", "--workspace", "-E", &format!("test({name})")],
-        );
-    }
-    command("cargo", &["test", "--workspace", "--all-targets", "--no-fail-fast", name])
+/// Returns the path of the file to which tests write why they could not run.
+fn records() -> PathBuf {
+    target().join("not-run.txt")
 }
 
-fn doc_tests() -> Outcome {
-    cargo(&["test", "--workspace", "--doc", "--no-fail-fast"], "")
+/// Returns the outcome of tests that recorded reasons, each of which is on a line.
+fn recorded(records: &str) -> Outcome {
+    let mut reasons: Vec<String> = records.lines().map(str::to_owned).collect();
+    reasons.sort();
+    reasons.dedup();
+    Outcome::NotRun(reasons)
+}
+
+/// Prepares to run the tests of a group.
+fn only(group: &Group) -> Command {
+    if has_nextest() {
+        return nextest(&group.filter());
+    }
+    cargo_test(&format!("{}::", group.module))
+}
+
+fn nextest(filter: &str) -> Command {
+    command("cargo", &["nextest", "run", "--workspace", "-E", filter])
+}
+
+fn cargo_test(filter: &str) -> Command {
+    let args = ["test", "--workspace", "--all-targets", "--no-fail-fast", "--", filter];
+    command("cargo", &args)
 }
 
 fn documentation_links() -> Outcome {
@@ -210,5 +297,38 @@ fn licences() -> Outcome {
     if !answers("cargo", &["deny", "--version"]) {
         return Outcome::Optional("cargo-deny is not installed");
     }
-    cargo(&["deny", "check", "licenses", "bans", "sources"], "")
+    cargo(&["deny", "check", "licenses", "bans", "sources"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_in_a_group_by_its_module_and_not_by_its_name() {
+        for inside in ["on_postgres::a", "x::on_postgres::y::a"] {
+            assert!(ON_POSTGRES.has(inside), "{inside}");
+        }
+        for outside in ["on_postgres", "x::on_postgres", "x::not_on_postgres::a", "postgres::a"] {
+            assert!(!ON_POSTGRES.has(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn a_group_that_lost_its_tests_has_failed() {
+        let listed: String = GROUPS
+            .iter()
+            .flat_map(|group| (0..group.min_tests).map(|n| format!("it {}::t{n}\n", group.module)))
+            .collect();
+        assert!(count(&listed).passes(true), "{}", count(&listed).line());
+        let renamed = listed.replacen("on_postgres::", "on_postgresql::", 1);
+        assert!(!count(&renamed).passes(false));
+    }
+
+    #[test]
+    fn a_test_that_could_not_run_fails_a_strict_run_and_is_named() {
+        let outcome = recorded("it b: no files\nit a: no network\nit b: no files\n");
+        assert_eq!(outcome.line(), "NOT RUN: it a: no network; it b: no files");
+        assert!(outcome.passes(false) && !outcome.passes(true));
+    }
 }

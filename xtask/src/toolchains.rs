@@ -22,8 +22,6 @@ pub(crate) struct Toolchains {
     folder: PathBuf,
     /// Those that could not be.
     pub(crate) missing: Vec<Missing>,
-    /// Whether there is Go, which nobody has to have.
-    pub(crate) has_go: bool,
 }
 
 /// A tool that is missing.
@@ -52,7 +50,10 @@ impl Toolchains {
             missing
                 .push(Missing { what: "vitest", how: "see above; it comes from npm's registry" });
         }
-        Ok(Toolchains { folder, missing, has_go: answers("go", &["version"]) })
+        if !answers("go", &["version"]) {
+            missing.push(Missing { what: "go", how: "apt-get install golang-go" });
+        }
+        Ok(Toolchains { folder, missing })
     }
 
     /// Has a command find what was set up.

@@ -337,6 +337,8 @@ mod tests {
     use std::io::{BufRead, Write};
     use std::time::Duration;
 
+    use assay_testenv::not_run;
+
     use crate::tests::shell;
     use crate::{Command, Held, RunError, Stream, limits};
 
@@ -366,7 +368,7 @@ mod tests {
     #[test]
     fn a_fork_bomb_is_contained() {
         if limits().processes == Held::Unsupported {
-            println!("NOT RUN: this system bounds no processes");
+            not_run::record("this system bounds no processes");
             return;
         }
         // Each tries for a hundred sleepers, and says how many it got.
@@ -379,7 +381,7 @@ mod tests {
     #[test]
     fn a_command_that_takes_too_much_memory_is_ended() {
         if limits().memory == Held::Unsupported {
-            println!("NOT RUN: this system bounds no memory");
+            not_run::record("this system bounds no memory");
             return;
         }
         let greedy = shell("head -c 300000000 /dev/zero | tail -c 299999999 | wc -c");
@@ -392,7 +394,7 @@ mod tests {
     #[test]
     fn who_leaves_the_group_is_ended_with_it() {
         if limits().processes != Held::Wholly {
-            println!("NOT RUN: this system has no control groups for us");
+            not_run::record("this system has no control groups for us");
             return;
         }
         let file = tempfile::NamedTempFile::new().unwrap();

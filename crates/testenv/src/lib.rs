@@ -1,4 +1,5 @@
-//! The environment of tests and chores: the workspace's folders, a private PostgreSQL, a private Chromium.
+//! The environment of tests and chores: the workspace's folders, a private PostgreSQL, a private Chromium, a
+//! record of tests that could not run.
 //!
 //! This crate has no dependencies, because `xtask` needs it: a crate without dependencies is compiled
 //! once, whatever other packages are built with it. Fakes and repositories are in `assay-testkit`.
@@ -9,6 +10,7 @@
 pub mod chromium;
 #[cfg(unix)]
 mod folder;
+pub mod not_run;
 #[cfg(unix)]
 pub mod postgres;
 pub mod workspace;

@@ -6,8 +6,6 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
-use assay_store::postgres::PgQueue;
-use assay_testenv::postgres::schema;
 use assay_testkit::Repository;
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -30,16 +28,6 @@ fn answer(folder: &Path, args: &[&str], input: &str) -> Value {
 
 fn on_files() -> Repository {
     Repository::new()
-}
-
-fn in_postgres() -> Repository {
-    let repository = Repository::new();
-    let configuration = format!("queue:\n  url: \"{}\"\n", schema());
-    repository.write("config/agent-framework.yaml", &configuration);
-    let migrated = queue(repository.path(), &["migrate"], "");
-    assert_eq!(migrated.stdout, "the tables are up to date now, after 1 step\n");
-    assert_eq!(queue(repository.path(), &["migrate"], "").stdout, "the tables are up to date\n");
-    repository
 }
 
 /// A list of tasks as JSON, the first of which everybody else waits for.
@@ -97,35 +85,6 @@ fn sixteen_processes_do_each_task_once(repository: &Repository) {
 #[test]
 fn sixteen_processes_do_each_task_once_on_files() {
     sixteen_processes_do_each_task_once(&on_files());
-}
-
-#[test]
-fn sixteen_processes_do_each_task_once_in_postgresql() {
-    sixteen_processes_do_each_task_once(&in_postgres());
-}
-
-#[test]
-fn tasks_go_from_files_to_a_database_and_back() {
-    let (files, database) = (on_files(), in_postgres());
-    answer(files.path(), &["push", "--file", "-", "--json"], &tasks());
-    answer(files.path(), &["claim", "--queue", "qa", "--agent", "me"], "");
-    let path = database.path().join("config/agent-framework.yaml");
-    let configuration = std::fs::read_to_string(path).unwrap();
-    let url = configuration.split('"').nth(1).unwrap().to_owned();
-    let copy = |from: &str, to: &str| queue(files.path(), &["copy", from, to], "");
-    let refused = copy(".agent-communication", &url);
-    assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("1 task being worked on"), "{}", refused.stderr);
-    answer(files.path(), &["complete", "t0", "--agent", "me", "--fence", "1"], "");
-    let told = "64 tasks copied, 0 there already; what was copied from is left as it is\n";
-    assert_eq!(copy(".agent-communication", &url).stdout, told);
-    let claimed = answer(database.path(), &["claim", "--queue", "qa", "--agent", "me"], "");
-    assert_eq!(claimed["claimed"][0]["lease"]["task"], "t1");
-    answer(database.path(), &["complete", "t1", "--agent", "me", "--fence", "1"], "");
-    files.write("back/.keep", "");
-    assert_eq!(copy(&url, "back").stdout, told);
-    assert!(files.path().join("back/completed/qa/t1.json").is_file());
-    assert!(files.path().join("back/queues/qa/t2.json").is_file());
 }
 
 #[test]
@@ -188,17 +147,6 @@ fn doctor_on(url: &str) -> (i32, String) {
     let ran = assay_in(repository.path(), &["doctor"], b"");
     let lines = ran.stdout.lines().filter(|line| line.contains("queue's") || line.contains("url"));
     (ran.code, lines.collect::<Vec<_>>().join("\n"))
-}
-
-#[test]
-fn the_doctor_tries_the_database_of_the_queue_in_postgresql() {
-    let url = schema();
-    let tables = "`assay queue migrate` brings them up to date";
-    let missing = format!("bad  the queue's tables are not there; {tables}");
-    assert_eq!(doctor_on(&url), (2, missing));
-    PgQueue::migrate(&url).unwrap();
-    let good = "ok   the queue's database answers; its tables are of version 1".to_owned();
-    assert_eq!(doctor_on(&url), (0, good));
 }
 
 #[test]
@@ -281,4 +229,64 @@ fn a_bad_task_is_refused_with_the_reason_and_nothing_is_written() {
         assert_eq!(queue(folder, &[&["push"], args].concat(), "").code, 2, "{args:?}");
     }
     assert_eq!(queue(folder, &["list"], "").stdout, "no tasks\n");
+}
+
+mod on_postgres {
+    use assay_store::postgres::PgQueue;
+    use assay_testenv::postgres::schema;
+
+    use super::*;
+
+    fn in_postgres() -> Repository {
+        let repository = Repository::new();
+        let configuration = format!("queue:\n  url: \"{}\"\n", schema());
+        repository.write("config/agent-framework.yaml", &configuration);
+        let migrated = queue(repository.path(), &["migrate"], "");
+        assert_eq!(migrated.stdout, "the tables are up to date now, after 1 step\n");
+        assert_eq!(
+            queue(repository.path(), &["migrate"], "").stdout,
+            "the tables are up to date\n"
+        );
+        repository
+    }
+
+    #[test]
+    fn sixteen_processes_do_each_task_once_on_tables() {
+        sixteen_processes_do_each_task_once(&in_postgres());
+    }
+
+    #[test]
+    fn tasks_go_from_files_to_a_database_and_back() {
+        let (files, database) = (on_files(), in_postgres());
+        answer(files.path(), &["push", "--file", "-", "--json"], &tasks());
+        answer(files.path(), &["claim", "--queue", "qa", "--agent", "me"], "");
+        let path = database.path().join("config/agent-framework.yaml");
+        let configuration = std::fs::read_to_string(path).unwrap();
+        let url = configuration.split('"').nth(1).unwrap().to_owned();
+        let copy = |from: &str, to: &str| queue(files.path(), &["copy", from, to], "");
+        let refused = copy(".agent-communication", &url);
+        assert_eq!(refused.code, 2);
+        assert!(refused.stderr.contains("1 task being worked on"), "{}", refused.stderr);
+        answer(files.path(), &["complete", "t0", "--agent", "me", "--fence", "1"], "");
+        let told = "64 tasks copied, 0 there already; what was copied from is left as it is\n";
+        assert_eq!(copy(".agent-communication", &url).stdout, told);
+        let claimed = answer(database.path(), &["claim", "--queue", "qa", "--agent", "me"], "");
+        assert_eq!(claimed["claimed"][0]["lease"]["task"], "t1");
+        answer(database.path(), &["complete", "t1", "--agent", "me", "--fence", "1"], "");
+        files.write("back/.keep", "");
+        assert_eq!(copy(&url, "back").stdout, told);
+        assert!(files.path().join("back/completed/qa/t1.json").is_file());
+        assert!(files.path().join("back/queues/qa/t2.json").is_file());
+    }
+
+    #[test]
+    fn the_doctor_tries_the_database_of_the_queue() {
+        let url = schema();
+        let tables = "`assay queue migrate` brings them up to date";
+        let missing = format!("bad  the queue's tables are not there; {tables}");
+        assert_eq!(doctor_on(&url), (2, missing));
+        PgQueue::migrate(&url).unwrap();
+        let good = "ok   the queue's database answers; its tables are of version 1".to_owned();
+        assert_eq!(doctor_on(&url), (0, good));
+    }
 }

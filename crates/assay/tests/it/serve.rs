@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use assay_testenv::postgres::{Durable, PrivatePostgres};
 use assay_testkit::Repository;
 use assay_testkit::storm::{self, Server, Size};
 use assay_testkit::webhook::{self, Answer, Connection, commit, pull_request, signature};
@@ -147,38 +146,6 @@ fn a_full_queue_says_so_and_comes_back() {
 }
 
 #[test]
-fn a_database_that_goes_away_is_told_and_nothing_is_lost() {
-    let mut database = PrivatePostgres::start(&std::env::temp_dir(), Durable::No).unwrap();
-    let repository = repository(&format!("{CONFIGURATION}queue: {{ url: \"${{QUEUE_URL}}\" }}\n"));
-    let url = database.url();
-    let variables = [("QUEUE_URL", url.as_str())];
-    let run = |args: &[&str]| -> Ran { assay_with(repository.path(), args, b"", &variables) };
-    assert_eq!(run(&["queue", "migrate"]).code, 0);
-    let server = start_with(&repository, &variables);
-    let get = |path: &str| webhook::send(server.address(), "GET", path, &[], b"").unwrap().status;
-    assert_eq!(opened(&server, "one", 1).status, 202);
-    assert_eq!((get("/healthz"), get("/readyz")), (200, 200));
-    database.kill().unwrap();
-    let away = opened(&server, "two", 2);
-    assert_eq!(away.status, 503, "{}", away.body);
-    assert!(away.head.contains("retry-after: 10"), "{}", away.head);
-    assert!(away.body.contains("database"), "{}", away.body);
-    assert_eq!((get("/healthz"), get("/readyz")), (200, 503));
-    database.resume().unwrap();
-    // It may have been pushed by then, as whoever waited for the database does not know of the answer.
-    assert!([200, 202].contains(&opened(&server, "two", 2).status));
-    assert_eq!(opened(&server, "two", 2).status, 200);
-    let listed = run(&["queue", "list", "--json"]);
-    for number in [1, 2] {
-        let task = format!("\"review-o.r-{number}-main-{}\"", commit(1));
-        assert!(listed.stdout.contains(&task), "{}{}", listed.stdout, listed.stderr);
-    }
-    let (code, said) = server.stop();
-    assert_eq!(code, Some(0), "{said}");
-    assert!(!said.contains("not-a-secret"), "{said}");
-}
-
-#[test]
 fn a_server_that_cannot_be_is_told_of() {
     let fine = repository(CONFIGURATION);
     let check = |repository: &Repository, args: &[&str], variables: &[(&str, &str)], told: &str| {
@@ -206,4 +173,44 @@ fn what_was_answered_is_there_once_however_often_the_server_is_killed() {
     let size = Size { deliveries: 200, in_flight: 8, kills: 2 };
     let outcome = storm::storm(program(), repository.path(), size, 1).unwrap();
     assert_eq!(storm::check(repository.path(), size, &outcome), Ok(180));
+}
+
+mod on_postgres {
+    use assay_testenv::postgres::{Durable, PrivatePostgres};
+
+    use super::*;
+
+    #[test]
+    fn a_database_that_goes_away_is_told_and_nothing_is_lost() {
+        let mut database = PrivatePostgres::start(&std::env::temp_dir(), Durable::No).unwrap();
+        let repository =
+            repository(&format!("{CONFIGURATION}queue: {{ url: \"${{QUEUE_URL}}\" }}\n"));
+        let url = database.url();
+        let variables = [("QUEUE_URL", url.as_str())];
+        let run = |args: &[&str]| -> Ran { assay_with(repository.path(), args, b"", &variables) };
+        assert_eq!(run(&["queue", "migrate"]).code, 0);
+        let server = start_with(&repository, &variables);
+        let get =
+            |path: &str| webhook::send(server.address(), "GET", path, &[], b"").unwrap().status;
+        assert_eq!(opened(&server, "one", 1).status, 202);
+        assert_eq!((get("/healthz"), get("/readyz")), (200, 200));
+        database.kill().unwrap();
+        let away = opened(&server, "two", 2);
+        assert_eq!(away.status, 503, "{}", away.body);
+        assert!(away.head.contains("retry-after: 10"), "{}", away.head);
+        assert!(away.body.contains("database"), "{}", away.body);
+        assert_eq!((get("/healthz"), get("/readyz")), (200, 503));
+        database.resume().unwrap();
+        // It may have been pushed by then, as whoever waited for the database does not know of the answer.
+        assert!([200, 202].contains(&opened(&server, "two", 2).status));
+        assert_eq!(opened(&server, "two", 2).status, 200);
+        let listed = run(&["queue", "list", "--json"]);
+        for number in [1, 2] {
+            let task = format!("\"review-o.r-{number}-main-{}\"", commit(1));
+            assert!(listed.stdout.contains(&task), "{}{}", listed.stdout, listed.stderr);
+        }
+        let (code, said) = server.stop();
+        assert_eq!(code, Some(0), "{said}");
+        assert!(!said.contains("not-a-secret"), "{said}");
+    }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::Stdio;
 
+use assay_testenv::not_run;
 use assay_testkit::Repository;
 
 use crate::{Ran, assay_in, command_in};
@@ -232,7 +233,7 @@ fn a_reader_that_is_gone_changes_no_exit_code() {
 #[test]
 fn output_that_cannot_be_written_is_never_a_success() {
     if !Path::new("/dev/full").exists() {
-        println!("NOT RUN: this system has no device that is always full");
+        not_run::record("this system has no device that is always full");
         return;
     }
     each(|case, read| {

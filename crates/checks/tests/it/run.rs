@@ -12,6 +12,7 @@ use assay_checks::discovery::Reading;
 use assay_checks::results::Form;
 use assay_checks::run::{Allowance, Runner};
 use assay_sandbox::{Held, limits, secrets_of};
+use assay_testenv::not_run;
 use expect_test::{Expect, expect};
 
 /// A check of a command that somebody wrote down.
@@ -297,7 +298,7 @@ fn a_check_writes_into_its_tree_and_nowhere_else() {
     let inside = run(&check_of("touch here && mkdir -p a/b && touch a/b/c && mv here a/there"));
     assert!(inside.is_pass(), "{}", inside.tail);
     if limits().files == Held::Unsupported {
-        println!("NOT RUN: this kernel limits no files");
+        not_run::record("this kernel limits no files");
         return;
     }
     let file = outside.path().join("file");
@@ -317,7 +318,7 @@ fn a_check_has_a_network_only_if_it_may() {
     let connect = check_of(&format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'"));
     assert!(run(&RequiredCheck { network: true, ..connect.clone() }).is_pass());
     if limits().network == Held::Unsupported {
-        println!("NOT RUN: this kernel limits no network");
+        not_run::record("this kernel limits no network");
         return;
     }
     assert!(!run(&connect).is_pass());
@@ -361,7 +362,7 @@ fn a_check_reads_no_secrets_of_its_home() {
         assert_eq!(told(&format!("sh -c '{command}'")), (true, false), "{command}");
     }
     if limits().reading == Held::Unsupported {
-        println!("NOT RUN: this kernel hides no files");
+        not_run::record("this kernel hides no files");
         return;
     }
     let ways = ["cat ~/.ssh/id", "ls ~/.ssh", "cat ~/.npmrc", "cat ~/.netrc", "cat ~/.codex/*"];
@@ -381,7 +382,7 @@ fn a_check_does_not_see_our_variables() {
         |what: &str| runner.run(&check_of(&format!("cat /proc/{}/{what}", std::process::id())));
     assert!(read("cmdline").is_pass());
     if limits().reading == Held::Unsupported {
-        println!("NOT RUN: this kernel hides no files");
+        not_run::record("this kernel hides no files");
         return;
     }
     let outcome = read("environ");
@@ -430,7 +431,7 @@ fn an_outcome_can_be_kept_in_a_journal() {
 #[test]
 fn a_check_that_starts_processes_without_end_is_held() {
     if limits().processes == Held::Unsupported {
-        println!("NOT RUN: this system bounds no processes");
+        not_run::record("this system bounds no processes");
         return;
     }
     let tree = tempfile::tempdir().unwrap();

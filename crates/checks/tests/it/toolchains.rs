@@ -7,6 +7,7 @@ use std::fs;
 use assay_checks::check::{CheckKind, RequiredCheck};
 use assay_checks::discovery::{Folder, Framework, discover};
 use assay_sandbox::Command;
+use assay_testenv::not_run;
 use expect_test::{Expect, expect};
 
 use crate::run::{check_of, home, runner, shown};
@@ -50,7 +51,7 @@ fn required(framework: &Framework) -> RequiredCheck {
 fn has(program: &str, args: &[&str]) -> bool {
     let found = Command::new(program).args(args).run().is_ok_and(|it| it.status.success());
     if !found {
-        println!("NOT RUN: {program} is not there");
+        not_run::record(&format!("{program} is not there"));
     }
     found
 }

@@ -1,5 +1,6 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use assay_testenv::not_run;
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
@@ -44,7 +45,7 @@ fn hiding(home: &TempDir, script: &str) -> Command {
 fn hides() -> bool {
     let hides = limits().reading != Held::Unsupported;
     if !hides {
-        println!("NOT RUN: this kernel hides no files");
+        not_run::record("this kernel hides no files");
     }
     hides
 }
@@ -266,7 +267,7 @@ fn all_limits_hold_together() {
     let script = Command::new("bash").args(["-c", &script]).folder(home.path());
     let held = limits();
     if [held.files, held.reading, held.network].contains(&Held::Unsupported) {
-        println!("NOT RUN: this kernel does not offer all of it");
+        not_run::record("this kernel does not offer all of it");
         return;
     }
     assert_eq!(told(&script), "secret online made");

@@ -4,7 +4,7 @@
 
 #[cfg(debug_assertions)]
 mod disk;
-mod postgres;
+mod on_postgres;
 mod promise;
 mod script;
 mod stores;

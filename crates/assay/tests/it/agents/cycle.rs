@@ -237,3 +237,13 @@ fn a_change_that_does_not_parse_is_not_approved() {
     assert!(line.contains("does not parse"), "{line}");
     assert!(names(&repository, "completed/qa").is_empty());
 }
+
+#[test]
+fn whoever_does_not_run_here_is_not_stopped_here() {
+    let repository = Repository::new();
+    let ran = assay(&repository, &["agent", "stop", "qa"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "qa is not running here\n"));
+    let ran = assay(&repository, &["agent", "stop", "nobody"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("there is no agent `nobody`; there are: qa, "), "{}", ran.stderr);
+}

@@ -1,11 +1,11 @@
 //! Agents at work: `assay agent start` and what it does to tasks, as seen on disk.
 
 mod approvals;
-mod away;
 mod cycle;
 mod folded;
 mod github;
 mod keeping;
+mod on_postgres;
 mod orphans;
 mod outbox;
 mod pull_fixes;

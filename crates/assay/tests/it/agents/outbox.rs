@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use assay_sandbox::{Held, limits};
+use assay_testenv::not_run;
 use assay_testkit::github::NewPull;
 
 use super::github::{REPO, Stage};
@@ -170,7 +171,7 @@ fn a_message_that_a_test_or_a_fixer_writes_under_qa_is_not_sent() {
         let ran = forgery.stage.assay(&["qa", "--spec", "001"]);
         assert!([0, 4].contains(&ran.code), "{}{}", ran.stdout, ran.stderr);
         if limits().files == Held::Unsupported {
-            println!("NOT RUN: this kernel limits no files");
+            not_run::record("this kernel limits no files");
             return;
         }
         let outside = forgery.stage.outbox().join("pull-octo.demo-1/review.json");

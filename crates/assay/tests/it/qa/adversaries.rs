@@ -4,6 +4,7 @@
 use std::fs;
 
 use assay_sandbox::{Held, limits};
+use assay_testenv::not_run;
 use serde_json::Value;
 
 use super::{MEND, PLAN, SPEC, Stage};
@@ -206,7 +207,7 @@ fn a_fixer_who_floods_is_ended() {
 #[test]
 fn a_fixer_who_starts_processes_without_end_is_held() {
     if limits().processes == Held::Unsupported {
-        println!("NOT RUN: this system bounds no processes");
+        not_run::record("this system bounds no processes");
         return;
     }
     // It tries for more than it may have, each of which waits for ever.

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::net::TcpListener;
 
 use assay_sandbox::{Held, limits};
+use assay_testenv::not_run;
 
 use super::{PLAN, SPEC, Stage};
 
@@ -46,7 +47,7 @@ fn a_check_writes_nowhere_but_into_its_tree() {
     stage.repository.write(".gitignore", "made\n");
     assert!(succeeds(&stage, "echo x > made && echo x > \"$TMPDIR/made\""));
     if limits().files == Held::Unsupported {
-        println!("NOT RUN: this kernel limits no files");
+        not_run::record("this kernel limits no files");
         return;
     }
     let outside = stage.aside("made");
@@ -71,7 +72,7 @@ fn a_check_reads_no_secrets_of_the_home() {
     let variables = [("HOME", home.to_str().unwrap())];
     assert!(succeeds_with(&stage, "cat ~/note", &variables));
     if limits().reading == Held::Unsupported {
-        println!("NOT RUN: this kernel hides no files");
+        not_run::record("this kernel hides no files");
         return;
     }
     for way in ["cat ~/.ssh/id_rsa", "ls ~/.ssh", "cp -r ~/.ssh \"$TMPDIR\""] {
@@ -91,7 +92,7 @@ fn a_check_has_a_network_only_where_the_spec_allows_it() {
     assert!(succeeds(&stage, &connect));
     assert!(listener.accept().is_ok());
     if limits().network == Held::Unsupported {
-        println!("NOT RUN: this kernel limits no network");
+        not_run::record("this kernel limits no network");
         return;
     }
     let stage = Stage::with_fixer("");
@@ -116,7 +117,7 @@ fn what_a_check_leaves_running_is_ended() {
     assert!(succeeds(&stage, &format!("sh stay.sh & {wait}")));
     assert!(is_gone(&stage));
     if limits().processes != Held::Wholly {
-        println!("NOT RUN: this system has no control groups for us");
+        not_run::record("this system has no control groups for us");
         return;
     }
     stage.repository.remove("number");
@@ -151,7 +152,7 @@ fn a_check_inherits_no_key() {
     assert!(succeeds_with(&stage, &format!("! env | grep {KEY}"), &variables));
     assert!(!stage.paper("qa_journal.jsonl").contains(KEY));
     if limits().reading == Held::Unsupported {
-        println!("NOT RUN: this kernel hides no files");
+        not_run::record("this kernel hides no files");
         return;
     }
     // Nor does it get at those of whoever runs it.

@@ -10,7 +10,7 @@ macro_rules! promises {
             })*
         }
 
-        mod postgres {
+        mod on_postgres {
             $(#[test]
             fn $claim() {
                 super::$claim(&crate::stores::Postgres::new());

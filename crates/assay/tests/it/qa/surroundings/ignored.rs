@@ -68,29 +68,6 @@ fn rules_that_hide_their_own_file_hide_nothing() {
 }
 
 #[test]
-fn an_ignored_package_that_adds_a_plugin_needs_a_person() {
-    if !has("pytest", &["--version"]) {
-        return;
-    }
-    let test = "from calc import sub\n\n\ndef test_sub():\n    assert sub(2, 3) == -1\n";
-    let main = [("calc.py", CALC), ("tests/__init__.py", ""), ("tests/test_calc.py", test), IGNORE];
-    let stage = project(&main, "python3 -m pytest", "`test_sub` passes");
-    let repository = &stage.repository;
-    repository.write("calc.py", BROKEN);
-    repository.write("more.py", PLUGIN);
-    repository.write("more.egg-info/PKG-INFO", "Metadata-Version: 2.1\nName: more\nVersion: 1\n");
-    repository.write("more.egg-info/entry_points.txt", "[pytest11]\nmore = more\n");
-    repository.commit("work");
-    is_refused(
-        &stage,
-        &[],
-        "1",
-        "Ignored package adds a plugin to pytest: more.egg-info/entry_points.txt",
-        "adds a plugin to pytest that no packaging file of the base declares",
-    );
-}
-
-#[test]
 fn a_tree_that_failed_before_needs_a_person() {
     let stage = python(&[(".gitignore", "__pycache__/\nbuild/\n")]);
     let stateful = "import pathlib\n\n\ndef sub(a, b):\n    return a + b\n\n\nif pathlib.Path('build/mode').exists():\n    def sub(a, b):\n        return a - b\n\npathlib.Path('build').mkdir(exist_ok=True)\npathlib.Path('build/mode').write_text('x')\n";
@@ -145,4 +122,34 @@ fn ignored_files_of_a_usual_project_are_no_issue() {
     repository.write("calc.py", MORE);
     repository.commit("work");
     is_approved(&stage, &[]);
+}
+
+/// With pytest, which `cargo xtask test` installs for tests in modules of this name.
+mod toolchains {
+    use super::*;
+
+    #[test]
+    fn an_ignored_package_that_adds_a_plugin_needs_a_person() {
+        if !has("pytest", &["--version"]) {
+            return;
+        }
+        let test = "from calc import sub\n\n\ndef test_sub():\n    assert sub(2, 3) == -1\n";
+        let main =
+            [("calc.py", CALC), ("tests/__init__.py", ""), ("tests/test_calc.py", test), IGNORE];
+        let stage = project(&main, "python3 -m pytest", "`test_sub` passes");
+        let repository = &stage.repository;
+        repository.write("calc.py", BROKEN);
+        repository.write("more.py", PLUGIN);
+        repository
+            .write("more.egg-info/PKG-INFO", "Metadata-Version: 2.1\nName: more\nVersion: 1\n");
+        repository.write("more.egg-info/entry_points.txt", "[pytest11]\nmore = more\n");
+        repository.commit("work");
+        is_refused(
+            &stage,
+            &[],
+            "1",
+            "Ignored package adds a plugin to pytest: more.egg-info/entry_points.txt",
+            "adds a plugin to pytest that no packaging file of the base declares",
+        );
+    }
 }

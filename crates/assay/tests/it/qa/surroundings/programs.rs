@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
+use assay_testenv::not_run;
+
 use super::{BROKEN, CALC, MORE, has, is_approved, is_refused, program, project, python};
 
 /// A runner that wants a word in a file, and speaks TAP.
@@ -175,7 +177,7 @@ fn tools_that_a_project_installed_are_used() {
         stage.repository.write("calc.py", MORE);
         is_approved(&stage, &[]);
     } else {
-        println!("NOT RUN: python3 makes no virtual environments");
+        not_run::record("python3 makes no virtual environments");
     }
     // A package of JavaScript that another program of the folder is beside.
     let main = [("greeting.txt", "hello\n"), (".gitignore", "node_modules/\n")];

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use assay_testenv::not_run;
+
 use super::super::Stage;
 use super::{Files, Project, has};
 
@@ -19,7 +21,7 @@ impl Vitest {
         let packages = tools.map(|folder| Path::new(&folder).join("node_modules"));
         let found = packages.filter(|packages| packages.join("vitest").exists());
         if found.is_none() {
-            println!("NOT RUN: vitest is not there");
+            not_run::record("vitest is not there");
         }
         found.map(|packages| Vitest { packages })
     }

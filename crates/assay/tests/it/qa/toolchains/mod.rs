@@ -11,6 +11,7 @@ mod python;
 use std::fs;
 use std::process::{Command, Stdio};
 
+use assay_testenv::not_run;
 use serde_json::Value;
 
 use super::{PLAN, Stage, issues};
@@ -127,7 +128,7 @@ pub(super) fn has(program: &str, args: &[&str]) -> bool {
     let ran = command.args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
     let found = ran.is_ok_and(|status| status.success());
     if !found {
-        println!("NOT RUN: {program} is not there");
+        not_run::record(&format!("{program} is not there"));
     }
     found
 }

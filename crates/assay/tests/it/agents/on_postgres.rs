@@ -104,13 +104,3 @@ fn agents_wait_for_a_postgres_that_takes_no_writes_and_say_so() {
     let agents = Agents::start_with(&repository, &["qa"], &variables);
     assert_eq!(agents.stop(), 0);
 }
-
-#[test]
-fn whoever_does_not_run_here_is_not_stopped_here() {
-    let repository = Repository::new();
-    let ran = assay(&repository, &["agent", "stop", "qa"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "qa is not running here\n"));
-    let ran = assay(&repository, &["agent", "stop", "nobody"]);
-    assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("there is no agent `nobody`; there are: qa, "), "{}", ran.stderr);
-}
