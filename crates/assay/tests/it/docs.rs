@@ -4,25 +4,68 @@
 //! and what it prints, both streams, up to the next command. `…` on a line of its own stands for any lines, and a line
 //! `[exit 1]` for the code the command ends with. The examples of one page share a folder.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use assay_testkit::Repository;
 
-#[test]
-fn the_manual_shows_what_happens() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let mut pages: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
-    pages.sort();
-    let examples: usize = pages.iter().map(|page| check(page)).sum();
-    assert!(examples >= 10, "only {examples} examples were run");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+
+/// Makes a test of every page with examples, which is named after the page.
+macro_rules! pages {
+    ($($test:ident: $page:literal, $min_examples:literal;)*) => {
+        const PAGES: &[&str] = &[$($page),*];
+
+        mod page_shows_what_happens {
+            $(#[test]
+            fn $test() {
+                super::check($page, $min_examples);
+            })*
+        }
+    };
 }
 
-/// Runs the examples of a page and gives their number.
-fn check(page: &Path) -> usize {
+// Each page with the number of examples that it has at least.
+pages! {
+    agents: "agents.md", 12;
+    commands: "commands.md", 6;
+    delegation: "delegation.md", 17;
+    e2e: "e2e.md", 2;
+    eval: "eval.md", 17;
+    findings: "findings.md", 10;
+    fix: "fix.md", 6;
+    gates: "gates.md", 8;
+    github: "github.md", 7;
+    jira: "jira.md", 5;
+    ledger: "ledger.md", 16;
+    mcp: "mcp.md", 3;
+    models: "models.md", 2;
+    persona_reports: "persona-reports.md", 1;
+    polling: "polling.md", 2;
+    qa: "qa.md", 13;
+    queue: "queue.md", 19;
+    review: "review.md", 7;
+    rules: "rules.md", 10;
+    setup: "setup.md", 7;
+    triggers: "triggers.md", 5;
+}
+
+#[test]
+fn every_page_with_examples_has_a_test() {
+    let files = fs::read_dir(FOLDER).unwrap().map(|entry| entry.unwrap().path());
+    let with_examples = files
+        .filter(|file| file.extension().is_some_and(|extension| extension == "md"))
+        .filter(|file| fs::read_to_string(file).unwrap().contains("```console\n"))
+        .map(|file| file.file_name().unwrap().to_str().unwrap().to_owned());
+    let tested = PAGES.iter().map(|page| (*page).to_owned());
+    assert_eq!(with_examples.collect::<BTreeSet<_>>(), tested.collect::<BTreeSet<_>>());
+}
+
+/// Runs the examples of a page, of which there are at least so many.
+fn check(page: &str, min_examples: usize) {
+    let page = &Path::new(FOLDER).join(page);
     let text = fs::read_to_string(page).unwrap();
     let repository = Repository::new();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -37,7 +80,7 @@ fn check(page: &Path) -> usize {
             run += 1;
         }
     }
-    run
+    assert!(run >= min_examples, "{}: only {run} examples were run", page.display());
 }
 
 fn check_example(page: &Path, folder: &Path, example: &str) {
