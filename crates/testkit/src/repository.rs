@@ -1,5 +1,7 @@
 //! A git repository for a test: [`Repository`].
 
+mod template;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,20 +23,28 @@ impl Default for Repository {
 impl Repository {
     /// Makes one with one commit on `main`.
     pub fn new() -> Repository {
-        let repository = Repository::empty(&[]);
-        repository.write("README", "nothing to see\n");
-        repository.commit("first");
+        let repository = Repository::in_new_folders();
+        if template::copy("first", with_first_commit, repository.path()) {
+            // The index of the template has the inodes and times of the template's files.
+            repository.git(&["update-index", "--refresh"]);
+        } else {
+            with_first_commit(repository.path());
+        }
         repository
     }
 
     /// Makes one without commits; `git init` gets further options.
     pub fn empty(options: &[&str]) -> Repository {
-        let (folder, state_home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let repository = Repository { folder, state_home };
-        repository.git(&[&["init", "--quiet", "--initial-branch=main"], options].concat());
-        repository.git(&["config", "user.name", "tester"]);
-        repository.git(&["config", "user.email", "tester@localhost"]);
+        let repository = Repository::in_new_folders();
+        if !options.is_empty() || !template::copy("empty", without_commits, repository.path()) {
+            initialize(repository.path(), options);
+        }
         repository
+    }
+
+    fn in_new_folders() -> Repository {
+        let (folder, state_home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        Repository { folder, state_home }
     }
 
     /// Gives its folder.
@@ -76,9 +86,29 @@ impl Repository {
 
     /// Commits everything, even if that is nothing.
     pub fn commit(&self, message: &str) {
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
+        commit(self.path(), message);
     }
+}
+
+fn initialize(folder: &Path, options: &[&str]) {
+    git(folder, &[&["init", "--quiet", "--initial-branch=main"], options].concat());
+    git(folder, &["config", "user.name", "tester"]);
+    git(folder, &["config", "user.email", "tester@localhost"]);
+}
+
+fn without_commits(folder: &Path) {
+    initialize(folder, &[]);
+}
+
+fn with_first_commit(folder: &Path) {
+    initialize(folder, &[]);
+    fs::write(folder.join("README"), "nothing to see\n").unwrap();
+    commit(folder, "first");
+}
+
+fn commit(folder: &Path, message: &str) {
+    git(folder, &["add", "--all"]);
+    git(folder, &["commit", "--quiet", "--allow-empty", "--message", message]);
 }
 
 /// Runs git in a folder as a user would; it has to work.
