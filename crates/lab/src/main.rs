@@ -45,7 +45,7 @@ enum Chore {
     },
     /// Runs counted suites at full size
     Soak {
-        /// One suite instead of all: reading, damage, posting, changes, agents, gates, qa, queue, webhooks
+        /// One suite instead of all: reading, damage, posting, changes, hostile, agents, gates, qa, queue, webhooks
         name: Option<String>,
         /// Where what is left to chance starts from
         #[arg(long, default_value_t = 1)]

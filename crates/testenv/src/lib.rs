@@ -14,3 +14,10 @@ pub mod not_run;
 #[cfg(unix)]
 pub mod postgres;
 pub mod workspace;
+
+/// Returns the number of cases for a property test: `PROPTEST_CASES` where it is set, as by `cargo xtask
+/// soak`, else `usual`. The configuration of proptest ignores the variable where it names a number itself.
+pub fn cases(usual: u32) -> u32 {
+    let variable = std::env::var("PROPTEST_CASES").ok();
+    variable.and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}

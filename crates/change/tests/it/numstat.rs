@@ -235,17 +235,9 @@ const FLAGS: [&str; 6] = [
     "--diff-algorithm=myers",
 ];
 
-fn cases() -> ProptestConfig {
-    let usual = ProptestConfig::default();
-    // Each case runs git a dozen times.
-    match std::env::var_os("PROPTEST_CASES") {
-        Some(_) => usual,
-        None => ProptestConfig { cases: 12, ..usual },
-    }
-}
-
 proptest! {
-    #![proptest_config(cases())]
+    // Each case runs git a dozen times.
+    #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(12)))]
     #[test]
     fn lines_are_counted_as_git_counts_them(
         before in prop::collection::btree_map(name(), text(3..16), 1..6),

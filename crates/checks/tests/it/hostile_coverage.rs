@@ -60,7 +60,7 @@ fn lines() -> impl Strategy<Value = Vec<u32>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1024))]
+    #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(64)))]
 
     #[test]
     fn every_report_is_read_or_refused(bytes in report(), lines in lines()) {

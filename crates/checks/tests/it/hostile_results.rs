@@ -63,7 +63,7 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(64)))]
 
     #[test]
     fn every_form_reads_anything(bytes in pieces()) {

@@ -423,7 +423,7 @@ mod any {
 
     proptest! {
         // Each starts git several times.
-        #![proptest_config(ProptestConfig::with_cases(32))]
+        #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(32)))]
 
         /// What git says of two files makes the one of the other.
         #[test]

@@ -11,31 +11,62 @@ struct Suite {
 /// The property tests of one package.
 struct Part {
     package: &'static str,
+    /// The target that they are in, as an option of cargo.
+    target: &'static str,
     /// The part of their names that its tests share.
     filter: &'static str,
     /// How many cases each property gets.
     cases: u32,
 }
 
-const SUITES: [Suite; 4] = [
+const IT: &str = "--test=it";
+const LIB: &str = "--lib";
+
+const SUITES: [Suite; 5] = [
     Suite {
         name: "reading",
-        parts: &[Part { package: "assay-findings", filter: "properties", cases: 20_000 }],
+        parts: &[Part {
+            package: "assay-findings",
+            target: IT,
+            filter: "properties",
+            cases: 20_000,
+        }],
     },
     Suite {
         name: "damage",
-        parts: &[Part { package: "assay-findings", filter: "damage", cases: 1_000_000 }],
+        parts: &[Part {
+            package: "assay-findings",
+            target: IT,
+            filter: "damage",
+            cases: 1_000_000,
+        }],
     },
     Suite {
         name: "posting",
-        parts: &[Part { package: "assay-services", filter: "schedules", cases: 10_000 }],
+        parts: &[Part {
+            package: "assay-services",
+            target: IT,
+            filter: "schedules",
+            cases: 10_000,
+        }],
     },
     Suite {
         name: "changes",
         parts: &[
             // Each case makes a repository and runs git a dozen times.
-            Part { package: "assay-change", filter: "numstat", cases: 600 },
-            Part { package: "assay-review", filter: "properties", cases: 20_000 },
+            Part { package: "assay-change", target: IT, filter: "numstat", cases: 600 },
+            Part { package: "assay-review", target: IT, filter: "properties", cases: 20_000 },
+        ],
+    },
+    Suite {
+        name: "hostile",
+        parts: &[
+            Part { package: "assay-checks", target: IT, filter: "hostile", cases: 20_000 },
+            Part { package: "assay-rules", target: IT, filter: "injection", cases: 10_000 },
+            Part { package: "assay-rules", target: LIB, filter: "credentials", cases: 10_000 },
+            Part { package: "assay-review", target: LIB, filter: "lookup", cases: 5_000 },
+            Part { package: "assay-models", target: LIB, filter: "budget", cases: 5_000 },
+            Part { package: "assay-models", target: LIB, filter: "sse", cases: 20_000 },
         ],
     },
 ];
@@ -61,13 +92,13 @@ pub(super) fn run(name: &str, damage_seed: u64) -> anyhow::Result<Vec<(String, b
 
 fn soak(suite: &str, part: &Part, damage_seed: u64) -> anyhow::Result<bool> {
     let seed = std::env::var(SEED).unwrap_or_else(|_| "random".to_owned());
-    let Part { package, filter, cases } = part;
+    let Part { package, target, filter, cases } = part;
     println!(
         "=== {suite}, {package}: {cases} cases for each property, {SEED}: {seed}, seed of damage: \
          {damage_seed}"
     );
     let status = command("cargo", &["test", "--release", "--package", package])
-        .args(["--test", "it", "--", "--nocapture", filter])
+        .args([target, "--", "--nocapture", filter])
         .env("PROPTEST_CASES", cases.to_string())
         .env("ASSAY_DAMAGE_MUTATIONS", cases.to_string())
         .env("ASSAY_DAMAGE_SEED", damage_seed.to_string())

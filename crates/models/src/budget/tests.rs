@@ -190,7 +190,7 @@ fn ask_all(budget: &Budget, threads: &[Vec<Question>]) -> u64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(64)))]
 
     #[test]
     fn no_cap_is_exceeded_at_any_moment(

@@ -154,7 +154,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(64)))]
         #[test]
         fn events_are_the_same_however_they_are_cut(
             lines in prop::collection::vec("(data: [a-zé]{0,4}|event: x|: c|)(\n|\r\n|\r)", 0..12),

@@ -245,7 +245,7 @@ fn results_are_replayed_without_the_tree() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(64)))]
     /// Whatever a model calls, the look-ups end, and no more is shown than the bounds allow.
     #[test]
     fn every_sequence_of_calls_stays_within_the_bounds(

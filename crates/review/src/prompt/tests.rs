@@ -291,7 +291,7 @@ fn lines_of_many_scripts() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(24)))]
 
     #[test]
     fn text_of_every_script_can_be_told(

@@ -88,7 +88,7 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(64)))]
 
     #[test]
     fn what_is_reported_is_redacted_and_the_reverse(text in texts()) {

@@ -219,7 +219,7 @@ fn tags_in_comments_are_read_and_not_tripped_over() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(64)))]
 
     #[test]
     fn no_text_brings_it_down(

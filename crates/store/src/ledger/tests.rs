@@ -448,7 +448,7 @@ fn in_words(looks: &[&str]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(24)))]
 
     #[test]
     fn neither_order_nor_repetition_of_runs_matters(

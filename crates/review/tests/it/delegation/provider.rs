@@ -160,7 +160,7 @@ fn opinions() -> impl Strategy<Value = Option<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: assay_testenv::cases(12), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_same_answers_give_the_same_result_as_through_a_provider(

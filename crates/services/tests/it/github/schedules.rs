@@ -187,11 +187,8 @@ fn play(schedule: Schedule) -> Result<(), TestCaseError> {
 
 /// A test run has time for a few; `cargo xtask soak posting` plays ten thousand.
 fn config() -> ProptestConfig {
-    let usual = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    match std::env::var_os("PROPTEST_CASES") {
-        Some(_) => usual,
-        None => ProptestConfig { cases: 40, ..usual },
-    }
+    let cases = assay_testenv::cases(40);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {
