@@ -8,7 +8,6 @@
 //! that arrives from outside.
 
 pub mod config;
-mod light;
 pub mod log;
 pub mod news;
 pub mod patience;

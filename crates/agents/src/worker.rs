@@ -20,7 +20,6 @@ use assay_store::queue::{
 use assay_store::task::{AgentId, Moment, Task, TaskId};
 
 use crate::config::roster::AgentConfig;
-use crate::light;
 use crate::log::{Level, Log, TaskLog};
 use crate::news::{Announcers, Word};
 use crate::patience::{BACKOFF, patiently};
@@ -86,8 +85,6 @@ enum Left {
 struct Life {
     /// What the last sign of life said, and since when that holds.
     said: Cell<(AgentState, Moment)>,
-    /// Whether it holds no more than waiting takes.
-    is_light: Cell<bool>,
     events: Sender<Event>,
     inbox: Receiver<Event>,
 }
@@ -96,7 +93,7 @@ impl Life {
     fn new() -> Life {
         let (events, inbox) = mpsc::channel();
         let said = Cell::new((AgentState::Idle, clock::now()));
-        Life { said, is_light: Cell::new(false), events, inbox }
+        Life { said, events, inbox }
     }
 }
 
@@ -189,15 +186,11 @@ impl Worker {
             self.beat(life, AgentState::Idle, None);
             let rested = self.queue.next_ready(&self.agent.queue)?;
             let longest = self.agent.poll_interval;
-            if !life.is_light.replace(true) {
-                light::give_back();
-            }
             watch.wait(rested.map_or(longest, |rested| rested.min(longest)));
             return Ok(Left::Settled);
         };
         self.tell(Level::Info, &format!("Found task: {}", claimed.task.id));
         self.beat(life, AgentState::Working, Some(&claimed.task.id));
-        life.is_light.set(false);
         self.work(claimed, life)
     }
 
