@@ -1,4 +1,4 @@
-//! Truncation of text, never within a character: by characters, by bytes, with or without a mark.
+//! Text: truncation, never within a character, and errors in one line.
 
 /// Splits a text after at most `max` characters. The second part is empty where nothing is cut.
 pub fn split_chars(text: &str, max: usize) -> (&str, &str) {
@@ -30,6 +30,12 @@ pub fn first_bytes(text: &str, max: usize) -> &str {
 /// Returns the whole characters within the last `max` bytes of a text.
 pub fn last_bytes(text: &str, max: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(max))..]
+}
+
+/// Returns an error and its causes in one line, such as `could not connect: connection refused`.
+pub fn error_chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

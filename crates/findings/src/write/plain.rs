@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+pub use assay_base::text::error_chain as chain;
+
 /// Shows characters that nobody sees instead of sending them: escapes, bells, direction marks,
 /// letters without width.
 /// Line breaks and tabs stay.
@@ -164,12 +166,6 @@ fn ends_with_any_case(text: &str, end: &str) -> bool {
 pub fn code(text: &str) -> String {
     let text = one_line(text).replace('`', "'");
     if text.is_empty() { text } else { format!("`{text}`") }
-}
-
-/// Puts an error and all that it came from into one line.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// Begins a text with a capital letter.
