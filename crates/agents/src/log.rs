@@ -34,6 +34,10 @@ pub enum Form {
 /// How much a line matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
+    /// A detail that is of use while something is looked into.
+    Trace,
+    /// A step, such as a request or its result.
+    Debug,
     /// It is as it should be.
     Info,
     /// Somebody may want to look at it.
@@ -45,6 +49,8 @@ pub enum Level {
 impl Level {
     fn as_str(self) -> &'static str {
         match self {
+            Level::Trace => "TRACE",
+            Level::Debug => "DEBUG",
             Level::Info => "INFO",
             Level::Warning => "WARNING",
             Level::Error => "ERROR",
@@ -125,6 +131,11 @@ pub struct TaskLog<'a> {
 }
 
 impl TaskLog<'_> {
+    /// Writes a line of any level.
+    pub fn tell(&self, level: Level, text: &str) {
+        self.log.write(level, Some(&self.label), text);
+    }
+
     /// Tells that something goes as it should.
     pub fn info(&self, text: &str) {
         self.log.write(Level::Info, Some(&self.label), text);

@@ -180,6 +180,7 @@ impl Worker {
             self.tell(Level::Info, "Resumed");
         }
         let tenure = Tenure::WhileAlive(self.lease);
+        tracing::debug!(agent = %self.name, queue = %self.agent.queue, "asking for a task");
         let claimed = self.queue.claim(&self.agent.queue, &self.name, tenure, 1)?;
         let Some(claimed) = claimed.into_iter().next() else {
             self.announce.iter().for_each(|announce| announce.catch_up(&self.log));
@@ -392,6 +393,7 @@ impl Worker {
             pid: std::process::id(),
             version: self.version.clone(),
         };
+        tracing::trace!(agent = %self.name, ?state, "sending a heartbeat");
         if let Err(error) = self.queue.beat(&heartbeat) {
             self.tell(
                 Level::Warning,

@@ -3,6 +3,7 @@
 //! One file for each command under [`commands`]; nothing is decided here.
 
 mod commands;
+mod diagnostics;
 mod doors;
 mod exit;
 mod interactive;
@@ -27,6 +28,7 @@ use assay_store::ledger::LedgerError;
 use assay_store::queue::QueueError;
 use clap::{Parser, Subcommand};
 
+use crate::diagnostics::Diagnostics;
 use crate::exit::{Exit, Unusable};
 
 /// The quality gate for code that agents and people write.
@@ -35,6 +37,8 @@ use crate::exit::{Exit, Unusable};
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    diagnostics: diagnostics::Args,
 }
 
 #[derive(Subcommand)]
@@ -96,6 +100,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error).into(),
     };
+    let diagnostics = match Diagnostics::install(cli.diagnostics) {
+        Ok(diagnostics) => diagnostics,
+        Err(error) => return fail(&error).into(),
+    };
     // A server ends by itself, once it has answered; agents finish what they do; a review shows what
     // it has found so far.
     if !cli.command.sees_to_signals() {
@@ -106,9 +114,9 @@ fn main() -> ExitCode {
         Command::Fix(args) => commands::fix::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Diff(args) => commands::diff::run(&args),
-        Command::Agent(agent) => commands::agent::run(&agent),
+        Command::Agent(agent) => commands::agent::run(&agent, &diagnostics),
         Command::Gate(args) => commands::gate::run(&args),
-        Command::Qa(args) => commands::qa::run(&args),
+        Command::Qa(args) => commands::qa::run(&args, &diagnostics),
         Command::Init(args) => commands::init::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Eval(eval) => commands::eval::run(&eval),

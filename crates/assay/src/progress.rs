@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use assay_engine::review_progress::ReviewProgress;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::diagnostics;
 
 /// Shows which reviewers are reading.
 pub(crate) struct Progress {
@@ -15,8 +17,12 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new() -> Progress {
-        // Drawn on stderr, and only if that is a terminal.
-        Progress { screen: MultiProgress::new(), lines: RefCell::default() }
+        // Drawn on stderr, and only if that is a terminal. Diagnostics are printed there as well.
+        let target = match diagnostics::are_printed() {
+            true => ProgressDrawTarget::hidden(),
+            false => ProgressDrawTarget::stderr(),
+        };
+        Progress { screen: MultiProgress::with_draw_target(target), lines: RefCell::default() }
     }
 
     fn spinner(&self, message: String) -> ProgressBar {

@@ -169,8 +169,10 @@ impl Runner {
         let command = self.command(check, &folder, scratch.path()).map_err(no_place)?;
 
         let mut capture = Capture::default();
+        tracing::info!(check = check.name, command = outcome.command, "running the check");
         let start = Instant::now();
         let ended = command.watch(|stream, piece| capture.take(stream, piece));
+        tracing::info!(check = check.name, elapsed = ?start.elapsed(), "the check ended");
         outcome.duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         outcome.output_digest = capture.digest();
         outcome.output_bytes = capture.bytes();

@@ -139,11 +139,7 @@ impl Announce for ByMail {
                 Failed::passing(format!("what came of it cannot be kept to be told: {why}"))
             })?;
         }
-        self.deliver(&|level, text| match level {
-            Level::Info => log.info(text),
-            Level::Warning => log.warning(text),
-            Level::Error => log.error(text),
-        });
+        self.deliver(&|level, text| log.tell(level, text));
         Ok(())
     }
 

@@ -105,12 +105,14 @@ impl Caller {
         let Ask { label, prompt, nonce, .. } = *ask;
         let question = Question { model: model.id(), reached: None, label, prompt, nonce };
         if let Some(recording) = &self.stores.replay {
+            tracing::debug!(label, "answer taken from the recording");
             return self.given(model, recording.replay(question), Source::Recorded);
         }
         let cached = Question { reached: Some(&model.about().reached), ..question };
         let found = self.stores.cache.as_ref().map(|cache| cache.find(cached)).transpose();
         let refused = match found {
             Ok(Some(Some(reply))) => {
+                tracing::debug!(model = %model.id(), label, "answer taken from the cache");
                 let not_kept = self.record(question, Ok(&reply));
                 return Answered { not_kept, ..self.given(model, Ok(reply), Source::Cached) };
             }
@@ -191,6 +193,14 @@ impl Caller {
             let left = self.left(ask.time.saturating_sub(started.elapsed().max(waited)));
             match self.patience.wait(&failure, attempts.count, left) {
                 Some(wait) => {
+                    tracing::warn!(
+                        model = %model.id(),
+                        label = ask.label,
+                        attempt = attempts.count,
+                        ?wait,
+                        error = %failure,
+                        "retrying the question after a failure"
+                    );
                     self.patience.pause(wait);
                     waited += wait;
                     passed = started.elapsed().max(waited);
@@ -222,7 +232,7 @@ impl Caller {
         }
         attempts.count += 1;
         let time = self.left(ask.time.saturating_sub(passed));
-        let outcome = model.ask(ask.prompt, ask.nonce, time, heard);
+        let outcome = traced(model, ask, time, || model.ask(ask.prompt, ask.nonce, time, heard));
         let spent = match &outcome {
             Ok(reply) => reservation.settle(about, reply),
             Err(failure) => reservation.settle_failed(about, failure.usage),
@@ -268,6 +278,31 @@ impl Caller {
         };
         kept.err().map(|error| format!("could not record an answer: {error}"))
     }
+}
+
+/// Emits an event before a model is asked and one with the result, so that a model that does not
+/// answer is the one without a result.
+fn traced(
+    model: &dyn Model,
+    ask: &Ask<'_>,
+    timeout: Duration,
+    request: impl FnOnce() -> Result<Reply, Failure>,
+) -> Result<Reply, Failure> {
+    let (id, label) = (model.id(), ask.label);
+    tracing::debug!(model = %id, label, ?timeout, "asking the model");
+    let started = Instant::now();
+    let outcome = request();
+    let elapsed = started.elapsed();
+    match &outcome {
+        Ok(reply) => {
+            let chars = reply.text.len();
+            tracing::debug!(model = %id, label, ?elapsed, bytes = chars, "the model answered");
+        }
+        Err(failure) => {
+            tracing::debug!(model = %id, label, ?elapsed, error = %failure, "the model failed");
+        }
+    }
+    outcome
 }
 
 impl Attempts {

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use assay_change::Change;
 use assay_findings::coverage::{Coverage, Looks, Requirement};
@@ -270,7 +271,12 @@ fn work(reviewer: &dyn Reviewer, at: usize, change: &Change, sender: &Sender<Eve
             let _ = heard.0.send(Event::Heard(at, chars));
         }
     };
+    let name = reviewer.name();
+    tracing::info!(reviewer = name, "the reviewer starts");
+    let started = Instant::now();
     let answer = ask(reviewer, change, &tell);
+    let (elapsed, votes) = (started.elapsed(), answer.report.votes.len());
+    tracing::info!(reviewer = name, ?elapsed, votes, "the reviewer answered");
     let _ = sender.send(Event::Answered(at, Box::new(answer)));
 }
 

@@ -90,7 +90,7 @@ fn hits(
     if syntax.errors() > 0 {
         return Err(format!("an example has a syntax error:\n{code}"));
     }
-    let (found, _) = scan(&syntax, code, rules, &[true], &Touched::everything());
+    let (found, _) = scan("an example", &syntax, code, rules, &[true], &Touched::everything());
     Ok(found.into_iter().map(|(_, hit)| hit.replacement).collect())
 }
 

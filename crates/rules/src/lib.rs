@@ -22,6 +22,7 @@ mod language;
 mod references;
 mod review;
 mod rule;
+mod rule_timer;
 mod rulebook;
 mod scan;
 mod shell_references;

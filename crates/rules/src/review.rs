@@ -102,6 +102,7 @@ impl Rulebook {
     }
 
     fn review_file(&self, change: &Change, file: &FileDiff) -> FileReviewed {
+        tracing::debug!(path = file.path(), "checking the file");
         let mut reviewed = self.review_content(change, file);
         // A name is shown to reviewers even where nobody looks at what is in the file.
         let new_name = file.new_path.as_deref().filter(|_| file.new_path != file.old_path);
@@ -166,7 +167,7 @@ impl Rulebook {
             let concerned: Vec<bool> =
                 rules.rules.iter().map(|rule| rule.concerns(path.as_str())).collect();
             is_concerned = concerned.contains(&true);
-            let (hits, survey) = scan(syntax, text, rules, &concerned, &touched);
+            let (hits, survey) = scan(path.as_str(), syntax, text, rules, &concerned, &touched);
             votes.extend(hits.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
             survey
         });

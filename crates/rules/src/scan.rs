@@ -8,6 +8,7 @@ use ast_grep_core::tree_sitter::StrDoc;
 use crate::hit::Hit;
 use crate::language::Language;
 use crate::rule::{FixClass, Rule};
+use crate::rule_timer::RuleTimer;
 use crate::rulebook::LanguageRules;
 use crate::survey::Survey;
 use crate::syntax::{Syntax, Touched, lines_of};
@@ -15,6 +16,7 @@ use crate::syntax::{Syntax, Touched, lines_of};
 /// Finds where the rules that concern a file match something on its touched lines, and surveys it
 /// on the way.
 pub(crate) fn scan<'r>(
+    path: &str,
     syntax: &Syntax,
     text: &str,
     rules: &'r LanguageRules,
@@ -22,16 +24,19 @@ pub(crate) fn scan<'r>(
     touched: &Touched,
 ) -> (Vec<(&'r Rule, Hit)>, Survey) {
     let mut hits = Vec::new();
+    let mut timer = RuleTimer::new(path, rules.rules.len());
     let wanted = |kind: u16| rules.of_kind(kind).iter().any(|at| concerned[*at]);
     let survey = syntax.survey(touched, wanted, |node| {
         for at in rules.of_kind(node.kind_id()).iter().filter(|at| concerned[**at]) {
             let rule = &rules.rules[*at];
-            let Some(found) = rule.config.matcher.match_node(node.clone()) else { continue };
+            let found = timer.time(*at, || rule.config.matcher.match_node(node.clone()));
+            let Some(found) = found else { continue };
             if touched.meets(lines_of(&found)) {
                 hits.push((rule, hit(rule, &found, text)));
             }
         }
     });
+    timer.report(&rules.rules);
     (hits, survey)
 }
 

@@ -31,7 +31,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::bounds::Bounds;
 pub use crate::companion::{Companion, ask_to_end, is_running};
@@ -326,36 +326,53 @@ impl Command {
     /// Runs it to its end, or to its limits.
     pub fn run(&self) -> Result<Finished, RunError> {
         let mut stdout: Vec<u8> = Vec::new();
-        let ended = self.supervise(&mut |piece| {
+        let mut take = |piece: Vec<u8>| {
             if stdout.len() + piece.len() > self.output {
                 return ControlFlow::Break(self.too_much());
             }
             stdout.extend(piece);
             ControlFlow::Continue(())
-        })?;
+        };
+        let ended = self.traced(|| self.supervise(&mut take))?;
         Ok(Finished { status: ended.status, stdout, stderr: ended.stderr })
     }
 
     /// Runs it to its end, or to its time, and hands on what it prints, of any length. What was
     /// handed on is not kept; the command waits while it is taken.
     pub fn stream(&self, mut take: impl FnMut(&[u8])) -> Result<Ended, RunError> {
-        self.supervise(&mut |piece| {
+        let mut take = |piece: Vec<u8>| {
             take(&piece);
             ControlFlow::Continue(())
-        })
+        };
+        self.traced(|| self.supervise(&mut take))
     }
 
     /// Runs it to its end, or to its limits, and hands on what it prints and what it complains about,
     /// as both come. Nothing is kept; the command waits while it is taken. What it leaves running is
     /// ended with it.
     pub fn watch(&self, mut take: impl FnMut(Stream, &[u8])) -> Result<ExitStatus, RunError> {
-        self.oversee(&mut take)
+        self.traced(|| self.oversee(&mut take))
     }
 
     /// Starts it to be written to and read from. What it complains about is not kept.
     pub fn converse(&self) -> Result<Conversation, RunError> {
         let (child, group) = self.start(true, Stdio::null())?;
         Ok(Conversation::new(child, group, self.time))
+    }
+
+    /// Runs the command, and emits an event before it and one with how it ended. Arguments are left
+    /// out: a credential may be among them.
+    fn traced<T>(&self, run: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
+        let program = &*self.program.to_string_lossy();
+        tracing::debug!(program, "starting the command");
+        let started = Instant::now();
+        let result = run();
+        let elapsed = started.elapsed();
+        match &result {
+            Ok(_) => tracing::debug!(program, ?elapsed, "the command ended"),
+            Err(error) => tracing::debug!(program, ?elapsed, %error, "the command failed"),
+        }
+        result
     }
 
     fn name(&self) -> String {

@@ -9,7 +9,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assay_store::queue::Queue;
 use assay_store::task::QueueName;
@@ -98,6 +98,7 @@ impl Site {
             .merge(known)
             .fallback(|| async { (StatusCode::NOT_FOUND, "there is nothing here\n") })
             .layer(middleware::from_fn_with_state(stop, unless_it_stops))
+            .layer(middleware::from_fn(traced))
     }
 }
 
@@ -163,6 +164,17 @@ fn without_port(host: &str) -> &str {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => host.split(':').next().unwrap_or_default(),
     }
+}
+
+/// Emits an event for each request, with the status of its answer. The query is left out: a secret may
+/// stand there.
+async fn traced(request: Request, next: Next) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let started = Instant::now();
+    let response = next.run(request).await;
+    let (status, elapsed) = (response.status().as_u16(), started.elapsed());
+    tracing::debug!(%method, path, status, ?elapsed, "answered the request");
+    response
 }
 
 /// Sends away who comes on a connection of before once the server is to stop.

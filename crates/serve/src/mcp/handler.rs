@@ -1,6 +1,7 @@
 //! A [`Server`] as the SDK knows one.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use assay_base::text::first_chars;
 use base64::Engine as _;
@@ -44,7 +45,11 @@ impl Handler {
         let server = self.server.clone();
         let called = spawn_blocking(move || {
             let arguments = Value::Object(request.arguments.unwrap_or_default());
-            let result = server.tool(&request.name).map(|tool| tool.call(arguments));
+            let (tool, started) = (&*request.name, Instant::now());
+            tracing::debug!(tool, "calling the tool");
+            let result = server.tool(tool).map(|tool| tool.call(arguments));
+            let is_refused = matches!(result, Some(Err(_)));
+            tracing::debug!(tool, elapsed = ?started.elapsed(), is_refused, "the tool answered");
             drop(place);
             result.expect("it was looked up before")
         });

@@ -1,7 +1,7 @@
 //! A service that is called: [`Api`].
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assay_base::backoff::Backoff;
 use assay_base::percent::encode_segment;
@@ -222,7 +222,7 @@ impl Api {
         let request = self.request(call, key);
         let (mut limits, mut retries) = (0, 0);
         loop {
-            let (error, wait) = match self.transport.send(&request) {
+            let (error, wait) = match self.traced_send(call, &request) {
                 Ok(response) => {
                     let now = self.clock.now();
                     if let Some(wait) = limit::requested_delay(&response, now, limits) {
@@ -250,6 +250,7 @@ impl Api {
             }
             let wait = BACKOFF.delay(retries);
             retries += 1;
+            tracing::warn!(service = self.service, ?wait, %error, "retrying the request");
             let why = format!("{error}; tried again in {} s", wait.as_secs());
             if self.clock.wait(wait, &why).is_err() {
                 return Err(error);
@@ -257,10 +258,34 @@ impl Api {
         }
     }
 
+    /// Sends a request, and emits an event before it and one with the result.
+    fn traced_send(&self, call: &Call, request: &Request) -> Result<Response, Lost> {
+        let (service, request_line) = (self.service, call.what());
+        tracing::debug!(service, request = request_line, "sending the request");
+        let started = Instant::now();
+        let sent = self.transport.send(request);
+        let elapsed = started.elapsed();
+        match &sent {
+            Ok(response) => {
+                let status = response.status;
+                tracing::debug!(
+                    service,
+                    request = request_line,
+                    status,
+                    ?elapsed,
+                    "got a response"
+                );
+            }
+            Err(_) => tracing::debug!(service, request = request_line, ?elapsed, "no response"),
+        }
+        sent
+    }
+
     fn wait_for_limit(&self, call: &Call, wait: Duration, count: u32) -> Result<(), ServiceError> {
         if count > LIMITS {
             return Err(self.limited(call, wait));
         }
+        tracing::warn!(service = self.service, ?wait, count, "waiting for the rate limit");
         let why = format!("{} sets a limit: waiting for {} s", self.service, wait.as_secs());
         self.clock.wait(wait, &why).map_err(|_| self.limited(call, wait))
     }

@@ -155,6 +155,7 @@ impl Pool {
                     }
                     Err(Failure::Server(error)) if collided(&error) => {
                         self.put(conn);
+                        tracing::debug!("transaction collided with another one, retrying");
                         if since.elapsed() < PATIENCE {
                             continue;
                         }
@@ -179,6 +180,13 @@ impl Pool {
                 continue;
             }
             let delay = BACKOFF.delay(retries);
+            tracing::warn!(
+                attempt = retries + 1,
+                ?delay,
+                elapsed = ?since.elapsed(),
+                error = %assay_base::text::error_chain(&error),
+                "PostgreSQL does not answer, retrying"
+            );
             if patience == Patience::None || since.elapsed() + delay > PATIENCE {
                 return Err(QueueError::Unreachable { source: error.into() });
             }
@@ -207,7 +215,9 @@ impl Pool {
         if let Some(conn) = self.lock().pop() {
             return Ok((conn, true));
         }
+        let started = Instant::now();
         let mut client = self.server.connect()?;
+        tracing::debug!(elapsed = ?started.elapsed(), "connected to PostgreSQL");
         let now = client.query_one("SELECT clock_timestamp()", &[])?;
         self.set_clock(now.get(0));
         self.reached.notify_all();

@@ -19,6 +19,7 @@ use assay_store::task::AgentId;
 use clap::Subcommand;
 
 use super::print;
+use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
 use crate::process::{environment, state_of};
 
@@ -70,10 +71,10 @@ pub(crate) struct Whom {
     folder: PathBuf,
 }
 
-pub(crate) fn run(agent: &Agent) -> anyhow::Result<Exit> {
+pub(crate) fn run(agent: &Agent, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     match agent {
-        Agent::Start(args) => start::run(args),
-        Agent::Work(args) => start::work(args),
+        Agent::Start(args) => start::run(args, diagnostics),
+        Agent::Work(args) => start::work(args, diagnostics),
         Agent::Stop(args) => stop::run(args),
         Agent::Status(args) => status::run(args),
         Agent::Logs(args) => logs::run(args),

@@ -28,6 +28,7 @@ use assay_store::task::AgentId;
 
 use super::{Place, names, own_folder, workers};
 use crate::commands::print;
+use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
 use crate::process::{environment, state_of};
 
@@ -86,7 +87,7 @@ fn form(json: bool) -> Form {
     if json { Form::Json } else { Form::Plain }
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     let place = Place::open(&args.folder)?;
     let team = team(&place.settings.roster, args, &place.mark()?)?;
     let names: Vec<String> =
@@ -94,14 +95,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     state_of(&place.root).make()?;
     let state = own_folder(&place.root)?;
     if args.detach {
-        return detach(args, &place.root, &state, &names);
+        return detach(args, &place.root, &state, &names, diagnostics);
     }
     let about = Supervising { pid: std::process::id(), since: clock::now(), agents: names };
     let _seat = Seat::take(&state, &about)?;
     let folder = log::folder(&place.root);
     log::put_aside(&folder).context("the logs cannot be used")?;
     let supervisor = Supervisor {
-        posts: posts(&place.root, &team, args)?,
+        posts: posts(&place.root, &team, args, diagnostics)?,
         queue: place.queue,
         watchdog: Duration::from_secs(
             place.settings.configuration.safeguards.watchdog_interval.get(),
@@ -143,7 +144,12 @@ fn team<'a>(roster: &'a Roster, args: &Args, mark: &str) -> anyhow::Result<Team<
     Ok(team)
 }
 
-fn posts(root: &Path, team: &Team<'_>, args: &Args) -> anyhow::Result<Vec<Post>> {
+fn posts(
+    root: &Path,
+    team: &Team<'_>,
+    args: &Args,
+    diagnostics: &Diagnostics,
+) -> anyhow::Result<Vec<Post>> {
     let program = std::env::current_exe().context("could not find out which program this is")?;
     let mut posts = Vec::new();
     for (agent, names) in team {
@@ -153,6 +159,9 @@ fn posts(root: &Path, team: &Team<'_>, args: &Args) -> anyhow::Result<Vec<Post>>
                 .args([root]);
             if args.json {
                 command = command.args(["--json"]);
+            }
+            if let Some((name, filter)) = diagnostics.for_child() {
+                command = command.env(name, filter);
             }
             posts.push(Post { name: name.to_string(), command });
         }
@@ -167,7 +176,13 @@ fn open_log(folder: &Path, agent: &str, json: bool, echo: bool) -> anyhow::Resul
 }
 
 /// Starts the supervisor as a process that goes on without us.
-fn detach(args: &Args, root: &Path, state: &Path, names: &[String]) -> anyhow::Result<Exit> {
+fn detach(
+    args: &Args,
+    root: &Path,
+    state: &Path,
+    names: &[String],
+    diagnostics: &Diagnostics,
+) -> anyhow::Result<Exit> {
     // Whoever has the seat is told here, where somebody reads it.
     let about = Supervising { pid: std::process::id(), since: clock::now(), agents: Vec::new() };
     drop(Seat::take(state, &about)?);
@@ -181,6 +196,9 @@ fn detach(args: &Args, root: &Path, state: &Path, names: &[String]) -> anyhow::R
     }
     if args.json {
         command = command.args(["--json"]);
+    }
+    if let Some((name, filter)) = diagnostics.for_child() {
+        command = command.env(name, filter);
     }
     let command = command.args(args.ids.iter().map(AgentId::as_str));
     let tail = Tail::new(&folder)?;
@@ -202,7 +220,7 @@ fn detach(args: &Args, root: &Path, state: &Path, names: &[String]) -> anyhow::R
 }
 
 /// Is one worker, until it is told to end.
-pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
+pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     let root = &args.folder;
     let settings = AgentSettings::on_disk(environment(), root)?;
     let Some(agent) = settings.roster.named(args.id.as_str()) else {
@@ -217,6 +235,8 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
     stop.at_signals().context("signals cannot be watched")?;
     stop.at_end_of(io::stdin());
     let log = open_log(&log::folder(root), args.name.as_str(), args.json, args.echo)?;
+    let log = Arc::new(log);
+    diagnostics.write_to(&log);
     let queue = open_queue(root, &settings, &log, &stop, &on_wait)?;
     let Some(queue) = queue else { return Ok(Exit::Ready) };
     let worker = Worker {
@@ -225,7 +245,7 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
         name: args.name.clone(),
         works: Arc::new(agent_work::works(root, &settings)?),
         announce: notifiers(root, &settings, &log)?,
-        log: Arc::new(log),
+        log,
         on_wait,
         stop,
         lease: settings.configuration.safeguards.lease(),

@@ -11,6 +11,7 @@ use clap::ValueEnum;
 
 use self::view::Printing;
 use super::warn;
+use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
 use crate::model_args::ModelArgs;
 use crate::process::environment;
@@ -49,9 +50,6 @@ pub(crate) struct Args {
     /// The form of the output
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
-    /// Also print what checks say, and the evidence for each criterion
-    #[arg(short, long)]
-    verbose: bool,
     /// Ask this model: one of `models.use`, or a name such as `claude-sonnet-4-5-20250929`
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["models", "no_models"])]
     model: Option<String>,
@@ -69,9 +67,9 @@ enum Form {
     Json,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     if args.watch {
-        return watch::run(args);
+        return watch::run(args, diagnostics);
     }
     if args.metrics {
         return view::metrics(args);
@@ -81,11 +79,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if args.status {
         return view::status(&place, args.format);
     }
-    go_on(args, &place)
+    go_on(args, &place, diagnostics)
 }
 
 /// Goes on with the loop of a spec, and tells how it came out.
-fn go_on(args: &Args, place: &Place) -> anyhow::Result<Exit> {
+fn go_on(args: &Args, place: &Place, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     let models = args.models.request()?.or_model(args.model.as_deref());
     let asked = Asked {
         base: args.base.as_deref(),
@@ -99,7 +97,9 @@ fn go_on(args: &Args, place: &Place) -> anyhow::Result<Exit> {
         host: None,
     };
     let (came_to, standing) = match args.format {
-        Form::Text => validate(place, asked, &Printing::new(place, args.verbose), &warn)?,
+        Form::Text => {
+            validate(place, asked, &Printing::new(place, diagnostics.is_verbose()), &warn)?
+        }
         Form::Json => validate(place, asked, &Silent, &warn)?,
     };
     view::ended(place, args.format, &came_to, &standing)?;

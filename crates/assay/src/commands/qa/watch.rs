@@ -12,6 +12,7 @@ use assay_validate::spec;
 
 use super::{Args, go_on};
 use crate::commands::warn;
+use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
 use crate::process::environment;
 
@@ -19,7 +20,7 @@ use crate::process::environment;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Watches until it is stopped, or, with one spec, until its loop came to an ending.
-pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let mut seen: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
     loop {
@@ -41,7 +42,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
                     continue;
                 }
             };
-            match go_on(args, &place) {
+            match go_on(args, &place, diagnostics) {
                 outcome if args.spec.is_some() => return outcome,
                 Ok(_) => {}
                 // The others are watched all the same.

@@ -3,6 +3,7 @@
 mod again;
 mod budget;
 mod damaged;
+mod diagnostics;
 mod failures;
 mod gaps;
 mod keys;

@@ -1,0 +1,212 @@
+//! Diagnostics: the events that all crates emit, as lines on standard error or in an agent's log.
+//!
+//! Without `-v` and without `ASSAY_LOG` no event is formatted. Each line is redacted as a whole by the
+//! detector that redacts findings, so that a new event cannot leak a credential.
+
+use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
+use std::sync::{Arc, OnceLock};
+
+use anyhow::Context as _;
+use assay_agents::log::{self, Log};
+use assay_findings::write::plain;
+use jiff::Timestamp;
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Registry};
+
+use crate::process::variable;
+
+/// The variable that holds a filter of events.
+const VARIABLE: &str = "ASSAY_LOG";
+
+/// Options of every command for diagnostics.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Args {
+    /// Print more of what is done, on standard error; `-vv` for every request, retry and command
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+/// Diagnostics of this process.
+#[derive(Clone)]
+pub(crate) struct Diagnostics {
+    verbosity: u8,
+    filter: Option<String>,
+    agent_log: Arc<OnceLock<Arc<Log>>>,
+}
+
+impl Diagnostics {
+    /// Starts to print the events that the options and `ASSAY_LOG` ask for. `ASSAY_LOG` has
+    /// precedence, because it is more specific.
+    pub(crate) fn install(args: Args) -> anyhow::Result<Diagnostics> {
+        let from_options = match args.verbose {
+            0 => None,
+            1 => Some("assay=info"),
+            2 => Some("assay=debug"),
+            _ => Some("assay=trace"),
+        };
+        let filter = variable(VARIABLE).or(from_options.map(str::to_owned));
+        let agent_log = Arc::new(OnceLock::new());
+        if let Some(filter) = &filter {
+            let events = parse(filter)?;
+            let lines = EventLines { agent_log: Arc::clone(&agent_log) };
+            Registry::default().with(lines.with_filter(events)).try_init()?;
+        }
+        Ok(Diagnostics { verbosity: args.verbose, filter, agent_log })
+    }
+
+    /// Returns true if `-v` was given.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbosity > 0
+    }
+
+    /// Returns the variable that makes a child process print the same events.
+    pub(crate) fn for_child(&self) -> Option<(&'static str, &str)> {
+        Some((VARIABLE, self.filter.as_deref()?))
+    }
+
+    /// Writes all further events to the log of an agent instead of standard error.
+    pub(crate) fn write_to(&self, log: &Arc<Log>) {
+        // A process is one agent, so a second log is the same log.
+        let _ = self.agent_log.set(Arc::clone(log));
+    }
+}
+
+/// Returns true if events are printed, so that nothing may be drawn on the terminal at the same time.
+pub(crate) fn are_printed() -> bool {
+    LevelFilter::current() != LevelFilter::OFF
+}
+
+fn parse(filter: &str) -> anyhow::Result<EnvFilter> {
+    EnvFilter::builder().parse(filter).with_context(|| {
+        format!(
+            "`{VARIABLE}={filter}` is not a filter; use a level (`error`, `warn`, `info`, `debug`, \
+             `trace`) or levels of crates, such as `assay_models=debug,assay_store=trace`"
+        )
+    })
+}
+
+/// Formats each event as one line.
+struct EventLines {
+    agent_log: Arc<OnceLock<Arc<Log>>>,
+}
+
+impl<S: Subscriber> Layer<S> for EventLines {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let metadata = event.metadata();
+        let text = redacted_text(event);
+        match self.agent_log.get() {
+            Some(log) => log.tell(log_level(metadata), &format!("{}: {text}", metadata.target())),
+            None => {
+                let (time, level) = (Timestamp::now().strftime("%H:%M:%S%.3f"), metadata.level());
+                let line = format!("{time} {level:>5} {}: {text}\n", metadata.target());
+                // Diagnostics that cannot be printed must not stop the work.
+                let _ = io::stderr().lock().write_all(line.as_bytes());
+            }
+        }
+    }
+}
+
+fn log_level(metadata: &Metadata<'_>) -> log::Level {
+    match *metadata.level() {
+        Level::ERROR => log::Level::Error,
+        Level::WARN => log::Level::Warning,
+        Level::INFO => log::Level::Info,
+        Level::DEBUG => log::Level::Debug,
+        Level::TRACE => log::Level::Trace,
+    }
+}
+
+/// Returns the message and the fields of an event in one line, without credentials.
+fn redacted_text(event: &Event<'_>) -> String {
+    let mut fields = Fields::default();
+    event.record(&mut fields);
+    plain::one_line(&assay_rules::redact(&format!("{}{}", fields.message, fields.others)))
+}
+
+/// The message of an event, and its other fields as ` name=value`.
+#[derive(Default)]
+struct Fields {
+    message: String,
+    others: String,
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "message" => self.message.push_str(value),
+            name => {
+                let _ = write!(self.others, " {name}={value:?}");
+            }
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let _ = match field.name() {
+            "message" => write!(self.message, "{value:?}"),
+            name => write!(self.others, " {name}={value:?}"),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Collects the lines of events.
+    #[derive(Clone, Default)]
+    struct Collected(Arc<Mutex<Vec<String>>>);
+
+    impl<S: Subscriber> Layer<S> for Collected {
+        fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+            self.0.lock().unwrap().push(redacted_text(event));
+        }
+    }
+
+    fn lines(emit: impl FnOnce()) -> Vec<String> {
+        let collected = Collected::default();
+        let subscriber = Registry::default().with(collected.clone());
+        tracing::subscriber::with_default(subscriber, emit);
+        let lines = collected.0.lock().unwrap();
+        lines.clone()
+    }
+
+    #[test]
+    fn an_event_is_one_line_with_its_fields() {
+        let lines = lines(|| {
+            let wait = std::time::Duration::from_millis(1_500);
+            tracing::warn!(service = "GitHub", ?wait, error = %"lost\nin transit", "retrying");
+        });
+        assert_eq!(lines, ["retrying service=\"GitHub\" wait=1.5s error=lost in transit"]);
+    }
+
+    #[test]
+    fn no_field_of_an_event_shows_a_credential() {
+        let token = ["ghp", "_", "R8dY2kLmQ4vTz6WnB1xCs9Hf3JpAeU7gKo5N"].concat();
+        let lines = lines(|| {
+            tracing::info!(header = %format!("Authorization: Bearer {token}"), "sending");
+            tracing::info!("cloning https://x-access-token:{token}@github.com/shop/shop");
+            tracing::info!(command = format!("curl -H 'token: {token}'"), "running");
+        });
+        assert_eq!(lines.len(), 3);
+        assert!(lines.iter().all(|line| !line.contains(&token)), "{lines:?}");
+    }
+
+    #[test]
+    fn a_filter_that_cannot_be_read_is_refused_with_examples() {
+        let error = parse("assay_models=loud").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`ASSAY_LOG=assay_models=loud` is not a filter; use a level (`error`, `warn`, `info`, \
+             `debug`, `trace`) or levels of crates, such as `assay_models=debug,assay_store=trace`"
+        );
+        assert!(parse("debug").is_ok());
+        assert!(parse("warn,assay_models=debug,assay_store=trace").is_ok());
+    }
+}

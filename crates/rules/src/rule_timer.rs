@@ -1,0 +1,71 @@
+//! The time that structural rules take on a file, for diagnostics: [`RuleTimer`].
+
+use std::time::{Duration, Instant};
+
+use crate::rule::Rule;
+
+/// A rule that takes longer than this on one file is named.
+const SLOW: Duration = Duration::from_millis(50);
+
+/// Adds up the time that each rule takes on one file. Without a listener for debug events the clock is
+/// never read: rules are matched against many thousands of nodes.
+pub(crate) struct RuleTimer<'a> {
+    path: &'a str,
+    /// The time of each rule, by its number; empty if there is no listener.
+    times: Vec<Duration>,
+}
+
+impl<'a> RuleTimer<'a> {
+    /// Returns a timer for a file and so many rules.
+    pub(crate) fn new(path: &'a str, rules: usize) -> RuleTimer<'a> {
+        let is_heard = tracing::enabled!(tracing::Level::DEBUG);
+        let times = if is_heard { vec![Duration::ZERO; rules] } else { Vec::new() };
+        RuleTimer { path, times }
+    }
+
+    /// Runs a match of the rule with this number.
+    pub(crate) fn time<T>(&mut self, rule: usize, run: impl FnOnce() -> T) -> T {
+        let Some(time) = self.times.get_mut(rule) else { return run() };
+        let started = Instant::now();
+        let result = run();
+        *time += started.elapsed();
+        result
+    }
+
+    /// Emits an event for the file, and one for each slow rule.
+    pub(crate) fn report(&self, rules: &[Rule]) {
+        if self.times.is_empty() {
+            return;
+        }
+        let (path, total) = (self.path, self.times.iter().sum::<Duration>());
+        tracing::debug!(path, elapsed = ?total, rules = rules.len(), "matched the rules");
+        for (rule, elapsed) in self.slow(rules.iter().map(|rule| rule.about.id.as_str())) {
+            tracing::debug!(path, rule, ?elapsed, "slow rule");
+        }
+    }
+
+    /// Returns the rules that took long, by their names, with the time of each.
+    fn slow<'r>(&self, rules: impl Iterator<Item = &'r str>) -> Vec<(&'r str, Duration)> {
+        rules.zip(self.times.iter().copied()).filter(|(_, time)| *time >= SLOW).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_that_takes_long_is_named_and_others_are_not() {
+        let times = vec![Duration::from_millis(2), Duration::from_millis(90), Duration::ZERO];
+        let timer = RuleTimer { path: "src/shop.py", times };
+        let slow = timer.slow(["python/a", "python/b", "python/c"].into_iter());
+        assert_eq!(slow, [("python/b", Duration::from_millis(90))]);
+    }
+
+    #[test]
+    fn without_a_listener_no_time_is_taken() {
+        let mut timer = RuleTimer::new("src/shop.py", 3);
+        assert_eq!(timer.time(1, || 7), 7);
+        assert!(timer.times.is_empty());
+    }
+}
