@@ -267,3 +267,27 @@ pub fn host() -> anyhow::Result<String> {
     let name = name.or_else(|_| std::fs::read_to_string("/etc/hostname"));
     Ok(name.context("could not tell the name of this machine")?.trim().to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn only_errors_that_may_pass_are_tried_again() {
+        let is_passing = |error: anyhow::Error| failed(&error).is_passing;
+        assert!(!is_passing(anyhow!("the configuration cannot be read")));
+        let disk = |kind: io::ErrorKind| anyhow::Error::from(io::Error::from(kind));
+        assert!(is_passing(disk(io::ErrorKind::StorageFull).context("could not write")));
+        assert!(!is_passing(disk(io::ErrorKind::NotFound).context("could not read")));
+        let unknown = GitError::NotARepository { folder: PathBuf::from("/nowhere") };
+        assert!(!is_passing(unknown.into()));
+    }
+
+    #[test]
+    fn a_change_without_a_known_base_is_refused() {
+        assert_eq!(known(Some("main")).unwrap(), "main");
+        assert!(!known(None).unwrap_err().is_passing);
+    }
+}

@@ -228,18 +228,7 @@ impl OnGithub {
     /// Returns a pull request that can be pushed to: it is open, and from the repository itself.
     fn open_pull(&self, repository: &RepositoryName, number: u64) -> Result<PullRequest, Failed> {
         let pull = self.github.pull(repository, number).map_err(|error| failed(&error))?;
-        let place = format!("{repository}#{number}");
-        if pull.state == PullState::Closed {
-            return Err(Failed::lasting(format!(
-                "{place} is closed, so nothing is pushed to it; open it again, or cancel the task"
-            )));
-        }
-        if !pull.is_from(repository) {
-            return Err(Failed::lasting(format!(
-                "{place} is from a fork, which nobody here may push to, so nothing was changed; a \
-                 person has to hand the findings to its author, or take the branch into {repository}"
-            )));
-        }
+        check_pushable(&pull, repository)?;
         Ok(pull)
     }
 
@@ -315,6 +304,23 @@ fn new_pull(task: &Task, branch: &str, base: String) -> NewPull {
     }
 }
 
+/// Fails if nothing may be pushed to a pull request: it is closed, or from a fork.
+fn check_pushable(pull: &PullRequest, repository: &RepositoryName) -> Result<(), Failed> {
+    let place = format!("{repository}#{}", pull.number);
+    if pull.state == PullState::Closed {
+        return Err(Failed::lasting(format!(
+            "{place} is closed, so nothing is pushed to it; open it again, or cancel the task"
+        )));
+    }
+    if !pull.is_from(repository) {
+        return Err(Failed::lasting(format!(
+            "{place} is from a fork, which nobody here may push to, so nothing was changed; a \
+             person has to hand the findings to its author, or take the branch into {repository}"
+        )));
+    }
+    Ok(())
+}
+
 fn may_publish(agent: &AgentConfig) -> bool {
     let permit = agent.permit();
     [Deed::Push, Deed::WriteOnGithub].iter().all(|deed| permit.check(*deed).is_ok())
@@ -327,4 +333,66 @@ fn text<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
 fn failed(error: &ServiceError) -> Failed {
     let is_passing = error.is_passing() || error.is_unclear();
     Failed { error: chain(error), is_passing }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_services::github::{Association, Head};
+
+    use super::*;
+
+    fn pull(state: PullState, from: Option<&str>) -> PullRequest {
+        let head = |name: Option<&str>| Head {
+            branch: "topic".to_owned(),
+            commit: "0123456789abcdef0123456789abcdef01234567".parse().unwrap(),
+            repository: name.map(|name| name.parse().unwrap()),
+        };
+        PullRequest {
+            number: 7,
+            title: String::new(),
+            body: String::new(),
+            state,
+            draft: false,
+            merged: false,
+            labels: Vec::new(),
+            author: "octocat".to_owned(),
+            is_by_bot: false,
+            association: Association::Member,
+            head: head(from),
+            base: head(Some("acme/shop")),
+            url: String::new(),
+        }
+    }
+
+    /// Returns the reason for which nothing is pushed to a pull request; empty if something may be.
+    fn refusal(state: PullState, from: Option<&str>) -> String {
+        let checked = check_pushable(&pull(state, from), &"acme/shop".parse().unwrap());
+        checked.err().map(|failed| failed.error).unwrap_or_default()
+    }
+
+    #[test]
+    fn only_open_pull_requests_of_the_repository_are_pushed_to() {
+        assert_eq!(refusal(PullState::Open, Some("acme/shop")), "");
+        assert_eq!(refusal(PullState::Open, Some("ACME/Shop")), "");
+        assert!(refusal(PullState::Closed, Some("acme/shop")).contains("#7 is closed"));
+        assert!(refusal(PullState::Open, Some("mallory/shop")).contains("#7 is from a fork"));
+        // The fork was deleted.
+        assert!(refusal(PullState::Open, None).contains("#7 is from a fork"));
+    }
+
+    #[test]
+    fn a_service_that_may_answer_later_is_tried_again() {
+        let refused = |status, unclear| ServiceError::Refused {
+            service: "GitHub",
+            what: "push".to_owned(),
+            status,
+            said: String::new(),
+            unclear,
+        };
+        let is_passing = |error: &ServiceError| failed(error).is_passing;
+        assert!(!is_passing(&refused(404, false)));
+        assert!(is_passing(&refused(502, false)));
+        // The write may have been made: the next attempt looks.
+        assert!(is_passing(&refused(404, true)));
+    }
 }

@@ -119,3 +119,55 @@ pub fn told(mended: Mended) -> Vec<String> {
     let refused = refused.into_iter().map(|why| format!("an edit was refused: {why}"));
     std::iter::once(edits).chain(refused).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use assay_findings::report::Report;
+    use assay_findings::synthesis::{Circumstances, synthesize};
+    use assay_testkit::Repository;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Synthesizes one finding for each severity, with its title.
+    fn synthesis(findings: &[(&str, &str)]) -> Synthesis {
+        let findings: Vec<_> = findings
+            .iter()
+            .map(|(severity, title)| {
+                json!({"title": title, "severity": severity, "file": "a.rs", "line": 1,
+                    "confidence": 95, "evidence": [format!("`{title}`")]})
+            })
+            .collect();
+        let report = json!([{"reviewer": "one", "findings": findings,
+            "residual_risks": [], "testing_gaps": []}]);
+        let reports = Report::list_from_text(&report.to_string(), None);
+        synthesize(&reports, &Circumstances::default())
+    }
+
+    #[test]
+    fn a_new_finding_breaks_something_only_if_it_blocks() {
+        let before = synthesis(&[("CRITICAL", "the key is logged")]);
+        assert!(!breaks_something(&before, &before));
+        assert!(!breaks_something(&before, &synthesis(&[])));
+        let worse =
+            synthesis(&[("CRITICAL", "the key is logged"), ("CRITICAL", "no lock is taken")]);
+        assert!(breaks_something(&before, &worse));
+        let minor = synthesis(&[("CRITICAL", "the key is logged"), ("LOW", "a name is misspelt")]);
+        assert!(!breaks_something(&before, &minor));
+    }
+
+    #[test]
+    fn safe_fixes_are_applied_to_the_work_tree() {
+        let repository = Repository::new();
+        repository.write("shop.py", "def total(prices):\n    return sum(prices)\n");
+        repository.commit("before");
+        let code = "def total(prices):\n    breakpoint()\n    return sum(prices, 0)\n";
+        repository.write("shop.py", code);
+        let fixed = safe_fixes(&Environment::default(), repository.path(), "HEAD").unwrap();
+        assert_eq!(fixed.len(), 1, "{fixed:?}");
+        let text = std::fs::read_to_string(repository.path().join("shop.py")).unwrap();
+        assert_eq!(text, code.replace("    breakpoint()\n", ""));
+        let again = safe_fixes(&Environment::default(), repository.path(), "HEAD").unwrap();
+        assert!(again.is_empty(), "{again:?}");
+    }
+}

@@ -15,6 +15,8 @@ pub mod models;
 pub mod qa;
 pub mod service;
 pub mod severity;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::fs;

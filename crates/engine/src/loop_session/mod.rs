@@ -8,6 +8,8 @@ mod hands;
 mod place;
 mod signing;
 mod silent;
+#[cfg(test)]
+mod tests;
 mod tracking;
 
 use std::path::Path;

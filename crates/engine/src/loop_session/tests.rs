@@ -1,0 +1,117 @@
+//! The bar that an implementation is held against, and the commit that it is compared with.
+
+use assay_checks::required::Risk;
+use assay_testkit::Repository;
+use serde_json::json;
+
+use super::*;
+
+const SPEC: &str = "# Greeting\n\n## Acceptance Criteria\n\n- [ ] `greets` passes\n";
+
+/// Returns a plan that is complete, with a risk.
+fn plan(risk: &str) -> String {
+    let subtask = json!({"id": "1.1", "title": "Say hello", "status": "completed"});
+    let plan = json!({
+        "feature": "Greeting",
+        "verification_strategy": {"risk_level": risk},
+        "phases": [{"name": "one", "subtasks": [subtask]}],
+    });
+    plan.to_string()
+}
+
+struct Stage {
+    repository: Repository,
+    environment: Environment,
+}
+
+impl Stage {
+    /// Returns a repository whose last commit has a spec of high risk.
+    fn new() -> Stage {
+        let repository = Repository::new();
+        let home = repository.state_home().display().to_string();
+        let environment = Environment::new([("XDG_STATE_HOME".to_owned(), home)], Vec::new());
+        let stage = Stage { repository, environment };
+        stage.write_spec("001-greeting", "high");
+        stage.repository.commit("a spec");
+        stage
+    }
+
+    fn write_spec(&self, name: &str, risk: &str) {
+        self.repository.write(format!("specs/{name}/spec.md"), SPEC);
+        self.repository.write(format!("specs/{name}/implementation_plan.json"), plan(risk));
+    }
+
+    fn place(&self, name: &str) -> Place {
+        Place::of(&self.environment, self.repository.path(), name).unwrap()
+    }
+
+    /// Returns the risk of the highest bar that the spec was held against, and the risk that it says.
+    fn risks(&self, name: &str) -> (Option<Risk>, Option<Risk>) {
+        let place = self.place(name);
+        let change = place.change(Some("HEAD")).unwrap();
+        let highest = place.highest_bar(&change, &Standing::default()).unwrap();
+        (highest.risk, place.bar().risk)
+    }
+}
+
+#[test]
+fn a_risk_that_the_change_lowers_stays_where_it_was() {
+    let stage = Stage::new();
+    stage.write_spec("001-greeting", "trivial");
+    assert_eq!(stage.risks("001"), (Some(Risk::High), Some(Risk::Trivial)));
+}
+
+#[test]
+fn a_bar_that_this_machine_remembers_counts_after_its_commit() {
+    let stage = Stage::new();
+    let place = stage.place("001");
+    let change = place.change(Some("HEAD")).unwrap();
+    place.remember_bar(&place.bar(), &change, false).unwrap();
+    stage.write_spec("001-greeting", "low");
+    stage.repository.commit("less is asked");
+    assert_eq!(stage.risks("001"), (Some(Risk::High), Some(Risk::Low)));
+}
+
+#[test]
+fn a_renamed_spec_folder_takes_its_bar_along() {
+    let stage = Stage::new();
+    for file in ["spec.md", "implementation_plan.json"] {
+        stage.repository.remove(format!("specs/001-greeting/{file}"));
+    }
+    stage.write_spec("001-hello", "low");
+    assert_eq!(stage.risks("001-hello"), (Some(Risk::High), Some(Risk::Low)));
+}
+
+/// Returns the standing of a loop that began on top of a commit.
+fn begun_on(base: &str) -> Standing {
+    let mut standing = Standing::default();
+    standing.base = Some(base.to_owned());
+    standing
+}
+
+#[test]
+fn on_the_main_branch_the_base_of_the_first_loop_stays() {
+    let stage = Stage::new();
+    let base = stage.repository.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    stage.repository.write("greeting.txt", "hello\n");
+    stage.repository.commit("implemented");
+    let head = stage.repository.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let place = stage.place("001");
+    let begun = begun_on(&base);
+    assert_eq!(place.base_after(&begun, None).unwrap(), Some(base));
+    // A base that is asked for, or that is gone, is found anew.
+    assert_eq!(place.base_after(&begun, Some("HEAD")).unwrap(), Some(head));
+    let gone = begun_on(&"0".repeat(40));
+    assert_ne!(place.base_after(&gone, None).unwrap(), Some("0".repeat(40)));
+}
+
+#[test]
+fn a_spec_of_which_nothing_is_implemented_is_refused() {
+    let stage = Stage::new();
+    stage.repository.write("specs/001-greeting/spec.md", format!("{SPEC}\nMore.\n"));
+    let place = stage.place("001");
+    let refused = check_implemented(&place.change(Some("HEAD")).unwrap(), Some("HEAD"));
+    assert!(refused.unwrap_err().to_string().starts_with("nothing but the spec was changed"));
+    stage.repository.write("greeting.txt", "hello\n");
+    check_implemented(&place.change(Some("HEAD")).unwrap(), Some("HEAD")).unwrap();
+}
