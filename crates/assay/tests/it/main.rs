@@ -21,6 +21,7 @@ mod ledger;
 mod mcp;
 mod mcp_attacks;
 mod models;
+mod modules;
 mod nothing_to_review;
 mod planted;
 mod plumbing;
