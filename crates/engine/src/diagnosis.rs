@@ -12,7 +12,7 @@ use assay_review::command::CommandReviewer;
 use assay_review::command::known::{self, KNOWN, Known};
 use assay_review::persona::Personas;
 use assay_rules::{Rulebook, examples};
-use assay_sandbox::{Command, Held, KeySource};
+use assay_sandbox::{Command, Enforcement, KeySource};
 use assay_store::postgres::PgQueue;
 use assay_store::pulls::RepositoryName;
 
@@ -295,35 +295,41 @@ fn github(settings: &StoredGithub) -> Vec<Diagnosis> {
 /// Checks how far this system can limit analysers and checks.
 fn limits() -> Vec<Diagnosis> {
     let limits = assay_sandbox::limits();
-    let line = |what: &str, held: Held| match held {
-        Held::Wholly => good(format!("analysers can be kept from {what}")),
-        Held::Partly => good(format!("analysers can mostly be kept from {what}")),
-        Held::Unsupported => missing(format!("this system cannot keep analysers from {what}")),
+    let line = |what: &str, held: Enforcement| match held {
+        Enforcement::Full => good(format!("analysers can be kept from {what}")),
+        Enforcement::Partial => good(format!("analysers can mostly be kept from {what}")),
+        Enforcement::None => missing(format!("this system cannot keep analysers from {what}")),
     };
     let mut lines = vec![line("writing files", limits.files), line("the network", limits.network)];
     lines.push(match limits.reading {
-        Held::Wholly => good("the secrets in a home can be hidden from checks".to_owned()),
-        Held::Partly => good(
+        Enforcement::Full => good("the secrets in a home can be hidden from checks".to_owned()),
+        Enforcement::Partial => good(
             "the secrets in a home can mostly be hidden from checks: root can read disks"
                 .to_owned(),
         ),
-        Held::Unsupported => {
+        Enforcement::None => {
             missing("the secrets in a home CANNOT BE HIDDEN from checks on this system".to_owned())
         }
     });
     lines.push(match limits.processes {
-        Held::Wholly => good("checks that start processes without end are contained".to_owned()),
-        Held::Partly => good("checks that start processes without end are mostly contained".into()),
-        Held::Unsupported => missing(
+        Enforcement::Full => {
+            good("checks that start processes without end are contained".to_owned())
+        }
+        Enforcement::Partial => {
+            good("checks that start processes without end are mostly contained".into())
+        }
+        Enforcement::None => missing(
             "checks that start processes without end are NOT CONTAINED: there is no control group \
              for us, and root has no limit"
                 .to_owned(),
         ),
     });
     lines.push(match limits.memory {
-        Held::Wholly => good("checks that take memory without end are contained".to_owned()),
-        Held::Partly => good("of checks, each process can be kept from taking all memory".into()),
-        Held::Unsupported => {
+        Enforcement::Full => good("checks that take memory without end are contained".to_owned()),
+        Enforcement::Partial => {
+            good("of checks, each process can be kept from taking all memory".into())
+        }
+        Enforcement::None => {
             missing("checks that take memory without end are NOT CONTAINED".to_owned())
         }
     });

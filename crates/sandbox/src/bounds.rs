@@ -12,7 +12,7 @@ use std::process::{Child, Command};
 
 use rustix::process::Pid;
 
-use crate::limits::Held;
+use crate::enforcement::Enforcement;
 
 /// Waits for a line and becomes the command, which reads nothing.
 const GATE: &str = r#"read -r _ && exec "$@" </dev/null"#;
@@ -35,7 +35,7 @@ impl Bounds {
 }
 
 /// How far this machine can bound a command's processes and its memory.
-pub(crate) fn held() -> (Held, Held) {
+pub(crate) fn held() -> (Enforcement, Enforcement) {
     kernel::held()
 }
 
@@ -98,7 +98,7 @@ mod kernel {
         test_kill_process,
     };
 
-    use super::{Bounds, Held};
+    use super::{Bounds, Enforcement};
 
     /// What our groups are called, with our own number and one of each behind it.
     const NAME: &str = "assay-";
@@ -118,17 +118,17 @@ mod kernel {
     #[derive(Debug)]
     pub(super) struct Group(Option<PathBuf>);
 
-    pub(super) fn held() -> (Held, Held) {
+    pub(super) fn held() -> (Enforcement, Enforcement) {
         let processes = match place() {
-            Some(_) => Held::Wholly,
+            Some(_) => Enforcement::Full,
             // The limit of a user is none for the one who may do everything.
-            None if geteuid().is_root() => Held::Unsupported,
-            None => Held::Partly,
+            None if geteuid().is_root() => Enforcement::None,
+            None => Enforcement::Partial,
         };
         let memory = match place() {
-            Some(Place { memory: true, .. }) => Held::Wholly,
+            Some(Place { memory: true, .. }) => Enforcement::Full,
             // Each process by itself.
-            Some(_) | None => Held::Partly,
+            Some(_) | None => Enforcement::Partial,
         };
         (processes, memory)
     }
@@ -308,13 +308,13 @@ mod kernel {
 
     use rustix::process::Pid;
 
-    use super::{Bounds, Held};
+    use super::{Bounds, Enforcement};
 
     #[derive(Debug)]
     pub(super) struct Group;
 
-    pub(super) fn held() -> (Held, Held) {
-        (Held::Unsupported, Held::Unsupported)
+    pub(super) fn held() -> (Enforcement, Enforcement) {
+        (Enforcement::None, Enforcement::None)
     }
 
     impl Group {
@@ -340,7 +340,7 @@ mod tests {
     use assay_testenv::not_run;
 
     use crate::tests::shell;
-    use crate::{Command, Held, RunError, Stream, limits};
+    use crate::{Command, Enforcement, RunError, Stream, limits};
 
     /// Runs a command and gives its status and what it printed.
     fn watched(command: &Command) -> Result<(Option<i32>, String), RunError> {
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_fork_bomb_is_contained() {
-        if limits().processes == Held::Unsupported {
+        if limits().processes == Enforcement::None {
             not_run::record("this system bounds no processes");
             return;
         }
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn a_command_that_takes_too_much_memory_is_ended() {
-        if limits().memory == Held::Unsupported {
+        if limits().memory == Enforcement::None {
             not_run::record("this system bounds no memory");
             return;
         }
@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn who_leaves_the_group_is_ended_with_it() {
-        if limits().processes != Held::Wholly {
+        if limits().processes != Enforcement::Full {
             not_run::record("this system has no control groups for us");
             return;
         }

@@ -13,6 +13,7 @@
 mod bounds;
 mod companion;
 mod conversation;
+mod enforcement;
 #[cfg(target_os = "linux")]
 mod hiding;
 mod hook;
@@ -36,10 +37,11 @@ use std::time::{Duration, Instant};
 use crate::bounds::Bounds;
 pub use crate::companion::{Companion, ask_to_end, is_running};
 pub use crate::conversation::Conversation;
+pub use crate::enforcement::Enforcement;
 pub use crate::hook::ShutDownHook;
 pub use crate::key::{Key, KeyError, KeySource, Keys};
 use crate::limits::Reach;
-pub use crate::limits::{Held, Limits, limits};
+pub use crate::limits::{Limits, limits};
 pub use crate::process::{interrupt, stop_all};
 pub use crate::scratch::{ScratchFolder, ScratchNote};
 pub use crate::secrets::{secrets_elsewhere, secrets_of};

@@ -8,30 +8,21 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
+use crate::enforcement::Enforcement;
+
 /// How far this machine can limit what a command reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// What [`writable`](crate::Command::writable) does.
-    pub files: Held,
+    pub files: Enforcement,
     /// What [`hidden`](crate::Command::hidden) does.
-    pub reading: Held,
+    pub reading: Enforcement,
     /// What [`offline`](crate::Command::offline) does.
-    pub network: Held,
+    pub network: Enforcement,
     /// What [`processes`](crate::Command::processes) does.
-    pub processes: Held,
+    pub processes: Enforcement,
     /// What [`memory`](crate::Command::memory) does.
-    pub memory: Held,
-}
-
-/// How far a limit holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
-    /// It holds.
-    Wholly,
-    /// It holds, with gaps that the kernel leaves open.
-    Partly,
-    /// The kernel does not offer it: a command runs without it.
-    Unsupported,
+    pub memory: Enforcement,
 }
 
 /// What a command may reach.
@@ -85,7 +76,7 @@ mod kernel {
     use rustix::process::geteuid;
     use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
-    use super::{Held, Reach};
+    use super::{Enforcement, Reach};
     use crate::hiding;
 
     /// The newest rules that are known here; an older kernel applies those that it knows.
@@ -106,29 +97,29 @@ mod kernel {
         CapabilitySet::DAC_READ_SEARCH,
     ];
 
-    pub(super) fn files() -> Held {
+    pub(super) fn files() -> Enforcement {
         let files = |abi| offers(strict().handle_access(AccessFs::from_write(abi)));
         match (files(WHOLE_FILES), files(ABI::V1)) {
-            (true, _) => Held::Wholly,
-            (false, true) => Held::Partly,
-            (false, false) => Held::Unsupported,
+            (true, _) => Enforcement::Full,
+            (false, true) => Enforcement::Partial,
+            (false, false) => Enforcement::None,
         }
     }
 
-    pub(super) fn reading() -> Held {
+    pub(super) fn reading() -> Enforcement {
         match offers(strict().handle_access(AccessFs::from_read(NEWEST))) {
             // Who may do everything can still read disks.
-            true if geteuid().is_root() => Held::Partly,
-            true => Held::Wholly,
-            false => Held::Unsupported,
+            true if geteuid().is_root() => Enforcement::Partial,
+            true => Enforcement::Full,
+            false => Enforcement::None,
         }
     }
 
-    pub(super) fn network() -> Held {
+    pub(super) fn network() -> Enforcement {
         // There are rules for TCP, and none for UDP.
         match offers(strict().handle_access(AccessNet::from_all(NEWEST))) {
-            true => Held::Partly,
-            false => Held::Unsupported,
+            true => Enforcement::Partial,
+            false => Enforcement::None,
         }
     }
 
@@ -199,7 +190,7 @@ mod kernel {
 
     /// Gives what stays readable, if something is hidden and can be.
     fn readable(reach: &Reach) -> io::Result<Option<Vec<PathBuf>>> {
-        if reach.hidden.is_empty() || reading() == Held::Unsupported {
+        if reach.hidden.is_empty() || reading() == Enforcement::None {
             return Ok(None);
         }
         hiding::readable(&reach.hidden, reach.writable.as_deref().unwrap_or_default())
@@ -239,18 +230,18 @@ mod kernel {
 mod kernel {
     use std::io;
 
-    use super::{Held, Reach};
+    use super::{Enforcement, Reach};
 
-    pub(super) fn files() -> Held {
-        Held::Unsupported
+    pub(super) fn files() -> Enforcement {
+        Enforcement::None
     }
 
-    pub(super) fn reading() -> Held {
-        Held::Unsupported
+    pub(super) fn reading() -> Enforcement {
+        Enforcement::None
     }
 
-    pub(super) fn network() -> Held {
-        Held::Unsupported
+    pub(super) fn network() -> Enforcement {
+        Enforcement::None
     }
 
     pub(super) fn restrict(_reach: &Reach) -> io::Result<()> {
@@ -279,7 +270,7 @@ mod tests {
         assert!(succeeds(write(&outside)), "without limits it may");
         assert!(succeeds(write(&inside).writable([inside.path()])));
         assert!(succeeds(shell("echo x > /dev/null").writable([inside.path()])));
-        if limits().files == Held::Unsupported {
+        if limits().files == Enforcement::None {
             not_run::record("this kernel limits no files");
             return;
         }
@@ -310,7 +301,7 @@ mod tests {
             format!("exec 3<>/dev/tcp/127.0.0.1/{}", listener.local_addr().unwrap().port());
         let connect = crate::Command::new("bash").args(["-c", &script]);
         assert!(succeeds(connect.clone()), "without limits it may");
-        if limits().network == Held::Unsupported {
+        if limits().network == Enforcement::None {
             not_run::record("this kernel limits no network");
             return;
         }
@@ -330,8 +321,8 @@ mod tests {
     fn a_folder_that_is_not_there_is_named() {
         let error = shell("true").writable(["/no/such/folder"]).run();
         match limits().files {
-            Held::Unsupported => not_run::record("this kernel limits no files"),
-            Held::Wholly | Held::Partly => {
+            Enforcement::None => not_run::record("this kernel limits no files"),
+            Enforcement::Full | Enforcement::Partial => {
                 let source = std::error::Error::source(&error.unwrap_err()).unwrap().to_string();
                 assert!(source.contains("`/no/such/folder`"), "{source}");
             }

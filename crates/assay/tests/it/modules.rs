@@ -10,9 +10,9 @@ use std::fs;
 use std::path::Path;
 
 /// Crates whose cycles are not cut yet. A crate without a cycle must not be listed.
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 13] = [
     "agents", "change", "checks", "engine", "findings", "gates", "models", "review", "rules",
-    "sandbox", "services", "store", "testkit", "validate",
+    "services", "store", "testkit", "validate",
 ];
 
 #[test]

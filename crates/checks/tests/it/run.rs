@@ -11,7 +11,7 @@ use assay_checks::coverage::LineRanges;
 use assay_checks::discovery::Reading;
 use assay_checks::results::Form;
 use assay_checks::run::{Allowance, Runner};
-use assay_sandbox::{Held, limits, secrets_of};
+use assay_sandbox::{Enforcement, limits, secrets_of};
 use assay_testenv::not_run;
 use expect_test::{Expect, expect};
 
@@ -297,7 +297,7 @@ fn a_check_writes_into_its_tree_and_nowhere_else() {
     let outside = tempfile::tempdir().unwrap();
     let inside = run(&check_of("touch here && mkdir -p a/b && touch a/b/c && mv here a/there"));
     assert!(inside.is_pass(), "{}", inside.tail);
-    if limits().files == Held::Unsupported {
+    if limits().files == Enforcement::None {
         not_run::record("this kernel limits no files");
         return;
     }
@@ -317,7 +317,7 @@ fn a_check_has_a_network_only_if_it_may() {
     let port = listener.local_addr().unwrap().port();
     let connect = check_of(&format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'"));
     assert!(run(&RequiredCheck { network: true, ..connect.clone() }).is_pass());
-    if limits().network == Held::Unsupported {
+    if limits().network == Enforcement::None {
         not_run::record("this kernel limits no network");
         return;
     }
@@ -361,7 +361,7 @@ fn a_check_reads_no_secrets_of_its_home() {
     for command in ["cat ~/note", &format!("cat {at}/config.toml"), "touch here; cat here; ls ."] {
         assert_eq!(told(&format!("sh -c '{command}'")), (true, false), "{command}");
     }
-    if limits().reading == Held::Unsupported {
+    if limits().reading == Enforcement::None {
         not_run::record("this kernel hides no files");
         return;
     }
@@ -381,7 +381,7 @@ fn a_check_does_not_see_our_variables() {
     let read =
         |what: &str| runner.run(&check_of(&format!("cat /proc/{}/{what}", std::process::id())));
     assert!(read("cmdline").is_pass());
-    if limits().reading == Held::Unsupported {
+    if limits().reading == Enforcement::None {
         not_run::record("this kernel hides no files");
         return;
     }
@@ -430,7 +430,7 @@ fn an_outcome_can_be_kept_in_a_journal() {
 
 #[test]
 fn a_check_that_starts_processes_without_end_is_held() {
-    if limits().processes == Held::Unsupported {
+    if limits().processes == Enforcement::None {
         not_run::record("this system bounds no processes");
         return;
     }

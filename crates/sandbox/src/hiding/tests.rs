@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::tests::shell;
-use crate::{Command, Held, limits};
+use crate::{Command, Enforcement, limits};
 
 /// What is hidden in a home.
 const HIDDEN: [&str; 4] = [".ssh", ".netrc", ".config/gh", ".not-there"];
@@ -43,7 +43,7 @@ fn hiding(home: &TempDir, script: &str) -> Command {
 }
 
 fn hides() -> bool {
-    let hides = limits().reading != Held::Unsupported;
+    let hides = limits().reading != Enforcement::None;
     if !hides {
         not_run::record("this kernel hides no files");
     }
@@ -266,7 +266,7 @@ fn all_limits_hold_together() {
     );
     let script = Command::new("bash").args(["-c", &script]).folder(home.path());
     let held = limits();
-    if [held.files, held.reading, held.network].contains(&Held::Unsupported) {
+    if [held.files, held.reading, held.network].contains(&Enforcement::None) {
         not_run::record("this kernel does not offer all of it");
         return;
     }

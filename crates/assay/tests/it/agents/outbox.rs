@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use assay_sandbox::{Held, limits};
+use assay_sandbox::{Enforcement, limits};
 use assay_testenv::not_run;
 use assay_testkit::github::NewPull;
 
@@ -170,7 +170,7 @@ fn a_message_that_a_test_or_a_fixer_writes_under_qa_is_not_sent() {
         repository.write("greeting.txt", if by_fixer { "bye\n" } else { "hello\n" });
         let ran = forgery.stage.assay(&["qa", "--spec", "001"]);
         assert!([0, 4].contains(&ran.code), "{}{}", ran.stdout, ran.stderr);
-        if limits().files == Held::Unsupported {
+        if limits().files == Enforcement::None {
             not_run::record("this kernel limits no files");
             return;
         }

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use assay_sandbox::{Held, limits};
+use assay_sandbox::{Enforcement, limits};
 use assay_testenv::not_run;
 use serde_json::Value;
 
@@ -178,7 +178,7 @@ fn a_fixer_who_edits_the_journal_gets_nowhere() {
     never_approved(&stage, 4, "recurring");
     assert!(test_fails_in_each(&stage));
     stage.has_fixer(&script(&journal.display().to_string()));
-    if limits().files == Held::Unsupported {
+    if limits().files == Enforcement::None {
         // Nothing keeps it from that, and it is noticed.
         let ran = stage.ends(3, &["--resume"]);
         assert!(ran.stderr.contains("was changed by somebody else"), "{}", ran.stderr);
@@ -206,7 +206,7 @@ fn a_fixer_who_floods_is_ended() {
 
 #[test]
 fn a_fixer_who_starts_processes_without_end_is_held() {
-    if limits().processes == Held::Unsupported {
+    if limits().processes == Enforcement::None {
         not_run::record("this system bounds no processes");
         return;
     }

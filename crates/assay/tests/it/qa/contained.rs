@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::net::TcpListener;
 
-use assay_sandbox::{Held, limits};
+use assay_sandbox::{Enforcement, limits};
 use assay_testenv::not_run;
 
 use super::{PLAN, SPEC, Stage};
@@ -46,7 +46,7 @@ fn a_check_writes_nowhere_but_into_its_tree() {
     let stage = Stage::with_fixer("");
     stage.repository.write(".gitignore", "made\n");
     assert!(succeeds(&stage, "echo x > made && echo x > \"$TMPDIR/made\""));
-    if limits().files == Held::Unsupported {
+    if limits().files == Enforcement::None {
         not_run::record("this kernel limits no files");
         return;
     }
@@ -71,7 +71,7 @@ fn a_check_reads_no_secrets_of_the_home() {
     fs::write(home.join("note"), "open\n").unwrap();
     let variables = [("HOME", home.to_str().unwrap())];
     assert!(succeeds_with(&stage, "cat ~/note", &variables));
-    if limits().reading == Held::Unsupported {
+    if limits().reading == Enforcement::None {
         not_run::record("this kernel hides no files");
         return;
     }
@@ -91,7 +91,7 @@ fn a_check_has_a_network_only_where_the_spec_allows_it() {
     let stage = Stage::with(&allowed, PLAN, "", "");
     assert!(succeeds(&stage, &connect));
     assert!(listener.accept().is_ok());
-    if limits().network == Held::Unsupported {
+    if limits().network == Enforcement::None {
         not_run::record("this kernel limits no network");
         return;
     }
@@ -116,7 +116,7 @@ fn what_a_check_leaves_running_is_ended() {
     let wait = "while ! [ -s number ]; do :; done";
     assert!(succeeds(&stage, &format!("sh stay.sh & {wait}")));
     assert!(is_gone(&stage));
-    if limits().processes != Held::Wholly {
+    if limits().processes != Enforcement::Full {
         not_run::record("this system has no control groups for us");
         return;
     }
@@ -151,7 +151,7 @@ fn a_check_inherits_no_key() {
     let variables = names.map(|name| (name, KEY));
     assert!(succeeds_with(&stage, &format!("! env | grep {KEY}"), &variables));
     assert!(!stage.paper("qa_journal.jsonl").contains(KEY));
-    if limits().reading == Held::Unsupported {
+    if limits().reading == Enforcement::None {
         not_run::record("this kernel hides no files");
         return;
     }
