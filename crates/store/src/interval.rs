@@ -7,8 +7,6 @@ use std::time::Duration;
 use assay_base::text::first_chars;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::task::TaskError;
-
 /// The units of an interval, with their seconds.
 const UNITS: [(&str, u64); 5] =
     [("w", 7 * 24 * 3_600), ("d", 24 * 3_600), ("h", 3_600), ("m", 60), ("s", 1)];
@@ -20,6 +18,14 @@ const MAX_SECONDS: u64 = 100 * 366 * 24 * 3_600;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interval(u64);
 
+/// The text is not an interval.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no time such as \"15m\", \"6h\", \"30d\" or \"2w\"")]
+pub struct IntervalError {
+    /// The first 40 characters of the text.
+    text: String,
+}
+
 impl Interval {
     /// Returns the interval as a duration.
     pub fn duration(self) -> Duration {
@@ -28,21 +34,16 @@ impl Interval {
 }
 
 impl FromStr for Interval {
-    type Err = TaskError;
+    type Err = IntervalError;
 
-    fn from_str(text: &str) -> Result<Interval, TaskError> {
+    fn from_str(text: &str) -> Result<Interval, IntervalError> {
         let read = || {
             let (_, seconds) = UNITS.iter().find(|(unit, _)| text.ends_with(unit))?;
             let number: u64 = text[..text.len() - 1].parse().ok()?;
             let seconds = number.checked_mul(*seconds)?;
             (1..=MAX_SECONDS).contains(&seconds).then_some(Interval(seconds))
         };
-        read().ok_or_else(|| {
-            let text = first_chars(text, 40).to_owned();
-            TaskError::Json(format!(
-                "{text:?} is no time such as \"15m\", \"6h\", \"30d\" or \"2w\""
-            ))
-        })
+        read().ok_or_else(|| IntervalError { text: first_chars(text, 40).to_owned() })
     }
 }
 

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::guard::Locked;
 use super::index::{Entry, Index, Stamp};
-use super::intent::{Intent, Stored};
 use super::layout::{Layout, file_name};
 use super::lease::Lock;
+use super::write_ahead::{Stored, WriteAhead};
 use crate::clock::{self, Uptime};
 use crate::cycles::Cycles;
 use crate::disk::{self, Sure};
@@ -45,7 +45,7 @@ impl Desk<'_> {
         let follow_ups =
             tasks.into_iter().map(|new| Addressed { task: steps::fresh(new.task), ..new });
         let follow_ups: Vec<Stored> = follow_ups.map(Stored::from).collect();
-        self.commit(&Intent { settles: None, follow_ups })
+        self.commit(&WriteAhead { settles: None, follow_ups })
     }
 
     /// Puts new tasks in their queues, each for itself. No intent holds them together, so each is
@@ -275,7 +275,7 @@ impl Desk<'_> {
         }
         let step = self.named_apart(step, id, lease.fence)?;
         let settled = step.settled.clone();
-        self.commit(&Intent::of(queue, step))?;
+        self.commit(&WriteAhead::of(queue, step))?;
         Ok(settled)
     }
 

@@ -3,14 +3,14 @@
 //! `queues/{queue}/{id}.json` are the tasks that are not completed, `completed/{queue}/` those that
 //! are, `locks/{id}.lock` says who holds one and for how long. The files are the truth, and anybody
 //! may drop a task in. Every change is made under one kernel lock ([`guard`]), file by file
-//! ([`disk`](crate::disk), [`desk`]), several together through an [`intent`]; an index beside the files
+//! ([`disk`](crate::disk), [`desk`]), several together through a [`write_ahead`] record; an index beside the files
 //! ([`index`]) keeps the cost of a claim from growing with the number of tasks, and is made anew from
 //! them when it is missing ([`sweep`]).
 
+mod commit;
 mod desk;
 mod guard;
 mod index;
-mod intent;
 mod layout;
 mod lease;
 mod prune;
@@ -21,6 +21,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod watch;
+mod write_ahead;
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -153,7 +154,7 @@ impl FileQueue {
             is_tidy: true,
             cycles: OnceCell::new(),
         };
-        let done = desk.finish_others().and_then(|()| match found {
+        let done = desk.recover_writes().and_then(|()| match found {
             Found::Filled => Ok(()),
             Found::Empty => desk.fill(),
         });

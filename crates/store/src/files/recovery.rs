@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::desk::{Desk, fence};
 use super::index::Entry;
-use super::intent::Intent;
 use super::lease::Lock;
+use super::write_ahead::WriteAhead;
 use crate::clock;
 use crate::disk;
 use crate::queue::{QueueError, Recovered};
@@ -66,7 +66,7 @@ impl Desk<'_> {
         let fence = fence(&task);
         let step = steps::recover(task, &entry.queue, self.policy, clock::now());
         let step = self.named_apart(step, &entry.id, fence)?;
-        self.commit(&Intent::of(&entry.queue, step))?;
+        self.commit(&WriteAhead::of(&entry.queue, step))?;
         Ok(Some(Recovered { task: entry.id.clone(), queue: entry.queue.clone(), held_by }))
     }
 

@@ -1,60 +1,25 @@
-//! Several files that change together: an intent on the disk, and whoever comes next finishes it.
-
-use std::fs;
-use std::path::Path;
-
-use serde::{Deserialize, Serialize};
+//! Commits of several files together: a write-ahead record on the disk, which the next operation applies after a crash.
 
 use super::desk::Desk;
 use super::guard::Unfinished;
 use super::layout::file_name;
+use super::write_ahead::{self, Stored, WriteAhead};
 use crate::disk::{self, Sure};
-use crate::queue::{Addressed, QueueError};
-use crate::steps::Step;
-use crate::task::{QueueName, Status, Task, TaskId};
-
-/// What a task becomes, together with all that follows from it. Once this is on the disk it is
-/// done, whoever carries it out.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Intent {
-    /// The task that is settled, if there is one.
-    pub(super) settles: Option<Stored>,
-    pub(super) follow_ups: Vec<Stored>,
-}
-
-impl Intent {
-    /// To settle a task of a queue.
-    pub(super) fn of(queue: &QueueName, step: Step) -> Intent {
-        let settles = Some(Stored { queue: queue.clone(), task: step.task });
-        Intent { settles, follow_ups: step.follow_ups.into_iter().map(Stored::from).collect() }
-    }
-}
-
-/// A task and its queue, as they are written.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Stored {
-    pub(super) queue: QueueName,
-    pub(super) task: Task,
-}
-
-impl From<Addressed> for Stored {
-    fn from(Addressed { queue, task }: Addressed) -> Stored {
-        Stored { queue, task }
-    }
-}
+use crate::queue::QueueError;
+use crate::task::{QueueName, Status, TaskId};
 
 impl Desk<'_> {
-    /// Finishes what somebody began and did not live to finish.
-    pub(super) fn finish_others(&mut self) -> Result<(), QueueError> {
+    /// Applies the records that a crashed process left, and re-indexes the tasks that it was changing.
+    pub(super) fn recover_writes(&mut self) -> Result<(), QueueError> {
         let unfinished = self.locked.unfinished()?;
         for name in disk::names(&self.layout.intents())? {
             let path = self.layout.intents().join(&name);
             if name.starts_with('.') {
                 continue;
             }
-            match read_intent(&path) {
-                Ok(intent) => {
-                    self.carry_out(&intent)?;
+            match write_ahead::read(&path) {
+                Ok(record) => {
+                    self.apply(&record)?;
                     disk::remove_surely(&path)?;
                 }
                 // It is renamed whole into its place, so this is not of our making.
@@ -92,9 +57,9 @@ impl Desk<'_> {
         self.tell_dependents(id)
     }
 
-    /// Does what is intended, all of it or nothing.
-    pub(super) fn commit(&mut self, intent: &Intent) -> Result<(), QueueError> {
-        let Intent { settles, follow_ups } = intent;
+    /// Applies a record, all of it or nothing.
+    pub(super) fn commit(&mut self, record: &WriteAhead) -> Result<(), QueueError> {
+        let WriteAhead { settles, follow_ups } = record;
         for Stored { queue, task } in settles.iter().chain(follow_ups) {
             self.locked.note(queue, &task.id)?;
         }
@@ -102,22 +67,22 @@ impl Desk<'_> {
         let files = follow_ups.len() + usize::from(settles.is_some());
         let first = settles.iter().chain(follow_ups).next();
         let (Some(first), 2..) = (first, files) else {
-            return self.carry_out(intent);
+            return self.apply(record);
         };
         let path = self.layout.intent(&first.task.id);
-        let json = serde_json::to_vec(intent).expect("an intent is JSON");
+        let json = serde_json::to_vec(record).expect("a write-ahead record is JSON");
         disk::write(&path, &json, Sure::OnDisk)?;
-        // From here on the intent is carried out, by this operation or by the next one.
+        // From here on the record is applied, by this operation or by the next one.
         self.tidy(|desk| {
-            desk.carry_out(intent)?;
+            desk.apply(record)?;
             Ok(disk::remove_surely(&path)?)
         });
         Ok(())
     }
 
-    /// Does what is intended, as far as it is not done.
-    fn carry_out(&mut self, intent: &Intent) -> Result<(), QueueError> {
-        for Stored { queue, task } in &intent.follow_ups {
+    /// Applies the parts of a record that are not applied yet.
+    fn apply(&mut self, record: &WriteAhead) -> Result<(), QueueError> {
+        for Stored { queue, task } in &record.follow_ups {
             if self.find(&task.id)?.is_none() {
                 self.store(queue, task)?;
                 self.tidy(|desk| desk.tell_dependents(&task.id));
@@ -126,7 +91,7 @@ impl Desk<'_> {
                 self.take_in(queue, &file_name(&task.id))?;
             }
         }
-        let Some(Stored { queue, task }) = &intent.settles else {
+        let Some(Stored { queue, task }) = &record.settles else {
             return Ok(());
         };
         match task.status {
@@ -146,13 +111,4 @@ impl Desk<'_> {
         });
         Ok(())
     }
-}
-
-/// Reads an intent, or says why an entry is none.
-fn read_intent(path: &Path) -> Result<Intent, String> {
-    if !path.is_file() {
-        return Err("it stands where intents are kept, and is no file".to_owned());
-    }
-    let bytes = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
-    serde_json::from_slice(&bytes).map_err(|error| format!("it is no intent: {error}"))
 }

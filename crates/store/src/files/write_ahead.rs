@@ -1,0 +1,49 @@
+//! The record of several files that change together: [`WriteAhead`].
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::queue::Addressed;
+use crate::steps::Step;
+use crate::task::{QueueName, Task};
+
+/// A new state of a task, together with all tasks that follow from it. Once the record is on the disk,
+/// this process or the next one applies it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct WriteAhead {
+    /// The task that is settled; `None` if tasks are only added.
+    pub(super) settles: Option<Stored>,
+    pub(super) follow_ups: Vec<Stored>,
+}
+
+impl WriteAhead {
+    /// Returns the record that settles a task of `queue`.
+    pub(super) fn of(queue: &QueueName, step: Step) -> WriteAhead {
+        let settles = Some(Stored { queue: queue.clone(), task: step.task });
+        WriteAhead { settles, follow_ups: step.follow_ups.into_iter().map(Stored::from).collect() }
+    }
+}
+
+/// A task and its queue, as the record stores them.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Stored {
+    pub(super) queue: QueueName,
+    pub(super) task: Task,
+}
+
+impl From<Addressed> for Stored {
+    fn from(Addressed { queue, task }: Addressed) -> Stored {
+        Stored { queue, task }
+    }
+}
+
+/// Reads the record at `path`. Returns why the entry is not one otherwise.
+pub(super) fn read(path: &Path) -> Result<WriteAhead, String> {
+    if !path.is_file() {
+        return Err("it stands where intents are kept, and is no file".to_owned());
+    }
+    let bytes = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    serde_json::from_slice(&bytes).map_err(|error| format!("it is no intent: {error}"))
+}
