@@ -10,9 +10,9 @@ use std::fs;
 use std::path::Path;
 
 /// Crates whose cycles are not cut yet. A crate without a cycle must not be listed.
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 11] = [
     "agents", "change", "checks", "engine", "findings", "gates", "models", "review", "rules",
-    "services", "testkit", "validate",
+    "testkit", "validate",
 ];
 
 #[test]

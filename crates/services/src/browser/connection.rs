@@ -16,9 +16,10 @@ use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Message, WebSocket};
 
 use super::console::{Entry, Ring};
-use super::endpoint::{Endpoint, Window, short};
+use super::endpoint::{Endpoint, Window};
 use super::error::{Gone, PageError, ReachError};
 use super::network::Network;
+use super::untrusted::short;
 
 /// The most bytes of one message: a screenshot of a large window, and more.
 const MOST: usize = 64 << 20;

@@ -8,7 +8,7 @@ use assay_findings::write::plain::visible;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::endpoint::short;
+use super::untrusted::short;
 
 /// So many entries are kept.
 const KEPT: usize = 1000;

@@ -5,9 +5,9 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::endpoint::short;
 use super::error::PageError;
 use super::nearest::nearest;
+use super::untrusted::short;
 
 /// An element that is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

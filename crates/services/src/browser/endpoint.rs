@@ -6,23 +6,19 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
-use assay_base::text::first_chars;
-use assay_findings::write::plain::one_line;
 use assay_http::agent::agent;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use ureq::http::Uri;
 
 use super::error::ReachError;
+use super::untrusted::short;
 
 /// How long a list may take.
 const TIME: Duration = Duration::from_secs(5);
 
 /// How many bytes a list may have.
 const MOST: u64 = 4 << 20;
-
-/// How much of an address or a title is told.
-const SHOWN: usize = 300;
 
 /// Where the DevTools of a browser or an app listen: on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -248,11 +244,6 @@ impl Endpoint {
     pub(super) fn is_other(self, why: String) -> ReachError {
         ReachError::NotDevTools { at: self.to_string(), why }
     }
-}
-
-/// Gives text of somebody else's in a line of bounded length.
-pub(super) fn short(text: &str) -> String {
-    one_line(first_chars(text, SHOWN))
 }
 
 #[cfg(test)]

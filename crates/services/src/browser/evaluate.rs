@@ -1,13 +1,12 @@
 //! Code that somebody gives to a page, and values that come out of one.
 
-use assay_findings::write::plain::visible;
 use serde_json::{Value, json};
 
 use super::console::told;
-use super::endpoint::short;
 use super::error::PageError;
 use super::page::{Ask, Page, WORLD};
 use super::scripts;
+use super::untrusted::{escape_invisible, short};
 
 /// How many bytes of JSON a value may have.
 const MOST: usize = 256 << 10;
@@ -61,7 +60,9 @@ impl Page {
         thrown(&answer)?;
         // What is nested too deep to be read comes as text that cannot be parsed.
         match &answer["result"]["value"] {
-            Value::String(text) => serde_json::from_str(text).map(clean).map_err(|_| too_big()),
+            Value::String(text) => {
+                serde_json::from_str(text).map(escape_invisible).map_err(|_| too_big())
+            }
             _ => Err(too_big()),
         }
     }
@@ -84,24 +85,10 @@ fn simple(result: &Value) -> Result<Value, PageError> {
         }
         Value::Null => Ok(Value::String(told(result))),
         Value::String(text) if text.len() > MOST => Err(too_big()),
-        value => Ok(clean(value.clone())),
+        value => Ok(escape_invisible(value.clone())),
     }
 }
 
 fn too_big() -> PageError {
     PageError::TooBig { what: "the value".to_owned(), most: MOST }
-}
-
-/// Shows letters that nobody sees, in every text of a value.
-pub(super) fn clean(value: Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(visible(&text).into_owned()),
-        Value::Array(items) => items.into_iter().map(clean).collect(),
-        Value::Object(fields) => {
-            let shown =
-                |(name, value): (String, Value)| (visible(&name).into_owned(), clean(value));
-            fields.into_iter().map(shown).collect()
-        }
-        plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain,
-    }
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde_json::{Value, json};
 
-use super::endpoint::short;
+use super::untrusted::short;
 
 /// A key that is pressed, with others held down meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -31,6 +31,7 @@ mod page;
 mod read;
 mod screenshot;
 mod scripts;
+mod untrusted;
 
 pub use command::{Command, Fill, Select};
 pub use console::{Entry, Kind};

@@ -7,11 +7,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::endpoint::short;
 use super::error::PageError;
 use super::network::has_server;
 use super::page::{Ask, MainFrame, Page};
 use super::scripts;
+use super::untrusted::short;
 
 /// A page that was opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::Value;
 
-use super::endpoint::short;
+use super::untrusted::short;
 
 /// The most requests that are tracked at a time; a page with more of them counts as busy.
 const MAX_IN_FLIGHT: usize = 4096;

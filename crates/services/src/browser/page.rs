@@ -9,7 +9,7 @@ use super::connection::{CallError, Connection};
 use super::console::{Entry, told};
 use super::endpoint::{Endpoint, Window};
 use super::error::{Gone, PageError};
-use super::evaluate::clean;
+use super::untrusted::escape_invisible;
 
 /// The longest interval between two looks at state that DevTools send no events for.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
@@ -168,7 +168,7 @@ impl Page {
             if let Some(details) = answer.get("exceptionDetails") {
                 return Err(PageError::ScriptFailed { message: told(&details["exception"]) });
             }
-            let value = clean(answer["result"]["value"].clone());
+            let value = escape_invisible(answer["result"]["value"].clone());
             let odd = |error: serde_json::Error| PageError::Refused {
                 method: "Runtime.callFunctionOn".to_owned(),
                 message: error.to_string(),

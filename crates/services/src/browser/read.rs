@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::endpoint::short;
 use super::error::PageError;
 use super::page::Page;
 use super::scripts;
+use super::untrusted::short;
 
 impl Page {
     /// Gives an overview of what can be seen.

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use ureq::http::Uri;
 
-use crate::browser::endpoint::{here, short};
+use crate::browser::endpoint::here;
+use crate::browser::untrusted::short;
 
 /// The address that pages are told relative to: on this machine, or files of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::browser::element::{Sight, Wanted};
-use crate::browser::endpoint::short;
 use crate::browser::page::after;
+use crate::browser::untrusted::short;
 use crate::browser::{Page, PageError, scripts};
 
 /// What can be read in a page.

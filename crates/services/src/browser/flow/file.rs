@@ -187,7 +187,7 @@ fn check(flows: &[Flow]) -> Result<(), String> {
     }
     let mut names = BTreeSet::new();
     for Flow { name, steps, .. } in flows {
-        let told = crate::browser::endpoint::short(name);
+        let told = crate::browser::untrusted::short(name);
         match () {
             () if told.is_empty() => return Err("a flow has no name".to_owned()),
             () if !names.insert(name) => return Err(format!("two flows are called `{told}`")),

@@ -10,7 +10,7 @@ use super::base::Base;
 use super::expect::in_words;
 use super::file::{Flow, Start, Step, Wait};
 use crate::browser::element::Wanted;
-use crate::browser::endpoint::short;
+use crate::browser::untrusted::short;
 use crate::browser::{Command, Entry, Page, PageError};
 
 /// What a flow needs beside a page.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::base::Base;
 use super::expect::in_words;
-use crate::browser::endpoint::short;
+use crate::browser::untrusted::short;
 use crate::browser::{Entry, Kind, Opened, Page, PageError, Settled};
 
 /// What came of opening a page.
