@@ -7,6 +7,7 @@
 //! How a review is made, how code is fixed and where the queue is kept is left to others: all of
 //! that arrives from outside.
 
+pub mod change_event;
 pub mod config;
 pub mod log;
 pub mod news;

@@ -1,55 +1,13 @@
-//! What happened to a change, for those who are to hear of it: [`News`] and [`Announce`].
+//! Notifications of what happened to a change: [`Word`] and [`Announce`].
 
 use std::sync::Arc;
 
-use assay_findings::post::Draft;
-use assay_store::pulls::Pull;
 use assay_store::task::Task;
 
+use crate::change_event::{ChangeEvent, RenderedReview};
 use crate::config::roster::AgentConfig;
 use crate::log::{Log, TaskLog};
 use crate::work::{Failed, Outcome};
-
-/// What happened to a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum News {
-    /// It may go.
-    Approved {
-        /// Why, in a few words.
-        summary: String,
-    },
-    /// It has no content to review, so nothing is approved and nothing stops it.
-    NothingToReview {
-        /// What it consists of, in a few words.
-        summary: String,
-    },
-    /// It has to be worked on.
-    ChangesRequested {
-        /// What was found, in a few words.
-        summary: String,
-    },
-    /// A person has to decide.
-    Escalated {
-        /// Why.
-        reason: String,
-    },
-    /// It was worked on and waits to be reviewed.
-    ReadyForReview {
-        /// The branch that it is on.
-        branch: String,
-        /// Its pull request, where it has one.
-        pull: Option<Box<Pull>>,
-    },
-}
-
-/// A review, as it is told where the change is discussed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReviewWords {
-    /// On its pull request, if it has one.
-    pub draft: Option<Box<Draft>>,
-    /// On its ticket.
-    pub ticket: String,
-}
 
 /// Those who tell.
 pub type Announcers = Arc<[Box<dyn Announce>]>;
@@ -62,9 +20,9 @@ pub struct Word<'a> {
     /// Who did it.
     pub agent: &'a AgentConfig,
     /// What happened.
-    pub news: &'a News,
+    pub news: &'a ChangeEvent,
     /// The review, where it was one.
-    pub review: Option<&'a ReviewWords>,
+    pub review: Option<&'a RenderedReview>,
 }
 
 impl<'a> Word<'a> {
@@ -102,16 +60,16 @@ impl Announce for InTheLog {
 
     fn announce(&self, word: &Word<'_>, log: &TaskLog<'_>) {
         log.info(&match word.news {
-            News::Approved { summary } => format!("Approved: {summary}"),
-            News::NothingToReview { summary } => {
+            ChangeEvent::Approved { summary } => format!("Approved: {summary}"),
+            ChangeEvent::NothingToReview { summary } => {
                 format!("Nothing to review, and nothing approved: {summary}")
             }
-            News::ChangesRequested { summary } => format!("Changes requested: {summary}"),
-            News::Escalated { reason } => format!("Escalated to a person: {reason}"),
-            News::ReadyForReview { branch, pull: None } => {
+            ChangeEvent::ChangesRequested { summary } => format!("Changes requested: {summary}"),
+            ChangeEvent::Escalated { reason } => format!("Escalated to a person: {reason}"),
+            ChangeEvent::ReadyForReview { branch, pull: None } => {
                 format!("`{branch}` waits to be reviewed")
             }
-            News::ReadyForReview { branch, pull: Some(pull) } => {
+            ChangeEvent::ReadyForReview { branch, pull: Some(pull) } => {
                 format!("`{branch}` waits to be reviewed as {}", pull.url)
             }
         });

@@ -6,9 +6,9 @@ use assay_store::queue::Addressed;
 use assay_store::task::{AgentId, Kind, QueueName, Task};
 use serde_json::{Map, Value};
 
+use crate::change_event::{ChangeEvent, RenderedReview};
 use crate::config::roster::{AgentConfig, Permission};
 use crate::log::TaskLog;
-use crate::news::{News, ReviewWords};
 
 /// One kind of work.
 ///
@@ -53,9 +53,9 @@ pub struct Outcome {
     /// What follows from it.
     pub follow_ups: Vec<Addressed>,
     /// What is to be told of it elsewhere.
-    pub news: Option<News>,
+    pub news: Option<ChangeEvent>,
     /// The review as it is told there, where it was one.
-    pub review: Option<ReviewWords>,
+    pub review: Option<RenderedReview>,
 }
 
 impl Outcome {

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use assay_agents::change_event::ChangeEvent;
 use assay_agents::config::roster::AgentConfig;
 use assay_agents::log::{Level, Log, TaskLog};
-use assay_agents::news::{Announce, Announcers, InTheLog, News, Word};
+use assay_agents::news::{Announce, Announcers, InTheLog, Word};
 use assay_agents::work::{Failed, Job};
 use assay_agents::workflow::{Publishes, git_failed};
 use assay_base::text::first_chars;
@@ -84,7 +85,7 @@ impl ByMail {
             word.review.map_or_else(|| summary.to_owned(), |review| review.ticket.clone())
         };
         let (what, text, to) = match word.news {
-            News::ReadyForReview { branch, pull } => {
+            ChangeEvent::ReadyForReview { branch, pull } => {
                 let text = match pull {
                     Some(pull) if pulls::named_in(&word.task.context).is_some() => {
                         format!("More was pushed to the pull request: {}", pull.url)
@@ -94,12 +95,16 @@ impl ByMail {
                 };
                 ("code-review", text, Some(names.code_review))
             }
-            News::Approved { summary } => ("approved", reviewed(summary), Some(names.approved)),
-            News::NothingToReview { summary } => ("nothing-to-review", reviewed(summary), None),
-            News::ChangesRequested { summary } => {
+            ChangeEvent::Approved { summary } => {
+                ("approved", reviewed(summary), Some(names.approved))
+            }
+            ChangeEvent::NothingToReview { summary } => {
+                ("nothing-to-review", reviewed(summary), None)
+            }
+            ChangeEvent::ChangesRequested { summary } => {
                 ("changes-requested", reviewed(summary), Some(names.changes_requested))
             }
-            News::Escalated { reason } => {
+            ChangeEvent::Escalated { reason } => {
                 ("escalated", format!("A person has to decide: {reason}"), None)
             }
         };

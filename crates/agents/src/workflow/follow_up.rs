@@ -15,10 +15,11 @@ use assay_store::task::{Kind, Moment, Priority, QueueName, Task, TaskId};
 use serde_json::{Map, Value, json};
 
 use super::Reviewed;
-use super::subject::{BASES, before};
+use super::context_keys::{BASES, OWN_BRANCH};
+use super::subject::before;
+use crate::change_event::ChangeEvent;
 use crate::config::framework::{Route, Workflow};
 use crate::config::roster::{Permission, Roster};
-use crate::news::News;
 use crate::work::{Failed, Outcome};
 
 /// Where it stands how often a change was sent back.
@@ -32,9 +33,6 @@ const ROOT: &str = "_root_task_id";
 
 /// Where it stands who was told of a change besides whoever fixes it.
 const TOLD: &str = "_also_told";
-
-/// Where the branch stands that was worked on here, and so has more than the pull request has.
-pub(super) const OWN_BRANCH: &str = "_own_branch";
 
 /// Where the spec stands that was implemented: the beginning of the name of its folder.
 const SPEC: &str = "spec";
@@ -73,13 +71,15 @@ pub fn after_review(
             return Err(Failed { error, is_passing: reviewed.may_answer_later });
         }
         State::Ready | State::ReadyWithFixes => {
-            ("approved", Vec::new(), News::Approved { summary: summary.clone() })
+            ("approved", Vec::new(), ChangeEvent::Approved { summary: summary.clone() })
         }
-        State::NothingToReview => {
-            ("nothing_to_review", Vec::new(), News::NothingToReview { summary: summary.clone() })
-        }
+        State::NothingToReview => (
+            "nothing_to_review",
+            Vec::new(),
+            ChangeEvent::NothingToReview { summary: summary.clone() },
+        ),
         State::NotReady if terms.queue != &terms.workflow.reviewer => {
-            ("needs_fix", Vec::new(), News::ChangesRequested { summary: summary.clone() })
+            ("needs_fix", Vec::new(), ChangeEvent::ChangesRequested { summary: summary.clone() })
         }
         State::NotReady => {
             let (follow_ups, news) = send_back(terms, task, &reviewed.synthesis, &summary);
@@ -116,7 +116,7 @@ pub fn after_commit(
         }
     }
     let pull = pull.cloned().map(Box::new);
-    let news = Some(News::ReadyForReview { branch: branch.to_owned(), pull });
+    let news = Some(ChangeEvent::ReadyForReview { branch: branch.to_owned(), pull });
     Outcome { context, follow_ups: vec![next], news, ..Outcome::done(summary) }
 }
 
@@ -209,7 +209,7 @@ pub fn after_nothing(terms: &Terms<'_>, task: &Task, summary: String) -> Outcome
         format!("{}\n\n{}", escalation.task.description, for_a_person(&task.description));
     Outcome {
         follow_ups: vec![escalation],
-        news: Some(News::Escalated { reason }),
+        news: Some(ChangeEvent::Escalated { reason }),
         ..Outcome::done(summary)
     }
 }
@@ -220,7 +220,7 @@ fn send_back(
     task: &Task,
     synthesis: &Synthesis,
     summary: &str,
-) -> (Vec<Addressed>, News) {
+) -> (Vec<Addressed>, ChangeEvent) {
     let cycle = cycle(task) + 1;
     let findings = &synthesis.findings;
     let root = root(task);
@@ -242,7 +242,7 @@ fn send_back(
         escalation.task.description =
             format!("{}\n\n{}", escalation.task.description, for_a_person(&fix.description));
         escalation.task.context = with_root(fix.context, &root);
-        return (vec![escalation], News::Escalated { reason });
+        return (vec![escalation], ChangeEvent::Escalated { reason });
     }
     let routed = routed(terms, task, findings);
     let id = name("review-fix", &root, &format!("-c{cycle}"));
@@ -253,7 +253,7 @@ fn send_back(
     let told = tell(terms, &mut task, &routed.also);
     let mut follow_ups = vec![Addressed { queue: routed.to, task }];
     follow_ups.extend(told);
-    (follow_ups, News::ChangesRequested { summary: summary.to_owned() })
+    (follow_ups, ChangeEvent::ChangesRequested { summary: summary.to_owned() })
 }
 
 /// Who gets a change that is sent back.

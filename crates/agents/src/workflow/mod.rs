@@ -5,6 +5,7 @@
 //! from outside ([`Reviews`], [`Fixes`], [`Validates`]).
 
 pub mod command;
+mod context_keys;
 pub mod fix;
 pub mod follow_up;
 pub mod review;

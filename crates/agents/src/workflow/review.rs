@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::follow_up::{CYCLE, after_review, cycle, cycle_in};
 use super::{Reviewed, Reviews, Shop, subject};
+use crate::change_event::RenderedReview;
 use crate::config::roster::Permission;
-use crate::news::ReviewWords;
 use crate::work::{Failed, Job, Outcome, Work};
 
 /// Reviews the change of a task, and sends it back or lets it go.
@@ -43,7 +43,7 @@ impl<R: Reviews> Work for ReviewWork<R> {
         }
         let task = in_its_cycle(job.task, &scope, &reviewed.messages);
         let mut outcome = after_review(&self.shop.terms(job), &task, &reviewed)?;
-        outcome.review = Some(ReviewWords {
+        outcome.review = Some(RenderedReview {
             ticket: ticket_comment(&reviewed.synthesis, job.context("pr_url").unwrap_or_default()),
             draft: reviewed.draft,
         });

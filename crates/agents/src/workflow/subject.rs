@@ -7,14 +7,8 @@ use assay_change::{GitError, Scope, commit_of, main_branch};
 use assay_findings::write::plain::chain;
 use assay_store::pulls::{self, CommitId};
 
-use super::follow_up::OWN_BRANCH;
+use super::context_keys::{BASES, BRANCHES, OWN_BRANCH};
 use crate::work::{Failed, Job};
-
-/// Where the branch of a change may stand, the surest first.
-const BRANCHES: [&str; 4] = [OWN_BRANCH, "worktree_branch", "implementation_branch", "branch_name"];
-
-/// Where the branch may stand that a change was made on top of.
-pub(super) const BASES: [&str; 2] = ["base", "base_branch"];
 
 /// Gives the branch that a task names.
 pub(super) fn branch<'a>(job: &'a Job<'_>) -> Option<&'a str> {

@@ -9,8 +9,8 @@ use super::fix::{TaskTree, lay_out, put_on_branch};
 use super::follow_up::{Terms, escalation, review, spec};
 use super::runner::in_short;
 use super::{Shop, Validated, Validates, subject};
+use crate::change_event::ChangeEvent;
 use crate::config::roster::Permission;
-use crate::news::News;
 use crate::work::{Failed, Job, Outcome, Work};
 
 /// Validates the branch of a task against a spec, and commits what was mended and written for it.
@@ -84,7 +84,7 @@ fn approved(summary: String, commit: &str) -> Outcome {
     let mut context = Map::new();
     context.insert("verdict".to_owned(), json!("approved"));
     context.insert("reviewed_commit".to_owned(), json!(commit));
-    let news = Some(News::Approved { summary: summary.clone() });
+    let news = Some(ChangeEvent::Approved { summary: summary.clone() });
     Outcome { context, news, ..Outcome::done(summary) }
 }
 
@@ -107,7 +107,7 @@ fn handed_over(
     Outcome {
         context,
         follow_ups: vec![next],
-        news: Some(News::Escalated { reason: reason.to_owned() }),
+        news: Some(ChangeEvent::Escalated { reason: reason.to_owned() }),
         ..Outcome::done(format!("a person has to decide: {reason}"))
     }
 }
@@ -116,6 +116,6 @@ fn handed_over(
 fn not_yet(terms: &Terms<'_>, job: &Job<'_>, branch: &str, missing: &str) -> Outcome {
     let summary = format!("it is not validated yet, and reviewed instead: {missing}");
     let next = review(terms, job.task, branch, &summary);
-    let news = Some(News::ReadyForReview { branch: branch.to_owned(), pull: None });
+    let news = Some(ChangeEvent::ReadyForReview { branch: branch.to_owned(), pull: None });
     Outcome { follow_ups: vec![next], news, ..Outcome::done(summary) }
 }

@@ -1,6 +1,6 @@
 //! Validating what was implemented, by a script of what a loop comes to.
 
-use assay_agents::news::News;
+use assay_agents::change_event::ChangeEvent;
 use assay_agents::workflow::validation::ValidationWork;
 use assay_agents::workflow::{Validated, Validates};
 
@@ -194,7 +194,7 @@ fn an_approval_names_the_commit_with_what_was_mended() {
     let outcome = validate(&repository, plays(), &context).unwrap();
     let tip = repository.git(&["rev-parse", "topic"]);
     assert_eq!(outcome.context["reviewed_commit"], tip);
-    assert_eq!(outcome.news, Some(News::Approved { summary: "all is met".to_owned() }));
+    assert_eq!(outcome.news, Some(ChangeEvent::Approved { summary: "all is met".to_owned() }));
     // Whoever was killed before the task was settled does it again.
     let again = validate(&repository, plays(), &context).unwrap();
     assert_eq!(again, outcome);

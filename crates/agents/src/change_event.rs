@@ -1,0 +1,45 @@
+//! Events of a change that others are notified of: [`ChangeEvent`], and the review in words ([`RenderedReview`]).
+
+use assay_findings::post::Draft;
+use assay_store::pulls::Pull;
+
+/// An event of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeEvent {
+    /// The review approves the change.
+    Approved {
+        /// The reason, in a few words.
+        summary: String,
+    },
+    /// The change has no content to review, so nothing is approved and nothing stops it.
+    NothingToReview {
+        /// The content of the change, in a few words.
+        summary: String,
+    },
+    /// The review asks for changes.
+    ChangesRequested {
+        /// The findings, in a few words.
+        summary: String,
+    },
+    /// A person has to decide.
+    Escalated {
+        /// The reason.
+        reason: String,
+    },
+    /// An agent has worked on the change, which waits for a review.
+    ReadyForReview {
+        /// The branch of the change.
+        branch: String,
+        /// The pull request; `None` if the change has none.
+        pull: Option<Box<Pull>>,
+    },
+}
+
+/// A review, as it is posted where the change is discussed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenderedReview {
+    /// The review for the pull request; `None` if the change has none.
+    pub draft: Option<Box<Draft>>,
+    /// The comment for the ticket.
+    pub ticket: String,
+}
