@@ -4,7 +4,7 @@ use assay_base::text::{first_bytes, truncate};
 use serde_json::Value;
 
 use crate::Class;
-use crate::wire::text;
+use crate::json::text;
 
 /// How many characters of somebody else's words are shown.
 const SHOWN: usize = 300;

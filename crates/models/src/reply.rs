@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ToolCall;
+use crate::mark::says;
+use crate::tool::ToolCall;
 
 /// A model's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,38 +67,6 @@ impl Reply {
         let is_called = |call: &ToolCall| says(&call.name, word) || says(&call.arguments, word);
         says(&self.text, word) || says(&self.aside, word) || self.calls.iter().any(is_called)
     }
-}
-
-/// Says whether a word stands in a text, in whichever case, and also where letters of it are
-/// escaped as JSON has it.
-pub fn says(text: &str, word: &str) -> bool {
-    let word = word.to_lowercase();
-    text.to_lowercase().contains(&word) || unescaped(text).to_lowercase().contains(&word)
-}
-
-/// Puts letters in place of their escapes, `\u0061`, however many times over they are escaped.
-fn unescaped(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        let (head, tail) = rest.split_at(at);
-        plain.push_str(head);
-        let after = tail.trim_start_matches('\\');
-        let code = after.strip_prefix('u').and_then(|after| after.get(..4));
-        let letter = code.and_then(|code| u32::from_str_radix(code, 16).ok());
-        match letter.and_then(char::from_u32) {
-            Some(letter) => {
-                plain.push(letter);
-                rest = &after["u0000".len()..];
-            }
-            None => {
-                plain.push_str(&tail[..tail.len() - after.len()]);
-                rest = after;
-            }
-        }
-    }
-    plain.push_str(rest);
-    plain
 }
 
 impl Usage {

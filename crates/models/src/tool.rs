@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Nonce, Piece, prompt};
+use crate::mark::{Nonce, Piece, text_of};
 
 /// A tool that a prompt offers to a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +59,7 @@ impl ToolCall {
 impl AnsweredCall {
     /// Returns the result with the marks of a run.
     pub(crate) fn text(&self, nonce: &Nonce) -> String {
-        prompt::text_of(&self.result, nonce)
+        text_of(&self.result, nonce)
     }
 }
 

@@ -181,16 +181,6 @@ impl Asked<'_> {
     }
 }
 
-/// Gives a number of a JSON value, or none.
-pub(crate) fn count(value: &Value, pointer: &str) -> Option<u64> {
-    value.pointer(pointer).and_then(Value::as_u64)
-}
-
-/// Gives a text of a JSON value, or an empty one.
-pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-}
-
 /// Gives the tokens that Anthropic counts, which its agent counts alike.
 pub(crate) fn anthropic_usage(usage: &Value) -> Usage {
     let mut used = Usage::default();

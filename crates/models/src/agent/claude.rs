@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::{Asked, Run, is_about_login};
 use crate::complaint::Complaint;
-use crate::wire::{Stop, anthropic_usage, count, text};
+use crate::json::{count, text};
+use crate::wire::{Stop, anthropic_usage};
 use crate::{Class, Failure, Reply};
 
 /// What it needs to find its account and its provider.

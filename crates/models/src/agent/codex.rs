@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Asked, Run, Schema, is_about_login};
 use crate::complaint::Complaint;
-use crate::wire::{count, text};
+use crate::json::{count, text};
 use crate::{Class, Failure, Reply, Usage};
 
 /// What it needs to find its account and its provider.

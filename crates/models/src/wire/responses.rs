@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::answer::CallPart;
-use super::{Answer, Asked, Complaint, REPORT, count, message, text};
+use super::{Answer, Asked, Complaint, REPORT, message};
+use crate::json::{count, text};
 use crate::tool::call_id;
 
 pub(super) fn request(asked: &Asked<'_>) -> Value {
