@@ -1,23 +1,16 @@
 //! A repository on GitHub that is a real one as well: [`GitHub::follow`].
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::GitHub;
-use super::state::Standing;
+use super::state::{FollowedRepository, Standing};
 use crate::repository::git;
-
-/// A repository and where git keeps it.
-#[derive(Debug, Clone)]
-pub(super) struct Followed {
-    name: String,
-    folder: PathBuf,
-}
 
 impl GitHub {
     /// Takes the branches of a repository from a bare one, with every request over TCP, and keeps its
     /// pull requests there as the real one does.
     pub fn follow(&self, name: &str, folder: &Path) {
-        let followed = Followed { name: name.to_owned(), folder: folder.to_owned() };
+        let followed = FollowedRepository { name: name.to_owned(), folder: folder.to_owned() };
         self.state().followed.push(followed);
         self.catch_up();
     }
@@ -25,7 +18,7 @@ impl GitHub {
     /// Looks what was pushed.
     pub(super) fn catch_up(&self) {
         let followed = self.state().followed.clone();
-        for Followed { name, folder } in followed {
+        for FollowedRepository { name, folder } in followed {
             let listed = git(
                 &folder,
                 &["for-each-ref", "--format=%(objectname) %(refname:short)", "refs/heads"],

@@ -1,13 +1,13 @@
 //! What is on GitHub: [`State`].
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::diff::{Diff, Side};
 use super::fault::Faults;
-use super::follow::Followed;
 use super::limits::Limits;
 use super::log::Logged;
 use super::random::Random;
@@ -27,7 +27,7 @@ pub(super) struct State {
     pub(super) log: Vec<Logged>,
     pub(super) random: Random,
     /// Those that are real ones as well.
-    pub(super) followed: Vec<Followed>,
+    pub(super) followed: Vec<FollowedRepository>,
     last_id: u64,
 }
 
@@ -86,6 +86,13 @@ pub(super) struct Pull {
     pub(super) threads: Vec<Thread>,
     pub(super) reviews: Vec<Review>,
     pub(super) comments: Vec<IssueComment>,
+}
+
+/// A repository whose branches are those of a bare repository on disk.
+#[derive(Debug, Clone)]
+pub(super) struct FollowedRepository {
+    pub(super) name: String,
+    pub(super) folder: PathBuf,
 }
 
 /// Where a pull request stands.

@@ -4,14 +4,14 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
 use super::reply::{Body, Course, Reply};
-use super::server::Shared;
 use super::{Cut, Pause};
 use crate::http::{self, Request};
 use crate::listener::Open;
 
 /// A connection of one client.
 pub(super) struct Connection<'a> {
-    shared: &'a Shared,
+    /// Decides the reply to a request.
+    reply: &'a dyn Fn(&Request) -> Reply,
     open: &'a Open,
 }
 
@@ -23,8 +23,8 @@ enum Next {
 }
 
 impl<'a> Connection<'a> {
-    pub(super) fn new(shared: &'a Shared, open: &'a Open) -> Connection<'a> {
-        Connection { shared, open }
+    pub(super) fn new(reply: &'a dyn Fn(&Request) -> Reply, open: &'a Open) -> Connection<'a> {
+        Connection { reply, open }
     }
 
     /// Answers requests until either side has had enough.
@@ -36,7 +36,7 @@ impl<'a> Connection<'a> {
     fn converse(&self, stream: &TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         while let Some(request) = Request::read(stream)? {
-            let mut reply = self.shared.reply(&request);
+            let mut reply = (self.reply)(&request);
             if request.method == "HEAD" {
                 reply.body = Body::Whole(Vec::new());
             }

@@ -55,7 +55,7 @@ pub struct Received {
 }
 
 /// What the threads of a server have in common.
-pub(super) struct Shared {
+struct Shared {
     script: Box<dyn Script + 'static>,
     options: Options,
     state: Mutex<State>,
@@ -86,7 +86,10 @@ impl FakeModel {
         });
         let listener = Listener::start(port, {
             let shared = Arc::clone(&shared);
-            move |open, stream| Connection::new(&shared, open).run(stream)
+            move |open, stream| {
+                let reply = |request: &Request| shared.reply(request);
+                Connection::new(&reply, open).run(stream)
+            }
         })?;
         Ok(FakeModel { listener, shared })
     }
@@ -145,7 +148,7 @@ impl Shared {
     }
 
     /// Decides what to say to a request, and keeps the request.
-    pub(super) fn reply(&self, request: &Request) -> Reply {
+    fn reply(&self, request: &Request) -> Reply {
         let dialect = Dialect::guess(request);
         let (reply, refused) = match self.decide(request, dialect) {
             Ok(reply) => (reply, None),
