@@ -25,7 +25,6 @@ mod rule;
 mod rule_timer;
 mod rulebook;
 mod scan;
-mod shell_references;
 mod suppress;
 mod survey;
 mod symbols;

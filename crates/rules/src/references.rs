@@ -1,7 +1,9 @@
 //! What a source refers to: [`references`] reads imports and string literals off a syntax tree.
 
+mod shell;
+
+use self::shell::sourced_indirectly;
 use crate::language::{self, Language};
-use crate::shell_references::sourced_indirectly;
 use crate::syntax::{Syntax, SyntaxNode, Touched};
 
 /// A mention of another file in a source.

@@ -2,11 +2,29 @@
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
 
-use super::{View, generated, tests_gone};
+use regex::Regex;
+
+use super::View;
 use crate::executable;
 use crate::language::{self, Language};
 use crate::syntax::Touched;
+
+/// How tests are declared, in all languages at once: the name is the first group that is there.
+static DECLARED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?mx)
+        ^\s*(?:async\s+)?def\s+(test_\w+)                                  # Python, Ruby
+        | ^func\s+(Test\w+)\(                                              # Go
+        | \#\[(?:\w+::)?test(?:\([^)]*\))?\]\s*(?:\#\[[^\]]*\]\s*)*(?:pub\s+)?(?:async\s+)?fn\s+(\w+) # Rust
+        | @(?:Test|ParameterizedTest)\b[^;{}]*?\bvoid\s+(\w+)\s*\(         # Java
+        | ^\s*[xf]?(?:it|test|specify)(?:\.\w+)*\s*\(?\s*['"`]([^'"`\n]+)['"`] # JavaScript, Ruby
+        | ^\s*(?:public\s+)?function\s+(test\w+)\s*\(                      # PHP
+        "#,
+    )
+    .expect("the pattern is valid")
+});
 
 /// What kind of file it is, for counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +68,7 @@ impl Facts {
         let names = |text: Option<&str>| match text {
             // Rust's tests stand among the code, and say what they are.
             Some(text) if kind != Kind::Test && !text.contains("test]") => BTreeSet::new(),
-            Some(text) if has_tests => tests_gone::test_names(text),
+            Some(text) if has_tests => test_names(text),
             _ => BTreeSet::new(),
         };
         let is_code = kind == Kind::Code;
@@ -83,7 +101,29 @@ fn touches_tests(view: &View<'_>, touched: &Touched) -> bool {
 
 /// Says whether a file was generated before; one that no longer says so was taken over on purpose.
 fn was_generated(view: &View<'_>) -> bool {
-    view.after.is_some_and(generated::says_so) && view.before().is_some_and(generated::says_so)
+    view.after.is_some_and(is_marked_generated) && view.before().is_some_and(is_marked_generated)
+}
+
+/// Returns true if the first lines of a file call it generated.
+fn is_marked_generated(text: &str) -> bool {
+    text.lines().take(5).any(|line| {
+        let folded = line.to_ascii_lowercase();
+        folded.contains("@generated")
+            || (folded.contains("generated") && folded.contains("do not edit"))
+            || (folded.contains("automatically generated") && folded.contains("do not modify"))
+    })
+}
+
+/// Returns the names of the tests that a text declares.
+pub(super) fn test_names(text: &str) -> BTreeSet<String> {
+    // Most files have none, and this is cheaper than the pattern.
+    if !["test", "Test", "it", "specify"].iter().any(|word| text.contains(word)) {
+        return BTreeSet::new();
+    }
+    DECLARED
+        .captures_iter(text)
+        .filter_map(|groups| groups.iter().skip(1).flatten().next().map(|m| m.as_str().to_owned()))
+        .collect()
 }
 
 fn added_lines(text: &str, touched: &Touched) -> Vec<(u32, u64)> {

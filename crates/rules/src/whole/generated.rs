@@ -31,13 +31,3 @@ fn look(whole: &Whole<'_>) -> Vec<Sighting> {
     });
     seen.collect()
 }
-
-/// Says whether a file's first lines call it generated.
-pub(super) fn says_so(text: &str) -> bool {
-    text.lines().take(5).any(|line| {
-        let folded = line.to_ascii_lowercase();
-        folded.contains("@generated")
-            || (folded.contains("generated") && folded.contains("do not edit"))
-            || (folded.contains("automatically generated") && folded.contains("do not modify"))
-    })
-}

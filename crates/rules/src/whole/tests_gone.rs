@@ -8,7 +8,7 @@ use assay_findings::ground::Symbol;
 use assay_findings::vote::Lines;
 use regex::Regex;
 
-use super::facts::{Facts, Kind};
+use super::facts::{Facts, Kind, test_names};
 use super::{ChangeCheck, FileCheck, Sighting, View, Whole};
 use crate::language;
 use crate::syntax::Syntax;
@@ -50,39 +50,12 @@ pub(super) const WEAKENED: FileCheck = FileCheck {
     look: weakened_tests,
 };
 
-/// How tests are declared, in all languages at once: the name is the first group that is there.
-static DECLARED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?mx)
-        ^\s*(?:async\s+)?def\s+(test_\w+)                                  # Python, Ruby
-        | ^func\s+(Test\w+)\(                                              # Go
-        | \#\[(?:\w+::)?test(?:\([^)]*\))?\]\s*(?:\#\[[^\]]*\]\s*)*(?:pub\s+)?(?:async\s+)?fn\s+(\w+) # Rust
-        | @(?:Test|ParameterizedTest)\b[^;{}]*?\bvoid\s+(\w+)\s*\(         # Java
-        | ^\s*[xf]?(?:it|test|specify)(?:\.\w+)*\s*\(?\s*['"`]([^'"`\n]+)['"`] # JavaScript, Ruby
-        | ^\s*(?:public\s+)?function\s+(test\w+)\s*\(                      # PHP
-        "#,
-    )
-    .expect("the pattern is valid")
-});
-
 static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"\b(?:assert\w*!?|expect|require\.\w+|should|must_\w+|t\.(?:Error|Fatal)f?|verify)\b",
     )
     .expect("the pattern is valid")
 });
-
-/// Gives the names of the tests that a text declares.
-pub(super) fn test_names(text: &str) -> BTreeSet<String> {
-    // Most files have none, and this is cheaper than the pattern.
-    if !["test", "Test", "it", "specify"].iter().any(|word| text.contains(word)) {
-        return BTreeSet::new();
-    }
-    DECLARED
-        .captures_iter(text)
-        .filter_map(|groups| groups.iter().skip(1).flatten().next().map(|m| m.as_str().to_owned()))
-        .collect()
-}
 
 /// Says whether code went as well, so that its tests had to go with it.
 fn code_went(whole: &Whole<'_>) -> bool {

@@ -1,10 +1,10 @@
 //! Files that a script of a shell sources by a path that is not plain: behind a variable, after `cd`, in a
 //! loop.
 
-use crate::references::Reference;
+use super::Reference;
 
 /// Returns the files that a script sources, without those whose paths stand in the script as they are.
-pub(crate) fn sourced_indirectly(text: &str) -> Vec<Reference> {
+pub(super) fn sourced_indirectly(text: &str) -> Vec<Reference> {
     let (mut found, mut folders) = (Vec::new(), Vec::new());
     for command in commands(text) {
         let mut words = command.split_whitespace();
