@@ -3,6 +3,8 @@
 mod names;
 mod parser;
 
+use std::collections::BTreeMap;
+
 use assay_findings::ground::ChangedLines;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
@@ -10,7 +12,6 @@ use assay_findings::vote::Lines;
 use serde::{Deserialize, Serialize};
 
 use crate::left_out::LeftOut;
-use crate::renames::Renames;
 
 pub(crate) use parser::Parser;
 
@@ -195,6 +196,9 @@ pub fn changed_lines(files: &[FileDiff]) -> ChangedLines {
     }
     changed
 }
+
+/// Renamed files: the old path of each, with its new path.
+pub type Renames = BTreeMap<RepoPath, RepoPath>;
 
 /// Gives the files that a diff renames.
 pub fn renames(files: &[FileDiff]) -> Renames {

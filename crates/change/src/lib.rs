@@ -46,7 +46,6 @@ pub use crate::lineage::Lineage;
 pub use crate::on_disk::OnDisk;
 pub use crate::patch::Patch;
 pub use crate::recorded::RecordedChange;
-pub use crate::renames::Renames;
 pub use crate::snapshot::fingerprint;
 pub use crate::stored::{StoredFile, StoredFiles, StoredTree};
 use crate::tree::{DirTree, GitTree, NotedTree, TreeErrors, TreeKind};

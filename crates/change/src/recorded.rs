@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use assay_findings::ground::{Symbol, Tree, TreeError};
+use assay_findings::ground::TreeError;
 use assay_findings::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
 use crate::Change;
 use crate::diff::FileDiff;
-use crate::tree::{NotedTree, TreeErrors, TreeKind};
+use crate::tree::{NotedTree, RecordedTree, TreeErrors, TreeKind};
 
 /// A change with the files that a review of it reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,46 +25,6 @@ pub struct RecordedChange {
     /// What could not be read when the change was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tree_errors: Vec<TreeError>,
-}
-
-/// Files by their paths; there are no others.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct RecordedTree(BTreeMap<RepoPath, String>);
-
-impl RecordedTree {
-    fn take(
-        tree: &dyn Tree,
-        paths: impl Iterator<Item = RepoPath>,
-        clean: &dyn Fn(&str) -> String,
-    ) -> RecordedTree {
-        // A file that cannot be read is in the change's own list of errors, which is recorded too.
-        let text = |path: &RepoPath| tree.read(path).ok().flatten();
-        let read = |path: RepoPath| text(&path).map(|text| (path, clean(&text)));
-        RecordedTree(paths.filter_map(read).collect())
-    }
-
-    pub(crate) fn size(&self, path: &RepoPath) -> Option<u64> {
-        self.0.get(path).map(|text| text.len() as u64)
-    }
-}
-
-impl Tree for RecordedTree {
-    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
-        Ok(self.0.get(path).cloned())
-    }
-
-    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
-        Ok(self.0.contains_key(path))
-    }
-
-    fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Result<Option<Symbol>, TreeError> {
-        Ok(None)
-    }
-
-    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
-        Ok(self.0.keys().cloned().collect())
-    }
 }
 
 impl RecordedChange {
@@ -100,14 +60,14 @@ impl RecordedChange {
         before: BTreeMap<RepoPath, String>,
         after: BTreeMap<RepoPath, String>,
     ) -> RecordedChange {
-        let [before, after] = [before, after].map(RecordedTree);
+        let [before, after] = [before, after].map(RecordedTree::from);
         let (messages, tree_errors) = (Vec::new(), Vec::new());
         RecordedChange { title, messages, purpose: None, files, before, after, tree_errors }
     }
 
     /// Gives how many bytes of files it holds.
     pub fn bytes(&self) -> usize {
-        self.before.0.values().chain(self.after.0.values()).map(String::len).sum()
+        self.before.bytes() + self.after.bytes()
     }
 
     /// Gives the change as it was, seen from a folder that need not have anything to do with it.

@@ -1,10 +1,8 @@
 //! What a change calls otherwise: [`Change::renames`].
 
-use std::collections::BTreeMap;
-
 use assay_findings::path::RepoPath;
 
-use crate::diff;
+use crate::diff::{self, Renames};
 use crate::git::Git;
 use crate::name::shown;
 use crate::tree::TreeKind;
@@ -15,9 +13,6 @@ const NAMES: [&str; 10] = [
     "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "-l1000", "--no-relative",
     "--ignore-submodules=all", "--name-status", "--diff-filter=R", "-z",
 ];
-
-/// Files by the names that they had, each with the name that it has now.
-pub type Renames = BTreeMap<RepoPath, RepoPath>;
 
 impl Change {
     /// Gives the files that it renames, whichever of them are under review: all in all, in one of

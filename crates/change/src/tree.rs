@@ -2,6 +2,7 @@
 
 mod noted;
 mod objects;
+mod recorded;
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -16,9 +17,9 @@ use assay_sandbox::ScratchFolder;
 use crate::GitError;
 use crate::git::{Git, argument, text};
 use crate::name::{raw, shown};
-use crate::recorded::RecordedTree;
 pub(crate) use crate::tree::noted::{NotedTree, TreeErrors};
 use crate::tree::objects::{Answer, FileObject, Objects};
+pub(crate) use crate::tree::recorded::RecordedTree;
 
 /// Larger files are not read.
 const MAX_FILE: u64 = 16 << 20;

@@ -10,8 +10,9 @@ use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::str::FromStr;
 
+use assay_change::diff::Renames;
 use assay_change::state::{Held, State, StateError};
-use assay_change::{Change, GitError, Lineage, Renames};
+use assay_change::{Change, GitError, Lineage};
 use assay_findings::finding::{Finding, VoteRef};
 use assay_findings::identity::{Day, Dismissal, Resolved};
 use assay_findings::path::RepoPath;
