@@ -7,8 +7,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::kept::words_of;
-
 /// The mark in a command for the folder that reports go to.
 pub const REPORTS: &str = "{reports}";
 
@@ -189,4 +187,12 @@ fn split(text: &str) -> Result<Option<Vec<Word>>, NoCommand> {
     }
     words.extend(word);
     Ok(Some(words))
+}
+
+/// Returns the words of a script, taken apart at blanks and at the characters that end a word.
+pub fn words_of(script: &str) -> Vec<&str> {
+    let between =
+        |c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\'' | '=');
+    let words = script.split(between).filter(|word| !word.is_empty());
+    words.map(|word| word.trim_start_matches('@')).collect()
 }

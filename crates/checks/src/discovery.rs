@@ -9,6 +9,7 @@ mod folder;
 mod go;
 mod javascript;
 mod jvm;
+mod node_reporter;
 mod php;
 mod python;
 mod readable;
@@ -19,7 +20,6 @@ mod survey;
 use serde::{Deserialize, Serialize};
 
 pub use self::folder::Folder;
-use self::readable::with_node_reporter;
 pub(crate) use self::readable::{readable_command, with_pytest_option, without_reporting};
 use self::survey::Survey;
 use crate::command::CommandLine;

@@ -17,9 +17,7 @@ mod test_packages;
 
 use std::collections::BTreeSet;
 
-pub use self::commands::{
-    CommandScripts, loaded_files, named_files, needs_later_file, scripts_in, words_of,
-};
+pub use self::commands::{CommandScripts, loaded_files, named_files, needs_later_file, scripts_in};
 pub use self::rust_items::{RustSource, parts as rust_parts};
 pub use self::rust_tests::{RustTest, rust_tests, tested_packages, tests_of_root};
 pub use self::test_packages::files_of_test_packages;

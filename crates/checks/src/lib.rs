@@ -13,6 +13,7 @@ pub mod coverage;
 pub mod discovery;
 pub mod kept;
 pub mod loaded;
+pub mod output_folders;
 pub mod programs;
 pub mod required;
 pub mod results;

@@ -7,30 +7,11 @@ use std::collections::BTreeSet;
 
 use crate::kept::{KeptPart, is_test_file, part_of};
 
-/// Folders that hold installed packages or build output, in which runners look for no tests and no
-/// configuration.
-const OUTPUT_FOLDERS: [&str; 33] = [
-    ".git", ".hg", ".svn", ".assay", "node_modules", "bower_components", "target", "vendor",
-    "dist", "build", "out", "obj", ".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages",
-    ".eggs", ".gradle", ".mvn", ".next", ".nuxt", ".cache", "coverage", "htmlcov", "Pods",
-    ".terraform", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".idea", ".vscode",
-];
-
 /// Endings of the names of sources.
 const SOURCES: [&str; 27] = [
     "py", "pyi", "pyx", "so", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "rs", "go",
     "java", "kt", "rb", "php", "c", "h", "cc", "cpp", "hpp", "cs", "swift", "sh", "bash",
 ];
-
-/// Returns true if a folder of that name holds installed packages or build output.
-pub fn is_output_folder(name: &str) -> bool {
-    OUTPUT_FOLDERS.contains(&name)
-}
-
-/// Returns true if a path lies in a folder of installed packages or build output.
-pub fn is_output(path: &str) -> bool {
-    path.rsplit_once('/').is_some_and(|(folders, _)| folders.split('/').any(is_output_folder))
-}
 
 /// Returns true if a file changes what a runner or a compiler loads by its mere presence: configuration
 /// of a runner or a build tool, and modules that an interpreter loads at its start.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use super::node_reporter::with_node_reporter;
 use super::survey::{Language, Survey, around};
 use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
 use crate::command::{CommandLine, Program, REPORTS};
@@ -214,7 +215,7 @@ impl Package<'_> {
         }
         // The words of the script tell which reporters it names, whatever runs around it.
         if runs == 1
-            && let Some(run) = super::with_node_reporter(framework.run.clone(), &words)
+            && let Some(run) = with_node_reporter(framework.run.clone(), &words)
         {
             framework.run = run;
             framework.reading = Reading::of_node();
@@ -227,7 +228,7 @@ impl Package<'_> {
         self.survey.tests(Language::JavaScript, self.folder).next()?;
         let mut framework =
             self.framework("node_test", TestKind::Unit, CommandLine::words(["node", "--test"]));
-        framework.run = super::with_node_reporter(framework.run, &[])?;
+        framework.run = with_node_reporter(framework.run, &[])?;
         framework.reading = Reading::of_node();
         framework.is_set_up = false;
         Some(framework)

@@ -4,6 +4,7 @@
 //! variable or an option that the runner documents, and where the runner offers it in a file outside of
 //! the tree, which nothing in the tree controls.
 
+use super::node_reporter::with_node_reporter;
 use super::{Reading, javascript};
 use crate::command::{CommandLine, Program, REPORTS, SUPPORT};
 use crate::results::Form;
@@ -117,31 +118,6 @@ fn is_unittest(words: &[&str]) -> bool {
 
 fn is_node_test(words: &[&str]) -> bool {
     matches!(words, ["node", rest @ ..] if rest.contains(&"--test"))
-}
-
-/// Adds our reporter to all runs of `node --test` in a command, by the variable that node reads for that,
-/// given the words of one of them. Every reporter needs a destination once there are two. Returns `None`
-/// where the command names its reporters in a way that node refuses itself.
-pub(super) fn with_node_reporter(mut command: CommandLine, words: &[&str]) -> Option<CommandLine> {
-    const VARIABLE: &str = "NODE_OPTIONS";
-    let is = |word: &str, option: &str| {
-        word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-    };
-    let count = |option: &str| words.iter().filter(|word| is(word, option)).count();
-    let own =
-        format!("--test-reporter=\"{SUPPORT}/reporter.mjs\" --test-reporter-destination=/dev/null");
-    let rest = match (count("--test-reporter"), count("--test-reporter-destination")) {
-        (0, 0) => " --test-reporter=tap --test-reporter-destination=stdout",
-        (1, 0) => " --test-reporter-destination=stdout",
-        (reporters, destinations) if reporters == destinations => "",
-        _ => return None,
-    };
-    let options = format!("{own}{rest}");
-    match command.variables.iter_mut().find(|(name, _)| name == VARIABLE) {
-        Some((_, value)) => *value = format!("{value} {options}"),
-        None => command.variables.push((VARIABLE.to_owned(), options)),
-    }
-    Some(command)
 }
 
 fn without_variables<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {

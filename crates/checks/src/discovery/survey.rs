@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Files;
-use crate::loaded::is_output_folder;
+use crate::output_folders::is_output_folder;
 
 /// Folders that hold data of tests: sources in them are no tests of the project.
 const TEST_DATA: [&str; 5] = ["fixtures", "__fixtures__", "testdata", "test-data", "test_data"];

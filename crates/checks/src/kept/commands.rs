@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use globset::GlobBuilder;
 
 use crate::check::RequiredCheck;
+use crate::command::words_of;
 
 /// Names of the file that `make` reads.
 const MAKE: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
@@ -368,14 +369,6 @@ fn file_or_module(folder: &str, name: &str, paths: &BTreeSet<String>) -> Vec<Str
         found.extend(files.into_iter().filter(|path| paths.contains(path)));
     }
     found
-}
-
-/// Returns the words of a script, taken apart at blanks and at the characters that end a word.
-pub fn words_of(script: &str) -> Vec<&str> {
-    let between =
-        |c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\'' | '=');
-    let words = script.split(between).filter(|word| !word.is_empty());
-    words.map(|word| word.trim_start_matches('@')).collect()
 }
 
 /// Returns a path of a command from the root, without the test that it may name behind colons.

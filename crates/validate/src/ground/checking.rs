@@ -8,7 +8,7 @@ use assay_change::{Change, Scope, Selection, StoredFiles};
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::coverage::LineRanges;
 use assay_checks::discovery::{Discovery, Folder, discover, is_lock_file};
-use assay_checks::loaded::is_output_folder;
+use assay_checks::output_folders::is_output_folder;
 use assay_checks::required::{Required, Risk, required};
 use assay_checks::results::Outcome;
 use assay_checks::run::Runner;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use assay_change::StoredFiles;
-use assay_checks::loaded::is_output_folder;
+use assay_checks::output_folders::is_output_folder;
 
 use super::Ground;
 use super::surroundings::broken;

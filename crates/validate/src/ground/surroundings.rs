@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use assay_change::{Change, GitError, StoredFiles};
-use assay_checks::kept::words_of;
-use assay_checks::loaded::{
-    changes_loading, is_output, is_output_folder, is_source, names_pytest_plugin, shadowed_module,
-};
+use assay_checks::command::words_of;
+use assay_checks::loaded::{changes_loading, is_source, names_pytest_plugin, shadowed_module};
+use assay_checks::output_folders::{is_output, is_output_folder};
 use assay_checks::programs::OwnPrograms;
 use assay_findings::write::plain::chain;
 
