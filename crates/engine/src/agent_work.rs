@@ -19,7 +19,7 @@ use assay_review::fixer::{Errand, FixerError};
 use assay_review::handed_in;
 use assay_review::persona::Tier;
 use assay_validate::ending::Ending;
-use assay_validate::paper::ESCALATION;
+use assay_validate::file_names::ESCALATION;
 use serde_json::Value;
 
 use crate::config::Configuration;

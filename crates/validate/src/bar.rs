@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::{Issue, IssueKind, Remedy};
 use crate::markdown::compared;
-use crate::seen::is_decided_by_code;
 use crate::spec::Spec;
 use crate::spec::claim::adds_only_evidence;
+use crate::spec::evidence::is_decided_by_code;
 
 /// The id of the issue that says that the risk was lowered.
 pub const RISK: &str = "bar:risk";

@@ -6,34 +6,20 @@
 //! such a decision is refused.
 
 use assay_findings::reason::is_reason_for;
-use serde::{Deserialize, Serialize};
 
-use crate::event::{Seen, TreeHash};
+use crate::criterion::{CriterionAnswer, CriterionLine};
+use crate::event::Decision;
+use crate::event::Seen;
 use crate::issue::Issue;
 use crate::markdown::compared;
-use crate::paper::{CriterionAnswer, CriterionLine};
 use crate::standing::Standing;
+use crate::tree_hash::TreeHash;
 
 /// How many names an error lists.
 const MAX_LISTED: usize = 20;
 
 /// The fewest letters of a name that is the beginning of a longer one.
 const MIN_PREFIX_LETTERS: usize = 4;
-
-/// A person's decision about one issue of one tree.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
-    /// The person's name.
-    pub by: String,
-    /// The tree that the decision is about.
-    pub tree: TreeHash,
-    /// The issue's id, see [`Issue::id`].
-    pub issue: String,
-    /// The issue's title when the decision was made.
-    pub title: String,
-    /// The reason.
-    pub because: String,
-}
 
 /// Why a decision is refused: it would have no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

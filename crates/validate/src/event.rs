@@ -5,18 +5,13 @@ use assay_checks::check::CheckOutcome;
 use serde::{Deserialize, Serialize};
 
 use crate::bar::Bar;
-use crate::decision::Decision;
+use crate::criterion::CriterionLine;
 use crate::ending::Ending;
 use crate::issue::Issue;
 use crate::kept::KeptRun;
-use crate::paper::CriterionLine;
 use crate::plan::TestsPassed;
 use crate::surroundings::Surroundings;
-
-/// The digest of a tree, without what the loop itself writes.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TreeHash(pub String);
+use crate::tree_hash::TreeHash;
 
 /// Something that happened, as it is written down.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -199,4 +194,19 @@ pub enum Begun {
     TreeChanged,
     /// What happened before did so on another machine, and is only known from there.
     Elsewhere,
+}
+
+/// A person's decision about one issue of one tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The person's name.
+    pub by: String,
+    /// The tree that the decision is about.
+    pub tree: TreeHash,
+    /// The issue's id, see [`Issue::id`].
+    pub issue: String,
+    /// The issue's title when the decision was made.
+    pub title: String,
+    /// The reason.
+    pub because: String,
 }

@@ -8,9 +8,11 @@ use assay_findings::write::plain::chain;
 use assay_store::disk::{self, Sure};
 
 use crate::ending::Ending;
-use crate::event::{Left, Seen, TreeHash};
+use crate::event::{Left, Seen};
+use crate::file_names;
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use crate::opening;
+use crate::paper::digest;
 use crate::paper::{
     self, Appearance, CheckLine, CheckWord, CoverageLine, Escalation, RecurringIssue, Report,
     SignOffLine, Status, TestCount,
@@ -20,6 +22,7 @@ use crate::run::Breakdown;
 use crate::spec::{self, Spec};
 use crate::standing::{CameTo, Round, Standing};
 use crate::state::State;
+use crate::tree_hash::TreeHash;
 
 /// What is told of a loop.
 pub struct Told<'a> {
@@ -56,13 +59,13 @@ impl Told<'_> {
         plan::write_export(&plan, &self.signoff(), &history, &Stats::of(&history))
             .map_err(|error| Breakdown::Fatal(chain(&error)))?;
         if let Some(report) = self.report() {
-            put(&at(paper::REPORT)?, &report)?;
+            put(&at(file_names::REPORT)?, &report)?;
         }
         opening::archive(root, self.spec, self.standing)
             .map_err(|error| Breakdown::Fatal(chain(&error)))?;
-        self.hand(&at(paper::FIX_REQUEST)?, self.request(ending))?;
+        self.hand(&at(file_names::FIX_REQUEST)?, self.request(ending))?;
         let escalation = ending.and_then(|ending| self.escalation(ending));
-        self.hand(&at(paper::ESCALATION)?, escalation)
+        self.hand(&at(file_names::ESCALATION)?, escalation)
     }
 
     /// Writes a paper that a person may write too, once the journal knows it, or takes away what was
@@ -332,9 +335,4 @@ fn put(path: &Path, text: &str) -> Result<(), Breakdown> {
 
 fn fatal(error: disk::DiskError) -> Breakdown {
     Breakdown::Fatal(chain(&error))
-}
-
-/// Gives the digest of a paper.
-pub(crate) fn digest(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex()[..32].to_owned()
 }

@@ -1,5 +1,6 @@
 //! What is wrong with an implementation: [`Issue`].
 
+use assay_checks::check::CheckKind;
 use serde::{Deserialize, Serialize};
 
 /// Something that keeps an implementation from being approved.
@@ -94,6 +95,18 @@ pub enum IssueKind {
     Performance,
     /// What a repository has a name of its own for.
     Own(String),
+}
+
+impl From<CheckKind> for IssueKind {
+    fn from(kind: CheckKind) -> IssueKind {
+        match kind {
+            CheckKind::Smoke | CheckKind::Unit | CheckKind::FullSuite => IssueKind::UnitTest,
+            CheckKind::Integration => IssueKind::IntegrationTest,
+            CheckKind::Coverage => IssueKind::Coverage,
+            CheckKind::E2e | CheckKind::Manual => IssueKind::E2eTest,
+            CheckKind::Criterion => IssueKind::AcceptanceCriteria,
+        }
+    }
 }
 
 /// All kinds with their names.

@@ -13,9 +13,7 @@ use assay_store::disk::{self, DiskError, Lock, Sure};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Begun, Event};
-
-/// Where the journal lies in a spec's folder.
-pub const NAME: &str = "qa_journal.jsonl";
+use crate::file_names;
 
 /// A journal that is open for writing. There is one writer at a time.
 #[derive(Debug)]
@@ -93,7 +91,7 @@ impl Journal {
         disk::make_folder(folder)?;
         seal.parent().map_or(Ok(()), disk::make_folder)?;
         let lock = disk::lock(&seal.with_extension("lock"))?;
-        let path = folder.join(NAME);
+        let path = folder.join(file_names::JOURNAL);
         let mut bytes = disk::read(&path)?.unwrap_or_default();
         let whole = whole_lines(&bytes);
         let (entries, chain) = read(&path, &bytes[..whole])?;
@@ -115,7 +113,7 @@ impl Journal {
     /// Reads the journal of a spec's folder as far as it is whole, whoever writes it, and says
     /// whether all of it was written on this machine.
     pub fn read_sealed(folder: &Path, seal: &Path) -> Result<(Vec<Entry>, bool), JournalError> {
-        let path = folder.join(NAME);
+        let path = folder.join(file_names::JOURNAL);
         let bytes = disk::read(&path)?.unwrap_or_default();
         let (entries, chain) = read(&path, &bytes[..whole_lines(&bytes)])?;
         let is_own = is_sealed(seal, &entries, &chain)?;
@@ -124,7 +122,7 @@ impl Journal {
 
     /// Reads what happened, whoever wrote it down.
     pub fn read(folder: &Path) -> Result<Vec<Entry>, JournalError> {
-        let path = folder.join(NAME);
+        let path = folder.join(file_names::JOURNAL);
         let bytes = disk::read(&path)?.unwrap_or_default();
         Ok(read(&path, &bytes[..whole_lines(&bytes)])?.0)
     }

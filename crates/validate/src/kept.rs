@@ -17,8 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use assay_checks::check::CheckKind;
 
-use crate::issue::{Issue, Remedy};
-use crate::seen::kind_of_check;
+use crate::issue::{Issue, IssueKind, Remedy};
 
 /// The most weakened tests that are issues of their own.
 const MAX_WEAKENED: usize = 50;
@@ -132,7 +131,7 @@ impl WeakenedTest {
     /// Returns the issue, which a fix of the code, the earlier test or a person's decision removes.
     fn issue(&self, version: &str) -> Issue {
         let fix = "mend the code, or put the test back as it was; if the change is meant, a person decides it";
-        let issue = Issue::new(format!("Weakened test: {}", self.test), kind_of_check(self.kind))
+        let issue = Issue::new(format!("Weakened test: {}", self.test), IssueKind::from(self.kind))
             .with_key(format!("weakened:{}", self.test))
             .with_description(self.explanation(version))
             .with_remedy(Remedy::FixOrDecision);

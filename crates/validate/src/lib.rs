@@ -6,11 +6,13 @@
 //! remember of it is [`learned`].
 
 pub mod bar;
+pub mod criterion;
 pub mod decision;
 pub mod ending;
 pub mod event;
 pub mod export;
 pub mod feedback;
+pub mod file_names;
 pub mod ground;
 pub mod issue;
 pub mod journal;
@@ -30,4 +32,5 @@ pub mod spec;
 pub mod standing;
 pub mod state;
 pub mod surroundings;
+pub mod tree_hash;
 pub mod tryout;

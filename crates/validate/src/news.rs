@@ -158,8 +158,9 @@ fn time(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Begun, Event, Seen, TreeHash};
+    use crate::event::{Begun, Event, Seen};
     use crate::issue::Issue;
+    use crate::tree_hash::TreeHash;
 
     fn after(events: &[(&str, Event)]) -> Standing {
         let mut standing = Standing::default();

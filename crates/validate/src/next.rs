@@ -4,10 +4,10 @@ use assay_change::Patch;
 use assay_findings::recurring::{self, Recurrence};
 
 use crate::ending::{Ending, Limits};
-use crate::event::TreeHash;
 use crate::issue::Issue;
 use crate::standing::{Fixing, Round, Standing};
 use crate::state::State;
+use crate::tree_hash::TreeHash;
 
 /// What is to be done next.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,15 +5,16 @@ use std::path::Path;
 use assay_store::disk::{self, DiskError, Sure};
 
 use crate::ending::Ending;
-use crate::event::{Begun, Disposition, TakenItem, TreeHash};
-use crate::export::digest;
+use crate::event::{Begun, Disposition, TakenItem};
 use crate::feedback::{self, FeedbackItem};
+use crate::file_names::FIX_REQUEST;
 use crate::issue::{Issue, IssueKind};
-use crate::paper::FIX_REQUEST;
+use crate::paper::digest;
 use crate::run::{Begin, Taken};
 use crate::spec::{self, Spec, SpecError};
 use crate::standing::Standing;
 use crate::state::State;
+use crate::tree_hash::TreeHash;
 
 /// What a run does first.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,11 +4,9 @@ use std::path::Path;
 
 use assay_change::{GitError, fingerprint};
 
-use crate::event::TreeHash;
-use crate::journal;
-use crate::paper::{MANUAL_PLAN, REPORT};
+use crate::file_names::{self, MANUAL_PLAN, REPORT, SPEC_HOMES};
 use crate::plan::{self, ImplementationPlan, LOOP_KEYS};
-use crate::spec::{self, HOMES};
+use crate::tree_hash::TreeHash;
 
 /// Folders at the root that hold nobody's implementation.
 const ASIDE: [&str; 3] = [".assay", ".agent-communication", "logs"];
@@ -35,13 +33,13 @@ pub(crate) fn is_own(path: &str) -> bool {
 /// Returns true if a path from the root is a paper of a loop, or says what has to hold: what an
 /// implementation is held against, and no part of it.
 pub(crate) fn is_paper(path: &str) -> bool {
-    let says = |name: &str| is_own_name(name) || name == plan::NAME || name == spec::NAME;
+    let says = |name: &str| is_own_name(name) || name == plan::NAME || name == file_names::SPEC;
     in_spec(path).is_some_and(says)
 }
 
 /// Returns the name of a file in a spec's folder.
 fn in_spec(path: &str) -> Option<&str> {
-    let inside = HOMES.iter().find_map(|home| path.strip_prefix(home)?.strip_prefix('/'))?;
+    let inside = SPEC_HOMES.iter().find_map(|home| path.strip_prefix(home)?.strip_prefix('/'))?;
     let (_, name) = inside.split_once('/')?;
     (!name.contains('/')).then_some(name)
 }
@@ -55,7 +53,7 @@ fn is_own_name(name: &str) -> bool {
             || beside.starts_with("qa_")
             || beside.starts_with("MANUAL_")
             || beside.starts_with(plan::NAME));
-    is_paper || is_beside || [REPORT, MANUAL_PLAN, journal::NAME].contains(&name)
+    is_paper || is_beside || [REPORT, MANUAL_PLAN, file_names::JOURNAL].contains(&name)
 }
 
 fn is_plan(path: &str) -> bool {

@@ -9,7 +9,7 @@ use assay_checks::check::CheckOutcome;
 
 use crate::bar::Bar;
 use crate::ending::{Ending, Limits, MissingFixer};
-use crate::event::{Begun, Event, Left, Seen, TakenItem, TreeHash};
+use crate::event::{Begun, Event, Left, Seen, TakenItem};
 use crate::issue::Issue;
 use crate::journal::{Journal, JournalError};
 use crate::kept::KeptRun;
@@ -17,6 +17,7 @@ use crate::next::Step;
 use crate::standing::{OpenRound, Standing};
 use crate::state::{Refused, State};
 use crate::surroundings::Surroundings;
+use crate::tree_hash::TreeHash;
 
 /// The access of a loop to a tree: looking at it and changing it.
 ///

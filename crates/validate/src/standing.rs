@@ -9,15 +9,16 @@ use assay_change::Patch;
 use assay_checks::check::CheckOutcome;
 
 use crate::bar::Bar;
-use crate::decision::Decision;
 use crate::ending::Ending;
-use crate::event::{Begun, Disposition, Event, Left, Seen, TakenItem, TreeHash};
+use crate::event::Decision;
+use crate::event::{Begun, Disposition, Event, Left, Seen, TakenItem};
 use crate::issue::{Issue, IssueKind, Remedy};
 use crate::journal::Entry;
 use crate::kept::KeptRun;
 use crate::plan::SignoffStatus;
 use crate::state::{Refused, State};
 use crate::surroundings::Surroundings;
+use crate::tree_hash::TreeHash;
 
 /// Where a loop stands.
 #[derive(Debug, Clone, Default, PartialEq)]

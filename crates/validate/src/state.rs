@@ -1,7 +1,7 @@
 //! The states of a loop: [`State`], and by which moves one becomes another.
 
 use crate::ending::Ending;
-use crate::event::TreeHash;
+use crate::tree_hash::TreeHash;
 
 /// The states of a loop.
 #[derive(Debug, Clone, Default, PartialEq)]

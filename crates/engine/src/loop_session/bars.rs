@@ -11,8 +11,9 @@ use assay_findings::ground::TreeError;
 use assay_findings::path::RepoPath;
 use assay_store::disk::{self, Sure};
 use assay_validate::bar::Bar;
+use assay_validate::file_names::{self, SPEC_HOMES};
 use assay_validate::plan::{self, ImplementationPlan};
-use assay_validate::spec::{self, HOMES, Spec};
+use assay_validate::spec::{self, Spec};
 use assay_validate::standing::Standing;
 use serde::{Deserialize, Serialize};
 
@@ -131,7 +132,7 @@ impl Place {
     /// Returns the bar that a spec folder sets in the commit below the implementation.
     fn bar_at_base(&self, change: &Change, folder: &Path) -> anyhow::Result<Bar> {
         let (plan, text) =
-            (at_base(change, folder, plan::NAME)?, at_base(change, folder, spec::NAME)?);
+            (at_base(change, folder, plan::NAME)?, at_base(change, folder, file_names::SPEC)?);
         if plan.is_none() && text.is_none() {
             return Ok(Bar::default());
         }
@@ -155,15 +156,15 @@ fn at_base(change: &Change, folder: &Path, name: &str) -> Result<Option<String>,
 }
 
 fn is_at_base(change: &Change, folder: &Path) -> Result<bool, TreeError> {
-    Ok(at_base(change, folder, spec::NAME)?.is_some()
+    Ok(at_base(change, folder, file_names::SPEC)?.is_some()
         || at_base(change, folder, plan::NAME)?.is_some())
 }
 
 /// Returns the folder of a spec, given the path of its `spec.md`.
 fn spec_folder(path: &str) -> Option<PathBuf> {
-    let folder = Path::new(path.strip_suffix(spec::NAME)?.strip_suffix('/')?);
+    let folder = Path::new(path.strip_suffix(file_names::SPEC)?.strip_suffix('/')?);
     let home = folder.parent()?;
-    HOMES.iter().any(|it| home == Path::new(it)).then(|| folder.to_owned())
+    SPEC_HOMES.iter().any(|it| home == Path::new(it)).then(|| folder.to_owned())
 }
 
 /// Returns true if a text of the commit below still stands, letter by letter, somewhere among the
@@ -171,8 +172,8 @@ fn spec_folder(path: &str) -> Option<PathBuf> {
 fn has_copy(change: &Change, path: &RepoPath) -> Result<bool, TreeError> {
     let Some(text) = change.base().read(path)? else { return Ok(true) };
     for other in change.tree().paths()? {
-        let is_spec = HOMES.iter().any(|home| Path::new(other.as_str()).starts_with(home));
-        let is_same_name = other.as_str().ends_with(spec::NAME);
+        let is_spec = SPEC_HOMES.iter().any(|home| Path::new(other.as_str()).starts_with(home));
+        let is_same_name = other.as_str().ends_with(file_names::SPEC);
         if is_spec && is_same_name && change.tree().read(&other)?.as_ref() == Some(&text) {
             return Ok(true);
         }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use assay_change::{Change, GitError, Scope, Selection};
 use assay_checks::required::Risk;
-use assay_validate::event::TreeHash;
 use assay_validate::ground::recover_work_tree;
 use assay_validate::journal::Journal;
 use assay_validate::own::tree_hash_without;
 use assay_validate::plan::{self, ImplementationPlan};
 use assay_validate::spec::{self, Spec};
 use assay_validate::standing::Standing;
+use assay_validate::tree_hash::TreeHash;
 
 use super::UNKNOWN;
 use crate::environment::Environment;

@@ -6,10 +6,11 @@ use assay_checks::discovery::Discovery;
 use assay_checks::required::{Required, Risk, required};
 use assay_validate::decision::decide;
 use assay_validate::ending::Ending;
-use assay_validate::event::{Begun, Event, TreeHash};
+use assay_validate::event::{Begun, Event};
 use assay_validate::journal::Journal;
 use assay_validate::standing::Standing;
 use assay_validate::state::State;
+use assay_validate::tree_hash::TreeHash;
 
 use super::{Asked, Place, SignOff, note};
 

@@ -19,6 +19,7 @@ use assay_store::disk::{self, Sure};
 
 use super::Ground;
 use super::git_guard::GitGuard;
+use crate::file_names;
 use crate::own;
 use crate::paper;
 use crate::plan::{self, ImplementationPlan};
@@ -153,7 +154,7 @@ impl Ground<'_> {
     /// Writes the plan for whoever tries it by hand; ticks that are there stay.
     fn write_manual_plan(&self, all: &[Required]) -> Result<(), Breakdown> {
         let fatal = |error: &dyn std::error::Error| Breakdown::Fatal(chain(error));
-        let path = spec::file(&self.root, &self.spec.folder, paper::MANUAL_PLAN);
+        let path = spec::file(&self.root, &self.spec.folder, file_names::MANUAL_PLAN);
         let path = path.map_err(|error| fatal(&error))?;
         let before = disk::read(&path).map_err(|error| fatal(&error))?;
         let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

@@ -28,7 +28,7 @@ pub use self::kept::recover_work_tree;
 pub use self::who::{Errand, Fixes, Hears, Reviewed, Reviews};
 use crate::bar::Bar;
 use crate::ending::{Ending, MissingFixer};
-use crate::event::{Left, Seen, TreeHash};
+use crate::event::{Left, Seen};
 use crate::export::Told;
 use crate::issue::Issue;
 use crate::kept::{self as kept_tests, KeptRun};
@@ -39,6 +39,7 @@ use crate::seen;
 use crate::spec::Spec;
 use crate::standing::{OpenRound, Standing};
 use crate::surroundings::Surroundings;
+use crate::tree_hash::TreeHash;
 use crate::tryout::App;
 
 /// How the name of a bench's folder begins.

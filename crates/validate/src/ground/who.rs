@@ -4,10 +4,10 @@ use std::path::Path;
 
 use assay_checks::check::CheckOutcome;
 
+use crate::criterion::CriterionLine;
 use crate::ending::{Ending, MissingFixer};
 use crate::event::Seen;
 use crate::issue::Issue;
-use crate::paper::CriterionLine;
 use crate::run::Breakdown;
 use crate::spec::Spec;
 use crate::standing::Standing;

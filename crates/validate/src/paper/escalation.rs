@@ -1,7 +1,8 @@
 //! The paper for the person that a loop is handed to: [`escalation`].
 
 use super::words::{text, title};
-use super::{CheckLine, FIX_REQUEST, MAX_ISSUES, details, left_out, numbered, tables};
+use super::{CheckLine, MAX_ISSUES, details, left_out, numbered, tables};
+use crate::file_names::FIX_REQUEST;
 use crate::issue::Issue;
 
 /// The content of the paper for a person when the loop hands over.

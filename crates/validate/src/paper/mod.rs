@@ -15,8 +15,6 @@ mod words;
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 pub use self::escalation::{Appearance, Escalation, RecurringIssue, escalation};
 pub use self::fix_request::fix_request;
 pub(crate) use self::fix_request::is_form;
@@ -25,18 +23,6 @@ pub use self::report::{Report, SignOffLine, report};
 pub use self::status::{Status, StatusRound};
 use self::words::{text, title};
 use crate::issue::Issue;
-
-/// Where what has to be fixed is written.
-pub const FIX_REQUEST: &str = "QA_FIX_REQUEST.md";
-
-/// Where it is written why a person has to see to it.
-pub const ESCALATION: &str = "QA_HUMAN_ESCALATION.md";
-
-/// Where it is written what a round came to.
-pub const REPORT: &str = "qa_report.md";
-
-/// Where it is written what a person has to try.
-pub const MANUAL_PLAN: &str = "MANUAL_TEST_PLAN.md";
 
 /// A required check, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,38 +70,6 @@ pub struct TestCount {
     pub skipped: u32,
 }
 
-/// A criterion, and what the review says of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CriterionLine {
-    /// The words of the criterion.
-    pub text: String,
-    /// Whether it is met.
-    pub answer: CriterionAnswer,
-    /// The evidence for the answer.
-    pub evidence: String,
-}
-
-impl CriterionLine {
-    /// Returns true if evidence or a person's decision says that the criterion is met.
-    pub fn is_met(&self) -> bool {
-        matches!(self.answer, CriterionAnswer::Met | CriterionAnswer::Decided)
-    }
-}
-
-/// Whether a criterion is met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CriterionAnswer {
-    /// The criterion is met.
-    Met,
-    /// The criterion is not met.
-    NotMet,
-    /// Nobody could tell.
-    CannotTell,
-    /// No check and no model could tell, and a person decided that it is met.
-    Decided,
-}
-
 /// How much of something is covered by tests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoverageLine {
@@ -125,6 +79,11 @@ pub struct CoverageLine {
     pub percent: f64,
     /// How much it has to be.
     pub minimum: Option<f64>,
+}
+
+/// Returns the digest of a generated document.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
 /// How many issues are written out.

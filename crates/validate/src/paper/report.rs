@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::words::{cell, title};
-use super::{CheckLine, CoverageLine, CriterionAnswer, CriterionLine, numbered, tables};
+use super::{CheckLine, CoverageLine, numbered, tables};
+use crate::criterion::{CriterionAnswer, CriterionLine};
 use crate::event::Disposition;
 use crate::issue::Issue;
 use crate::kept::KeptRun;

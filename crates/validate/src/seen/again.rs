@@ -6,10 +6,9 @@
 use assay_checks::check::{CheckOutcome, State};
 use assay_checks::results::{Outcome, Tests};
 
-use super::checks::kind_of;
-use crate::event::TreeHash;
-use crate::issue::{Issue, Remedy};
+use crate::issue::{Issue, IssueKind, Remedy};
 use crate::standing::Round;
+use crate::tree_hash::TreeHash;
 
 /// Returns an issue for each test that failed on this very tree in an earlier round and passes now. A
 /// check that could not run or took too long says nothing of the tree.
@@ -51,7 +50,7 @@ fn issue(name: &str, round: u32, check: &CheckOutcome) -> Issue {
          tree decides, such as a file that the code left behind, or chance; mend that, or have a \
          person decide"
     );
-    Issue::new(format!("Failed before on the same tree: {name}"), kind_of(check.kind))
+    Issue::new(format!("Failed before on the same tree: {name}"), IssueKind::from(check.kind))
         .with_key(format!("again:{name}"))
         .with_description(why)
         .with_remedy(Remedy::Decision)

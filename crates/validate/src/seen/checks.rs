@@ -36,7 +36,7 @@ pub fn of_checks(checks: &[CheckOutcome], before: &[Round], minimum: Option<f64>
 fn of_check(check: &CheckOutcome, minimum: Option<f64>) -> Vec<Issue> {
     let whole = |title: String, why: &str| {
         let key = format!("check:{}", check.name);
-        vec![Issue::new(title, kind_of(check.kind)).with_key(key).with_description(why)]
+        vec![Issue::new(title, IssueKind::from(check.kind)).with_key(key).with_description(why)]
     };
     match &check.state {
         State::Passed => Vec::new(),
@@ -62,7 +62,7 @@ fn left_out(check: &CheckOutcome) -> Vec<Issue> {
     let issue = |title: String, key: String, file: &str, line: Option<u32>, why: String| Issue {
         file: Some(file.to_owned()),
         line,
-        ..Issue::new(title, kind_of(check.kind))
+        ..Issue::new(title, IssueKind::from(check.kind))
             .with_key(key)
             .with_description(why)
             .with_remedy(Remedy::FixOrDecision)
@@ -117,18 +117,8 @@ fn of_test(check: &CheckOutcome, test: &TestResult) -> Issue {
     Issue {
         file: test.file.clone(),
         description: Some(message).filter(|message| !message.is_empty()),
-        ..Issue::new(format!("Test fails: {}", test.name), kind_of(check.kind))
+        ..Issue::new(format!("Test fails: {}", test.name), IssueKind::from(check.kind))
             .with_key(format!("test:{}", test.name))
-    }
-}
-
-pub(crate) fn kind_of(kind: CheckKind) -> IssueKind {
-    match kind {
-        CheckKind::Smoke | CheckKind::Unit | CheckKind::FullSuite => IssueKind::UnitTest,
-        CheckKind::Integration => IssueKind::IntegrationTest,
-        CheckKind::Coverage => IssueKind::Coverage,
-        CheckKind::E2e | CheckKind::Manual => IssueKind::E2eTest,
-        CheckKind::Criterion => IssueKind::AcceptanceCriteria,
     }
 }
 
@@ -217,7 +207,7 @@ fn is_replaced(earlier: &CheckOutcome, checks: &[CheckOutcome]) -> bool {
 fn is_gone(check: &CheckOutcome, title: String, key: String) -> Issue {
     let why = "it was there in an earlier round, and is no more; a test that is deleted or skipped \
                proves nothing";
-    Issue::new(title, kind_of(check.kind))
+    Issue::new(title, IssueKind::from(check.kind))
         .with_key(key)
         .with_description(why)
         .with_remedy(Remedy::FixOrDecision)

@@ -20,12 +20,13 @@ use assay_gates::plan::{Criterion as PlanCriterion, Milestone, Plan};
 use assay_gates::reconcile::{Answer, CriterionJudge, Judgement, Question, is_claim, reconcile};
 
 pub(crate) use self::again::of_same_tree;
-pub(crate) use self::checks::kind_of as kind_of_check;
 pub use self::checks::{of_checks, tests_passed};
+use crate::criterion::{CriterionAnswer, CriterionLine};
+use crate::file_names;
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use crate::markdown::without_comments;
-use crate::paper::{CriterionAnswer, CriterionLine};
-use crate::spec::claim::{TestClaim, plain_criterion, unknown_words};
+use crate::spec::claim::{plain_criterion, unknown_words};
+use crate::spec::page_claim::PageClaim;
 use crate::spec::{Criterion, Spec};
 
 /// How much of what was not understood is named, in letters.
@@ -178,7 +179,7 @@ pub fn criteria(
     let plan = Plan { milestones: vec![milestone], ..Plan::default() };
     // The words of a spec, or of the loop, about themselves are no evidence.
     let tree = &Without { tree, spec };
-    let at = spec.folder.join(crate::spec::NAME).display().to_string();
+    let at = spec.folder.join(file_names::SPEC).display().to_string();
     let heard = judge.map(Heard::new);
     let judge = heard.as_ref().map(|heard| heard as &dyn CriterionJudge);
     let reconciled = reconcile(&plan, &at, tree, judge);
@@ -201,17 +202,6 @@ pub fn criteria(
         line
     });
     Ok(lines.collect())
-}
-
-/// Returns true if the code or the pages of a tree decide a criterion, or tests whose passing is all
-/// that the criterion says.
-pub(crate) fn is_decided_by_code(criterion: &str) -> bool {
-    let says_pass = match TestClaim::read(criterion) {
-        Some(TestClaim::Named { says_pass, .. }) => says_pass,
-        Some(TestClaim::All { .. }) => true,
-        None => false,
-    };
-    says_pass || is_claim(&plain_criterion(criterion)) || by_pages::reads(criterion)
 }
 
 /// Returns the reason why a criterion is undecided, with the words that were not understood and the
@@ -333,7 +323,7 @@ pub fn of_criteria(criteria: &[CriterionLine], has_judge: bool) -> Vec<Issue> {
 
 /// Returns true if checks, pages or code can decide a criterion, whatever they say of it now.
 fn is_decidable(criterion: &str) -> bool {
-    by_tests::reads(criterion) || by_pages::reads(criterion) || is_claim(criterion)
+    by_tests::reads(criterion) || PageClaim::read(criterion).is_some() || is_claim(criterion)
 }
 
 /// Makes an issue of each text where criteria stand that was not understood.

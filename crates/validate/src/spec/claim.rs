@@ -6,8 +6,8 @@
 
 use assay_checks::check::CheckKind;
 
-use super::criteria::{sentences, without_mark};
-use super::form::split_id;
+use super::id::split_id;
+use super::sentences::{sentences, without_mark};
 use crate::markdown::folded;
 
 /// A criterion that results of tests and commands decide.

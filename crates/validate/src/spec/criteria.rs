@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use super::Criterion;
 use super::fenced::Fenced;
 use super::form::{is_claim, scenarios};
+use super::sentences::{sentences, without_mark};
 use super::table::Table;
 use crate::markdown::{Block, Kind, compared, folded};
 
@@ -22,13 +23,6 @@ const MAX_LEADS: usize = 3;
 
 /// The most words of a subheading that only groups what stands below it.
 const MAX_GROUP_WORDS: usize = 3;
-
-/// Marks that people put in front of an item where Markdown has none.
-const MARKS: [char; 14] = ['•', '◦', '▪', '‣', '·', '–', '—', '☐', '☑', '☒', '✓', '✔', '✅', '❌'];
-
-/// Words before a full stop that end no sentence.
-const ABBREVIATIONS: [&str; 10] =
-    ["e.g", "i.e", "etc", "vs", "no", "resp", "approx", "cf", "incl", "max"];
 
 /// Tags of HTML that carry no meaning of their own in a list or table.
 const TAGS: [&str; 26] = [
@@ -305,18 +299,6 @@ fn units(lines: &[(&str, u32)]) -> Vec<(String, u32)> {
     units
 }
 
-/// Takes a mark, a number or an open box off the beginning of a line.
-pub(super) fn without_mark(line: &str) -> &str {
-    let bare = line.trim_start_matches(|c: char| MARKS.contains(&c) || c == '>').trim_start();
-    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = digits
-        .strip_prefix(['.', ')'])
-        .filter(|rest| digits.len() < bare.len() && rest.starts_with([' ', '\t']));
-    let bulleted = ["- ", "* ", "+ "].iter().find_map(|mark| bare.strip_prefix(mark));
-    let bare = numbered.or(bulleted).map_or(bare, str::trim_start);
-    crate::markdown::tick(bare).1
-}
-
 /// Returns true if a line begins with a number or a label of its own, such as `AC-1:`, `(2)` or `b)`.
 fn is_labelled(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or_default();
@@ -333,38 +315,6 @@ fn is_labelled(line: &str) -> bool {
         !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit() || c == '.')
     });
     is_id || (has_mark && (is_number || is_letter))
-}
-
-/// Splits a text into its sentences. What stands in back-ticks is never split.
-pub(crate) fn sentences(text: &str) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let mut current = String::new();
-    let mut in_code = false;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        in_code ^= c == '`';
-        current.push(c);
-        let is_full_width = matches!(c, '。' | '！' | '？') && chars.peek().is_some();
-        let is_stop = matches!(c, '.' | '!' | '?')
-            && chars.peek().is_some_and(|next| next.is_whitespace())
-            && !is_abbreviated(&current);
-        let ends = !in_code && (is_full_width || is_stop);
-        if ends {
-            sentences.push(folded(&current));
-            current.clear();
-        }
-    }
-    sentences.push(folded(&current));
-    sentences.retain(|sentence| !sentence.is_empty());
-    sentences
-}
-
-fn is_abbreviated(text: &str) -> bool {
-    let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let word = word.trim_start_matches('(').trim_end_matches('.').to_lowercase();
-    let is_number = !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
-    text.ends_with('.')
-        && (ABBREVIATIONS.contains(&word.as_str()) || word.chars().count() == 1 || is_number)
 }
 
 /// Takes the tags of HTML off a text.

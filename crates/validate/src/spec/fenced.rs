@@ -1,7 +1,7 @@
 //! Code in a spec: [`Fenced`], and whether code below criteria is an example or says something itself.
 
-use super::criteria::without_mark;
 use super::form::begins_scenario;
+use super::sentences::without_mark;
 
 /// A block of code, without its fence.
 pub(super) struct Fenced {

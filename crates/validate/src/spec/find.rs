@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use assay_store::disk;
 
 use super::SpecError;
-
-/// Where specs lie, from the root.
-pub const HOMES: [&str; 2] = ["specs", ".auto-claude/specs"];
+use crate::file_names::SPEC_HOMES;
 
 /// Finds the folder of a spec, named from the root, by the beginning of its name or by its whole path
 /// from the root.
@@ -52,7 +50,7 @@ fn name(folder: &Path) -> &str {
 /// Lists the folders of all specs, in order.
 pub fn all(root: &Path) -> Result<Vec<PathBuf>, SpecError> {
     let mut folders = Vec::new();
-    for home in HOMES {
+    for home in SPEC_HOMES {
         let names = disk::names(&root.join(home))?.into_iter();
         let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
         names.sort();

@@ -5,12 +5,17 @@
 
 pub(crate) mod claim;
 pub(crate) mod criteria;
+pub(crate) mod evidence;
 mod fenced;
 mod find;
 mod form;
 mod headings;
+mod id;
+mod item;
 mod outline;
+pub(crate) mod page_claim;
 mod section;
+pub(crate) mod sentences;
 mod strategy;
 mod table;
 mod verification;
@@ -20,13 +25,11 @@ use std::path::{Path, PathBuf};
 use assay_checks::verification::Verification;
 use assay_store::disk::{self, DiskError};
 
-pub use self::find::{HOMES, all, file, find};
+pub use self::find::{all, file, find};
+use crate::file_names;
 use crate::markdown;
 use crate::own;
 use crate::plan::ImplementationPlan;
-
-/// Where a spec lies in its folder.
-pub const NAME: &str = "spec.md";
 
 /// The reason why a spec cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -138,9 +141,9 @@ pub struct Criterion {
 impl Spec {
     /// Reads the spec of a folder, which is named from the root.
     pub fn read(root: &Path, folder: &Path, plan: &ImplementationPlan) -> Result<Spec, SpecError> {
-        let path = folder.join(NAME);
+        let path = folder.join(file_names::SPEC);
         let missing = || SpecError::Missing { path: path.clone() };
-        let bytes = disk::read(&file(root, folder, NAME)?)?.ok_or_else(missing)?;
+        let bytes = disk::read(&file(root, folder, file_names::SPEC)?)?.ok_or_else(missing)?;
         let text = std::str::from_utf8(&bytes)
             .map_err(|error| SpecError::NotText { path: path.clone(), at: error.valid_up_to() })?;
         Spec::parse(folder, text, plan)
@@ -151,7 +154,7 @@ impl Spec {
     pub fn owns(&self, path: &str) -> bool {
         own::is_own(path)
             || Path::new(path).starts_with(&self.folder)
-            || HOMES.iter().any(|home| Path::new(path).starts_with(home))
+            || file_names::SPEC_HOMES.iter().any(|home| Path::new(path).starts_with(home))
     }
 
     /// Returns true if a path from the root is a paper of a loop, or a spec or plan itself: what an
@@ -173,7 +176,8 @@ impl Spec {
             let path = folder.join(file);
             move |found: String| SpecError::Coverage { path, found }
         };
-        let mut verification = verification::read(&outline.verification).map_err(coverage(NAME))?;
+        let mut verification =
+            verification::read(&outline.verification).map_err(coverage(file_names::SPEC))?;
         strategy::add(plan, &mut verification).map_err(coverage(crate::plan::NAME))?;
         let criteria = criteria::each_once(criteria);
         verification::ask_for_commands(planned.commands, &mut verification);

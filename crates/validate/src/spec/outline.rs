@@ -6,8 +6,10 @@ use super::Criterion;
 use super::claim::is_command;
 use super::criteria::Reader;
 use super::fenced::Fenced;
-use super::form::{begins_scenario, introduced_by_id, is_claim, is_scenario, split_id};
+use super::form::{begins_scenario, introduced_by_id, is_claim, is_scenario};
 use super::headings::names_criteria;
+use super::id::split_id;
+use super::item::{Item, label};
 use super::section::Sections;
 use super::table::Table;
 use super::verification::{Which, is_label, says_something};
@@ -43,16 +45,6 @@ pub(super) struct Outline {
     pub(super) verification: Vec<(Which, Item)>,
     /// Code of the verification that is no command.
     pub(super) unread: Vec<Criterion>,
-}
-
-/// An item of a list, or a line of text.
-pub(super) struct Item {
-    pub(super) text: String,
-    /// How deep it is; a line of text is not.
-    pub(super) depth: usize,
-    /// Whether only calls of known programs are commands: below a heading such as "Testing", which
-    /// may also hold descriptions.
-    pub(super) is_loose: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -537,13 +529,4 @@ fn is_about_tests(title: &str) -> bool {
     let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
     words.iter().any(|word| about.contains(word))
         && words.iter().all(|word| usual.contains(word) || is_number(word))
-}
-
-/// Returns the words in bold that a line begins with, and what stands behind them.
-pub(super) fn label(line: &str) -> Option<(&str, &str)> {
-    let mark = ["**", "__"].into_iter().find(|mark| line.starts_with(mark))?;
-    let (label, rest) = line[2..].split_once(mark)?;
-    let rest = rest.trim_start();
-    let is_label = label.trim_end().ends_with(':') || rest.is_empty() || rest.starts_with(':');
-    is_label.then(|| (label, rest.trim_start_matches(':').trim_start()))
 }

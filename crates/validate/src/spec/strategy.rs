@@ -182,7 +182,7 @@ fn list(
     not_understood: &mut Vec<Criterion>,
 ) {
     let mut add = |text: &str| {
-        let lines = text.lines().map(crate::spec::criteria::without_mark).map(str::trim);
+        let lines = text.lines().map(crate::spec::sentences::without_mark).map(str::trim);
         let lines = lines.filter(|line| !line.is_empty()).map(str::to_owned);
         criteria.extend(lines.map(|text| Criterion { text, line: None }));
     };

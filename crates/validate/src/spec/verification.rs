@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use assay_checks::verification::{Group, NamedCommand, Verification};
 
 use super::claim::{TestClaim, is_command, told_command};
-use super::outline::{Item, label};
+use super::item::{Item, label};
 
 /// One of the groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

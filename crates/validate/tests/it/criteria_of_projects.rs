@@ -8,7 +8,7 @@ use assay_checks::check::{CheckKind, CheckOutcome};
 use assay_checks::results::{Form, read};
 use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
-use assay_validate::paper::CriterionAnswer;
+use assay_validate::criterion::CriterionAnswer;
 use assay_validate::plan::ImplementationPlan;
 use assay_validate::seen;
 use assay_validate::spec::Spec;
@@ -182,7 +182,7 @@ fn decided(project: &Project) -> Vec<(String, Expected, Expected)> {
     };
     assert_eq!(lines.len(), project.criteria.len(), "{lines:#?}");
     let answer = |(line, (text, expected)): (&_, &(&str, Expected))| {
-        let line: &assay_validate::paper::CriterionLine = line;
+        let line: &assay_validate::criterion::CriterionLine = line;
         assert_eq!(line.text, *text);
         let answer = match line.answer {
             CriterionAnswer::Met | CriterionAnswer::Decided => Met,

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use assay_validate::ending::Ending;
 use assay_validate::event::Event;
+use assay_validate::file_names::{self, ESCALATION, FIX_REQUEST, REPORT};
 use assay_validate::journal;
 use assay_validate::own;
-use assay_validate::paper::{ESCALATION, FIX_REQUEST, REPORT};
 use assay_validate::plan::{self, ImplementationPlan, SignoffStatus};
 use assay_validate::state::State;
 use expect_test::expect;
@@ -29,7 +29,7 @@ fn what_fails_is_fixed_and_approved_on_this_very_tree() {
     assert_eq!(yard.read("src/add.sh"), RIGHT);
     let tree = own::tree_hash(yard.root()).unwrap();
     assert_eq!(yard.standing().state, State::Approved(tree.clone()));
-    assert!(fs::read_to_string(yard.paper(journal::NAME)).unwrap().contains(&tree.0));
+    assert!(fs::read_to_string(yard.paper(file_names::JOURNAL)).unwrap().contains(&tree.0));
     assert!(!yard.paper(FIX_REQUEST).exists());
     let plan = ImplementationPlan::read(&yard.paper(plan::NAME)).unwrap();
     let signoff = plan.signoff().unwrap();
@@ -93,7 +93,7 @@ fn a_fixer_that_touches_what_decides_on_it_is_left_out() {
         put(folder, &inside("spec.md"), "## Acceptance Criteria\n\n- [ ] `README` exists\n");
         let approved = r#"{ "qa_signoff": { "status": "approved" } }"#;
         put(folder, &inside(plan::NAME), approved);
-        put(folder, &inside(journal::NAME), "{}\n");
+        put(folder, &inside(file_names::JOURNAL), "{}\n");
         put(folder, &inside(FIX_REQUEST), "- [x] all of it\n");
         put(folder, ".assay/config.toml", "anything = true\n");
     });

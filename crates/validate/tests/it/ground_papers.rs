@@ -4,8 +4,8 @@ use std::fs;
 
 use assay_validate::ending::Ending;
 use assay_validate::event::{Begun, Event};
+use assay_validate::file_names::{ESCALATION, FIX_REQUEST, REPORT};
 use assay_validate::journal::Journal;
-use assay_validate::paper::{ESCALATION, FIX_REQUEST, REPORT};
 use expect_test::expect;
 
 use crate::stage::digest;

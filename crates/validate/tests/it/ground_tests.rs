@@ -3,7 +3,7 @@
 use std::fs;
 
 use assay_validate::ending::Ending;
-use assay_validate::paper::{ESCALATION, MANUAL_PLAN};
+use assay_validate::file_names::{ESCALATION, MANUAL_PLAN};
 use assay_validate::plan;
 use expect_test::expect;
 

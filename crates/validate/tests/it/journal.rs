@@ -3,8 +3,10 @@
 use std::fs;
 
 use assay_store::disk::fault::{self, Fault};
-use assay_validate::event::{Begun, Event, TreeHash};
-use assay_validate::journal::{Journal, JournalError, NAME};
+use assay_validate::event::{Begun, Event};
+use assay_validate::file_names::JOURNAL;
+use assay_validate::journal::{Journal, JournalError};
+use assay_validate::tree_hash::TreeHash;
 use tempfile::TempDir;
 
 fn event(round: u32) -> Event {
@@ -46,7 +48,7 @@ fn what_was_written_is_read() {
 #[test]
 fn a_line_that_was_cut_off_was_never_written() {
     let folder = written();
-    let path = folder.path().join(NAME);
+    let path = folder.path().join(JOURNAL);
     let whole = fs::read(&path).unwrap();
     let two = whole.iter().rposition(|byte| *byte == b'\n').unwrap();
     let two = whole[..two].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
@@ -63,7 +65,7 @@ fn a_line_that_was_cut_off_was_never_written() {
 #[test]
 fn what_was_edited_is_noticed() {
     let folder = written();
-    let path = folder.path().join(NAME);
+    let path = folder.path().join(JOURNAL);
     let whole = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = whole.lines().collect();
     let edits = [

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assay_validate::ending::{Ending, Limits};
-use assay_validate::journal;
+use assay_validate::file_names::{self, ESCALATION, FIX_REQUEST};
 use assay_validate::opening::Opening;
-use assay_validate::paper::{ESCALATION, FIX_REQUEST};
 use assay_validate::run::Breakdown;
 use assay_validate::standing::Standing;
 use expect_test::{Expect, expect};
@@ -30,7 +29,7 @@ fn outcome(world: &World, ending: Ending) -> Outcome {
 }
 
 fn journal_at() -> PathBuf {
-    Path::new(SPEC).join(journal::NAME)
+    Path::new(SPEC).join(file_names::JOURNAL)
 }
 
 /// The lines of a journal, each with its digest.

@@ -1,9 +1,10 @@
 //! Which state becomes which: every pair, tried through what can happen.
 
 use assay_validate::ending::Ending;
-use assay_validate::event::{Begun, Event, Left, Seen, TreeHash};
+use assay_validate::event::{Begun, Event, Left, Seen};
 use assay_validate::standing::Standing;
 use assay_validate::state::State;
+use assay_validate::tree_hash::TreeHash;
 use expect_test::expect;
 
 use crate::stage;

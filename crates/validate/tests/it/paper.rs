@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use assay_validate::criterion::{CriterionAnswer, CriterionLine};
 use assay_validate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use assay_validate::paper::{
-    self, Appearance, CheckLine, CheckWord, CoverageLine, CriterionAnswer, CriterionLine,
-    Escalation, RecurringIssue, Report, TestCount,
+    self, Appearance, CheckLine, CheckWord, CoverageLine, Escalation, RecurringIssue, Report,
+    TestCount,
 };
 use assay_validate::plan::ImplementationPlan;
 use assay_validate::spec::Spec;

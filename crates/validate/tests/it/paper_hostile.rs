@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use assay_validate::criterion::{CriterionAnswer, CriterionLine};
 use assay_validate::feedback;
 use assay_validate::issue::{Issue, IssueKind, IssueSeverity};
 use assay_validate::paper::{
-    self, Appearance, CheckLine, CheckWord, CriterionAnswer, CriterionLine, Escalation,
-    RecurringIssue, Report, Status, StatusRound,
+    self, Appearance, CheckLine, CheckWord, Escalation, RecurringIssue, Report, Status, StatusRound,
 };
 use assay_validate::spec::Criterion;
 use proptest::prelude::*;

@@ -3,10 +3,11 @@
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::coverage::{Count, FileMeasure, Measured};
 use assay_checks::results::{Form, Totals, read};
-use assay_validate::event::{Seen, TreeHash};
-use assay_validate::paper::{CriterionAnswer, CriterionLine};
+use assay_validate::criterion::{CriterionAnswer, CriterionLine};
+use assay_validate::event::Seen;
 use assay_validate::seen::{of_checks, of_criteria, tests_passed};
 use assay_validate::standing::{CameTo, Round};
+use assay_validate::tree_hash::TreeHash;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 

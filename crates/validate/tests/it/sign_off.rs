@@ -4,8 +4,8 @@ use std::fs;
 
 use assay_validate::ending::Ending;
 use assay_validate::event::{Begun, Event};
+use assay_validate::file_names::{ESCALATION, FIX_REQUEST};
 use assay_validate::opening::Opening;
-use assay_validate::paper::{ESCALATION, FIX_REQUEST};
 
 use crate::stage::{SEAL, Stage, World, hash, issue};
 

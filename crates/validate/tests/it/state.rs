@@ -1,10 +1,11 @@
 //! Where a loop stands, and what is to be done next.
 
 use assay_validate::ending::{Ending, Limits};
-use assay_validate::event::{Begun, Event, Left, Seen, TreeHash};
+use assay_validate::event::{Begun, Event, Left, Seen};
 use assay_validate::issue::Issue;
 use assay_validate::next::Step;
 use assay_validate::standing::Standing;
+use assay_validate::tree_hash::TreeHash;
 use expect_test::{Expect, expect};
 
 use crate::stage;

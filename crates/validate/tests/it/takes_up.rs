@@ -5,9 +5,9 @@ use std::fs;
 
 use assay_validate::ending::Ending;
 use assay_validate::event::{Begun, Disposition, Event, Seen};
-use assay_validate::journal::{self, Journal, JournalError};
+use assay_validate::file_names::{self, FIX_REQUEST};
+use assay_validate::journal::{Journal, JournalError};
 use assay_validate::opening::Opening;
-use assay_validate::paper::FIX_REQUEST;
 use assay_validate::run::{Begin, Breakdown};
 
 use crate::stage::{SEAL, SPEC, Stage, World, issue};
@@ -169,7 +169,7 @@ fn a_journal_that_somebody_wrote_themselves_approves_nothing() {
     ] {
         journal.add("2026-01-01T00:00:00Z", event).unwrap();
     }
-    fs::copy(forged.paper(journal::NAME), world.paper(journal::NAME)).unwrap();
+    fs::copy(forged.paper(file_names::JOURNAL), world.paper(file_names::JOURNAL)).unwrap();
     assert_eq!(world.standing().exported().name(), "approved");
     let stage = Stage::new(&world, &|_| Ok(vec![]), &|it| Ok(it.tree));
     assert!(matches!(stage.take_up(), Ending::Recurring { .. }));
@@ -186,14 +186,14 @@ fn whoever_waits_elsewhere_waits_here_too() {
 #[test]
 fn a_journal_that_is_changed_while_the_loop_runs_stops_it() {
     let meddle: [&dyn Fn(&World); 3] = [
-        &|world| fs::write(world.paper(journal::NAME), "").unwrap(),
-        &|world| fs::remove_file(world.paper(journal::NAME)).unwrap(),
+        &|world| fs::write(world.paper(file_names::JOURNAL), "").unwrap(),
+        &|world| fs::remove_file(world.paper(file_names::JOURNAL)).unwrap(),
         &|world| {
             // What a fixer writes there may well be right in form.
             let other = World::new();
             let seen = Seen::default();
             other.journal().add("2026-01-01T00:00:00Z", Event::Reviewed { seen }).unwrap();
-            fs::copy(other.paper(journal::NAME), world.paper(journal::NAME)).unwrap();
+            fs::copy(other.paper(file_names::JOURNAL), world.paper(file_names::JOURNAL)).unwrap();
         },
     ];
     for meddle in meddle {

@@ -6,9 +6,9 @@ use std::fs;
 
 use assay_validate::ending::Ending;
 use assay_validate::event::{Begun, Event};
+use assay_validate::file_names::FIX_REQUEST;
 use assay_validate::journal::Journal;
 use assay_validate::opening::Opening;
-use assay_validate::paper::FIX_REQUEST;
 use assay_validate::plan::{self, ImplementationPlan, SignoffStatus};
 use assay_validate::run::Breakdown;
 

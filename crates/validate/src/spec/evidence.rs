@@ -1,0 +1,16 @@
+//! Criteria that a tree decides without a person or a model: [`is_decided_by_code`].
+
+use super::claim::{TestClaim, plain_criterion};
+use super::page_claim::PageClaim;
+use assay_gates::reconcile::is_claim;
+
+/// Returns true if the code or the pages of a tree decide a criterion, or tests whose passing is all
+/// that the criterion says.
+pub(crate) fn is_decided_by_code(criterion: &str) -> bool {
+    let says_pass = match TestClaim::read(criterion) {
+        Some(TestClaim::Named { says_pass, .. }) => says_pass,
+        Some(TestClaim::All { .. }) => true,
+        None => false,
+    };
+    says_pass || is_claim(&plain_criterion(criterion)) || PageClaim::read(criterion).is_some()
+}
