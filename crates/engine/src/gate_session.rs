@@ -14,11 +14,12 @@ use assay_gates::bar::Bar;
 use assay_gates::beside::MadeFrom;
 use assay_gates::command::CommandVerifier;
 use assay_gates::gate::{Gate, GateError};
-use assay_gates::keep::{Keep, KeepError, Lost};
+use assay_gates::keep::{Keep, Lost};
 use assay_gates::model::ModelJudge;
 use assay_gates::phase::Phase;
 use assay_gates::plan::{self, Plan};
-use assay_gates::subject::Subject;
+use assay_gates::store_error::StoreError;
+use assay_gates::subject::{Subject, SubjectJudge};
 use assay_gates::verifier::{Judge, Verifiers};
 use assay_rules::Rulebook;
 
@@ -174,7 +175,7 @@ impl Opened {
             place.kind.make()?;
         }
         let before = match (place.keep.read_if_any(), lost) {
-            (Err(KeepError::Deleted { .. }), Lost::Release) => None,
+            (Err(StoreError::Deleted { .. }), Lost::Release) => None,
             (before, Lost::Release | Lost::Refuse) => before.map_err(GateError::from)?,
         };
         let before = before.map(|state| state.beside.made_from).unwrap_or_default();
@@ -238,7 +239,7 @@ impl Opened {
         let tree = self.change.as_ref().map_or(on_disk, Change::tree);
         let subject = Subject::new(plan, self.change.as_ref(), tree)
             .with_rules(&self.terms.rules)
-            .with_judge(self.judge());
+            .with_judge(self.judge().map(|judge| judge as &dyn SubjectJudge));
         let (phase, bar) = (self.phase, self.terms.bar);
         work(&Gate { phase, subject: &subject, keep: &self.place.keep, bar })
     }

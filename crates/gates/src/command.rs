@@ -6,10 +6,10 @@ use std::time::Duration;
 use assay_sandbox::Command;
 
 use crate::beside::By;
-use crate::checks::Seen;
 use crate::gate::Proposed;
 use crate::item::{Item, Scope, Severity};
 use crate::phase::Phase;
+use crate::result::CheckResult;
 use crate::text::read::{Answer, read};
 
 /// How much a command may print, in bytes.
@@ -63,9 +63,9 @@ impl CommandVerifier {
     }
 
     /// Looks at an item.
-    pub fn look(&self, phase: Phase, item: &Item, plan: Option<&str>) -> Seen {
+    pub fn look(&self, phase: Phase, item: &Item, plan: Option<&str>) -> CheckResult {
         let Some((program, args)) = self.command.split_first() else {
-            return Seen::Unseen(format!("`{}` has no command", self.name));
+            return CheckResult::NotChecked(format!("`{}` has no command", self.name));
         };
         let run = Command::new(program)
             .args(args)
@@ -80,30 +80,32 @@ impl CommandVerifier {
             .run();
         let finished = match run {
             Ok(finished) => finished,
-            Err(error) => return Seen::Unseen(format!("`{}` did not answer: {error}", self.name)),
+            Err(error) => {
+                return CheckResult::NotChecked(format!("`{}` did not answer: {error}", self.name));
+            }
         };
         let printed = String::from_utf8_lossy(&finished.stdout);
         let complained = String::from_utf8_lossy(&finished.stderr);
         match (self.answer, finished.status.code()) {
-            (_, None) => Seen::Unseen(format!("`{}` was ended by a signal", self.name)),
-            (AnswerForm::Exit, Some(0)) => Seen::Holds,
+            (_, None) => CheckResult::NotChecked(format!("`{}` was ended by a signal", self.name)),
+            (AnswerForm::Exit, Some(0)) => CheckResult::Pass,
             (AnswerForm::Exit, Some(code)) => self.failed(code, &printed, &complained),
             (AnswerForm::Text, Some(code)) => self.said(code, &printed, &complained),
         }
     }
 
-    fn failed(&self, code: i32, printed: &str, complained: &str) -> Seen {
+    fn failed(&self, code: i32, printed: &str, complained: &str) -> CheckResult {
         let told = [printed, complained].map(str::trim).into_iter().find(|text| !text.is_empty());
         let told = told.map_or_else(|| "it says nothing".to_owned(), end_of);
-        Seen::Fails(format!("`{}` exits with {code}: {told}", self.name))
+        CheckResult::Fail(format!("`{}` exits with {code}: {told}", self.name))
     }
 
     /// Takes its word. What cannot be read is no pass.
-    fn said(&self, code: i32, printed: &str, complained: &str) -> Seen {
+    fn said(&self, code: i32, printed: &str, complained: &str) -> CheckResult {
         match read(printed) {
-            Ok(Answer::Verified(answer)) if answer.is_pass && code == 0 => Seen::Holds,
+            Ok(Answer::Verified(answer)) if answer.is_pass && code == 0 => CheckResult::Pass,
             Ok(Answer::Verified(answer)) if answer.is_pass => {
-                Seen::Fails(format!("`{}` says PASS and exits with {code}", self.name))
+                CheckResult::Fail(format!("`{}` says PASS and exits with {code}", self.name))
             }
             Ok(Answer::Verified(answer)) => {
                 let failed = answer.failed.iter().map(|(id, check)| format!("{id}: {check}"));
@@ -115,12 +117,12 @@ impl CommandVerifier {
                         complained
                     }));
                 }
-                Seen::Fails(format!("`{}` says FAIL: {}", self.name, told.join("; ")))
+                CheckResult::Fail(format!("`{}` says FAIL: {}", self.name, told.join("; ")))
             }
             Ok(Answer::Decomposed { .. }) => {
-                Seen::Fails(format!("`{}` was asked to verify, and lists items", self.name))
+                CheckResult::Fail(format!("`{}` was asked to verify, and lists items", self.name))
             }
-            Err(error) => Seen::Fails(format!("`{}`: its answer is {error}", self.name)),
+            Err(error) => CheckResult::Fail(format!("`{}`: its answer is {error}", self.name)),
         }
     }
 }

@@ -8,15 +8,17 @@ use crate::bar::{Bar, Reader};
 use crate::beside::{
     Beside, By, Checklist, JournalDecision, JournalEntry, MadeFrom, Note, ReleasedItem,
 };
-use crate::checks::{self, Seen};
+use crate::checks::{self};
 use crate::digest::Digest;
 use crate::item::{Item, ItemId, Scope, Severity, Verified};
-use crate::keep::{Keep, KeepError, Lost};
+use crate::keep::{Keep, Lost};
 use crate::list::{List, ListError};
 use crate::phase::Phase;
 use crate::plan_bar::PlanBar;
+use crate::result::CheckResult;
 use crate::standing::{Standing, judge};
 use crate::state::{Content, Looked, State, UpdateError};
+use crate::store_error::StoreError;
 use crate::subject::Subject;
 
 /// A gate: one phase of one subject, with where its state lies.
@@ -94,7 +96,7 @@ pub struct Decomposed {
 pub enum GateError {
     /// The state cannot be had.
     #[error(transparent)]
-    Keep(#[from] KeepError),
+    Keep(#[from] StoreError),
     /// Nothing can become of the item.
     #[error(transparent)]
     Update(#[from] UpdateError),
@@ -173,24 +175,24 @@ impl Gate<'_> {
     fn sees(&self, state: &State, item: &Item) -> bool {
         match state.note(&item.id).by {
             Some(by) if by.is_requirement() => true,
-            Some(By::Code(key)) => !matches!(self.look(&key, item), Seen::Unseen(_)),
+            Some(By::Code(key)) => !matches!(self.look(&key, item), CheckResult::NotChecked(_)),
             Some(By::Command(_)) => true,
             None => false,
         }
     }
 
     /// Has a built-in check look at an item.
-    pub(crate) fn look(&self, key: &str, item: &Item) -> Seen {
+    pub(crate) fn look(&self, key: &str, item: &Item) -> CheckResult {
         match checks::named(key) {
             Some(check) => match (check.look)(self.subject, &item.scope) {
                 // A check that holds may not have seen a file that could not be read.
-                Seen::Holds => match self.subject.tree_error() {
-                    Some(error) => Seen::Unseen(error.to_string()),
-                    None => Seen::Holds,
+                CheckResult::Pass => match self.subject.tree_error() {
+                    Some(error) => CheckResult::NotChecked(error.to_string()),
+                    None => CheckResult::Pass,
                 },
-                seen @ (Seen::Fails(_) | Seen::Unseen(_)) => seen,
+                seen @ (CheckResult::Fail(_) | CheckResult::NotChecked(_)) => seen,
             },
-            None => Seen::Unseen(format!("this version has no check `{key}`")),
+            None => CheckResult::NotChecked(format!("this version has no check `{key}`")),
         }
     }
 
@@ -221,12 +223,12 @@ impl Gate<'_> {
             state.restore_judged(content);
             for (id, seen) in self.look_by_code(&state) {
                 match seen {
-                    Seen::Holds => state.settle(&id, Verified::Pass, content, Looked::AtAll),
-                    Seen::Fails(finding) => {
+                    CheckResult::Pass => state.settle(&id, Verified::Pass, content, Looked::AtAll),
+                    CheckResult::Fail(finding) => {
                         let result = redacted(Verified::Fail(finding));
                         state.settle(&id, result, content, Looked::AtAll);
                     }
-                    Seen::Unseen(_) => state.reopen(&id, content),
+                    CheckResult::NotChecked(_) => state.reopen(&id, content),
                 }
             }
             judge(&state, &self.bar, content)

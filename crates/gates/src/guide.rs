@@ -2,11 +2,14 @@
 
 use crate::beside::By;
 use crate::checks;
+use crate::headline::headline;
 use crate::item::{ItemId, Scope, Verified};
 use crate::standing::{Standing, Stands};
 use crate::state::State;
-use crate::text::write::headline;
-use crate::verify::GONE;
+
+/// The words for an item whose part of the plan is gone.
+pub(crate) const GONE: &str = "is no longer in the plan; where that is meant, a person lets go of it with \
+     `assay gate decompose --again --reason TEXT`.";
 
 /// Instructions for an item.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use assay_change::state::{Held, Kind, StateError};
+use assay_change::state::{Held, Kind};
 use assay_store::disk::{self, DiskError, Lock, Sure};
 
 use crate::beside::{Beside, MadeFrom};
@@ -17,6 +17,7 @@ use crate::list::List;
 use crate::machine_record::MachineRecords;
 use crate::phase::Phase;
 use crate::state::State;
+use crate::store_error::StoreError;
 
 /// A list that is longer is none of ours, in bytes.
 const LONGEST: usize = 32 << 20;
@@ -42,47 +43,6 @@ pub struct Keep {
     kind: Kind,
     folder: PathBuf,
     phase: Phase,
-}
-
-/// The reason why the state of a gate cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum KeepError {
-    /// There is none.
-    #[error(
-        "there is no list for {phase} at `{path}`, so nothing was checked; \
-         `assay gate decompose --phase {phase}` makes one"
-    )]
-    Missing {
-        /// The phase.
-        phase: Phase,
-        /// Where it would lie.
-        path: PathBuf,
-    },
-    /// The file was deleted while its gate was not passed.
-    #[error(
-        "`{path}` was deleted while its gate was not passed, so what had failed is not known; put the \
-         file back, or begin anew with `assay gate decompose --phase {phase} --again --reason TEXT`"
-    )]
-    Deleted {
-        /// The phase.
-        phase: Phase,
-        /// Where it lay.
-        path: PathBuf,
-    },
-    /// The file cannot be read.
-    #[error("`{path}` cannot be read, so it says nothing: {why}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The fault.
-        why: String,
-    },
-    /// The sidecar has no authority, or cannot be used.
-    #[error(transparent)]
-    State(#[from] StateError),
-    /// A file cannot be used.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
 }
 
 /// The files of all gates in a folder as they are, to be put back should somebody change them.
@@ -118,14 +78,14 @@ impl Keep {
     }
 
     /// Reads the state.
-    pub fn read(&self) -> Result<State, KeepError> {
+    pub fn read(&self) -> Result<State, StoreError> {
         let is_listed = self.is_there();
         self.read_if_any()?.filter(|_| is_listed).ok_or_else(|| self.missing())
     }
 
     /// Reads the state; `None` where there is none. Without a list, the items are those that were
     /// recorded beside it.
-    pub fn read_if_any(&self) -> Result<Option<State>, KeepError> {
+    pub fn read_if_any(&self) -> Result<Option<State>, StoreError> {
         if !self.folder.exists() && !self.is_known() {
             return Ok(None);
         }
@@ -137,14 +97,14 @@ impl Keep {
 
     /// Changes the state: reads it, has it changed and writes it, with nobody in between. Where the
     /// change fails nothing is written.
-    pub fn change<T, E: From<KeepError>>(
+    pub fn change<T, E: From<StoreError>>(
         &self,
         change: impl FnOnce(&mut State) -> Result<T, E>,
     ) -> Result<T, E> {
         if !self.is_there() {
             return Err(self.missing().into());
         }
-        let _lock = self.lock().map_err(KeepError::from)?;
+        let _lock = self.lock().map_err(StoreError::from)?;
         let mut held = self.hold()?;
         let before = self.load()?.ok_or_else(|| self.missing())?;
         let mut after = before.clone();
@@ -154,16 +114,16 @@ impl Keep {
     }
 
     /// Writes a state where there is none, or in place of the one that is there.
-    pub fn replace<E: From<KeepError>>(
+    pub fn replace<E: From<StoreError>>(
         &self,
         lost: Lost,
         make: impl FnOnce(Option<&State>) -> Result<State, E>,
     ) -> Result<State, E> {
-        disk::make_folder(&self.folder).map_err(KeepError::from)?;
-        let _lock = self.lock().map_err(KeepError::from)?;
+        disk::make_folder(&self.folder).map_err(StoreError::from)?;
+        let _lock = self.lock().map_err(StoreError::from)?;
         let mut held = self.hold()?;
         let before = match (self.load(), lost) {
-            (Err(KeepError::Deleted { .. }), Lost::Release) => None,
+            (Err(StoreError::Deleted { .. }), Lost::Release) => None,
             (before, Lost::Release | Lost::Refuse) => before?,
         };
         let mut after = make(before.as_ref())?;
@@ -172,7 +132,7 @@ impl Keep {
     }
 
     /// Takes down the files of all gates in the folder as they are.
-    pub fn snapshot(&self) -> Result<Snapshot, KeepError> {
+    pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let mut files = BTreeMap::new();
         for name in disk::names(&self.folder)? {
             if name.starts_with("qr-") {
@@ -184,7 +144,7 @@ impl Keep {
     }
 
     /// Puts the files back as they were, and says whether somebody had changed them.
-    pub fn put_back(&self, snapshot: &Snapshot) -> Result<bool, KeepError> {
+    pub fn put_back(&self, snapshot: &Snapshot) -> Result<bool, StoreError> {
         disk::make_folder(&self.folder)?;
         let _lock = self.lock()?;
         let now = self.snapshot()?;
@@ -214,7 +174,7 @@ impl Keep {
     }
 
     /// Records with the machine's seals what the gate owes, or that it was passed.
-    fn record(&self, beside: &Beside) -> Result<(), KeepError> {
+    fn record(&self, beside: &Beside) -> Result<(), StoreError> {
         let folder = self.recorded_folder();
         let plan = beside.made_from.plan.as_deref();
         if beside.has_passed() {
@@ -230,8 +190,8 @@ impl Keep {
         })
     }
 
-    fn missing(&self) -> KeepError {
-        KeepError::Missing { phase: self.phase, path: self.list_path() }
+    fn missing(&self) -> StoreError {
+        StoreError::Missing { phase: self.phase, path: self.list_path() }
     }
 
     fn lock(&self) -> Result<Lock, DiskError> {
@@ -239,7 +199,7 @@ impl Keep {
     }
 
     /// Keeps other processes from what stands beside the list. Fails if that has no authority.
-    fn hold(&self) -> Result<Held, KeepError> {
+    fn hold(&self) -> Result<Held, StoreError> {
         Ok(self.kind.hold(&self.sealed())?)
     }
 
@@ -248,7 +208,7 @@ impl Keep {
         format!("qr-{}{SEALED}", self.phase)
     }
 
-    fn load(&self) -> Result<Option<State>, KeepError> {
+    fn load(&self) -> Result<Option<State>, StoreError> {
         let (path, beside_path) = (self.list_path(), self.beside_path());
         let written = text_of(&path)?;
         let list = match &written {
@@ -270,7 +230,7 @@ impl Keep {
             }));
         }
         if self.kind.label(&self.sealed())?.is_some() {
-            return Err(KeepError::Deleted { phase: self.phase, path: beside_path });
+            return Err(StoreError::Deleted { phase: self.phase, path: beside_path });
         }
         let Some(list) = list else { return Ok(None) };
         // Somebody wrote the list by hand, and nobody has verified it yet.
@@ -285,7 +245,7 @@ impl Keep {
         held: &mut Held,
         before: Option<&State>,
         after: &mut State,
-    ) -> Result<(), KeepError> {
+    ) -> Result<(), StoreError> {
         after.write_down();
         let path = self.list_path();
         let written = text_of(&path)?;
@@ -314,7 +274,7 @@ fn digest_of(text: &str) -> Digest {
     Digester::default().part(text).finish()
 }
 
-fn text_of(path: &Path) -> Result<Option<String>, KeepError> {
+fn text_of(path: &Path) -> Result<Option<String>, StoreError> {
     let Some(bytes) = disk::read(path)? else { return Ok(None) };
     if bytes.len() > LONGEST {
         return Err(unreadable(path, format!("it is longer than {} MiB", LONGEST >> 20)));
@@ -324,6 +284,6 @@ fn text_of(path: &Path) -> Result<Option<String>, KeepError> {
     Ok(Some(text))
 }
 
-fn unreadable(path: &Path, why: String) -> KeepError {
-    KeepError::Unreadable { path: path.to_owned(), why }
+fn unreadable(path: &Path, why: String) -> StoreError {
+    StoreError::Unreadable { path: path.to_owned(), why }
 }

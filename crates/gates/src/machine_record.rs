@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::beside::{Beside, By, Note};
 use crate::digest::{Digest, Digester};
-use crate::keep::KeepError;
 use crate::phase::Phase;
 use crate::plan::Plan;
 use crate::plan_bar::{PlanBar, REQUIREMENT};
+use crate::store_error::StoreError;
 
 /// The form that is read and written.
 const SCHEMA_VERSION: &str = "1.0";
@@ -80,7 +80,7 @@ impl<'k> MachineRecords<'k> {
 
     /// Returns the folder of the records; `None` where there is no state home, so that nothing was ever
     /// recorded.
-    fn folder(&self) -> Result<Option<PathBuf>, KeepError> {
+    fn folder(&self) -> Result<Option<PathBuf>, StoreError> {
         match self.kind.outside(FOLDER) {
             Ok(folder) => Ok(Some(folder)),
             Err(StateError::NoHome { .. }) => Ok(None),
@@ -98,7 +98,7 @@ impl<'k> MachineRecords<'k> {
         &self,
         at: Option<&str>,
         plan: Option<&Plan>,
-    ) -> Result<Vec<MachineRecord>, KeepError> {
+    ) -> Result<Vec<MachineRecord>, StoreError> {
         let Some(folder) = self.folder()? else { return Ok(Vec::new()) };
         let bar = plan.map(PlanBar::of).unwrap_or_default();
         let records = self.related(&folder, at, &bar)?;
@@ -106,7 +106,7 @@ impl<'k> MachineRecords<'k> {
     }
 
     /// Forgets the record of a plan's gate, which was passed, and those that it was held to.
-    pub(crate) fn clear(&self, at: Option<&str>, bar: &PlanBar) -> Result<(), KeepError> {
+    pub(crate) fn clear(&self, at: Option<&str>, bar: &PlanBar) -> Result<(), StoreError> {
         let Some(folder) = self.folder()? else { return Ok(()) };
         let _lock = disk::lock(&folder.join(format!("{}.lock", self.phase)))?;
         for (path, _) in self.related(&folder, at, bar)? {
@@ -121,7 +121,7 @@ impl<'k> MachineRecords<'k> {
         folder: &Path,
         at: Option<&str>,
         bar: &PlanBar,
-    ) -> Result<Vec<(PathBuf, MachineRecord)>, KeepError> {
+    ) -> Result<Vec<(PathBuf, MachineRecord)>, StoreError> {
         let (own, prefix) = (self.name(at), format!("{}.", self.phase));
         let mut records = Vec::new();
         for name in disk::names(folder)? {
@@ -141,7 +141,7 @@ impl<'k> MachineRecords<'k> {
         &self,
         plan: Option<&str>,
         change: impl FnOnce(&mut MachineRecord),
-    ) -> Result<(), KeepError> {
+    ) -> Result<(), StoreError> {
         let Some(folder) = self.folder()? else { return Ok(()) };
         let path = folder.join(self.name(plan));
         let _lock = disk::lock(&folder.join(format!("{}.lock", self.phase)))?;
@@ -157,9 +157,9 @@ impl<'k> MachineRecords<'k> {
         Ok(disk::write(&path, (json + "\n").as_bytes(), Sure::OnDisk)?)
     }
 
-    fn read_file(&self, path: &Path) -> Result<Option<MachineRecord>, KeepError> {
+    fn read_file(&self, path: &Path) -> Result<Option<MachineRecord>, StoreError> {
         let Some(bytes) = disk::read(path)? else { return Ok(None) };
-        let unreadable = |why: String| KeepError::Unreadable { path: path.to_owned(), why };
+        let unreadable = |why: String| StoreError::Unreadable { path: path.to_owned(), why };
         let record: MachineRecord =
             serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
         match record.schema_version == SCHEMA_VERSION && record.phase == self.phase {

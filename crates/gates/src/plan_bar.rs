@@ -9,12 +9,13 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::checks::{Seen, named};
 use crate::digest::Digester;
+use crate::facts::path_patterns;
 use crate::item::{Item, Scope};
 use crate::plan::patch::read;
 use crate::plan::{Milestone, Plan};
 use crate::quote::quoted;
+use crate::result::CheckResult;
 
 /// The name of the built-in check that looks for a requirement in the plan.
 pub(crate) const REQUIREMENT: &str = "plan/requirement";
@@ -131,7 +132,7 @@ impl PlanBar {
             add(RequirementKind::Criterion, &criterion.text);
         }
         for file in &milestone.files {
-            add(RequirementKind::File, named::plain(file));
+            add(RequirementKind::File, path_patterns::plain(file));
         }
         for test in &milestone.tests {
             add(RequirementKind::Test, test);
@@ -167,9 +168,9 @@ impl PlanBar {
     }
 
     /// Looks whether a plan has the requirement that an item is about.
-    pub(crate) fn look(&self, plan: &Plan, item: &Item) -> Seen {
+    pub(crate) fn look(&self, plan: &Plan, item: &Item) -> CheckResult {
         let missing = self.missing(plan).into_iter().find(|one| one.check() == item.check);
-        missing.map_or(Seen::Holds, |missing| Seen::Fails(missing.finding()))
+        missing.map_or(CheckResult::Pass, |missing| CheckResult::Fail(missing.finding()))
     }
 
     /// Returns true if two bars share so many criteria that one plan was made from the other: at least

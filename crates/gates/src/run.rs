@@ -4,15 +4,16 @@
 use crate::bar::Bar;
 use crate::digest::Digest;
 use crate::guide::{Instruction, instructions};
-use crate::keep::{Keep, KeepError};
+use crate::keep::Keep;
 use crate::standing::Outcome;
+use crate::store_error::StoreError;
 use crate::text::write::guidance;
 use crate::verify::VerifiedGate;
 
 /// The work of a run, which changes between its rounds.
 pub trait Work {
     /// The error of a step that cannot be made at all.
-    type Error: From<KeepError>;
+    type Error: From<StoreError>;
 
     /// Verifies what is there now.
     fn verify(&self) -> Result<VerifiedGate, Self::Error>;

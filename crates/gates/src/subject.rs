@@ -8,12 +8,11 @@ use assay_change::diff::FileDiff;
 use assay_findings::ground::{Tree, TreeError};
 use assay_rules::Rulebook;
 
-use crate::checks::decisions::Log;
-use crate::checks::named::{NamedFiles, Touched};
-use crate::checks::planned::Planned;
-use crate::checks::ruled::Ruled;
-use crate::checks::tree_index::TreeIndex;
-use crate::model::{ModelCriterionJudge, ModelJudge};
+use crate::facts::decisions::Log;
+use crate::facts::path_patterns::{NamedFiles, Touched};
+use crate::facts::plan_diffs::Planned;
+use crate::facts::rule_results::Ruled;
+use crate::facts::tree_index::TreeIndex;
 use crate::plan::{Milestone, Plan};
 use crate::reconcile::{CriterionJudge, Reconciliation, reconcile};
 
@@ -29,8 +28,14 @@ pub struct Subject<'a> {
     /// The files as they are now.
     pub tree: &'a (dyn Tree + Sync),
     rules: Option<&'a Rulebook>,
-    judge: Option<&'a ModelJudge>,
+    judge: Option<&'a dyn SubjectJudge>,
     learned: Learned<'a>,
+}
+
+/// Makes the judge of the criteria of a subject's plan.
+pub trait SubjectJudge: Sync {
+    /// Returns a judge that is shown the files of `subject`.
+    fn criterion_judge<'s>(&'s self, subject: &'s Subject<'_>) -> Box<dyn CriterionJudge + 's>;
 }
 
 /// Results that several checks need, computed when the first of them asks.
@@ -62,8 +67,8 @@ impl<'a> Subject<'a> {
         Subject { rules: Some(rules), ..self }
     }
 
-    /// Has a model say of the plan's criteria what code cannot.
-    pub fn with_judge(self, judge: Option<&'a ModelJudge>) -> Subject<'a> {
+    /// Has a judge decide the plan's criteria that code cannot.
+    pub fn with_judge(self, judge: Option<&'a dyn SubjectJudge>) -> Subject<'a> {
         Subject { judge, ..self }
     }
 
@@ -98,6 +103,11 @@ impl<'a> Subject<'a> {
             places
         };
         self.learned.milestones.get_or_init(index).get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns all milestones of the plan.
+    pub(crate) fn all_milestones(&self) -> impl Iterator<Item = &'a Milestone> + use<'a> {
+        self.plan.into_iter().flat_map(|(plan, _)| &plan.milestones)
     }
 
     /// Returns the milestones of a name.
@@ -147,10 +157,9 @@ impl<'a> Subject<'a> {
     /// show.
     pub fn reconciled(&self) -> Option<&Reconciliation> {
         let (plan, at) = self.plan?;
-        let judge =
-            self.judge.map(|judge| ModelCriterionJudge { judge, subject: self, memory: None });
-        let judge = judge.as_ref().map(|judge| judge as &dyn CriterionJudge);
-        Some(self.learned.reconciled.get_or_init(|| reconcile(plan, at, self.tree, judge)))
+        let judge = self.judge.map(|judge| judge.criterion_judge(self));
+        let reconciled = || reconcile(plan, at, self.tree, judge.as_deref());
+        Some(self.learned.reconciled.get_or_init(reconciled))
     }
 
     /// Returns what the rules make of the change.

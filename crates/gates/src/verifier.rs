@@ -1,10 +1,10 @@
 //! Who verifies what no built-in check does: commands, and a model through [`Judge`].
 
-use crate::checks::Seen;
 use crate::command::CommandVerifier;
 use crate::gate::Proposed;
 use crate::item::Item;
 use crate::phase::Phase;
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// Verifies items that take judgement.
@@ -13,7 +13,7 @@ use crate::subject::Subject;
 /// of them: there are as many answers as items, in their order.
 pub trait Judge: Sync {
     /// Looks at items.
-    fn judge(&self, phase: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<Seen>;
+    fn judge(&self, phase: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<CheckResult>;
 
     /// Says what else should be verified.
     fn propose(&self, phase: Phase, subject: &Subject<'_>) -> Result<Vec<Proposed>, String>;

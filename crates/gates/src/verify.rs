@@ -5,13 +5,15 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::beside::{By, Checklist};
-use crate::checks::{self, Seen};
+use crate::checks::{self};
 use crate::command::CommandVerifier;
 use crate::gate::{Digests, Gate, GateError, Proposed, add, redacted};
+use crate::guide::GONE;
 use crate::held::OwedElsewhere;
 use crate::item::{Item, ItemId, Scope, Verified};
 use crate::phase::Phase;
 use crate::plan_bar::REQUIREMENT;
+use crate::result::CheckResult;
 use crate::standing::{Standing, judge};
 use crate::state::{Looked, State};
 use crate::verifier::{Judge, Verifiers, groups, lanes};
@@ -38,10 +40,6 @@ pub struct VerifiedGate {
     /// The items that gates of the same plan in other folders owe.
     pub elsewhere: Vec<OwedElsewhere>,
 }
-
-/// The words for an item whose part of the plan is gone.
-pub(crate) const GONE: &str = "is no longer in the plan; where that is meant, a person lets go of it with \
-     `assay gate decompose --again --reason TEXT`.";
 
 /// A gate that is about to be verified.
 struct Begun {
@@ -142,7 +140,7 @@ impl Gate<'_> {
     }
 
     /// Has the built-in checks look, whatever was seen before: that costs next to nothing.
-    pub(crate) fn look_by_code(&self, state: &State) -> Vec<(ItemId, Seen)> {
+    pub(crate) fn look_by_code(&self, state: &State) -> Vec<(ItemId, CheckResult)> {
         let targets: HashSet<(String, Scope)> = checks::of(self.phase)
             .into_iter()
             .flat_map(|check| {
@@ -155,9 +153,9 @@ impl Gate<'_> {
             let is_gone = !targets.contains(&(key.clone(), item.scope.clone()));
             let seen = match (key == REQUIREMENT, self.subject.plan) {
                 (true, Some((plan, _))) => state.beside.bar.look(plan, item),
-                (true, None) => Seen::Unseen("there is no plan".to_owned()),
+                (true, None) => CheckResult::NotChecked("there is no plan".to_owned()),
                 (false, _) if is_gone && checks::named(&key).is_some() => {
-                    Seen::Fails(format!("`{}` {GONE}", item.scope))
+                    CheckResult::Fail(format!("`{}` {GONE}", item.scope))
                 }
                 (false, _) => self.look(&key, item),
             };
@@ -216,19 +214,22 @@ impl Gate<'_> {
         })
     }
 
-    fn run(&self, errand: &Errand<'_>) -> Vec<(ItemId, Seen)> {
+    fn run(&self, errand: &Errand<'_>) -> Vec<(ItemId, CheckResult)> {
         let Errand { who, items } = errand;
         let ids = items.iter().map(|item| item.id.clone());
-        let seen: Vec<Seen> = match who {
+        let seen: Vec<CheckResult> = match who {
             Who::Command(command) => {
                 let plan = self.subject.plan.map(|(_, path)| path);
                 items.iter().map(|item| command.look(self.phase, item, plan)).collect()
             }
             Who::Judge(judge) => judge.judge(self.phase, self.subject, items),
-            Who::Nobody(why) => items.iter().map(|_| Seen::Unseen((*why).to_owned())).collect(),
+            Who::Nobody(why) => {
+                items.iter().map(|_| CheckResult::NotChecked((*why).to_owned())).collect()
+            }
         };
         // Who answers for fewer items than were asked about has not seen the others.
-        let missing = std::iter::repeat_with(|| Seen::Unseen("there was no answer".to_owned()));
+        let missing =
+            std::iter::repeat_with(|| CheckResult::NotChecked("there was no answer".to_owned()));
         ids.zip(seen.into_iter().chain(missing)).collect()
     }
 
@@ -236,14 +237,14 @@ impl Gate<'_> {
     fn write_down(
         &self,
         digests: &Digests,
-        seen: Vec<(ItemId, Seen)>,
+        seen: Vec<(ItemId, CheckResult)>,
     ) -> Result<Vec<(ItemId, String)>, GateError> {
         let (mut settled, mut unseen) = (Vec::new(), Vec::new());
         for (id, seen) in seen {
             match seen {
-                Seen::Holds => settled.push((id, Verified::Pass)),
-                Seen::Fails(finding) => settled.push((id, Verified::Fail(finding))),
-                Seen::Unseen(why) => unseen.push((id, why)),
+                CheckResult::Pass => settled.push((id, Verified::Pass)),
+                CheckResult::Fail(finding) => settled.push((id, Verified::Fail(finding))),
+                CheckResult::NotChecked(why) => unseen.push((id, why)),
             }
         }
         if !settled.is_empty() {

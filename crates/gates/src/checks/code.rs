@@ -1,7 +1,7 @@
 //! The parts that checks of planned and of written code share: fixes, and the words for findings of rules.
 
 use super::Fix;
-use super::ruled::Found;
+use crate::facts::rule_results::Found;
 use crate::item::Severity;
 
 pub(super) const RESOLVE: Fix = Fix {

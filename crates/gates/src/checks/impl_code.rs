@@ -5,13 +5,16 @@ use assay_findings::path::RepoPath;
 
 use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
 use super::opaque::Opaque;
-use super::ruled::UNTESTED;
 use super::written::{self, Written};
-use super::{Check, Fix, Seen, Target, impl_plan, markers, named, opaque, say, whitespace};
+use super::{Check, Fix, Target, impl_plan, markers, opaque, whitespace};
+use crate::facts::path_patterns;
+use crate::facts::rule_results::UNTESTED;
+use crate::facts::squeezed_lines::{holds_added, squeezed};
 use crate::item::{Scope, Severity};
 use crate::kinds;
-use crate::plan::{Fence, Milestone, fences};
+use crate::plan::{Fence, fences};
 use crate::quote::{self, quoted, shown};
+use crate::result::{CheckResult, listed};
 use crate::subject::Subject;
 
 /// How planned files are told that the change leaves as they are.
@@ -149,26 +152,20 @@ fn ruled_files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     read.map(|(path, _)| Target::file(path, check)).collect()
 }
 
-pub(super) fn milestones<'a>(
-    subject: &Subject<'a>,
-) -> impl Iterator<Item = &'a Milestone> + use<'a> {
-    subject.plan.into_iter().flat_map(|(plan, _)| &plan.milestones)
-}
-
 fn plan_names_files(subject: &Subject<'_>) -> bool {
-    milestones(subject).any(|milestone| !milestone.files.is_empty())
+    subject.all_milestones().any(|milestone| !milestone.files.is_empty())
 }
 
 fn milestones_with_files(subject: &Subject<'_>) -> Vec<Target> {
     let change = subject.change.into_iter();
-    let milestones = change.flat_map(|_| milestones(subject));
+    let milestones = change.flat_map(|_| subject.all_milestones());
     let with_files = milestones.filter(|milestone| !milestone.files.is_empty());
     Target::milestones(with_files, |id| {
         format!("Check that the files that milestone {id} names were changed as planned")
     })
 }
 
-fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     written::look(subject, scope, |written: &Written<'_>| {
         // A fence on a page is an example.
         let fences = if kinds::is_page(written.path) { fences(&written.text) } else { Vec::new() };
@@ -178,7 +175,7 @@ fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> Seen {
     })
 }
 
-fn blanks(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn blanks(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     written::look(subject, scope, |written: &Written<'_>| {
         // In a block of code blanks belong to the text: each blank line of context in a diff is one.
         let fences = match kinds::is_markdown(written.path) {
@@ -190,22 +187,22 @@ fn blanks(subject: &Subject<'_>, scope: &Scope) -> Seen {
         let told = added.filter_map(|(number, line)| {
             Some(format!("line {number} has {}", whitespace::fault(written.path, line)?))
         });
-        Seen::of(told.collect())
+        CheckResult::of(told.collect())
     })
 }
 
-fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> Seen {
+fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> CheckResult {
     let (Some(ruled), Scope::File { path, .. }) = (subject.ruled(), scope) else {
         return written::no_change(scope);
     };
     let Some(file) = ruled.files.get(path) else { return written::no_change(scope) };
     if let Some(why) = &file.unread {
-        return Seen::Unseen(format!("the rules could not read it: {why}"));
+        return CheckResult::NotChecked(format!("the rules could not read it: {why}"));
     }
-    Seen::of(told(&file.found, severity, |line| format!("line {line}")))
+    CheckResult::of(told(&file.found, severity, |line| format!("line {line}")))
 }
 
-fn all_read(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn all_read(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(change), Some(ruled)) = (subject.change, subject.ruled()) else {
         return written::no_change(scope);
     };
@@ -224,51 +221,51 @@ fn all_read(subject: &Subject<'_>, scope: &Scope) -> Seen {
         }
     }
     match (astray.is_empty(), unread.is_empty()) {
-        (false, _) => Seen::of(astray),
-        (true, true) => Seen::Holds,
-        (true, false) => Seen::Unseen(format!("nobody could read {}", say::listed(&unread))),
+        (false, _) => CheckResult::of(astray),
+        (true, true) => CheckResult::Pass,
+        (true, false) => CheckResult::NotChecked(format!("nobody could read {}", listed(&unread))),
     }
 }
 
-fn whole(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn whole(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(ruled) = subject.ruled() else { return written::no_change(scope) };
-    Seen::of(told(&ruled.whole, Severity::Must, |line| format!("line {line}")))
+    CheckResult::of(told(&ruled.whole, Severity::Must, |line| format!("line {line}")))
 }
 
-fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn tests(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(ruled) = subject.ruled() else { return written::no_change(scope) };
     let untested = ruled.whole.iter().filter(|found| found.rule == UNTESTED);
     let mut told: Vec<String> = untested.map(|found| found.said.clone()).collect();
     if told.is_empty() {
         told.extend(impl_plan::untested(subject));
     }
-    Seen::of(told)
+    CheckResult::of(told)
 }
 
 /// Returns what a reader has to judge: no code can tell whether a change does what a plan asks for.
 pub(super) fn for_a_reader(subject: &Subject<'_>) -> Option<&'static str> {
-    let has_plan = milestones(subject).next().is_some();
+    let has_plan = subject.all_milestones().next().is_some();
     (has_plan && impl_plan::changes_code(subject)).then_some(
         "Read the change and judge whether the code does what the plan asks for, at its edges as well",
     )
 }
 
-fn planned_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn planned_files(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(_), Scope::Milestone(id)) = (subject.change, scope) else {
         return written::no_change(scope);
     };
     let milestones = subject.milestones(id);
     if milestones.is_empty() {
-        return Seen::Unseen(format!("the plan has no milestone {}", quote::named(id)));
+        return CheckResult::NotChecked(format!("the plan has no milestone {}", quote::named(id)));
     }
     let files = milestones.iter().flat_map(|milestone| &milestone.files);
     // Documents are written later, and have a list of their own.
-    let files = files.filter(|file| !kinds::is_document(named::plain(file)));
+    let files = files.filter(|file| !kinds::is_document(path_patterns::plain(file)));
     let told = files.filter_map(|file| {
         let why = not_as_planned(subject, file)?;
-        Some(format!("milestone {id} names `{}`, and {why}", shown(named::plain(file))))
+        Some(format!("milestone {id} names `{}`, and {why}", shown(path_patterns::plain(file))))
     });
-    Seen::of(told.collect())
+    CheckResult::of(told.collect())
 }
 
 /// Says why a file that a milestone names is not as planned, if it is not.
@@ -276,10 +273,10 @@ fn not_as_planned(subject: &Subject<'_>, file: &str) -> Option<String> {
     if subject.touched().has(file) {
         return None;
     }
-    if !named::is_one_file(file) {
+    if !path_patterns::is_one_file(file) {
         return Some("the change touches nothing there".to_owned());
     }
-    let path = RepoPath::parse(named::plain(file), None);
+    let path = RepoPath::parse(path_patterns::plain(file), None);
     let Ok(path) = path else { return Some("that is no path in the repository".to_owned()) };
     let text = match subject.tree.read(&path) {
         Ok(text) => text,
@@ -291,8 +288,8 @@ fn not_as_planned(subject: &Subject<'_>, file: &str) -> Option<String> {
         return (!is_deleted).then(|| "there is no such file".to_owned());
     };
     let hunks: Vec<_> = parts.iter().flat_map(|(_, part)| &part.hunks).collect();
-    let lines = written::squeezed(&text);
-    let missing = hunks.iter().find(|hunk| !written::holds_added(&lines, hunk));
+    let lines = squeezed(&text);
+    let missing = hunks.iter().find(|hunk| !holds_added(&lines, hunk));
     match (hunks.is_empty(), missing) {
         (true, _) => Some(UNTOUCHED.to_owned()),
         (false, None) => None,
@@ -302,7 +299,7 @@ fn not_as_planned(subject: &Subject<'_>, file: &str) -> Option<String> {
     }
 }
 
-fn inside_plan(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn inside_plan(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(change) = subject.change else { return written::no_change(scope) };
     let named = subject.named();
     let is_the_plan = |path: &str| subject.plan.is_some_and(|(_, at)| at == path);
@@ -317,7 +314,7 @@ fn inside_plan(subject: &Subject<'_>, scope: &Scope) -> Seen {
         !is_beside && !paths.any(|path| named.has(path) || is_planned(path) || is_the_plan(path))
     };
     let strange = change.files.iter().filter(strange);
-    Seen::of(
+    CheckResult::of(
         strange.map(|file| format!("`{}` is in no list of the plan", shown(file.path()))).collect(),
     )
 }

@@ -6,15 +6,17 @@ use assay_findings::path::RepoPath;
 
 use super::documented::{is_concerned, undocumented};
 use super::known::Known;
-use super::lexed::Language;
 use super::links::{Links, beside};
 use super::source::Source;
 use super::written::{self, Written};
-use super::{Check, Fix, Seen, Target, comments, markdown, named};
+use super::{Check, Fix, Target, comments, markdown};
+use crate::facts::lexer::Language;
+use crate::facts::path_patterns;
 use crate::item::{Scope, Severity};
 use crate::kinds;
 use crate::plan::Milestone;
 use crate::quote::{self, quoted, shown};
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 pub(super) static CHECKS: [Check; 7] = [
@@ -123,9 +125,9 @@ fn told_to_people(written: &Written<'_>) -> Vec<(u32, String)> {
     said.filter(|(_, said)| !said.is_empty()).collect()
 }
 
-fn decisions(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn decisions(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(log) = subject.log() else {
-        return Seen::Unseen("there is no plan".to_owned());
+        return CheckResult::NotChecked("there is no plan".to_owned());
     };
     written::look(subject, scope, |written| {
         let mut wrong = Vec::new();
@@ -135,11 +137,11 @@ fn decisions(subject: &Subject<'_>, scope: &Scope) -> Seen {
                 format!("line {number} refers to {id}, which the plan's log does not have")
             }));
         }
-        Seen::of(wrong)
+        CheckResult::of(wrong)
     })
 }
 
-fn links(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn links(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     written::look(subject, scope, |written| {
         let mut links = Links::new(Known::now(subject));
         let mut wrong = Vec::new();
@@ -149,14 +151,14 @@ fn links(subject: &Subject<'_>, scope: &Scope) -> Seen {
                     wrong.push(format!("line {number} links to {}: {why}", quoted(&target)));
                 }
                 Ok(None) => {}
-                Err(error) => return Seen::Unseen(error.to_string()),
+                Err(error) => return CheckResult::NotChecked(error.to_string()),
             }
         }
-        Seen::of(wrong)
+        CheckResult::of(wrong)
     })
 }
 
-fn paths(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn paths(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     written::look(subject, scope, |written| {
         let known = Known::now(subject);
         let added: HashSet<u32> = written.added().into_iter().map(|(number, _)| number).collect();
@@ -165,10 +167,10 @@ fn paths(subject: &Subject<'_>, scope: &Scope) -> Seen {
             if !added.contains(&number) || !looks_like_path(code) {
                 continue;
             }
-            let path = named::plain(code);
+            let path = path_patterns::plain(code);
             let is_beside = match beside(written.path, path).map(|path| known.has(&path)) {
                 Some(Ok(is_there)) => is_there,
-                Some(Err(error)) => return Seen::Unseen(error.to_string()),
+                Some(Err(error)) => return CheckResult::NotChecked(error.to_string()),
                 None => false,
             };
             if !is_beside && !known.has_one_that_ends_in(path) {
@@ -178,14 +180,14 @@ fn paths(subject: &Subject<'_>, scope: &Scope) -> Seen {
                 ));
             }
         }
-        Seen::of(wrong)
+        CheckResult::of(wrong)
     })
 }
 
 /// Returns true if code in back-ticks names a file of the repository: folders, a name, and an ending
 /// that is known.
 fn looks_like_path(code: &str) -> bool {
-    let path = named::plain(code);
+    let path = path_patterns::plain(code);
     let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '@' | '+');
     let is_example = path.starts_with("path/to/") || path.starts_with("example");
     path.contains('/')
@@ -216,21 +218,21 @@ fn changelogs(subject: &Subject<'_>) -> Vec<Target> {
     vec![Target::whole("Check that the changelog tells of the change")]
 }
 
-fn changelog(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn changelog(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(_), Some(changelog)) = (subject.change, changelog_of(subject)) else {
         return written::no_change(scope);
     };
     match subject.file(changelog.as_str()) {
-        Some(_) => Seen::Holds,
+        Some(_) => CheckResult::Pass,
         None => {
             let changelog = shown(changelog.as_str());
-            Seen::of(vec![format!("code changed, and `{changelog}` says nothing of it")])
+            CheckResult::of(vec![format!("code changed, and `{changelog}` says nothing of it")])
         }
     }
 }
 
 fn documents(milestone: &Milestone) -> impl Iterator<Item = &str> {
-    let files = milestone.files.iter().map(|file| named::plain(file));
+    let files = milestone.files.iter().map(|file| path_patterns::plain(file));
     files.filter(|file| kinds::is_document(file))
 }
 
@@ -244,13 +246,13 @@ fn milestones_with_documents(subject: &Subject<'_>) -> Vec<Target> {
     })
 }
 
-fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(_), Scope::Milestone(id)) = (subject.change, scope) else {
         return written::no_change(scope);
     };
     let milestones = subject.milestones(id);
     if milestones.is_empty() {
-        return Seen::Unseen(format!("the plan has no milestone {}", quote::named(id)));
+        return CheckResult::NotChecked(format!("the plan has no milestone {}", quote::named(id)));
     }
     let documents = milestones.into_iter().flat_map(documents);
     let missing = documents.filter(|document| !subject.touched().has_after(document));
@@ -258,23 +260,25 @@ fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> Seen {
         let document = shown(document);
         format!("milestone {id} names `{document}`, and the change does not touch it")
     });
-    Seen::of(told.collect())
+    CheckResult::of(told.collect())
 }
 
-fn documented(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn documented(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     written::look(subject, scope, |written| {
         let missing = Source::of_file(written).map(|source| undocumented(&source));
         let told = missing.into_iter().flatten().map(|(at, name)| {
             format!("line {}: {} does not say what it is for", at + 1, quoted(&name))
         });
-        Seen::of(told.collect())
+        CheckResult::of(told.collect())
     })
 }
 
-fn history(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn history(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     written::look(subject, scope, |written| {
         let found = Source::of_file(written).map(|source| comments::history(&source));
         let told = found.into_iter().flatten();
-        Seen::of(told.map(|at| format!("the comment on line {} tells what was", at + 1)).collect())
+        CheckResult::of(
+            told.map(|at| format!("the comment on line {} tells what was", at + 1)).collect(),
+        )
     })
 }

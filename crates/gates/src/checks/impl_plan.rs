@@ -7,17 +7,18 @@ use assay_findings::ground::squeeze;
 use assay_findings::path::RepoPath;
 use assay_rules::{TestEffect, TestFunction, test_functions};
 
-use super::impl_code::milestones;
-use super::lexed::{Language, Lexed};
-use super::named;
-use super::written::{self, squeezed};
-use super::{Seen, Target};
+use super::Target;
+use super::written;
+use crate::facts::lexer::{Language, Lexed};
+use crate::facts::path_patterns;
+use crate::facts::squeezed_lines::squeezed;
 use crate::item::Scope;
 use crate::kinds;
 use crate::plan::patch::Mark;
 use crate::plan::{Criterion, Milestone, Plan, code_spans};
 use crate::quote::{quoted, shown};
 use crate::reconcile::{Answer, MilestoneResult, asserts_on, reconcile};
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// Names the files of code that the diffs of the plan change.
@@ -30,7 +31,7 @@ pub(super) fn diffed_files(subject: &Subject<'_>) -> Vec<Target> {
 
 /// Looks whether a file has all that the diffs of the plan add to it. A line that a later diff takes away
 /// again is not asked for.
-pub(super) fn diffs(subject: &Subject<'_>, scope: &Scope) -> Seen {
+pub(super) fn diffs(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(planned), Scope::File { path, .. }) = (subject.planned(), scope) else {
         return written::no_change(scope);
     };
@@ -38,16 +39,16 @@ pub(super) fn diffs(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let is_gone = parts.last().is_some_and(|(_, part)| part.new.is_none());
     let text = match RepoPath::parse(path, None).map(|path| subject.tree.read(&path)) {
         Ok(Ok(text)) => text,
-        Ok(Err(error)) => return Seen::Unseen(error.to_string()),
-        Err(error) => return Seen::Unseen(error.to_string()),
+        Ok(Err(error)) => return CheckResult::NotChecked(error.to_string()),
+        Err(error) => return CheckResult::NotChecked(error.to_string()),
     };
     let shown = shown(path);
     let Some(text) = text else {
         let missing = format!("there is no `{shown}`, and the plan has a diff that writes it");
-        return Seen::of(if is_gone { Vec::new() } else { vec![missing] });
+        return CheckResult::of(if is_gone { Vec::new() } else { vec![missing] });
     };
     if is_gone {
-        return Seen::of(vec![format!("`{shown}` is still there, and the plan deletes it")]);
+        return CheckResult::of(vec![format!("`{shown}` is still there, and the plan deletes it")]);
     }
     let lines = squeezed(&text);
     let mut told = Vec::new();
@@ -69,12 +70,12 @@ pub(super) fn diffs(subject: &Subject<'_>, scope: &Scope) -> Seen {
             }
         }
     }
-    Seen::of(told)
+    CheckResult::of(told)
 }
 
 /// Names the milestones that say when they are reached.
 pub(super) fn milestones_with_criteria(subject: &Subject<'_>) -> Vec<Target> {
-    let milestones = subject.change.into_iter().flat_map(|_| milestones(subject));
+    let milestones = subject.change.into_iter().flat_map(|_| subject.all_milestones());
     let with_criteria = milestones.filter(|milestone| !milestone.criteria.is_empty());
     Target::milestones(with_criteria, |id| {
         format!("Check that the code has what the criteria of milestone {id} name")
@@ -82,13 +83,13 @@ pub(super) fn milestones_with_criteria(subject: &Subject<'_>) -> Vec<Target> {
 }
 
 /// Looks whether the criteria of a milestone are met as far as code can tell. The rest is for a reader.
-pub(super) fn criteria(subject: &Subject<'_>, scope: &Scope) -> Seen {
+pub(super) fn criteria(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(reconciled), Scope::Milestone(id)) = (subject.reconciled(), scope) else {
         return written::no_change(scope);
     };
     let places = subject.places_of(id).iter();
     let found = places.filter_map(|at| reconciled.milestones.get(*at));
-    Seen::of(not_met(found).collect())
+    CheckResult::of(not_met(found).collect())
 }
 
 fn not_met<'r>(found: impl Iterator<Item = &'r MilestoneResult>) -> impl Iterator<Item = String> {
@@ -102,12 +103,12 @@ fn not_met<'r>(found: impl Iterator<Item = &'r MilestoneResult>) -> impl Iterato
 }
 
 fn is_about_documents(text: &str) -> bool {
-    code_spans(text).any(|span| kinds::is_document(named::plain(span)))
+    code_spans(text).any(|span| kinds::is_document(path_patterns::plain(span)))
 }
 
 /// Names the milestones that name tests.
 pub(super) fn milestones_with_tests(subject: &Subject<'_>) -> Vec<Target> {
-    let milestones = subject.change.into_iter().flat_map(|_| milestones(subject));
+    let milestones = subject.change.into_iter().flat_map(|_| subject.all_milestones());
     let with_tests = milestones.filter(|milestone| {
         let (names, files) = named_tests(milestone);
         !names.is_empty() || !files.is_empty()
@@ -118,7 +119,7 @@ pub(super) fn milestones_with_tests(subject: &Subject<'_>) -> Vec<Target> {
 }
 
 /// Looks whether the tests that a milestone names are there, each with an assertion.
-pub(super) fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
+pub(super) fn tests(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some((_, at)), Scope::Milestone(id)) = (subject.plan, scope) else {
         return written::no_change(scope);
     };
@@ -150,10 +151,10 @@ pub(super) fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
             }
             Ok(Ok(Some(_))) | Err(_) => {}
             Ok(Ok(None)) => told.push(format!("there is no file `{}`", shown(file))),
-            Ok(Err(error)) => return Seen::Unseen(error.to_string()),
+            Ok(Err(error)) => return CheckResult::NotChecked(error.to_string()),
         }
     }
-    Seen::of(told)
+    CheckResult::of(told)
 }
 
 /// Returns the tests that a milestone names: functions by their names, and files by their paths.
@@ -164,8 +165,8 @@ fn named_tests(milestone: &Milestone) -> (BTreeSet<String>, BTreeSet<String>) {
         let words = text.split([' ', ',', ';']).filter(|_| spans.is_empty());
         for word in spans.iter().copied().chain(words) {
             let (path, name) = word.split_once("::").unwrap_or((word, ""));
-            let path = named::plain(path);
-            let is_file = assay_rules::is_test(path) && named::is_one_file(path);
+            let path = path_patterns::plain(path);
+            let is_file = assay_rules::is_test(path) && path_patterns::is_one_file(path);
             if is_file && Language::of(path).is_some_and(Language::is_of_programs) {
                 files.insert(path.to_owned());
             }
@@ -238,11 +239,11 @@ pub(super) fn untested(subject: &Subject<'_>) -> Option<String> {
             let added: HashSet<usize> =
                 written.added().into_iter().map(|(number, _)| number as usize).collect();
             match asserts_within(written.path, &written.text, |number| added.contains(&number)) {
-                true => Seen::Holds,
-                false => Seen::Fails(String::new()),
+                true => CheckResult::Pass,
+                false => CheckResult::Fail(String::new()),
             }
         });
-        !matches!(look, Seen::Fails(_))
+        !matches!(look, CheckResult::Fail(_))
     };
     (!tests.any(adds_one))
         .then(|| "no test of the change has a line of code that asserts anything".to_owned())

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 
-use super::planned::Planned;
-use super::tree_index::TreeIndex;
+use crate::facts::plan_diffs::Planned;
+use crate::facts::tree_index::TreeIndex;
 use crate::subject::Subject;
 
 /// The files of a tree, and those that a plan makes.

@@ -2,19 +2,19 @@
 
 use std::fmt::Display;
 
-use super::Seen;
 use crate::kinds::is_page;
+use crate::result::CheckResult;
 
 /// Tells the lines of a file that belong to a conflict.
 pub(super) fn look<'l, At: Display>(
     path: &str,
     lines: impl IntoIterator<Item = (At, &'l str)>,
-) -> Seen {
+) -> CheckResult {
     let told = markers(lines, is_page(path)).into_iter().map(|(at, line)| {
         let marker: String = line.chars().take(7).collect();
         format!("{at} is a conflict marker ({marker})")
     });
-    Seen::of(told.collect())
+    CheckResult::of(told.collect())
 }
 
 /// Returns the lines that belong to a conflict, in code or on a page.

@@ -5,27 +5,21 @@
 
 mod code;
 mod comments;
-pub(crate) mod decisions;
 mod documented;
 mod impl_code;
 mod impl_docs;
 mod impl_plan;
 mod known;
-pub(crate) mod lexed;
 mod links;
 pub(crate) mod markdown;
 mod markers;
-pub(crate) mod named;
 mod opaque;
 mod plan_code;
 mod plan_docs;
 mod plan_structure;
-pub(crate) mod planned;
 mod reconcile;
-pub(crate) mod ruled;
 mod say;
 mod source;
-pub(crate) mod tree_index;
 mod whitespace;
 pub(crate) mod written;
 
@@ -35,6 +29,7 @@ use crate::item::{Scope, Severity};
 use crate::phase::Phase;
 use crate::plan::Milestone;
 use crate::quote::shown;
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// Something that is checked by code.
@@ -47,7 +42,7 @@ pub struct Check {
     /// The targets in a subject; none where there is nothing of the kind.
     pub targets: fn(&Subject<'_>) -> Vec<Target>,
     /// Looks.
-    pub look: fn(&Subject<'_>, &Scope) -> Seen,
+    pub look: fn(&Subject<'_>, &Scope) -> CheckResult,
     /// The fix where it does not hold.
     pub fix: Fix,
 }
@@ -80,35 +75,6 @@ impl Target {
         let mut seen = HashSet::new();
         let ids = milestones.map(|milestone| &milestone.id).filter(|id| seen.insert(*id));
         ids.map(|id| Target { scope: Scope::Milestone(id.clone()), check: check(id) }).collect()
-    }
-}
-
-/// The answer of a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
-    /// The item holds.
-    Holds,
-    /// The check fails, with one sentence or more that names the fault and the place.
-    Fails(String),
-    /// The check could not look, with the reason.
-    Unseen(String),
-}
-
-impl Seen {
-    /// Holds where nothing is wrong; or else tells what is.
-    pub(crate) fn of(wrong: Vec<String>) -> Seen {
-        match wrong.is_empty() {
-            true => Seen::Holds,
-            false => Seen::Fails(format!("{}.", say::listed(&wrong))),
-        }
-    }
-
-    /// Holds where nothing is wrong; or else tells of what kind it is, and what.
-    pub(crate) fn under(kind: &str, wrong: Vec<String>) -> Seen {
-        match Seen::of(wrong) {
-            Seen::Fails(why) => Seen::Fails(format!("{kind}: {why}")),
-            seen @ (Seen::Holds | Seen::Unseen(_)) => seen,
-        }
     }
 }
 

@@ -5,14 +5,16 @@ use std::collections::HashSet;
 use assay_findings::path::RepoPath;
 
 use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
-use super::planned::Planned;
-use super::ruled::UNTESTED;
-use super::{Check, Fix, Seen, Target, markers, named, say, whitespace};
+use super::{Check, Fix, Target, markers, say, whitespace};
+use crate::facts::path_patterns;
+use crate::facts::plan_diffs::Planned;
+use crate::facts::rule_results::UNTESTED;
 use crate::item::{Scope, Severity};
 use crate::kinds;
-use crate::plan::patch::{Came, FilePatch, Mark, Placed, Spot};
+use crate::plan::patch::{FilePatch, LineOrigin, Mark, Placed, Spot};
 use crate::plan::{Fence, Milestone, fences};
 use crate::quote::shown;
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 pub(super) static CHECKS: [Check; 12] = [
@@ -157,18 +159,18 @@ fn without_diffs(subject: &Subject<'_>) -> Vec<Target> {
 
 /// Looks whether a plan shows the code that it writes. A plan all of whose milestones name files, and none
 /// of code, writes none.
-fn shown_at_all(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn shown_at_all(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(planned) = subject.planned() else { return no_diff(scope) };
     say::on_milestones(subject, |plan| {
         let writes_code = |milestone: &Milestone| {
             let mut files =
-                milestone.named_files().iter().map(|file| named::plain(file)).peekable();
+                milestone.named_files().iter().map(|file| path_patterns::plain(file)).peekable();
             files.peek().is_none() || files.any(|file| !kinds::is_document(file))
         };
         let is_shown = !planned.patches.is_empty();
         match is_shown || !plan.milestones.iter().any(writes_code) {
-            true => Seen::Holds,
-            false => Seen::Fails(
+            true => CheckResult::Pass,
+            false => CheckResult::Fail(
                 "The plan shows no diff, so its code cannot be reviewed before it is written."
                     .to_owned(),
             ),
@@ -219,8 +221,8 @@ fn milestones_with_diffs(subject: &Subject<'_>) -> Vec<Target> {
 fn look(
     subject: &Subject<'_>,
     scope: &Scope,
-    see: fn(&Planned<'_>, &str, &[Part<'_, '_>]) -> Seen,
-) -> Seen {
+    see: fn(&Planned<'_>, &str, &[Part<'_, '_>]) -> CheckResult,
+) -> CheckResult {
     let (Some(planned), Scope::File { path, .. }) = (subject.planned(), scope) else {
         return no_diff(scope);
     };
@@ -230,24 +232,24 @@ fn look(
     }
 }
 
-fn no_diff(scope: &Scope) -> Seen {
-    Seen::Unseen(format!("the plan has no diff for `{}`", shown(&scope.to_string())))
+fn no_diff(scope: &Scope) -> CheckResult {
+    CheckResult::NotChecked(format!("the plan has no diff for `{}`", shown(&scope.to_string())))
 }
 
-fn named_at_all(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn named_at_all(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(planned) = subject.planned() else { return no_diff(scope) };
     say::on_milestones(subject, |_| {
         let faults = planned.patches.iter().flat_map(|placed| &placed.patch.faults);
-        Seen::of(faults.map(|fault| format!("{}: {}", fault.line, fault.why)).collect())
+        CheckResult::of(faults.map(|fault| format!("{}: {}", fault.line, fault.why)).collect())
     })
 }
 
-fn syntax(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
+fn syntax(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> CheckResult {
     let faults = parts.iter().flat_map(|(_, file)| &file.faults);
-    Seen::of(faults.map(|fault| format!("{}: {}", fault.line, fault.why)).collect())
+    CheckResult::of(faults.map(|fault| format!("{}: {}", fault.line, fault.why)).collect())
 }
 
-fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> Seen {
+fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> CheckResult {
     let misfits = planned.sketch().misfits(path).iter();
     let told =
         misfits.map(|misfit| format!("the diff at {} does not apply: {}", misfit.line, misfit.why));
@@ -259,10 +261,10 @@ fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> Seen {
         });
         told.extend(moved);
     }
-    Seen::of(told)
+    CheckResult::of(told)
 }
 
-fn conflict_markers(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen {
+fn conflict_markers(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> CheckResult {
     let examples =
         if kinds::is_page(path) { examples(planned, path, parts) } else { HashSet::new() };
     let shown = parts.iter().flat_map(|(_, file)| file.pieces()).flat_map(|piece| piece.lines);
@@ -279,8 +281,8 @@ fn examples(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> HashSe
         let lines = fences(&text).into_iter().filter(|fence| fence.is_closed);
         let came = lines.flat_map(|fence| fence.first..=fence.last);
         let came = came.filter_map(|line| match planned.sketch().came(path, line)? {
-            Came::Plan(spot) => Some(spot),
-            Came::Before(_) => None,
+            LineOrigin::Plan(spot) => Some(spot),
+            LineOrigin::Before(_) => None,
         });
         return came.collect();
     }
@@ -295,7 +297,7 @@ fn examples(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> HashSe
     examples
 }
 
-fn own_files(planned: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
+fn own_files(planned: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> CheckResult {
     let told = parts.iter().filter_map(|(placed, file)| {
         let milestone = placed.milestone.filter(|milestone| !milestone.named_files().is_empty())?;
         let paths = [&file.old, &file.new].into_iter().flatten().map(RepoPath::as_str);
@@ -308,10 +310,10 @@ fn own_files(planned: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
             milestone.id
         ))
     });
-    Seen::of(told.collect())
+    CheckResult::of(told.collect())
 }
 
-fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> Seen {
+fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> CheckResult {
     let (Some(planned), Scope::File { path, .. }) = (subject.planned(), scope) else {
         return no_diff(scope);
     };
@@ -319,48 +321,48 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> Seen {
         return no_diff(scope);
     }
     if !planned.sketch().misfits(path).is_empty() {
-        return Seen::Unseen(
+        return CheckResult::NotChecked(
             "not all of its diffs apply, so there is no file to look at".to_owned(),
         );
     }
     let Some(ruled) = planned.ruled().files.get(path) else {
         // Made and taken away again by the plan itself.
-        return Seen::Holds;
+        return CheckResult::Pass;
     };
     if let Some(why) = &ruled.unread {
-        return Seen::Unseen(format!("the rules could not read it: {why}"));
+        return CheckResult::NotChecked(format!("the rules could not read it: {why}"));
     }
     let after = RepoPath::exact(path).ok();
     let came = |line: u32| planned.sketch().came(after.as_ref()?, line);
-    Seen::of(told(&ruled.found, severity, |line| match came(line) {
-        Some(Came::Plan(spot)) => spot.to_string(),
-        Some(Came::Before(_)) | None => format!("line {line} of the file"),
+    CheckResult::of(told(&ruled.found, severity, |line| match came(line) {
+        Some(LineOrigin::Plan(spot)) => spot.to_string(),
+        Some(LineOrigin::Before(_)) | None => format!("line {line} of the file"),
     }))
 }
 
-fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn tests(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(planned) = subject.planned() else { return no_diff(scope) };
     say::on_milestones(subject, |_| {
         let mut foreseen = planned.patches.iter().filter_map(|placed| placed.milestone);
         if foreseen.any(|milestone| !milestone.tests.is_empty()) {
-            return Seen::Holds;
+            return CheckResult::Pass;
         }
         if let Some(error) = planned.tests_error() {
-            return Seen::Unseen(error.to_string());
+            return CheckResult::NotChecked(error.to_string());
         }
         let untested = planned.ruled().whole.iter().filter(|found| found.rule == UNTESTED);
-        Seen::of(untested.map(|found| found.said.clone()).collect())
+        CheckResult::of(untested.map(|found| found.said.clone()).collect())
     })
 }
 
-fn all_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn all_files(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(planned), Scope::Milestone(id)) = (subject.planned(), scope) else {
         return no_diff(scope);
     };
     let mut told = Vec::new();
     for milestone in subject.milestones(id) {
-        let files = milestone.files.iter().map(|file| named::plain(file));
-        let code = files.filter(|file| named::is_one_file(file) && kinds::is_code(file));
+        let files = milestone.files.iter().map(|file| path_patterns::plain(file));
+        let code = files.filter(|file| path_patterns::is_one_file(file) && kinds::is_code(file));
         let missing = code.filter(|file| !planned.touches(file));
         told.extend(
             missing.map(|file| {
@@ -368,14 +370,14 @@ fn all_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
             }),
         );
     }
-    Seen::of(told)
+    CheckResult::of(told)
 }
 
-fn blanks(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen {
+fn blanks(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> CheckResult {
     let added = parts.iter().flat_map(|(_, file)| &file.hunks).flat_map(|hunk| hunk.added());
     let told = added.filter_map(|line| {
         let fault = whitespace::fault(path, line.text)?;
         Some(format!("{} has {fault}", line.at))
     });
-    Seen::of(told.collect())
+    CheckResult::of(told.collect())
 }

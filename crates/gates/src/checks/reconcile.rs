@@ -1,10 +1,10 @@
 //! The list of `reconcile`: each milestone of the plan against what was written.
 
-use super::say::listed;
-use super::{Check, Fix, Seen, Target};
+use super::{Check, Fix, Target};
 use crate::item::{Scope, Severity};
 use crate::quote::{named, quoted, shown};
 use crate::reconcile::{Answer, CriterionResult, MilestoneResult, WHOLE_PLAN};
+use crate::result::{CheckResult, listed};
 use crate::subject::Subject;
 
 const DELIVER: Fix = Fix {
@@ -34,34 +34,40 @@ fn targets(subject: &Subject<'_>) -> Vec<Target> {
 }
 
 /// Looks at all milestones of a name: each has to be delivered.
-fn look(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn look(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(reconciled), Scope::Milestone(id)) = (subject.reconciled(), scope) else {
-        return Seen::Unseen(format!("there is no plan for `{}`", shown(&scope.to_string())));
+        return CheckResult::NotChecked(format!(
+            "there is no plan for `{}`",
+            shown(&scope.to_string())
+        ));
     };
     let places = subject.places_of(id).iter();
     let found: Vec<&MilestoneResult> =
         places.filter_map(|at| reconciled.milestones.get(*at)).collect();
     if found.is_empty() {
-        return Seen::Fails(format!(
+        return CheckResult::Fail(format!(
             "Milestone {} is no longer in the plan; where that is meant, ask for a new list.",
             named(id)
         ));
     }
     if found.iter().any(|milestone| milestone.criteria.is_empty()) {
-        return Seen::of(vec![format!("milestone {id} does not say when it is reached")]);
+        return CheckResult::of(vec![format!("milestone {id} does not say when it is reached")]);
     }
     seen_of(&found)
 }
 
-fn look_at_the_plan(subject: &Subject<'_>, scope: &Scope) -> Seen {
+fn look_at_the_plan(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some((reconciled, (plan, _))) = subject.reconciled().zip(subject.plan) else {
-        return Seen::Unseen(format!("there is no plan for `{}`", shown(&scope.to_string())));
+        return CheckResult::NotChecked(format!(
+            "there is no plan for `{}`",
+            shown(&scope.to_string())
+        ));
     };
     seen_of(&reconciled.milestones.iter().skip(plan.milestones.len()).collect::<Vec<_>>())
 }
 
 /// Returns what is known of the criteria of some milestones together.
-fn seen_of(found: &[&MilestoneResult]) -> Seen {
+fn seen_of(found: &[&MilestoneResult]) -> CheckResult {
     let criteria = || found.iter().flat_map(|milestone| &milestone.criteria);
     let not_met = criteria().filter_map(|criterion| match &criterion.answer {
         Answer::NotMet { why } => Some(told(criterion, why)),
@@ -69,7 +75,7 @@ fn seen_of(found: &[&MilestoneResult]) -> Seen {
     });
     let not_met: Vec<String> = not_met.collect();
     if !not_met.is_empty() {
-        return Seen::of(not_met);
+        return CheckResult::of(not_met);
     }
     let open = criteria().filter_map(|criterion| match &criterion.answer {
         Answer::CannotTell { why } => Some(told(criterion, why)),
@@ -77,8 +83,8 @@ fn seen_of(found: &[&MilestoneResult]) -> Seen {
     });
     let open: Vec<String> = open.collect();
     match open.is_empty() {
-        true => Seen::Holds,
-        false => Seen::Unseen(listed(&open)),
+        true => CheckResult::Pass,
+        false => CheckResult::NotChecked(listed(&open)),
     }
 }
 

@@ -1,15 +1,12 @@
 //! Files as a change leaves them: [`Written`].
 
-use std::collections::HashSet;
-
 use assay_change::diff::{Content, FileDiff};
-use assay_findings::ground::squeeze;
 use assay_findings::path::RepoPath;
 
-use super::{Seen, Target};
+use super::Target;
 use crate::item::Scope;
-use crate::plan::patch::Hunk;
 use crate::quote::shown;
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// A changed file, with its text after the change.
@@ -45,32 +42,22 @@ pub(super) fn targets(subject: &Subject<'_>, check: &str) -> Vec<Target> {
 pub(super) fn look(
     subject: &Subject<'_>,
     scope: &Scope,
-    see: impl FnOnce(&Written<'_>) -> Seen,
-) -> Seen {
+    see: impl FnOnce(&Written<'_>) -> CheckResult,
+) -> CheckResult {
     let (Some(change), Scope::File { path, .. }) = (subject.change, scope) else {
         return no_change(scope);
     };
     let Some(file) = subject.file(path) else { return no_change(scope) };
     if let Content::Unread(_) = file.content {
-        return Seen::Unseen("its diff could not be read".to_owned());
+        return CheckResult::NotChecked("its diff could not be read".to_owned());
     }
     match RepoPath::exact(path).map_or(Ok(None), |path| change.tree().read(&path)) {
         Ok(Some(text)) => see(&Written { path, file, text }),
-        Ok(None) => Seen::Unseen("it could not be read".to_owned()),
-        Err(error) => Seen::Unseen(error.to_string()),
+        Ok(None) => CheckResult::NotChecked("it could not be read".to_owned()),
+        Err(error) => CheckResult::NotChecked(error.to_string()),
     }
 }
 
-pub(super) fn no_change(scope: &Scope) -> Seen {
-    Seen::Unseen(format!("there is no change for `{}`", shown(&scope.to_string())))
-}
-
-/// Returns the lines of a file without their blanks, so that formatting makes no difference.
-pub(crate) fn squeezed(text: &str) -> HashSet<String> {
-    text.lines().map(squeeze).collect()
-}
-
-/// Returns true if such lines hold every one that a hunk adds.
-pub(crate) fn holds_added(lines: &HashSet<String>, hunk: &Hunk<'_>) -> bool {
-    hunk.added().all(|line| lines.contains(&squeeze(line.text)))
+pub(super) fn no_change(scope: &Scope) -> CheckResult {
+    CheckResult::NotChecked(format!("there is no change for `{}`", shown(&scope.to_string())))
 }

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use assay_findings::ground::squeeze;
 use serde::Deserialize;
 
-use crate::checks::Seen;
 use crate::gate::Proposed;
 use crate::item::{Item, Scope, Severity};
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// No more items are taken from a model.
@@ -46,7 +46,7 @@ impl Answers {
     }
 
     /// Returns what was seen of each item, in order. Of two answers for one the worse counts.
-    pub(super) fn of(&self, items: &[&Item], material: &str) -> Vec<Seen> {
+    pub(super) fn of(&self, items: &[&Item], material: &str) -> Vec<CheckResult> {
         let mut by_id: HashMap<&str, Vec<&Answer>> = HashMap::new();
         for answer in &self.answers {
             by_id.entry(answer.id.as_str()).or_default().push(answer);
@@ -57,35 +57,36 @@ impl Answers {
             .map(|item| {
                 let answers = by_id.get(item.id.as_str()).into_iter().flatten();
                 let seen = answers.map(|answer| answer.seen(&material));
-                seen.min_by_key(badness)
-                    .unwrap_or_else(|| Seen::Unseen("the model did not answer for it".to_owned()))
+                seen.min_by_key(badness).unwrap_or_else(|| {
+                    CheckResult::NotChecked("the model did not answer for it".to_owned())
+                })
             })
             .collect()
     }
 }
 
 /// Orders what was seen from worst to best.
-fn badness(seen: &Seen) -> u8 {
+fn badness(seen: &CheckResult) -> u8 {
     match seen {
-        Seen::Fails(_) => 0,
-        Seen::Unseen(_) => 1,
-        Seen::Holds => 2,
+        CheckResult::Fail(_) => 0,
+        CheckResult::NotChecked(_) => 1,
+        CheckResult::Pass => 2,
     }
 }
 
 impl Answer {
-    fn seen(&self, material: &str) -> Seen {
+    fn seen(&self, material: &str) -> CheckResult {
         let finding = self.finding.trim();
         match self.status {
             Status::Fail if finding.is_empty() => {
-                Seen::Unseen("the model says FAIL and not why".to_owned())
+                CheckResult::NotChecked("the model says FAIL and not why".to_owned())
             }
-            Status::Fail => Seen::Fails(finding.to_owned()),
-            Status::CannotTell => Seen::Unseen("the model cannot tell".to_owned()),
-            Status::Pass if !is_in(&self.quote, material) => {
-                Seen::Unseen("the model says PASS, and what it quotes is not there".to_owned())
-            }
-            Status::Pass => Seen::Holds,
+            Status::Fail => CheckResult::Fail(finding.to_owned()),
+            Status::CannotTell => CheckResult::NotChecked("the model cannot tell".to_owned()),
+            Status::Pass if !is_in(&self.quote, material) => CheckResult::NotChecked(
+                "the model says PASS, and what it quotes is not there".to_owned(),
+            ),
+            Status::Pass => CheckResult::Pass,
         }
     }
 }
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
     use crate::item::Verified;
 
-    fn seen(answers: &str) -> Seen {
+    fn seen(answers: &str) -> CheckResult {
         let item = Item {
             id: "a-1".parse().expect("it is a name"),
             scope: Scope::All,
@@ -191,10 +192,10 @@ mod tests {
                 r#"{{"id": "a-1", "status": "PASS", "finding": "", "quote": "{quote}"}}"#
             ))
         };
-        assert_eq!(pass("- The answer is kept"), Seen::Holds);
-        assert_eq!(pass("## M1\\n- The answer is kept"), Seen::Holds);
+        assert_eq!(pass("- The answer is kept"), CheckResult::Pass);
+        assert_eq!(pass("## M1\\n- The answer is kept"), CheckResult::Pass);
         for made_up in ["- The answer is lost", "", " ", "M1"] {
-            assert!(matches!(pass(made_up), Seen::Unseen(_)), "{made_up}");
+            assert!(matches!(pass(made_up), CheckResult::NotChecked(_)), "{made_up}");
         }
     }
 
@@ -203,9 +204,9 @@ mod tests {
         let pass = r#"{"id": "a-1", "status": "PASS", "quote": "The answer is kept"}"#;
         let fail = r#"{"id": "a-1", "status": "FAIL", "finding": "It is not."}"#;
         let other = r#"{"id": "b-1", "status": "PASS", "quote": "The answer is kept"}"#;
-        assert_eq!(seen(&format!("{pass}, {fail}")), Seen::Fails("It is not.".to_owned()));
-        assert!(matches!(seen(other), Seen::Unseen(_)));
+        assert_eq!(seen(&format!("{pass}, {fail}")), CheckResult::Fail("It is not.".to_owned()));
+        assert!(matches!(seen(other), CheckResult::NotChecked(_)));
         let why_not = r#"{"id": "a-1", "status": "FAIL", "finding": " "}"#;
-        assert!(matches!(seen(why_not), Seen::Unseen(_)));
+        assert!(matches!(seen(why_not), CheckResult::NotChecked(_)));
     }
 }

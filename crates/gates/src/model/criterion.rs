@@ -12,7 +12,7 @@ use super::ModelJudge;
 use super::answer::object_in;
 use super::material::Material;
 use crate::reconcile::{CriterionJudge, Judgement, Question};
-use crate::subject::Subject;
+use crate::subject::{Subject, SubjectJudge};
 
 const RECONCILING: &str = include_str!("reconciling.md");
 
@@ -46,6 +46,12 @@ enum Status {
     Met,
     NotMet,
     CannotTell,
+}
+
+impl SubjectJudge for ModelJudge {
+    fn criterion_judge<'s>(&'s self, subject: &'s Subject<'_>) -> Box<dyn CriterionJudge + 's> {
+        Box::new(ModelCriterionJudge { judge: self, subject, memory: None })
+    }
 }
 
 impl CriterionJudge for ModelCriterionJudge<'_, '_> {

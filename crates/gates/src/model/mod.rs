@@ -19,10 +19,10 @@ use serde_json::{Value, json};
 use self::answer::{Answers, Proposals};
 pub use self::criterion::ModelCriterionJudge;
 use self::material::Material;
-use crate::checks::Seen;
 use crate::gate::Proposed;
 use crate::item::Item;
 use crate::phase::Phase;
+use crate::result::CheckResult;
 use crate::subject::Subject;
 use crate::verifier::Judge;
 
@@ -47,8 +47,9 @@ pub struct ModelJudge {
 }
 
 impl Judge for ModelJudge {
-    fn judge(&self, phase: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<Seen> {
-        let unseen = |why: String| items.iter().map(|_| Seen::Unseen(why.clone())).collect();
+    fn judge(&self, phase: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<CheckResult> {
+        let unseen =
+            |why: String| items.iter().map(|_| CheckResult::NotChecked(why.clone())).collect();
         let material = match Material::of(phase, subject, items) {
             Ok(material) => material,
             Err(why) => return unseen(why),

@@ -4,8 +4,9 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::json_keys::{CRITERIA, MILESTONES, Object, PARTS, folded};
 use super::names::{self, Unit};
 use super::reasons::{self, Told, is_nothing};
 use super::{
@@ -13,8 +14,6 @@ use super::{
     evidence, json_keys, paths,
 };
 use crate::unique_json;
-
-pub(super) type Object = Map<String, Value>;
 
 /// The name of a text in an object.
 const TEXT: [&str; 12] = [
@@ -72,21 +71,6 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
         ..Plan::default()
     })
 }
-
-pub(super) const MILESTONES: [&str; 5] = ["milestones", "phases", "stages", "steps", "tasks"];
-
-/// The names of lists with parts of a milestone, which may be milestones themselves.
-pub(super) const PARTS: [&str; 12] = [
-    "milestones", "phases", "stages", "steps", "tasks", "sub_milestones", "subtasks", "sub_tasks",
-    "sub_phases", "substeps", "sub_steps", "children",
-];
-
-/// The names of lists of criteria.
-pub(super) const CRITERIA: [&str; 13] = [
-    "acceptance_criteria", "acceptance_criterion", "success_criteria", "exit_criteria",
-    "completion_criteria", "done_criteria", "criteria", "acceptance", "done_when",
-    "definition_of_done", "dod", "conditions_of_satisfaction", "must_have",
-];
 
 /// Returns the fields with milestones, phases or steps that are not read because another field has
 /// them.
@@ -192,11 +176,6 @@ fn get<'a>(object: &'a Object, names: &[&str]) -> Option<&'a Value> {
         let name = folded(name);
         object.iter().find(|(key, value)| folded(key) == name && !value.is_null()).map(|(_, v)| v)
     })
-}
-
-/// `acceptance_criteria`, `acceptanceCriteria` and `Acceptance Criteria` are one.
-pub(super) fn folded(key: &str) -> String {
-    key.chars().take(60).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Returns the entries of a list; of an object its values, each with its key.

@@ -2,11 +2,32 @@
 //!
 //! A list under a key that is not known may be what the plan asks for, so it is named and never dropped.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::json::{CRITERIA, MILESTONES, Object, PARTS, folded};
 use super::reasons::REASON_KEYS;
 use super::{UnreadKind, UnreadLine};
+
+pub(super) type Object = Map<String, Value>;
+
+pub(super) const MILESTONES: [&str; 5] = ["milestones", "phases", "stages", "steps", "tasks"];
+
+/// The names of lists with parts of a milestone, which may be milestones themselves.
+pub(super) const PARTS: [&str; 12] = [
+    "milestones", "phases", "stages", "steps", "tasks", "sub_milestones", "subtasks", "sub_tasks",
+    "sub_phases", "substeps", "sub_steps", "children",
+];
+
+/// The names of lists of criteria.
+pub(super) const CRITERIA: [&str; 13] = [
+    "acceptance_criteria", "acceptance_criterion", "success_criteria", "exit_criteria",
+    "completion_criteria", "done_criteria", "criteria", "acceptance", "done_when",
+    "definition_of_done", "dod", "conditions_of_satisfaction", "must_have",
+];
+
+/// `acceptance_criteria`, `acceptanceCriteria` and `Acceptance Criteria` are one.
+pub(super) fn folded(key: &str) -> String {
+    key.chars().take(60).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
 
 /// The object that a key stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

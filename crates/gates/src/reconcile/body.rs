@@ -4,7 +4,7 @@
 
 use assay_rules::TestEffect;
 
-use crate::checks::lexed::{Language, Lexed};
+use crate::facts::lexer::{Language, Lexed};
 
 /// Conditions that never hold, as they stand behind `if` or `while` without blanks and brackets.
 const NEVER: [&str; 9] =

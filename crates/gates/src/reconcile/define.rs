@@ -4,8 +4,8 @@
 use assay_rules::{DefinitionKind, Reach, SymbolDefinition, TestEffect};
 
 use super::Place;
-use super::search::is_word;
-use crate::checks::lexed::Language;
+use super::word::is_word;
+use crate::facts::lexer::Language;
 use crate::kinds::ending;
 
 /// A place where a name is defined.

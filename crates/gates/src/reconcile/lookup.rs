@@ -8,12 +8,13 @@ use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_rules::{Reach, TestEffect, WithSymbols};
 
-use super::claim::{Claim, Defined, Reading, Reference};
 use super::define::{Definition, VALUES};
-use super::search::{Search, definitions_in, is_word};
+use super::search::{Search, definitions_in};
+use super::word::is_word;
 use super::{Answer, Evidence, Place};
-use crate::checks::lexed::{Language, Lexed};
-use crate::checks::tree_index::TreeIndex;
+use crate::claim::{Claim, Defined, Reading, Reference};
+use crate::facts::lexer::{Language, Lexed};
+use crate::facts::tree_index::TreeIndex;
 use crate::quote::quoted;
 
 /// The words where a criterion goes beyond what code can decide.

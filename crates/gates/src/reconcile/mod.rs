@@ -5,22 +5,22 @@
 //! that stands in the tree. Nothing that a plan names is run.
 
 mod body;
-mod claim;
 mod define;
 mod judge;
 mod lookup;
 mod search;
 mod text;
+mod word;
 
 use assay_findings::ground::Tree;
 use serde::Serialize;
 
-use crate::checks::tree_index::TreeIndex;
-use crate::checks::written::{holds_added, squeezed};
+use crate::claim::Reading;
+use crate::facts::squeezed_lines::{holds_added, squeezed};
+use crate::facts::tree_index::TreeIndex;
 use crate::plan::patch::{FilePatch, Patch, read};
 use crate::plan::{Criterion, Milestone, Plan};
 pub(crate) use body::asserts_on;
-use claim::Reading;
 pub use judge::{CriterionJudge, Judgement, Question};
 use lookup::Lookup;
 use search::Search;
@@ -232,11 +232,6 @@ impl Reconciliation {
             || !self.removed.is_empty()
             || self.milestones.iter().any(is_failed)
     }
-}
-
-/// Returns true if a text says something that code can decide.
-pub fn is_claim(text: &str) -> bool {
-    Reading::of(text.trim_end_matches(':')).claim.is_some()
 }
 
 /// Compares a plan, and where it lies from the root, with a tree. What code cannot tell a judge is

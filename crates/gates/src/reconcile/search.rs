@@ -9,10 +9,11 @@ use assay_rules::{Reach, SymbolDefinition, TestEffect, TestFunction, definitions
 
 use super::Place;
 use super::body::{self, TestBody};
-use super::claim::{Claim, Reading, Reference};
 use super::define::{Defined, Definition};
-use crate::checks::lexed::{Language, Lexed};
-use crate::checks::tree_index::TreeIndex;
+use super::word::is_word;
+use crate::claim::{Claim, Reading, Reference};
+use crate::facts::lexer::{Language, Lexed};
+use crate::facts::tree_index::TreeIndex;
 use crate::kinds::ending;
 
 /// Longer files are data.
@@ -232,17 +233,6 @@ fn defined_by_grammar(path: &RepoPath, text: &str) -> HashMap<(u32, String), (De
 fn test_on<'t>(tests: &'t [TestFunction], line: u32, name: &str) -> Option<&'t TestFunction> {
     let mut on_line = tests.iter().filter(|test| test.line == line);
     on_line.find(|test| test.name.starts_with(name))
-}
-
-/// Returns true if a hit is a word of its own.
-pub(super) fn is_word(line: &str, start: usize, end: usize) -> bool {
-    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
-    let word = &line[start..end];
-    let joins = |outside: Option<char>, inside: Option<char>| {
-        outside.is_some_and(is_letter) && inside.is_some_and(is_letter)
-    };
-    !joins(line[..start].chars().next_back(), word.chars().next())
-        && !joins(line[end..].chars().next(), word.chars().next_back())
 }
 
 /// Returns true if a name stands as the title of a test: `it("name"`, `test('name'`, `t.Run("name"`.

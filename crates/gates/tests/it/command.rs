@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use assay_gates::checks::Seen;
 use assay_gates::command::{AnswerForm, CommandVerifier};
 use assay_gates::item::{Item, Severity, Verified};
 use assay_gates::phase::Phase;
+use assay_gates::result::CheckResult;
 use expect_test::{Expect, expect};
 
 fn check(answer: AnswerForm, script: &str, expected: Expect) {
@@ -27,9 +27,9 @@ fn check(answer: AnswerForm, script: &str, expected: Expect) {
         result: Verified::Todo,
     };
     let said = match verifier.look(Phase::PlanDocs, &item, Some("docs/plan.md")) {
-        Seen::Holds => "holds".to_owned(),
-        Seen::Fails(why) => format!("fails: {why}"),
-        Seen::Unseen(why) => format!("unseen: {why}"),
+        CheckResult::Pass => "holds".to_owned(),
+        CheckResult::Fail(why) => format!("fails: {why}"),
+        CheckResult::NotChecked(why) => format!("unseen: {why}"),
     };
     expected.assert_eq(&said);
 }

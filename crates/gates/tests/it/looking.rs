@@ -1,10 +1,11 @@
 //! What the checks of a phase say of a subject, as text.
 
 use assay_change::{Change, Scope as Reviewed, Selection};
-use assay_gates::checks::{self, Check, Seen};
+use assay_gates::checks::{self, Check};
 use assay_gates::item::Scope;
 use assay_gates::phase::Phase;
 use assay_gates::plan::{self, Milestone, Plan, PlannedDiff};
+use assay_gates::result::CheckResult;
 use assay_gates::subject::Subject;
 use assay_testkit::Repository;
 
@@ -24,11 +25,11 @@ fn severity(check: &Check) -> String {
     serde_json::to_value(check.severity).unwrap().as_str().unwrap().to_owned()
 }
 
-fn shown(seen: Seen) -> String {
+fn shown(seen: CheckResult) -> String {
     match seen {
-        Seen::Holds => "holds".to_owned(),
-        Seen::Fails(why) => format!("FAILS: {why}"),
-        Seen::Unseen(why) => format!("unseen: {why}"),
+        CheckResult::Pass => "holds".to_owned(),
+        CheckResult::Fail(why) => format!("FAILS: {why}"),
+        CheckResult::NotChecked(why) => format!("unseen: {why}"),
     }
 }
 
@@ -40,7 +41,7 @@ pub(crate) fn failures(phase: Phase, name: &str, plan: &str, tree: &str) -> Stri
     let mut out = String::new();
     for check in checks::of(phase) {
         for target in (check.targets)(&subject) {
-            if let Seen::Fails(why) = (check.look)(&subject, &target.scope) {
+            if let CheckResult::Fail(why) = (check.look)(&subject, &target.scope) {
                 assert!(!why.contains('\n'), "one line: {why}");
                 let (_, name) = check.key.split_once('/').unwrap();
                 out += &format!("{} {} {name}: {why}\n", severity(check), target.scope);

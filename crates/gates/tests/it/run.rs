@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::path::Path;
 
 use assay_gates::bar::{Bar, BuiltIn};
-use assay_gates::checks::Seen;
 use assay_gates::digest::Digest;
 use assay_gates::gate::{Earlier, Gate, GateError, Proposed};
 use assay_gates::guide::Instruction;
@@ -12,6 +11,7 @@ use assay_gates::item::{Item, Severity};
 use assay_gates::keep::Keep;
 use assay_gates::phase::Phase;
 use assay_gates::plan::Plan;
+use assay_gates::result::CheckResult;
 use assay_gates::run::{Ending, Fixing, Hear, Ran, Work, run};
 use assay_gates::subject::Subject;
 use assay_gates::verifier::{Judge, Verifiers};
@@ -29,12 +29,12 @@ const STRICT: Bar = Bar { built_in: BuiltIn::Optional, ..Bar::STRICT };
 struct Reader;
 
 impl Judge for Reader {
-    fn judge(&self, _: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<Seen> {
+    fn judge(&self, _: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<CheckResult> {
         let (plan, _) = subject.plan.unwrap();
         let seen = match plan.text.as_str() {
-            "good" => Seen::Holds,
-            "unreadable" => Seen::Unseen("it cannot be read".to_owned()),
-            text => Seen::Fails(format!("it says {text}")),
+            "good" => CheckResult::Pass,
+            "unreadable" => CheckResult::NotChecked("it cannot be read".to_owned()),
+            text => CheckResult::Fail(format!("it says {text}")),
         };
         vec![seen; items.len()]
     }

@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use std::thread;
 
 use assay_gates::beside::{By, MadeFrom};
-use assay_gates::checks::Seen;
 use assay_gates::gate::{Earlier, Gate, GateError, Proposed, Release};
 use assay_gates::item::{Item, Scope, Severity, Verified};
-use assay_gates::keep::KeepError;
 use assay_gates::phase::Phase;
 use assay_gates::plan::Plan;
+use assay_gates::result::CheckResult;
 use assay_gates::standing::Outcome;
+use assay_gates::store_error::StoreError;
 use assay_gates::subject::Subject;
 use assay_gates::text::write::verified;
 use assay_gates::verifier::{Judge, Verifiers, groups, lanes};
@@ -220,7 +220,7 @@ fn verifying_often_does_not_lower_the_bar_and_fixing_does_not_raise_it() {
 fn without_a_list_or_with_one_that_cannot_be_read_there_is_no_pass() {
     let bench = Bench::new();
     let verify = || bench.on(|gate| gate.verify(Verifiers::default()).map(|gate| gate.standing));
-    assert!(matches!(verify(), Err(GateError::Keep(KeepError::Missing { .. }))));
+    assert!(matches!(verify(), Err(GateError::Keep(StoreError::Missing { .. }))));
     bench.decompose(vec![item("a", "*", "one")]);
     bench.update("a", Verified::Pass).unwrap();
     assert_eq!(verify().unwrap().outcome, Outcome::Pass);
@@ -229,15 +229,15 @@ fn without_a_list_or_with_one_that_cannot_be_read_there_is_no_pass() {
     let whole = std::fs::read(&path).unwrap();
     for spoiled in [&whole[..whole.len() / 2], b"", b"\xff\xfe", b"{}"] {
         std::fs::write(&path, spoiled).unwrap();
-        assert!(matches!(verify(), Err(GateError::Keep(KeepError::Unreadable { .. }))));
+        assert!(matches!(verify(), Err(GateError::Keep(StoreError::Unreadable { .. }))));
         assert_eq!(std::fs::read(&path).unwrap(), spoiled, "it is not written over");
     }
     std::fs::write(&path, &whole).unwrap();
     let kept = std::fs::read(&beside).unwrap();
     std::fs::write(&beside, &kept[..kept.len() / 2]).unwrap();
-    assert!(matches!(verify(), Err(GateError::Keep(KeepError::State(_)))));
+    assert!(matches!(verify(), Err(GateError::Keep(StoreError::State(_)))));
     std::fs::remove_file(&beside).unwrap();
-    assert!(matches!(verify(), Err(GateError::Keep(KeepError::Unreadable { .. }))));
+    assert!(matches!(verify(), Err(GateError::Keep(StoreError::Unreadable { .. }))));
     std::fs::write(&path, String::from_utf8(whole).unwrap().replace("PASS", "TODO")).unwrap();
     assert_ne!(
         verify().unwrap().outcome,
@@ -298,12 +298,12 @@ fn groups_are_about_as_large_as_asked_for_and_not_too_many() {
 
 /// Answers as it is told, and remembers what it was asked about.
 struct Told {
-    seen: Seen,
+    seen: CheckResult,
     asked: Mutex<Vec<Vec<String>>>,
 }
 
 impl Judge for Told {
-    fn judge(&self, _: Phase, _: &Subject<'_>, items: &[&Item]) -> Vec<Seen> {
+    fn judge(&self, _: Phase, _: &Subject<'_>, items: &[&Item]) -> Vec<CheckResult> {
         self.asked.lock().unwrap().push(items.iter().map(|item| item.id.to_string()).collect());
         vec![self.seen.clone(); items.len()]
     }
@@ -313,7 +313,7 @@ impl Judge for Told {
     }
 }
 
-fn judged_by(bench: &Bench, seen: Seen) -> (String, Vec<Vec<String>>) {
+fn judged_by(bench: &Bench, seen: CheckResult) -> (String, Vec<Vec<String>>) {
     let judge = Told { seen, asked: Mutex::default() };
     let verifiers = Verifiers { judge: Some(&judge), ..Verifiers::default() };
     let text = bench.on(|gate| verified(&gate.verify(verifiers).unwrap().standing));
@@ -325,12 +325,12 @@ fn a_judge_is_asked_about_what_nobody_else_verifies_and_not_twice_about_the_same
     let bench = Bench::new();
     let by_code = Proposed { by: Some(By::Code("gone".to_owned())), ..item("c", "*", "code") };
     bench.decompose(vec![item("a", "*", "one"), item("b", "*", "two"), by_code]);
-    let (text, asked) = judged_by(&bench, Seen::Fails("no".to_owned()));
+    let (text, asked) = judged_by(&bench, CheckResult::Fail("no".to_owned()));
     assert_eq!(asked, [["a"], ["b"]]);
     assert!(text.contains("3 total, 0 PASS, 2 FAIL, 1 TODO"), "{text}");
-    assert_eq!(judged_by(&bench, Seen::Holds).1, [[""; 0]; 0], "the content is the same");
+    assert_eq!(judged_by(&bench, CheckResult::Pass).1, [[""; 0]; 0], "the content is the same");
     bench.edit("two");
-    let (text, asked) = judged_by(&bench, Seen::Holds);
+    let (text, asked) = judged_by(&bench, CheckResult::Pass);
     assert_eq!(asked, [["a"], ["b"]]);
     assert!(text.contains("3 total, 2 PASS, 0 FAIL, 1 TODO"), "{text}");
 }
@@ -339,7 +339,7 @@ fn a_judge_is_asked_about_what_nobody_else_verifies_and_not_twice_about_the_same
 fn a_judge_that_breaks_down_leaves_its_items_open() {
     let bench = Bench::new();
     bench.decompose(vec![item("a", "*", "one")]);
-    let (text, _) = judged_by(&bench, Seen::Unseen("no answer".to_owned()));
+    let (text, _) = judged_by(&bench, CheckResult::NotChecked("no answer".to_owned()));
     assert!(text.contains("Items: 1 total, 0 PASS, 0 FAIL, 1 TODO"), "{text}");
 }
 

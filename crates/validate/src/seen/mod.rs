@@ -16,8 +16,9 @@ use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::{Reason, Rule, State};
+use assay_gates::claim::is_claim;
 use assay_gates::plan::{Criterion as PlanCriterion, Milestone, Plan};
-use assay_gates::reconcile::{Answer, CriterionJudge, Judgement, Question, is_claim, reconcile};
+use assay_gates::reconcile::{Answer, CriterionJudge, Judgement, Question, reconcile};
 
 pub(crate) use self::again::of_same_tree;
 pub use self::checks::{of_checks, tests_passed};

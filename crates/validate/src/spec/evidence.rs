@@ -2,7 +2,7 @@
 
 use super::claim::{TestClaim, plain_criterion};
 use super::page_claim::PageClaim;
-use assay_gates::reconcile::is_claim;
+use assay_gates::claim::is_claim;
 
 /// Returns true if the code or the pages of a tree decide a criterion, or tests whose passing is all
 /// that the criterion says.

@@ -5,8 +5,8 @@ mod python;
 #[cfg(test)]
 mod tests;
 
-use super::lexed::Language;
 use super::source::Source;
+use crate::facts::lexer::Language;
 
 /// So many lines of attributes or of a signature are looked over.
 const MAX_LINES: usize = 60;

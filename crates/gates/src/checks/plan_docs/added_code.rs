@@ -3,29 +3,30 @@
 use super::documents::diffed;
 use crate::checks::say::{at, on_milestones};
 use crate::checks::source::Source;
-use crate::checks::{Seen, comments, documented};
+use crate::checks::{comments, documented};
 use crate::item::Scope;
 use crate::quote::quoted;
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// Looks for public items without a doc comment.
-pub(super) fn look_for_bare_items(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_for_bare_items(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     look_for(subject, "Public items have no doc comment", |source| {
         documented::undocumented(source).into_iter().map(|(at, _)| at).collect()
     })
 }
 
 /// Looks for comments that leave something open.
-pub(super) fn look_for_todos(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_for_todos(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     look_for(subject, "Added comments leave something open", comments::open)
 }
 
 /// Looks for comments that tell what was before.
-pub(super) fn look_for_history(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_for_history(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     look_for(subject, "Added comments tell history", comments::history)
 }
 
-fn look_for(subject: &Subject<'_>, what: &str, find: fn(&Source<'_>) -> Vec<usize>) -> Seen {
+fn look_for(subject: &Subject<'_>, what: &str, find: fn(&Source<'_>) -> Vec<usize>) -> CheckResult {
     on_milestones(subject, |plan| {
         let mut told = Vec::new();
         for file in diffed(subject) {
@@ -38,6 +39,6 @@ fn look_for(subject: &Subject<'_>, what: &str, find: fn(&Source<'_>) -> Vec<usiz
                 }));
             }
         }
-        Seen::under(what, told)
+        CheckResult::under(what, told)
     })
 }

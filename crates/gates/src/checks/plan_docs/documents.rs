@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use crate::checks::Seen;
 use crate::checks::known::Known;
 use crate::checks::links::Links;
 use crate::checks::markdown;
@@ -12,6 +11,7 @@ use crate::kinds::{is_code, is_document, is_markdown, names_a_file};
 use crate::plan::Plan;
 use crate::plan::patch::{FilePatch, Mark};
 use crate::quote::quoted;
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// The words by which a plan names documents.
@@ -27,21 +27,21 @@ pub(super) fn diffed<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s F
 }
 
 /// Looks for references to decisions that are not in the log.
-pub(super) fn look_at_decisions(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_at_decisions(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_milestones(subject, |plan| {
-        let Some(log) = subject.log() else { return Seen::Holds };
+        let Some(log) = subject.log() else { return CheckResult::Pass };
         let mut told = HashSet::new();
         let mut missing = Vec::new();
         for (line, text) in (1..).zip(plan.text.lines()) {
             let once = log.missing(text).into_iter().filter(|id| told.insert(id.clone()));
             missing.extend(once.map(|id| format!("{}{}", quoted(&id), at(plan, line))));
         }
-        Seen::under("Decisions are referred to that are not in the log", missing)
+        CheckResult::under("Decisions are referred to that are not in the log", missing)
     })
 }
 
 /// Looks whether a plan that changes code names documents too.
-pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_milestones(subject, |plan| {
         let named = plan.milestones.iter().flat_map(|milestone| milestone.files.iter().cloned());
         let paths: Vec<String> =
@@ -52,11 +52,11 @@ pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> Seen {
             || paths.iter().any(|path| is_document(path))
             || speaks_of_documents(plan)
         {
-            return Seen::Holds;
+            return CheckResult::Pass;
         }
         let mut code: Vec<String> = code.into_iter().map(|path| quoted(path)).collect();
         code.sort_unstable();
-        Seen::under("Code changes and no document is named", code)
+        CheckResult::under("Code changes and no document is named", code)
     })
 }
 
@@ -94,7 +94,7 @@ fn names_documents(word: &str) -> bool {
 }
 
 /// Looks for links in the Markdown that diffs add that lead to no file.
-pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_milestones(subject, |plan| {
         let mut links = Links::new(Known::planned(subject));
         let mut dead = Vec::new();
@@ -106,13 +106,13 @@ pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
                 match links.dead(file.path(), &target) {
                     Ok(Some(_)) => {}
                     Ok(None) => continue,
-                    Err(error) => return Seen::Unseen(error.to_string()),
+                    Err(error) => return CheckResult::NotChecked(error.to_string()),
                 }
                 let line = added.get(number as usize - 1).and_then(|line| line.at.in_plan());
                 let (target, path) = (quoted(&target), quoted(file.path()));
                 dead.push(format!("{target} in {path}{}", at(plan, line.unwrap_or(0))));
             }
         }
-        Seen::under("Links in added Markdown lead nowhere", dead)
+        CheckResult::under("Links in added Markdown lead nowhere", dead)
     })
 }

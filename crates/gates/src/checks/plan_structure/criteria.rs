@@ -1,10 +1,10 @@
 //! Acceptance criteria: that there are any, and that anybody can tell whether they hold.
 
 use super::milestones::look_at;
-use crate::checks::Seen;
 use crate::checks::say::{at, on_plan};
 use crate::item::Scope;
 use crate::quote::quoted;
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// The words for something in place of what is seen when it holds.
@@ -25,20 +25,20 @@ const FILLERS: [&str; 25] = [
 const MAX_VAGUE_WORDS: usize = 5;
 
 /// Looks whether a milestone has criteria.
-pub(super) fn look_for_any(subject: &Subject<'_>, scope: &Scope) -> Seen {
+pub(super) fn look_for_any(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     look_at(subject, scope, |_, milestone| {
         if milestone.criteria.is_empty() {
             let text =
                 "Acceptance criteria missing. Need success conditions and verification steps.";
-            Seen::Fails(text.to_owned())
+            CheckResult::Fail(text.to_owned())
         } else {
-            Seen::Holds
+            CheckResult::Pass
         }
     })
 }
 
 /// Looks for criteria of which nobody can tell whether they hold.
-pub(super) fn look_for_vague_ones(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_for_vague_ones(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let mut vague = Vec::new();
         for milestone in &plan.milestones {
@@ -48,7 +48,7 @@ pub(super) fn look_for_vague_ones(subject: &Subject<'_>, _: &Scope) -> Seen {
                 vague.push(format!("{} in {}{line}", quoted(&criterion.text), milestone.id));
             }
         }
-        Seen::under("Nobody can tell whether these hold", vague)
+        CheckResult::under("Nobody can tell whether these hold", vague)
     })
 }
 

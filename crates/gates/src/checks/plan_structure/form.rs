@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::checks::markers::markers;
-use crate::checks::say::{at, lines_of_text, listed, on_plan, whole};
-use crate::checks::{Seen, Target, whitespace};
+use crate::checks::say::{at, lines_of_text, on_plan, whole};
+use crate::checks::{Target, whitespace};
 use crate::item::Scope;
 use crate::quote::quoted;
+use crate::result::{CheckResult, listed};
 use crate::subject::Subject;
 
 /// Returns the whole plan as a target if it is Markdown: JSON has no form to look at.
@@ -16,16 +17,16 @@ pub(super) fn whole_markdown(subject: &Subject<'_>, check: &str) -> Vec<Target> 
 }
 
 /// Looks for markers of a merge that was not finished. Between fences they are an example.
-pub(super) fn look_for_conflicts(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_for_conflicts(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let found = markers(lines_of_text(plan), true).into_iter();
         let told = found.map(|(number, line)| format!("{}{}", quoted(line), at(plan, number)));
-        Seen::under("Merge conflict markers are left", told.collect())
+        CheckResult::under("Merge conflict markers are left", told.collect())
     })
 }
 
 /// Looks for headings that are more than one level below the one before.
-pub(super) fn look_at_headings(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_at_headings(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let pairs = plan.headings.iter().zip(plan.headings.iter().skip(1));
         let skips = pairs.filter(|(before, heading)| heading.level > before.level + 1);
@@ -33,21 +34,21 @@ pub(super) fn look_at_headings(subject: &Subject<'_>, _: &Scope) -> Seen {
             let (text, line) = (quoted(&heading.text), at(plan, heading.line));
             format!("{text} goes from level {} to {}{line}", before.level, heading.level)
         });
-        Seen::under("Headings skip a level", told.collect())
+        CheckResult::under("Headings skip a level", told.collect())
     })
 }
 
 /// Looks for fences that are not closed.
-pub(super) fn look_at_fences(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_at_fences(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let open = plan.fences.iter().filter(|fence| !fence.is_closed);
         let told = open.map(|fence| format!("line {}", fence.first));
-        Seen::under("Fences are not closed", told.collect())
+        CheckResult::under("Fences are not closed", told.collect())
     })
 }
 
 /// Counts lines with white space that nobody sees.
-pub(super) fn look_at_white_space(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_at_white_space(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let mut faults: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (number, line) in lines_of_text(plan) {
@@ -58,6 +59,6 @@ pub(super) fn look_at_white_space(subject: &Subject<'_>, _: &Scope) -> Seen {
         let told = faults.into_iter();
         let told =
             told.map(|(what, lines)| format!("{} with {what} ({})", lines.len(), listed(&lines)));
-        Seen::under("Stray white space in lines", told.collect())
+        CheckResult::under("Stray white space in lines", told.collect())
     })
 }

@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::checks::say::{at, listed, on_plan};
-use crate::checks::{Seen, Target};
+use crate::checks::Target;
+use crate::checks::say::{at, on_plan};
 use crate::item::Scope;
 use crate::kinds::is_document;
 use crate::plan::{Milestone, Plan};
 use crate::quote::{named, quoted};
+use crate::result::{CheckResult, listed};
 use crate::subject::Subject;
 
 /// More criteria than this are not verified by anybody in one go.
@@ -31,11 +32,11 @@ pub(super) fn each(subject: &Subject<'_>, check: &str) -> Vec<Target> {
 pub(super) fn look_at(
     subject: &Subject<'_>,
     scope: &Scope,
-    look: impl Fn(&Plan, &Milestone) -> Seen,
-) -> Seen {
+    look: impl Fn(&Plan, &Milestone) -> CheckResult,
+) -> CheckResult {
     on_plan(subject, |plan| {
         let Scope::Milestone(id) = scope else {
-            return Seen::Unseen(format!(
+            return CheckResult::NotChecked(format!(
                 "The scope {} is no milestone.",
                 quoted(&scope.to_string())
             ));
@@ -43,23 +44,23 @@ pub(super) fn look_at(
         let mut found = plan.named(id).map(|milestone| look(plan, milestone)).peekable();
         if found.peek().is_none() {
             let id = named(id);
-            return Seen::Fails(format!(
+            return CheckResult::Fail(format!(
                 "Milestone {id} is no longer in the plan, so nothing of it can be verified."
             ));
         }
-        found.find(|seen| *seen != Seen::Holds).unwrap_or(Seen::Holds)
+        found.find(|seen| *seen != CheckResult::Pass).unwrap_or(CheckResult::Pass)
     })
 }
 
 /// Looks whether there are milestones, each with an id of its own.
-pub(super) fn look_at_ids(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_at_ids(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         if plan.milestones.is_empty() {
-            return Seen::Fails("The plan has no milestones.".to_owned());
+            return CheckResult::Fail("The plan has no milestones.".to_owned());
         }
         if plan.milestones.len() > MAX_MILESTONES {
             let count = plan.milestones.len();
-            return Seen::Fails(format!(
+            return CheckResult::Fail(format!(
                 "The plan has {count} milestones, at most {MAX_MILESTONES}."
             ));
         }
@@ -75,15 +76,15 @@ pub(super) fn look_at_ids(subject: &Subject<'_>, _: &Scope) -> Seen {
             }
         }
         let unread = plan.unread.iter().map(ToString::to_string).collect();
-        match Seen::under("Milestones share an id", twice) {
-            Seen::Holds => Seen::under("Parts of the plan are not read", unread),
-            seen @ (Seen::Fails(_) | Seen::Unseen(_)) => seen,
+        match CheckResult::under("Milestones share an id", twice) {
+            CheckResult::Pass => CheckResult::under("Parts of the plan are not read", unread),
+            seen @ (CheckResult::Fail(_) | CheckResult::NotChecked(_)) => seen,
         }
     })
 }
 
 /// Looks whether milestones wait for what exists, and not for each other.
-pub(super) fn look_at_order(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_at_order(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let known: HashSet<&str> = plan.milestones.iter().map(|m| m.id.as_str()).collect();
         let mut problems = Vec::new();
@@ -100,7 +101,7 @@ pub(super) fn look_at_order(subject: &Subject<'_>, _: &Scope) -> Seen {
         if let Some(circle) = circle(plan) {
             problems.push(format!("milestones wait for each other: {circle}"));
         }
-        Seen::under("The order cannot be kept", problems)
+        CheckResult::under("The order cannot be kept", problems)
     })
 }
 
@@ -166,27 +167,31 @@ fn shortened(circle: &[&str]) -> String {
 }
 
 /// Looks whether a milestone names files.
-pub(super) fn look_for_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
+pub(super) fn look_for_files(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     look_at(subject, scope, |_, milestone| {
         if milestone.files.is_empty() {
-            Seen::Fails("No files named. Nobody can tell what the milestone touches.".to_owned())
+            CheckResult::Fail(
+                "No files named. Nobody can tell what the milestone touches.".to_owned(),
+            )
         } else {
-            Seen::Holds
+            CheckResult::Pass
         }
     })
 }
 
 /// Looks whether a milestone names tests, or a criterion of it does. One that touches documents
 /// alone needs none.
-pub(super) fn look_for_tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
+pub(super) fn look_for_tests(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     look_at(subject, scope, |_, milestone| {
         let in_criteria = milestone.criteria.iter().any(|criterion| names_a_test(&criterion.text));
         let is_documents =
             !milestone.files.is_empty() && milestone.files.iter().all(|f| is_document(f));
         if in_criteria || is_documents || !milestone.tests.is_empty() {
-            Seen::Holds
+            CheckResult::Pass
         } else {
-            Seen::Fails("No tests named, neither for the milestone nor in its criteria.".to_owned())
+            CheckResult::Fail(
+                "No tests named, neither for the milestone nor in its criteria.".to_owned(),
+            )
         }
     })
 }
@@ -201,7 +206,7 @@ fn names_a_test(text: &str) -> bool {
 }
 
 /// Looks for milestones with one title, and for criteria of one milestone with one text.
-pub(super) fn look_for_duplicates(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_for_duplicates(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let mut twice = Vec::new();
         let titles = plan.milestones.iter().filter(|milestone| !milestone.title.is_empty());
@@ -219,7 +224,7 @@ pub(super) fn look_for_duplicates(subject: &Subject<'_>, _: &Scope) -> Seen {
                 ));
             }
         }
-        Seen::under("The same stands there twice", twice)
+        CheckResult::under("The same stands there twice", twice)
     })
 }
 
@@ -245,7 +250,7 @@ fn doubles<'a, T>(
 }
 
 /// Looks for milestones that are too large.
-pub(super) fn look_at_size(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_at_size(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let mut large = Vec::new();
         for milestone in &plan.milestones {
@@ -267,6 +272,6 @@ pub(super) fn look_at_size(subject: &Subject<'_>, _: &Scope) -> Seen {
                 ));
             }
         }
-        Seen::under("Milestones are too large", large)
+        CheckResult::under("Milestones are too large", large)
     })
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use crate::checks::Seen;
 use crate::checks::say::{at, is_code, on_plan};
 use crate::item::Scope;
 use crate::plan::{Milestone, Plan};
 use crate::quote::quoted;
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// Words that stand for something that is not known yet, wherever they stand.
@@ -25,7 +25,7 @@ const BRACKETS: [&str; 11] = [
 const DENIALS: [&str; 9] = ["no", "any", "zero", "without", "of", "not", "or", "and", "remaining"];
 
 /// Looks for placeholders in milestones, their criteria, and decisions.
-pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let mut told = Vec::new();
         for milestone in &plan.milestones {
@@ -45,7 +45,7 @@ pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> Seen {
                 ));
             }
         }
-        Seen::under("Placeholders are left", told)
+        CheckResult::under("Placeholders are left", told)
     })
 }
 

@@ -1,16 +1,16 @@
 //! Where a plan points to: the files that it names, and its links.
 
-use crate::checks::Seen;
 use crate::checks::known::Known;
 use crate::checks::links::Links;
 use crate::checks::say::{at, on_plan};
 use crate::item::Scope;
 use crate::plan::is_pattern;
 use crate::quote::quoted;
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// Looks for files that milestones take to be there and that are not.
-pub(super) fn look_for_files(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_for_files(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let known = Known::planned(subject);
         let mut missing = Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn look_for_files(subject: &Subject<'_>, _: &Scope) -> Seen {
                 match known.has(path) {
                     Ok(true) => continue,
                     Ok(false) => {}
-                    Err(error) => return Seen::Unseen(error.to_string()),
+                    Err(error) => return CheckResult::NotChecked(error.to_string()),
                 }
                 missing.push(format!(
                     "{} in {}{}",
@@ -30,12 +30,15 @@ pub(super) fn look_for_files(subject: &Subject<'_>, _: &Scope) -> Seen {
                 ));
             }
         }
-        Seen::under("Files do not exist, and the plan does not say that they are new", missing)
+        CheckResult::under(
+            "Files do not exist, and the plan does not say that they are new",
+            missing,
+        )
     })
 }
 
 /// Looks for links that lead to no file, and to no heading of the plan.
-pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let page = subject.plan.map_or("", |(_, path)| path);
         let mut links = Links::new(Known::planned(subject));
@@ -47,9 +50,9 @@ pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
                     dead.push(format!("{}{}", quoted(&link.target), at(plan, link.line)))
                 }
                 Ok(None) => {}
-                Err(error) => return Seen::Unseen(error.to_string()),
+                Err(error) => return CheckResult::NotChecked(error.to_string()),
             }
         }
-        Seen::under("Links lead nowhere", dead)
+        CheckResult::under("Links lead nowhere", dead)
     })
 }

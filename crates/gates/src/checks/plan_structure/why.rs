@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
+use crate::checks::Target;
 use crate::checks::say::{at, on_plan, whole};
-use crate::checks::{Seen, Target};
 use crate::item::Scope;
 use crate::plan::Decision;
 use crate::quote::{named, quoted};
+use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// A log of more is not read by anybody, and is not looked at any further.
@@ -31,20 +32,20 @@ pub(super) fn too_many(subject: &Subject<'_>, check: &str) -> Vec<Target> {
 }
 
 /// Looks whether there are so few decisions that each is looked at.
-pub(super) fn look_at_their_number(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_at_their_number(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| match plan.decisions.len() {
         count if count > MAX_DECISIONS => {
-            Seen::Fails(format!("The plan has {count} decisions, at most {MAX_DECISIONS}."))
+            CheckResult::Fail(format!("The plan has {count} decisions, at most {MAX_DECISIONS}."))
         }
-        _ => Seen::Holds,
+        _ => CheckResult::Pass,
     })
 }
 
 /// Looks whether a decision says why.
-pub(super) fn look_for_a_reason(subject: &Subject<'_>, scope: &Scope) -> Seen {
+pub(super) fn look_for_a_reason(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let Scope::Decision(id) = scope else {
-            return Seen::Unseen(format!(
+            return CheckResult::NotChecked(format!(
                 "The scope {} is no decision.",
                 quoted(&scope.to_string())
             ));
@@ -52,27 +53,27 @@ pub(super) fn look_for_a_reason(subject: &Subject<'_>, scope: &Scope) -> Seen {
         let mut found = plan.decisions.iter().filter(|decision| decision.id == *id).peekable();
         if found.peek().is_none() {
             let id = named(id);
-            return Seen::Fails(format!(
+            return CheckResult::Fail(format!(
                 "Decision {id} is no longer in the plan, and with it its reason."
             ));
         }
         match found.find(|decision| decision.reason.is_empty()) {
             Some(decision) => {
                 let (what, line) = (quoted(&decision.decision), at(plan, decision.line));
-                Seen::Fails(format!(
+                CheckResult::Fail(format!(
                     "Reason missing: {what} does not say why it was decided{line}."
                 ))
             }
-            None => Seen::Holds,
+            None => CheckResult::Pass,
         }
     })
 }
 
 /// Looks for assumptions that nothing shows.
-pub(super) fn look_at_assumptions(subject: &Subject<'_>, _: &Scope) -> Seen {
+pub(super) fn look_at_assumptions(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let bare = plan.assumptions.iter().filter(|assumption| assumption.evidence.is_none());
         let told = bare.map(|one| format!("{}{}", quoted(&one.text), at(plan, one.line)));
-        Seen::under("Assumptions are not validated", told.collect())
+        CheckResult::under("Assumptions are not validated", told.collect())
     })
 }

@@ -1,6 +1,6 @@
 //! Which entries are assumptions below a heading such as `Constraints and assumptions`: [`is_one`].
 
-use super::labels::folded;
+use super::folding::folded;
 
 /// Other words of such a heading.
 const BESIDE: [&str; 20] = [

@@ -2,6 +2,7 @@
 
 use super::assumed;
 use super::blocks::Line;
+use super::folding::folded;
 
 /// The topic of the text below a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,15 +157,6 @@ pub(super) fn is_of_a_decision(text: &str) -> bool {
 
 /// A label is no longer than this; a sentence is.
 const MAX_WORDS: usize = 10;
-
-/// Returns the words in lower case with one blank between them, without what stands in brackets.
-pub(super) fn folded(text: &str) -> String {
-    let text: String = text.chars().take(200).collect();
-    let text = text.split('(').next().unwrap_or("").to_lowercase();
-    let words: Vec<&str> =
-        text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
-    words.join(" ")
-}
 
 /// A line that announces something: what it is called, what that is about, and what follows on
 /// the same line.

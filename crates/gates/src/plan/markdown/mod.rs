@@ -7,6 +7,7 @@
 mod assumed;
 mod blocks;
 mod depth;
+mod folding;
 mod gathered;
 mod html;
 mod labels;

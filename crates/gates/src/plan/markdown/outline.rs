@@ -2,6 +2,7 @@
 
 use super::super::names::{self, Unit};
 use super::blocks::{Block, Kind};
+use super::folding::folded;
 use super::labels::{self, Topic};
 
 /// A milestone among the blocks: from its heading up to the next thing on its level.
@@ -265,9 +266,7 @@ fn below_a_title(blocks: &[Block]) -> Vec<Candidate> {
             continue;
         }
         let Some((_, unit)) = title else { continue };
-        if level == *children.get_or_insert(level)
-            && !ASIDES.contains(&labels::folded(text).as_str())
-        {
+        if level == *children.get_or_insert(level) && !ASIDES.contains(&folded(text).as_str()) {
             found.push(Candidate {
                 unit,
                 id: None,
@@ -281,7 +280,7 @@ fn below_a_title(blocks: &[Block]) -> Vec<Candidate> {
 }
 
 fn title_of(text: &str) -> Option<Unit> {
-    let words = labels::folded(text);
+    let words = folded(text);
     if words.split(' ').count() > 5 {
         return None;
     }

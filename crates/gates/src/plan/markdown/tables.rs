@@ -3,7 +3,7 @@
 use super::super::evidence;
 use super::super::reasons::Told;
 use super::super::{Assumption, names};
-use super::labels::folded;
+use super::folding::folded;
 
 /// The rows of a table with the lines on which they stand.
 pub(super) type Rows = [(Vec<String>, u32)];

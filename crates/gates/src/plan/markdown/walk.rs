@@ -5,12 +5,13 @@ use super::super::reasons::is_nothing;
 use super::super::{Criterion, Plan, PlannedDiff, UnreadKind, paths};
 use super::assumed;
 use super::blocks::{Block, Kind, Line};
+use super::folding::folded;
 use super::gathered::{Gathered, Mention};
 use super::html::{self, HtmlLine};
 use super::labels::{self, Label, Topic};
 use super::outline::Section;
 use super::tables;
-use crate::reconcile::is_claim;
+use crate::claim::is_claim;
 
 /// How deep a label in a paragraph is: deeper than all headings.
 const IN_TEXT: u32 = 10;
@@ -490,7 +491,7 @@ fn is_listing(block: &Block) -> bool {
 
 /// Returns true if a sentence says that a list follows: `All of the following hold.`
 fn leads_to_a_list(text: &str) -> bool {
-    let words = labels::folded(text);
+    let words = folded(text);
     let leads = ["following", "these", "below", "when", "if"];
     text.ends_with(':')
         || (!text.contains('`') && words.split(' ').any(|word| leads.contains(&word)))
@@ -498,7 +499,7 @@ fn leads_to_a_list(text: &str) -> bool {
 
 /// Returns true if a sentence asks for something: it says so, or names something in code.
 fn reads_like_a_criterion(text: &str) -> bool {
-    let words = labels::folded(text);
+    let words = folded(text);
     let asks = |word: &str| ["must", "shall", "should"].contains(&word);
     text.contains('`') || words.split(' ').any(asks)
 }

@@ -1,7 +1,7 @@
 //! The hunks of a file applied to its lines: [`weave`].
 
+use super::patched_line::{Budget, LineOrigin, Misfit, Moved, Written};
 use super::place::Places;
-use super::sketch::{Budget, Came, Misfit, Moved, Written};
 use super::{End, FilePatch, Hunk, Mark};
 
 /// The result of applying.
@@ -74,7 +74,7 @@ fn merged(before: Vec<Written>, placed: &[(usize, &Hunk<'_>)], end: End) -> Vec<
                         (End::None, _) | (_, None) => line.end,
                         (End::Feed | End::ReturnFeed, Some(end)) => end,
                     };
-                    lines.push(Written::new(line.text, end, Came::Plan(line.at)));
+                    lines.push(Written::new(line.text, end, LineOrigin::Plan(line.at)));
                 }
             }
         }

@@ -5,6 +5,7 @@
 //! stands nowhere but in the plan.
 
 mod apply;
+mod patched_line;
 mod place;
 mod reader;
 mod sketch;
@@ -14,8 +15,9 @@ use assay_change::diff::{Origin, Span};
 use assay_findings::path::RepoPath;
 
 use super::{Milestone, Plan, PlannedDiff};
+pub use patched_line::{LineOrigin, Misfit, Moved};
 pub use reader::read;
-pub use sketch::{Came, Misfit, Moved, Sketch};
+pub use sketch::Sketch;
 pub use spot::Spot;
 
 /// The answer of a planned diff.

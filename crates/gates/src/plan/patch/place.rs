@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use super::sketch::{Budget, Written};
+use super::patched_line::{Budget, Written};
 use super::{End, Hunk, Line};
 use crate::quote::quoted;
 

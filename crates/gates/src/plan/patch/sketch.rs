@@ -10,7 +10,8 @@ use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 
 use super::apply::weave;
-use super::{End, FilePatch, Placed, Spot};
+use super::patched_line::{Budget, LineOrigin, Misfit, Moved, Written};
+use super::{End, FilePatch, Placed};
 use crate::quote::quoted;
 
 /// So many misfits of one file are told.
@@ -43,83 +44,14 @@ struct Text {
     from: Option<(RepoPath, Origin)>,
 }
 
-/// A line of a file.
-#[derive(Debug, Clone)]
-pub(super) struct Written {
-    /// With its end.
-    text: String,
-    came: Came,
-}
-
-/// Where a line comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Came {
-    /// From this line of the file before.
-    Before(u32),
-    /// From here in the plan.
-    Plan(Spot),
-}
-
-/// A hunk or a file that cannot be applied.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
-    /// Where it stands.
-    pub line: Spot,
-    /// The reason.
-    pub why: String,
-}
-
-/// A hunk that fits elsewhere than it says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moved {
-    /// Where it stands.
-    pub line: Spot,
-    /// The line of the file that it says.
-    pub stated: u32,
-    /// The line where it fits.
-    pub fits: u32,
-}
-
-/// How much more may be done.
-#[derive(Debug)]
-pub(super) struct Budget(usize);
-
-impl Budget {
-    pub(super) fn spend(&mut self, lines: usize) {
-        self.0 = self.0.saturating_sub(lines);
-    }
-
-    pub(super) fn is_spent(&self) -> bool {
-        self.0 == 0
-    }
-}
-
-impl Written {
-    pub(super) fn new(text: &str, end: End, came: Came) -> Written {
-        let end = match end {
-            End::Feed => "\n",
-            End::ReturnFeed => "\r\n",
-            End::None => "",
-        };
-        Written { text: [text, end].concat(), came }
-    }
-
-    /// Returns what it says, without its end.
-    pub(super) fn said(&self) -> &str {
-        let text = self.text.strip_suffix('\n').unwrap_or(&self.text);
-        text.strip_suffix('\r').filter(|_| self.has_end()).unwrap_or(text)
-    }
-
-    pub(super) fn has_end(&self) -> bool {
-        self.text.ends_with('\n')
-    }
-}
-
 impl Text {
     fn read(text: &str, from: Option<(RepoPath, Origin)>) -> Text {
         let numbered = text.split_inclusive('\n').zip(1u32..);
         let lines: Vec<Written> = numbered
-            .map(|(line, number)| Written { text: line.to_owned(), came: Came::Before(number) })
+            .map(|(line, number)| Written {
+                text: line.to_owned(),
+                came: LineOrigin::Before(number),
+            })
             .collect();
         let is_returned = lines.first().is_some_and(|line| line.text.ends_with("\r\n"));
         Text { lines, end: if is_returned { End::ReturnFeed } else { End::Feed }, from }
@@ -154,7 +86,7 @@ impl Sketch {
     }
 
     /// Says where a line of a file after the plan comes from.
-    pub fn came(&self, path: &RepoPath, line: u32) -> Option<Came> {
+    pub fn came(&self, path: &RepoPath, line: u32) -> Option<LineOrigin> {
         let text = self.files.get(path)?.as_ref()?;
         Some(text.lines.get((line as usize).checked_sub(1)?)?.came)
     }
@@ -343,8 +275,8 @@ fn hunks(lines: &[Written], count: usize) -> Vec<Hunk> {
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     let end = (count.saturating_add(1), u32::try_from(lines.len()).unwrap_or(u32::MAX) + 1);
     let kept = lines.iter().zip(1u32..).filter_map(|(line, number)| match line.came {
-        Came::Before(before) => Some((before, number)),
-        Came::Plan(_) => None,
+        LineOrigin::Before(before) => Some((before, number)),
+        LineOrigin::Plan(_) => None,
     });
     for (next_old, next_new) in kept.chain([end]) {
         hunks.extend(between((old, next_old), (new, next_new)));

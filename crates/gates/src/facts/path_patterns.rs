@@ -63,12 +63,12 @@ impl Touched {
     }
 
     /// Returns true if the change touches a file that a plan names, be it to take it away.
-    pub(super) fn has(&self, file: &str) -> bool {
+    pub(crate) fn has(&self, file: &str) -> bool {
         has(&self.after, file) || has(&self.before, file)
     }
 
     /// Returns true if the change touches such a file where it is then.
-    pub(super) fn has_after(&self, file: &str) -> bool {
+    pub(crate) fn has_after(&self, file: &str) -> bool {
         has(&self.after, file)
     }
 }
@@ -119,7 +119,7 @@ fn is_lines(text: &str) -> bool {
 }
 
 /// Returns true if a plan names a single file and no folder or pattern.
-pub(super) fn is_one_file(file: &str) -> bool {
+pub(crate) fn is_one_file(file: &str) -> bool {
     let name = plain(file).rsplit('/').next().unwrap_or_default();
     name.contains('.') && !name.contains('*')
 }

@@ -15,35 +15,35 @@ use crate::quote::shown;
 const MARKERS: &str = "change/conflict-marker";
 
 /// The rule about tests that did not come with behaviour.
-pub(super) const UNTESTED: &str = "change/untested";
+pub(crate) const UNTESTED: &str = "change/untested";
 
 /// Findings of the rules in a change, made once for all checks that ask.
 #[derive(Debug, Default)]
 pub(crate) struct Ruled {
     /// By path.
-    pub(super) files: BTreeMap<String, FileRuled>,
+    pub(crate) files: BTreeMap<String, FileRuled>,
     /// The record of no file.
-    pub(super) whole: Vec<Found>,
+    pub(crate) whole: Vec<Found>,
 }
 
 /// Findings of the rules in one file.
 #[derive(Debug, Default)]
-pub(super) struct FileRuled {
-    pub(super) found: Vec<Found>,
+pub(crate) struct FileRuled {
+    pub(crate) found: Vec<Found>,
     /// The reason why not all of the file was read; `None` where it was.
-    pub(super) unread: Option<String>,
+    pub(crate) unread: Option<String>,
     /// The rule by which nobody has to read it.
-    pub(super) left_out: Option<String>,
+    pub(crate) left_out: Option<String>,
 }
 
 /// Something that a rule found.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) severity: Severity,
-    pub(super) rule: String,
-    pub(super) line: Option<u32>,
+pub(crate) struct Found {
+    pub(crate) severity: Severity,
+    pub(crate) rule: String,
+    pub(crate) line: Option<u32>,
     /// The fault and the fix.
-    pub(super) said: String,
+    pub(crate) said: String,
 }
 
 impl Ruled {

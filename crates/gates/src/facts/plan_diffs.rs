@@ -9,8 +9,8 @@ use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_rules::Rulebook;
 
-use super::named::NamedFiles;
-use super::ruled::Ruled;
+use super::path_patterns::NamedFiles;
+use super::rule_results::Ruled;
 use crate::kinds;
 use crate::plan::Plan;
 use crate::plan::patch::{FilePatch, Placed, Sketch};
@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// The diffs of a plan. They are applied, and rules held against them, when somebody first asks.
 pub(crate) struct Planned<'p> {
-    pub(super) patches: Vec<Placed<'p>>,
+    pub(crate) patches: Vec<Placed<'p>>,
     /// Which diff, and which file of it, is about a path.
     places: BTreeMap<String, Vec<(usize, usize)>>,
     /// The paths that files are at before.
@@ -55,29 +55,29 @@ impl<'p> Planned<'p> {
     }
 
     /// Returns the files that the milestone of a diff names, its tests among them.
-    pub(super) fn named_by(&self, placed: &Placed<'p>) -> Option<&NamedFiles> {
+    pub(crate) fn named_by(&self, placed: &Placed<'p>) -> Option<&NamedFiles> {
         let milestone = placed.milestone?;
         let files = || milestone.named_files().iter().chain(&milestone.tests);
         Some(self.named.get(placed.nth?)?.get_or_init(|| NamedFiles::of(files())))
     }
 
     /// Returns what the diffs make of the tree.
-    pub(super) fn sketch(&self) -> &Sketch {
+    pub(crate) fn sketch(&self) -> &Sketch {
         self.sketch.get_or_init(|| Sketch::of(self.tree, &self.patches))
     }
 
     /// Returns the paths that the diffs are about.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.places.keys().map(String::as_str)
     }
 
     /// Returns true if a diff changes the file at a path, or takes it away from there.
-    pub(super) fn touches(&self, path: &str) -> bool {
+    pub(crate) fn touches(&self, path: &str) -> bool {
         self.places.contains_key(path) || self.left.contains(path)
     }
 
     /// Returns the parts of the diffs that are about a path, in order.
-    pub(super) fn of_path(&self, path: &str) -> Vec<(&Placed<'p>, &FilePatch<'p>)> {
+    pub(crate) fn of_path(&self, path: &str) -> Vec<(&Placed<'p>, &FilePatch<'p>)> {
         let places = self.places.get(path).map_or(&[][..], Vec::as_slice);
         let part = |(diff, nth): &(usize, usize)| {
             let placed = &self.patches[*diff];
@@ -87,13 +87,13 @@ impl<'p> Planned<'p> {
     }
 
     /// Returns what the rules make of the diffs.
-    pub(super) fn ruled(&self) -> &Ruled {
+    pub(crate) fn ruled(&self) -> &Ruled {
         &self.ruled_on_tests().0
     }
 
     /// Returns why the tests of the repository could not be read, so that it is not known whether the
     /// diffs miss any; `None` where they could.
-    pub(super) fn tests_error(&self) -> Option<&TreeError> {
+    pub(crate) fn tests_error(&self) -> Option<&TreeError> {
         self.ruled_on_tests().1.as_ref()
     }
 

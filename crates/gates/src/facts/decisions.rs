@@ -23,7 +23,7 @@ impl Log {
     }
 
     /// Returns the decisions that a text refers to and that the log does not have.
-    pub(super) fn missing(&self, text: &str) -> Vec<String> {
+    pub(crate) fn missing(&self, text: &str) -> Vec<String> {
         let named = references(text).filter(|(prefix, _)| self.prefixes.contains(*prefix));
         let missing = named
             .map(|(prefix, number)| (prefix.to_owned(), number))

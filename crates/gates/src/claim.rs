@@ -10,18 +10,18 @@ const MAX_WORDS: usize = 60;
 
 /// A criterion, read.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     /// The things in back-ticks.
-    pub(super) references: Vec<Reference>,
+    pub(crate) references: Vec<Reference>,
     /// The claim; `None` where code cannot decide it.
-    pub(super) claim: Option<Claim>,
+    pub(crate) claim: Option<Claim>,
     /// Whether it says that something is not so.
-    pub(super) is_negative: bool,
+    pub(crate) is_negative: bool,
 }
 
 /// Something that a criterion names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Reference {
+pub(crate) enum Reference {
     /// A file, maybe with a line of it. By its name alone it may lie in any folder.
     File { path: String, line: Option<u32>, is_by_name: bool },
     /// A folder.
@@ -34,7 +34,7 @@ pub(super) enum Reference {
 
 /// A claim that code can decide. Each holds for all things that it names.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Claim {
+pub(crate) enum Claim {
     /// They are there.
     Exist(Vec<Reference>),
     /// They are there as files.
@@ -53,13 +53,13 @@ pub(super) enum Claim {
 
 /// That things are defined.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Defined {
-    pub(super) what: Vec<Reference>,
+pub(crate) struct Defined {
+    pub(crate) what: Vec<Reference>,
     /// The file that they are in, where one is named.
-    pub(super) place: Option<Reference>,
+    pub(crate) place: Option<Reference>,
     /// The kind, such as `struct`; `None` where none is said.
-    pub(super) kind: Option<String>,
-    pub(super) is_exported: bool,
+    pub(crate) kind: Option<String>,
+    pub(crate) is_exported: bool,
 }
 
 impl Reference {
@@ -83,7 +83,7 @@ impl Reference {
     }
 
     /// Returns it as it is written.
-    pub(super) fn written(&self) -> String {
+    pub(crate) fn written(&self) -> String {
         match self {
             Reference::File { path, line: Some(line), .. } => format!("{path}:{line}"),
             Reference::File { path, line: None, .. } => path.clone(),
@@ -132,7 +132,7 @@ fn symbol(code: &str) -> Option<(&str, Vec<String>)> {
 
 impl Reading {
     /// Reads a criterion.
-    pub(super) fn of(text: &str) -> Reading {
+    pub(crate) fn of(text: &str) -> Reading {
         let mut references = Vec::new();
         let mut words: Vec<String> = Vec::new();
         for (nth, part) in text.split('`').enumerate() {
@@ -421,4 +421,9 @@ fn grouped(words: &[&str], references: &[Reference]) -> (String, Vec<Vec<Referen
         groups.push(group);
     }
     (shape.join(" "), groups)
+}
+
+/// Returns true if a text says something that code can decide.
+pub fn is_claim(text: &str) -> bool {
+    Reading::of(text.trim_end_matches(':')).claim.is_some()
 }

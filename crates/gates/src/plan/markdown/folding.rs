@@ -1,0 +1,10 @@
+//! Text as labels are compared: [`folded`].
+
+/// Returns the words in lower case with one blank between them, without what stands in brackets.
+pub(super) fn folded(text: &str) -> String {
+    let text: String = text.chars().take(200).collect();
+    let text = text.split('(').next().unwrap_or("").to_lowercase();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    words.join(" ")
+}
