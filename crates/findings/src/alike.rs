@@ -101,13 +101,7 @@ fn shared(a: &[String], b: &[String]) -> usize {
 
 /// Folds a title so that case, blanks, end marks and prefixes such as `Bug:` make no difference.
 pub fn fold_title(title: &str) -> String {
-    let mut folded = String::with_capacity(title.len());
-    for word in title.split_whitespace() {
-        if !folded.is_empty() {
-            folded.push(' ');
-        }
-        folded.push_str(word);
-    }
+    let mut folded = with_single_blanks(title);
     match folded.is_ascii() {
         true => folded.make_ascii_lowercase(),
         false => folded = folded.to_lowercase(),
@@ -119,6 +113,27 @@ pub fn fold_title(title: &str) -> String {
     }
     folded.truncate(folded.trim_end_matches(['.', '!', ' ', ':']).len());
     folded
+}
+
+/// Returns a text with one blank between its words, and none around them.
+fn with_single_blanks(text: &str) -> String {
+    let bytes = text.as_bytes();
+    // Both look at all bytes, so that many are looked at together.
+    let is_plain = bytes.iter().fold(true, |all, byte| all & (b' '..0x7f).contains(byte));
+    let pairs = bytes.iter().zip(bytes.iter().skip(1));
+    let has_two = pairs.fold(false, |any, (a, b)| any | ((*a == b' ') & (*b == b' ')));
+    // Most titles have single blanks as they are.
+    if is_plain && !has_two {
+        return text.trim_matches(' ').to_owned();
+    }
+    let mut single = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !single.is_empty() {
+            single.push(' ');
+        }
+        single.push_str(word);
+    }
+    single
 }
 
 impl Signature {

@@ -1,5 +1,7 @@
 //! What the votes on one defect add up to: [`Finding`].
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,11 +109,16 @@ fn is_shown() -> bool {
 /// Returns a title and a description as one text; the title is left out where the description
 /// begins with it.
 pub(crate) fn issue(title: &str, description: &str) -> String {
+    issue_text(title, description).into_owned()
+}
+
+/// Returns the text of [`issue`], which is mostly one of the two.
+pub(crate) fn issue_text<'t>(title: &'t str, description: &'t str) -> Cow<'t, str> {
     let begin = title.trim_end_matches(['…', '.']);
     match description {
-        "" => title.to_owned(),
-        text if text.starts_with(begin) => text.to_owned(),
-        text => format!("{begin}. {text}"),
+        "" => Cow::Borrowed(title),
+        text if text.starts_with(begin) => Cow::Borrowed(text),
+        text => Cow::Owned(format!("{begin}. {text}")),
     }
 }
 

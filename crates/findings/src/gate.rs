@@ -74,9 +74,26 @@ pub(crate) fn gate(
     for list in
         [&mut gated.open, &mut gated.pre_existing, &mut gated.dismissed, &mut gated.held_back]
     {
-        list.sort_by(Finding::by_weight);
+        sort_by_weight(list);
     }
     gated
+}
+
+/// Sorts findings by their numbers first: a finding takes much memory, and is moved at most twice.
+fn sort_by_weight(findings: &mut [Finding]) {
+    let mut order: Vec<usize> = (0..findings.len()).collect();
+    order.sort_by(|a, b| findings[*a].by_weight(&findings[*b]));
+    for start in 0..order.len() {
+        let mut at = start;
+        loop {
+            let from = std::mem::replace(&mut order[at], at);
+            if from == start {
+                break;
+            }
+            findings.swap(at, from);
+            at = from;
+        }
+    }
 }
 
 impl Gated {

@@ -10,6 +10,7 @@
 
 pub mod alike;
 pub mod answer;
+mod collections;
 pub mod coverage;
 pub mod finding;
 pub mod gate;

@@ -4,18 +4,19 @@
 //! numbers. So neither the order of arrival nor merging twice makes a difference.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::alike::fold_title;
+use crate::collections::{FastMap, sorted};
 use crate::finding::{Finding, VoteRef, issue_len};
 use crate::gate;
 use crate::grade::Grade;
 use crate::ground::{Grounded, Mark};
 use crate::grouping::{self, Group};
 use crate::identity::{self, Features};
+use crate::path::RepoPath;
 use crate::report::ReviewerKind;
 use crate::vote::{Anchor, AutofixClass, Lines, Owner};
 use crate::worth::Readers;
@@ -55,7 +56,7 @@ type TitledVote<'v, 'a> = (&'v str, &'v Grounded<'a>);
 
 /// Makes a finding of each vote by itself, in the order given: for lists that are only shown.
 pub fn each_alone(votes: &[Grounded<'_>]) -> Vec<Finding> {
-    number(votes.iter().map(|vote| finding_of(&[vote])).collect())
+    number(votes.iter().map(|vote| finding_of(&[vote])))
 }
 
 /// Merges votes into findings, in their canonical order.
@@ -68,18 +69,16 @@ pub(crate) fn merge(votes: Vec<Grounded<'_>>, readers: &Readers<'_>) -> (Vec<Fin
     let firsts: Vec<&Grounded<'_>> = repeats.iter().map(|same| same[0].1).collect();
     let titles: Vec<&str> = repeats.iter().map(|same| same[0].0).collect();
     let groups = grouping::group(&firsts, &titles);
-    let all = |group: &Group| -> Vec<&Grounded<'_>> {
-        group
-            .members
-            .iter()
-            .flat_map(|member| repeats[*member as usize])
-            .map(|(_, vote)| *vote)
-            .collect()
+    let mut all: Vec<&Grounded<'_>> = Vec::new();
+    let make = |group: &Group| {
+        let members = group.members.iter().flat_map(|member| repeats[*member as usize]);
+        all.clear();
+        all.extend(members.map(|(_, vote)| *vote));
+        let (mut finding, features) = finding_of(&all);
+        finding.worth = Some(readers.worth(&all));
+        (finding, features)
     };
-    let mut findings = number(groups.iter().map(|group| finding_of(&all(group))).collect());
-    for (group, finding) in groups.iter().zip(&mut findings) {
-        finding.worth = Some(readers.worth(&all(group)));
-    }
+    let findings = number(groups.iter().map(make));
     let mut merges = Vec::new();
     for (group, finding) in groups.iter().zip(&findings) {
         let first = reference(firsts[group.members[0] as usize]);
@@ -170,7 +169,8 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
     let rule = seen.vote.rule.as_deref().or_else(any_rule);
     let marks = best.marks.iter().filter(|mark| **mark != Mark::PlacedByAssay);
     let of_place = seen.marks.iter().filter(|mark| **mark == Mark::PlacedByAssay);
-    let marks: BTreeSet<_> = marks.chain(of_place).copied().collect();
+    let marks = sorted(marks.chain(of_place).copied());
+    let reviewers = sorted(votes.iter().map(|vote| vote.reviewer.name.as_str()));
     let finding = Finding {
         id: String::new(),
         fingerprint: String::new(),
@@ -195,9 +195,9 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         pre_existing: votes.iter().all(|vote| vote.pre_existing),
         rule: rule.map(str::to_owned),
         symbol: seen.symbol.clone(),
-        reviewers: sorted(votes.iter().map(|vote| vote.reviewer.name.clone())),
+        reviewers: reviewers.into_iter().map(str::to_owned).collect(),
         votes: sorted(votes.iter().map(|vote| reference(vote))),
-        marks: marks.into_iter().collect(),
+        marks,
         line_hash: seen.line_hash.clone(),
         settled_conflict: votes.iter().find_map(|vote| vote.vote.settled_conflict.clone()),
         vouched_for: votes.iter().any(|vote| vouches(vote)),
@@ -289,24 +289,18 @@ fn evidence(best: &Grounded<'_>, votes: &[&Grounded<'_>]) -> Vec<String> {
     all
 }
 
-fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
-    items.collect::<BTreeSet<T>>().into_iter().collect()
-}
-
 /// Sets fingerprints and ids; equal ones in one file are numbered in order.
-fn number(findings: Vec<(Finding, Features<'_>)>) -> Vec<Finding> {
-    let mut seen: HashMap<(Option<String>, String), usize> = HashMap::new();
-    findings
-        .into_iter()
-        .map(|(mut finding, features)| {
-            let base = identity::fingerprint(&features, 0);
-            let file = finding.file.as_ref().map(ToString::to_string);
-            let ordinal = seen.entry((file, base.clone())).or_default();
-            finding.fingerprint =
-                if *ordinal == 0 { base } else { identity::fingerprint(&features, *ordinal) };
-            *ordinal += 1;
-            finding.id = identity::id(&finding.fingerprint, finding.named_file());
-            finding
-        })
-        .collect()
+fn number<'f>(findings: impl Iterator<Item = (Finding, Features<'f>)>) -> Vec<Finding> {
+    let mut seen: FastMap<(Option<RepoPath>, String), usize> = FastMap::default();
+    let mut numbered = Vec::with_capacity(findings.size_hint().0);
+    for (mut finding, features) in findings {
+        let base = identity::fingerprint(&features, 0);
+        let ordinal = seen.entry((finding.file.clone(), base.clone())).or_default();
+        finding.fingerprint =
+            if *ordinal == 0 { base } else { identity::fingerprint(&features, *ordinal) };
+        *ordinal += 1;
+        finding.id = identity::id(&finding.fingerprint, finding.named_file());
+        numbered.push(finding);
+    }
+    numbered
 }

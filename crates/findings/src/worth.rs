@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::collections::sorted;
 use crate::ground::Grounded;
 use crate::report::{Report, Reviewer, ReviewerKind};
 
@@ -70,7 +71,7 @@ impl<'a> Readers<'a> {
         if votes.iter().any(|vote| vote.reviewer.kind != ReviewerKind::Persona) {
             return 1.0;
         }
-        let voices: BTreeSet<Voice<'_>> = votes.iter().map(|vote| voice(vote.reviewer)).collect();
+        let voices = sorted(votes.iter().map(|vote| voice(vote.reviewer)));
         let known: Vec<&Reader<'_>> =
             voices.iter().filter_map(|voice| self.readers.get(voice)).collect();
         let agreeing = known.iter().filter(|reader| reader.is_independent).count().max(1) as f64;
@@ -82,8 +83,8 @@ impl<'a> Readers<'a> {
         let readers = (self.readers.values().filter(could_say).count() as f64).max(agreeing);
         let logs: f64 = known.iter().map(|reader| (reader.claims.len().max(1) as f64).ln()).sum();
         let length = (logs / known.len().max(1) as f64).exp();
-        let claims: BTreeSet<(&str, &str)> =
-            votes.iter().map(|v| (v.vote.title.as_str(), v.vote.description.as_str())).collect();
+        let claims = votes.iter().map(|v| (v.vote.title.as_str(), v.vote.description.as_str()));
+        let claims = sorted(claims);
         let hedging = claims.iter().filter(|claim| claim_hedges(claim.0, claim.1)).count();
         let hedging = hedging as f64 / claims.len() as f64;
         probability(agreeing, readers, length, hedging)
@@ -108,28 +109,54 @@ fn claim_hedges(title: &str, description: &str) -> bool {
     hedges(description) || (!has_title && hedges(title))
 }
 
-/// Returns true if a word of which only the first letter is looked at may hedge.
-fn may_hedge(word: &str) -> bool {
-    matches!(
-        word.as_bytes().first().map(u8::to_ascii_lowercase),
-        Some(b'b' | b'c' | b'e' | b'm' | b'p' | b's' | b'v')
-    )
+/// Returns true if a word or a phrase with this first letter may hedge.
+fn may_hedge(first: u8) -> bool {
+    const FIRST: [bool; 256] = {
+        let mut is_first = [false; 256];
+        let (letters, mut at) = (b"bcempsvBCEMPSV", 0);
+        while at < letters.len() {
+            is_first[letters[at] as usize] = true;
+            at += 1;
+        }
+        is_first
+    };
+    FIRST[usize::from(first)]
+}
+
+fn starts_with(text: &[u8], start: &str) -> bool {
+    text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))
+}
+
+/// Returns true if a word hedges.
+fn is_hedge(word: &[u8]) -> bool {
+    word.first().is_some_and(|first| may_hedge(*first))
+        && (HEDGES.iter().any(|hedge| word.eq_ignore_ascii_case(hedge.as_bytes()))
+            || HEDGE_STEMS.iter().any(|stem| starts_with(word, stem)))
 }
 
 fn hedges(text: &str) -> bool {
-    let starts_with = |word: &str, stem: &str| {
-        word.get(..stem.len()).is_some_and(|start| start.eq_ignore_ascii_case(stem))
-    };
-    let is_hedge = |word: &str| {
-        HEDGES.iter().any(|hedge| word.eq_ignore_ascii_case(hedge))
-            || HEDGE_STEMS.iter().any(|stem| starts_with(word, stem))
-    };
-    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-    words.any(|word| may_hedge(word) && is_hedge(word)) || {
-        let has_phrase =
-            |at: usize| HEDGE_PHRASES.iter().any(|phrase| starts_with(&text[at..], phrase));
-        memchr::memchr2_iter(b's', b'S', text.as_bytes()).any(has_phrase)
+    if !text.is_ascii() {
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let starts = memchr::memchr2_iter(b's', b'S', text.as_bytes());
+        return words.any(|word| is_hedge(word.as_bytes()))
+            || starts.into_iter().any(|at| is_hedge_phrase(&text.as_bytes()[at..]));
     }
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let bytes = text.as_bytes();
+    let mut is_inside = false;
+    bytes.iter().enumerate().any(|(at, byte)| {
+        let was_inside = std::mem::replace(&mut is_inside, is_word(byte));
+        may_hedge(*byte) && {
+            let rest = &bytes[at..];
+            let word = || &rest[..rest.iter().position(|b| !is_word(b)).unwrap_or(rest.len())];
+            (!was_inside && is_hedge(word())) || is_hedge_phrase(rest)
+        }
+    })
+}
+
+fn is_hedge_phrase(text: &[u8]) -> bool {
+    matches!(text, [b's' | b'S', b'h' | b'H', ..])
+        && HEDGE_PHRASES.iter().any(|phrase| starts_with(text, phrase))
 }
 
 #[cfg(test)]
@@ -158,7 +185,8 @@ mod tests {
 
     #[test]
     fn every_hedging_word_may_hedge() {
-        assert!(HEDGES.iter().chain(&HEDGE_STEMS).all(|word| may_hedge(word)));
+        assert!(HEDGES.iter().chain(&HEDGE_STEMS).all(|word| may_hedge(word.as_bytes()[0])));
+        assert!(HEDGE_PHRASES.iter().all(|phrase| phrase.starts_with("sh")));
     }
 
     #[test]

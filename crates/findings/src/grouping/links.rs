@@ -13,6 +13,9 @@ const FLOOR: Millionths = BAR / 3;
 /// [`FLOOR`].
 const MIN_LIKENESS: f64 = FLOOR as f64 / 1_500_000.0;
 
+/// No likeness at its place that is below this part is rounded up to [`FLOOR`].
+const ALMOST_FLOOR: f64 = (FLOOR - 1) as f64 / 1_000_000.0;
+
 /// A word brings a vote together with at most so many votes before it in their order, so that work
 /// grows with the number of votes.
 const MAX_CANDIDATES: usize = 128;
@@ -72,25 +75,48 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, (vote, weight): (u32, f64), own: f64) {
-        let part = &mut self.parts[vote as usize];
-        if *part == 0.0 {
-            self.met.push(vote);
+    /// Adds up the common words of a vote and the votes in `lists`, and calls `each` with those
+    /// votes, in order, each with its part.
+    fn count(
+        &mut self,
+        (at, vector): (usize, &[(u32, f64)]),
+        lists: &[&Postings],
+        mut each: impl FnMut(u32, f64),
+    ) {
+        let entries = || {
+            let stems = vector.iter();
+            stems.flat_map(|(stem, own)| lists.iter().map(|list| (list.last(*stem), *own)))
+        };
+        let first = entries().filter_map(|(list, _)| list.first()).map(|(vote, _)| *vote).min();
+        let Some(first) = first else { return };
+        // Where votes with common words stand close together, all between them are looked at.
+        let is_dense = at - first as usize <= entries().map(|(list, _)| list.len()).sum();
+        for (list, own) in entries() {
+            for (vote, weight) in list {
+                let part = &mut self.parts[*vote as usize];
+                if !is_dense && *part == 0.0 {
+                    self.met.push(*vote);
+                }
+                *part += weight * own;
+            }
         }
-        *part += weight * own;
-    }
-
-    /// Returns the votes that were met, in order, each with its part, and forgets them.
-    fn take(&mut self) -> impl Iterator<Item = (u32, f64)> {
-        self.met.sort_unstable();
         let parts = &mut self.parts;
-        self.met.drain(..).map(|vote| (vote, std::mem::take(&mut parts[vote as usize])))
+        let mut take = |vote: u32| match std::mem::take(&mut parts[vote as usize]) {
+            0.0 => {}
+            part => each(vote, part),
+        };
+        if is_dense {
+            (first..at as u32).for_each(take);
+        } else {
+            self.met.sort_unstable();
+            self.met.drain(..).for_each(&mut take);
+        }
     }
 }
 
 /// Finds the links among votes that are sorted by file. `reviewers` says by a number whose vote
 /// each is.
-pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims) -> Vec<Link> {
+pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims<'_>) -> Vec<Link> {
     let postings = || Postings::new(claims.stems() + 1);
     let (mut in_file, mut loose, mut all) = (postings(), postings(), postings());
     // Claims without words meet by a stem of their own.
@@ -108,28 +134,29 @@ pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims) -> Vec
         let lists = &lists[usize::from(place.is_loose())..];
         // Claims without words are alike only where they are equal.
         let mut is_cut = claims.vector(at).is_empty();
-        for &(stem, weight) in vector {
-            is_cut |= lists.iter().any(|list| list.is_cut(stem));
-            for entry in lists.iter().flat_map(|list| list.last(stem)) {
-                tally.add(*entry, weight);
-            }
-        }
-        for (other, part) in tally.take() {
+        is_cut |= vector.iter().any(|(stem, _)| lists.iter().any(|list| list.is_cut(*stem)));
+        tally.count((at, vector), lists, |other, part| {
             let before = other as usize;
-            if part < MIN_LIKENESS && !place.has_title_beside(&places[before]) {
-                continue;
+            let has_title = place.has_title_beside(&places[before]);
+            if part < MIN_LIKENESS && !has_title {
+                return;
             }
-            let is_one_reviewer = reviewers[before] == reviewers[at];
-            // Where no list is cut, the tally has every common word, in the order of a dot product.
+            let factor = factor(&places[before], place, reviewers[before] == reviewers[at]);
+            // Where no list is cut, the tally has every common word, in the order of a dot product,
+            // and names in common make no two claims more alike.
+            if factor == 0.0 || (!is_cut && !has_title && part * factor < ALMOST_FLOOR) {
+                return;
+            }
             let likeness = match is_cut {
+                _ if has_title => 1.0,
                 true => claims.likeness(before, at),
                 false => claims.likeness_by(before, at, part),
             };
-            let strength = strength(&places[before], place, is_one_reviewer, likeness);
+            let strength = strength(likeness, factor);
             if strength >= FLOOR {
                 links.push(Link { first: other, second: at as u32, strength });
             }
-        }
+        });
         for &(stem, weight) in vector {
             if any_loose {
                 all.add(stem, at as u32, weight);
@@ -183,20 +210,23 @@ fn strongest(mut links: Vec<Link>, votes: usize) -> Vec<Link> {
     links
 }
 
-/// Returns how strongly two votes are linked: their likeness by what it counts at their places.
-fn strength(a: &Place, b: &Place, is_one_reviewer: bool, likeness: f64) -> Millionths {
-    let factor = match Relation::of(a, b) {
+/// Returns how much the likeness of two votes counts at their places.
+fn factor(a: &Place, b: &Place, is_one_reviewer: bool) -> f64 {
+    match Relation::of(a, b) {
         // A reviewer that names one line twice means two things on it.
         Relation::SameLine if is_one_reviewer => Relation::Plain.factor(),
         other => other.factor(),
-    };
-    let likeness = if a.has_title_beside(b) { 1.0 } else { likeness };
+    }
+}
+
+/// Returns how strongly two votes are linked: their likeness by what it counts at their places.
+fn strength(likeness: f64, factor: f64) -> Millionths {
     ((likeness * factor).min(1.0) * 1_000_000.0).round() as Millionths
 }
 
 /// Finds the links among all pairs of votes that have a word in common, or no words.
 #[cfg(test)]
-pub(super) fn all_pairs(places: &[Place], reviewers: &[u32], claims: &Claims) -> Vec<Link> {
+pub(super) fn all_pairs(places: &[Place], reviewers: &[u32], claims: &Claims<'_>) -> Vec<Link> {
     let mut links = Vec::new();
     for second in 0..places.len() {
         for first in 0..second {
@@ -206,9 +236,11 @@ pub(super) fn all_pairs(places: &[Place], reviewers: &[u32], claims: &Claims) ->
             if !has_word && !have_no_words {
                 continue;
             }
-            let is_one_reviewer = reviewers[first] == reviewers[second];
-            let likeness = claims.likeness(first, second);
-            let strength = strength(&places[first], &places[second], is_one_reviewer, likeness);
+            let (one, other) = (&places[first], &places[second]);
+            let factor = factor(one, other, reviewers[first] == reviewers[second]);
+            let has_title = one.has_title_beside(other);
+            let likeness = if has_title { 1.0 } else { claims.likeness(first, second) };
+            let strength = strength(likeness, factor);
             if strength >= FLOOR {
                 links.push(Link { first: first as u32, second: second as u32, strength });
             }

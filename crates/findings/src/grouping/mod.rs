@@ -8,10 +8,11 @@ mod links;
 mod place;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BinaryHeap};
 
 use self::links::Link;
 use self::place::{Numbers, Place, Relation};
+use crate::collections::{FastMap, FastSet};
 use crate::ground::Grounded;
 use crate::likeness::Claims;
 use crate::merge::MergeRule;
@@ -47,7 +48,7 @@ pub(crate) fn group(votes: &[&Grounded<'_>], titles: &[&str]) -> Vec<Group> {
 
 /// Gives the votes of one reviewer one number. A persona that two models play is two reviewers.
 fn reviewers(votes: &[&Grounded<'_>]) -> Vec<u32> {
-    let mut numbers: HashMap<(&str, Option<&str>), u32> = HashMap::new();
+    let mut numbers: FastMap<(&str, Option<&str>), u32> = FastMap::default();
     let mut all = Vec::with_capacity(votes.len());
     for reviewer in votes.iter().map(|vote| vote.reviewer) {
         let family = reviewer.family.as_deref();
@@ -70,28 +71,28 @@ struct Candidate {
 
 struct Grouping<'v, 'a> {
     votes: &'v [&'v Grounded<'a>],
-    claims: &'v Claims,
+    claims: &'v Claims<'v>,
     places: &'v [Place],
     reviewers: Vec<u32>,
     groups: Vec<Option<Group>>,
     /// The sums of the links between a group and others, by the number of the other group.
     sums: Vec<BTreeMap<u32, Millionths>>,
     /// Pairs of votes of one reviewer that reach the bar by themselves.
-    own: HashSet<(u32, u32)>,
+    own: FastSet<(u32, u32)>,
     candidates: BinaryHeap<Candidate>,
 }
 
 impl<'v, 'a> Grouping<'v, 'a> {
     fn new(
         votes: &'v [&'v Grounded<'a>],
-        claims: &'v Claims,
+        claims: &'v Claims<'v>,
         places: &'v [Place],
         reviewers: Vec<u32>,
         links: &[Link],
     ) -> Self {
         let alone = |number| Some(Group { members: vec![number], joined: Vec::new() });
         let mut sums = vec![BTreeMap::new(); votes.len()];
-        let (mut own, mut candidates) = (HashSet::new(), Vec::new());
+        let (mut own, mut candidates) = (FastSet::default(), Vec::new());
         for &Link { first, second, strength } in links {
             sums[first as usize].insert(second, strength);
             sums[second as usize].insert(first, strength);

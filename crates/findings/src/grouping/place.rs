@@ -1,8 +1,8 @@
 //! How the places of two votes lie to each other: [`Relation`].
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
+use crate::collections::FastMap;
 use crate::ground::{Grounded, Mark};
 use crate::vote::Lines;
 
@@ -45,7 +45,7 @@ pub(super) struct Place {
 
 /// Numbers for texts.
 #[derive(Debug, Default)]
-pub(super) struct Numbers<'t>(HashMap<Cow<'t, str>, u32>);
+pub(super) struct Numbers<'t>(FastMap<Cow<'t, str>, u32>);
 
 impl<'t> Numbers<'t> {
     fn of(&mut self, text: impl Into<Cow<'t, str>>) -> u32 {

@@ -4,8 +4,8 @@ use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::names::{self, is_same_name};
-use super::vocabulary::{Name, Vocabulary, Word};
+use super::names;
+use super::vocabulary::{NameId, Reading, Vocabulary, Word};
 use super::words;
 
 /// From this share of common words on, one claim is another form of the other.
@@ -29,41 +29,54 @@ pub(crate) enum Apart {
     Order,
 }
 
-/// What the guards look at in a text, each read once a guard asks for it.
+/// What the guards look at in a text, each read once a guard asks for it. Few texts have numbers,
+/// roles or code.
 #[derive(Debug)]
 pub(super) struct Details {
     /// All words, sorted.
-    words: Vec<u32>,
-    numbers: OnceCell<BTreeSet<String>>,
-    roles: OnceCell<Roles>,
+    words: Box<[u32]>,
+    /// All words, in order.
+    in_order: OnceCell<Box<[Word]>>,
+    numbers: OnceCell<Option<BTreeSet<String>>>,
+    roles: OnceCell<Option<Box<Roles>>>,
     /// Words outside the names, sorted.
-    frame: OnceCell<Vec<u32>>,
+    frame: OnceCell<Box<[u32]>>,
     is_negated: OnceCell<bool>,
-    code: OnceCell<Code>,
+    code: OnceCell<Option<Box<Code>>>,
 }
 
 /// The code in back-ticks that is more than a name, without its blanks.
 #[derive(Debug)]
 struct Code {
     spans: BTreeSet<String>,
-    /// Words outside of code, sorted; empty where there is no code.
+    /// Words outside of code, sorted.
     frame: Vec<u32>,
 }
 
 impl Code {
-    /// Returns true if both texts have code and none is part of the other's.
+    /// Returns true if no code of a text is part of the other's.
     fn is_other_than(&self, other: &Code) -> bool {
         let is_part = |a: &str, b: &str| a.contains(b) || b.contains(a);
         let is_shared = |a: &String| other.spans.iter().any(|b| is_part(a, b));
-        !self.spans.is_empty() && !other.spans.is_empty() && !self.spans.iter().any(is_shared)
+        !self.spans.iter().any(is_shared)
     }
 }
 
 /// The names that a text calls wrong, and those that it wants in their place.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Roles {
-    wrong: BTreeSet<Name>,
-    wanted: BTreeSet<Name>,
+    wrong: BTreeSet<NameId>,
+    wanted: BTreeSet<NameId>,
+}
+
+impl Roles {
+    /// Returns true if one text wants a name that the other calls wrong, and they agree on none.
+    fn are_crossed(&self, other: &Roles) -> bool {
+        let meet = |a: &BTreeSet<NameId>, b: &BTreeSet<NameId>| !a.is_disjoint(b);
+        let crosses = meet(&self.wrong, &other.wanted) || meet(&other.wrong, &self.wanted);
+        let agrees = meet(&self.wrong, &other.wrong) || meet(&self.wanted, &other.wanted);
+        crosses && !agrees
+    }
 }
 
 impl Details {
@@ -72,7 +85,8 @@ impl Details {
         words.sort_unstable();
         words.dedup();
         Details {
-            words,
+            words: words.into(),
+            in_order: OnceCell::new(),
             numbers: OnceCell::new(),
             roles: OnceCell::new(),
             frame: OnceCell::new(),
@@ -86,61 +100,68 @@ impl Details {
 #[derive(Clone, Copy)]
 pub(super) struct Guarded<'t> {
     pub(super) text: &'t str,
-    /// All words of the text, in order.
-    pub(super) words: &'t [Word],
-    pub(super) names: &'t [Name],
+    pub(super) reading: &'t Reading,
     pub(super) details: &'t Details,
     pub(super) vocabulary: &'t RefCell<Vocabulary>,
 }
 
 impl<'t> Guarded<'t> {
-    fn numbers(self) -> &'t BTreeSet<String> {
-        self.details.numbers.get_or_init(|| names::numbers(self.text))
+    fn numbers(self) -> Option<&'t BTreeSet<String>> {
+        let numbers = self.details.numbers.get_or_init(|| {
+            let numbers = names::numbers(self.text);
+            (!numbers.is_empty()).then_some(numbers)
+        });
+        numbers.as_ref()
     }
 
-    fn roles(self) -> &'t Roles {
-        self.details.roles.get_or_init(|| match self.words.iter().any(|word| word.gives_roles) {
-            true => roles(self.text, &mut self.vocabulary.borrow_mut()),
-            false => Roles::default(),
-        })
+    fn roles(self) -> Option<&'t Roles> {
+        let roles = self.details.roles.get_or_init(|| {
+            let read = || Box::new(roles(self.text, &mut self.vocabulary.borrow_mut()));
+            self.reading.signals.gives_roles.then(read)
+        });
+        roles.as_deref()
     }
 
     fn frame(self) -> &'t [u32] {
-        self.details.frame.get_or_init(|| frame(self.text, &mut self.vocabulary.borrow_mut()))
+        let read = || frame(self.text, &mut self.vocabulary.borrow_mut()).into();
+        self.details.frame.get_or_init(read)
     }
 
     fn is_negated(self) -> bool {
         let is_plain = || !self.text.contains('(') && !words::may_contract(self.text);
         *self.details.is_negated.get_or_init(|| match is_plain() {
-            true => self.words.iter().filter(|word| word.is_negating).count() % 2 == 1,
+            true => self.reading.signals.is_negated,
             false => is_negated(self.text),
         })
     }
 
-    /// Returns the words on the left and on the right of the first relation word of a kind.
-    fn sides(self, relation: u8) -> Option<(&'t [Word], &'t [Word])> {
-        let at = self.words.iter().position(|word| word.relation == Some(relation))?;
-        Some((&self.words[..at], &self.words[at + 1..]))
+    fn words(self) -> &'t [Word] {
+        self.details.in_order.get_or_init(|| self.vocabulary.borrow().words(self.reading))
     }
 
-    fn code(self) -> &'t Code {
-        self.details.code.get_or_init(|| code(self.text, &mut self.vocabulary.borrow_mut()))
+    /// Returns the words on the left and on the right of the first relation word of a kind.
+    fn sides(self, relation: u8) -> Option<(&'t [Word], &'t [Word])> {
+        let words = self.words();
+        let at = words.iter().position(|word| word.relation == Some(relation))?;
+        Some((&words[..at], &words[at + 1..]))
+    }
+
+    fn code(self) -> Option<&'t Code> {
+        let read = || code(self.text, &mut self.vocabulary.borrow_mut()).map(Box::new);
+        self.details.code.get_or_init(read).as_deref()
     }
 }
 
 /// Returns the first reason that keeps two claims apart.
 pub(super) fn apart(a: Guarded<'_>, b: Guarded<'_>) -> Option<Apart> {
-    let both_number = !a.numbers().is_empty() && !b.numbers().is_empty();
-    if both_number && a.numbers().is_disjoint(b.numbers()) {
+    if a.numbers().zip(b.numbers()).is_some_and(|(a, b)| a.is_disjoint(b)) {
         return Some(Apart::Numbers);
     }
-    let (one, other) = (a.roles(), b.roles());
-    let crosses = !one.wrong.is_disjoint(&other.wanted) || !other.wrong.is_disjoint(&one.wanted);
-    let agrees = !one.wrong.is_disjoint(&other.wrong) || !one.wanted.is_disjoint(&other.wanted);
-    if crosses && !agrees {
+    if a.roles().zip(b.roles()).is_some_and(|(a, b)| a.are_crossed(b)) {
         return Some(Apart::Roles);
     }
-    if share_no_name(a.names, b.names) && jaccard(a.frame(), b.frame()) >= SAME_FRAME {
+    let share_no_name = a.vocabulary.borrow().share_no_name(a.reading.names(), b.reading.names());
+    if share_no_name && jaccard(a.frame(), b.frame()) >= SAME_FRAME {
         return Some(Apart::Names);
     }
     let (words, other_words) = (&a.details.words, &b.details.words);
@@ -149,21 +170,15 @@ pub(super) fn apart(a: Guarded<'_>, b: Guarded<'_>) -> Option<Apart> {
         if differing <= 1 && a.is_negated() != b.is_negated() {
             return Some(Apart::Direction);
         }
-        let is_reordered = differing == 0 && has_other_order(a.names, b.names);
+        let is_reordered = differing == 0 && has_other_order(a.reading.names(), b.reading.names());
         if is_reordered || has_exchanged_sides(a, b) {
             return Some(Apart::Order);
         }
     }
-    let (one, other) = (a.code(), b.code());
-    let is_of_other_code =
-        one.is_other_than(other) && jaccard(&one.frame, &other.frame) >= SAME_FRAME;
+    let is_of_other_code = a.code().zip(b.code()).is_some_and(|(one, other)| {
+        one.is_other_than(other) && jaccard(&one.frame, &other.frame) >= SAME_FRAME
+    });
     is_of_other_code.then_some(Apart::Names)
-}
-
-/// Returns true if both texts have names and no two of them are the same.
-pub(super) fn share_no_name(a: &[Name], b: &[Name]) -> bool {
-    let shares = || a.iter().any(|a| b.iter().any(|b| is_same_name(a, b)));
-    !a.is_empty() && !b.is_empty() && !shares()
 }
 
 fn jaccard(a: &[u32], b: &[u32]) -> f64 {
@@ -185,21 +200,24 @@ fn common(a: &[u32], b: &[u32]) -> usize {
     count
 }
 
-fn has_other_order(a: &[Name], b: &[Name]) -> bool {
-    let in_b: Vec<&Name> = a.iter().filter(|name| b.contains(name)).collect();
-    let in_a: Vec<&Name> = b.iter().filter(|name| a.contains(name)).collect();
+fn has_other_order(a: &[NameId], b: &[NameId]) -> bool {
+    let in_b: Vec<&NameId> = a.iter().filter(|name| b.contains(name)).collect();
+    let in_a: Vec<&NameId> = b.iter().filter(|name| a.contains(name)).collect();
     in_b.len() >= 2 && in_b != in_a
 }
 
 /// Returns true if, around a word such as `before`, something went from the left to the right and
 /// something from the right to the left.
 fn has_exchanged_sides(a: Guarded<'_>, b: Guarded<'_>) -> bool {
+    if a.reading.signals.relations & b.reading.signals.relations == 0 {
+        return false;
+    }
     let has = |words: &[Word], stem: u32| words.iter().any(|w| !w.is_stop_word && w.stem == stem);
     let goes = |from: &[Word], to: &[Word], away: &[Word]| {
         let content = from.iter().filter(|word| !word.is_stop_word);
         content.map(|word| word.stem).any(|stem| has(to, stem) && !has(away, stem))
     };
-    a.words.iter().filter_map(|word| word.relation).any(|relation| {
+    a.words().iter().filter_map(|word| word.relation).any(|relation| {
         let Some(((left, right), (other_left, other_right))) =
             a.sides(relation).zip(b.sides(relation))
         else {
@@ -209,17 +227,22 @@ fn has_exchanged_sides(a: Guarded<'_>, b: Guarded<'_>) -> bool {
     })
 }
 
-/// Returns the code of a text, and its words outside of code.
-fn code(text: &str, vocabulary: &mut Vocabulary) -> Code {
-    let spans = text.split('`').skip(1).step_by(2);
-    let is_more_than_name = |span: &&str| span.split_whitespace().nth(1).is_some();
-    let spans: BTreeSet<String> =
-        spans.filter(is_more_than_name).map(crate::ground::squeeze).collect();
-    let frame = match spans.is_empty() {
-        true => Vec::new(),
-        false => frame(&text.split('`').step_by(2).collect::<Vec<_>>().join(" "), vocabulary),
-    };
-    Code { spans, frame }
+/// Returns the code of a text, and its words outside of code; `None` if there is no code.
+fn code(text: &str, vocabulary: &mut Vocabulary) -> Option<Code> {
+    let mut spans = BTreeSet::new();
+    let mut marks = memchr::memchr_iter(b'`', text.as_bytes());
+    while let Some(open) = marks.next() {
+        let span = &text[open + 1..marks.next().unwrap_or(text.len())];
+        // Code without a blank is a name.
+        if span.contains(char::is_whitespace) && span.split_whitespace().nth(1).is_some() {
+            spans.insert(crate::ground::squeeze(span));
+        }
+    }
+    if spans.is_empty() {
+        return None;
+    }
+    let frame = frame(&text.split('`').step_by(2).collect::<Vec<_>>().join(" "), vocabulary);
+    Some(Code { spans, frame })
 }
 
 fn frame(text: &str, vocabulary: &mut Vocabulary) -> Vec<u32> {
@@ -280,7 +303,7 @@ fn roles(text: &str, vocabulary: &mut Vocabulary) -> Roles {
             wanted.extend(vocabulary.names(&clause[end..]).into_iter().next());
         }
     }
-    let only = |a: &BTreeSet<Name>, b: &BTreeSet<Name>| a.difference(b).cloned().collect();
+    let only = |a: &BTreeSet<NameId>, b: &BTreeSet<NameId>| a.difference(b).copied().collect();
     Roles { wrong: only(&wrong, &wanted), wanted: only(&wanted, &wrong) }
 }
 

@@ -10,11 +10,13 @@ mod placing;
 mod vocabulary;
 mod words;
 
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use self::guards::{Details, Guarded};
-use self::vocabulary::{Name, Vocabulary, Word};
+use self::vocabulary::{Reading, Scratch, Vocabulary};
+use crate::collections::{FastMap, FastSet};
 
 pub(crate) use self::guards::Apart;
 pub(crate) use self::placing::{IndexedLine, PlaceIndex};
@@ -24,67 +26,69 @@ const NO_NAME_IN_COMMON: f64 = 0.6;
 
 /// The claims of a review, one for each vote.
 #[derive(Debug)]
-pub(crate) struct Claims {
+pub(crate) struct Claims<'a> {
     vocabulary: RefCell<Vocabulary>,
-    claims: Vec<Claim>,
+    scratch: RefCell<Scratch>,
+    claims: Vec<Claim<'a>>,
     /// The claim of each vote.
     of_vote: Vec<u32>,
+    /// The vectors of all claims.
+    vectors: Vec<(u32, f64)>,
 }
 
 /// A claim that one or more votes make in the same words.
 #[derive(Debug)]
-struct Claim {
-    whole: Text,
+struct Claim<'a> {
+    whole: Text<'a>,
     /// The title, where it does not say all of the claim.
-    title: Option<Title>,
-    /// Stems with their weights, by the number of the stem. The weights have unit length.
-    vector: Vec<(u32, f64)>,
+    title: Option<Title<'a>>,
+    /// Stems with their weights, by the number of the stem, in [`Claims::vectors`]. The weights
+    /// have unit length.
+    vector: Range<usize>,
 }
 
 /// A title, taken apart once a guard asks for it.
 #[derive(Debug)]
-struct Title {
-    text: String,
-    read: OnceCell<Text>,
+struct Title<'a> {
+    text: &'a str,
+    read: OnceCell<Box<Text<'a>>>,
 }
 
 /// A text without line references.
 #[derive(Debug)]
-struct Text {
-    text: String,
-    /// All words, in order.
-    words: Vec<Word>,
-    /// The stems of the words that carry the meaning, in order.
-    tokens: Vec<u32>,
-    names: Vec<Name>,
-    details: OnceCell<Details>,
+struct Text<'a> {
+    text: Cow<'a, str>,
+    reading: Reading,
+    details: OnceCell<Box<Details>>,
 }
 
-impl Claims {
+impl<'a> Claims<'a> {
     /// Reads claims, each a title and a description, in an order that does not depend on that of
     /// their arrival.
-    pub(crate) fn of<'a>(votes: impl Iterator<Item = (&'a str, &'a str)>) -> Claims {
-        let mut vocabulary = Vocabulary::default();
-        let (mut claims, mut of_vote) = (Vec::new(), Vec::new());
-        let mut known: HashMap<(&str, &str), u32> = HashMap::new();
+    pub(crate) fn of(votes: impl Iterator<Item = (&'a str, &'a str)>) -> Claims<'a> {
+        let (mut vocabulary, mut scratch) = (Vocabulary::default(), Scratch::default());
+        let count = votes.size_hint().0;
+        let (mut claims, mut of_vote) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut known: FastMap<(&str, &str), u32> = FastMap::default();
         for (title, description) in votes {
             let claim = *known.entry((title, description)).or_insert_with(|| {
-                claims.push(Claim::of(title, description, &mut vocabulary));
+                claims.push(Claim::of(title, description, &mut vocabulary, &mut scratch));
                 claims.len() as u32 - 1
             });
             of_vote.push(claim);
         }
-        weigh(&mut claims, vocabulary.len());
-        Claims { vocabulary: RefCell::new(vocabulary), claims, of_vote }
+        let vectors = weigh(&mut claims, vocabulary.len());
+        let (vocabulary, scratch) = (RefCell::new(vocabulary), RefCell::new(scratch));
+        Claims { vocabulary, scratch, claims, of_vote, vectors }
     }
 
-    fn claim(&self, vote: usize) -> &Claim {
+    fn claim(&self, vote: usize) -> &Claim<'a> {
         &self.claims[self.of_vote[vote] as usize]
     }
 
     /// Returns the stems of a vote's claim with their weights.
     pub(crate) fn vector(&self, vote: usize) -> &[(u32, f64)] {
-        &self.claim(vote).vector
+        &self.vectors[self.claim(vote).vector.clone()]
     }
 
     /// Returns the number of different stems.
@@ -108,7 +112,11 @@ impl Claims {
             return 1.0;
         }
         let (a, b) = (self.claim(a), self.claim(b));
-        let is_elsewhere = cosine > 0.0 && guards::share_no_name(&a.whole.names, &b.whole.names);
+        let share_no_name = || {
+            let (a, b) = (a.whole.reading.names(), b.whole.reading.names());
+            self.vocabulary.borrow().share_no_name(a, b)
+        };
+        let is_elsewhere = cosine > 0.0 && share_no_name();
         (if is_elsewhere { cosine * NO_NAME_IN_COMMON } else { cosine }).min(1.0)
     }
 
@@ -119,81 +127,106 @@ impl Claims {
             return None;
         }
         let (a, b) = (self.claim(a), self.claim(b));
-        let compare = |a: &Text, b: &Text| {
+        let compare = |a: &Text<'_>, b: &Text<'_>| {
             guards::apart(a.guarded(&self.vocabulary), b.guarded(&self.vocabulary))
         };
         let has_title = a.title.is_some() || b.title.is_some();
-        let compare_titles = || compare(a.title(&self.vocabulary), b.title(&self.vocabulary));
+        let compare_titles = || compare(self.title(a), self.title(b));
         compare(&a.whole, &b.whole).or_else(|| has_title.then(compare_titles).flatten())
     }
+
+    fn title<'c>(&self, claim: &'c Claim<'a>) -> &'c Text<'a> {
+        let Some(title) = &claim.title else { return &claim.whole };
+        title.read.get_or_init(|| {
+            let (mut vocabulary, mut scratch) =
+                (self.vocabulary.borrow_mut(), self.scratch.borrow_mut());
+            let text = names::without_line_references(title.text);
+            let rest = claim.whole.text.strip_prefix(&*text);
+            // Most descriptions begin with their title.
+            let reading = match rest.and_then(|rest| rest.bytes().next()) {
+                Some(..=b' ') => {
+                    vocabulary.read_beginning(&text, &claim.whole.reading, &mut scratch)
+                }
+                _ => vocabulary.read(&text, &mut scratch),
+            };
+            Box::new(Text { text, reading, details: OnceCell::new() })
+        })
+    }
 }
 
-impl Claim {
-    fn of(title: &str, description: &str, vocabulary: &mut Vocabulary) -> Claim {
-        let whole = crate::finding::issue(title, description);
+impl<'a> Claim<'a> {
+    fn of(
+        title: &'a str,
+        description: &'a str,
+        vocabulary: &mut Vocabulary,
+        scratch: &mut Scratch,
+    ) -> Claim<'a> {
+        let whole = crate::finding::issue_text(title, description);
         let is_all = whole == title;
         Claim {
-            whole: Text::of(&whole, vocabulary),
-            title: (!is_all).then(|| Title { text: title.to_owned(), read: OnceCell::new() }),
-            vector: Vec::new(),
+            whole: Text::of(whole, vocabulary, scratch),
+            title: (!is_all).then(|| Title { text: title, read: OnceCell::new() }),
+            vector: 0..0,
         }
-    }
-
-    fn title(&self, vocabulary: &RefCell<Vocabulary>) -> &Text {
-        let Some(title) = &self.title else { return &self.whole };
-        title.read.get_or_init(|| Text::of(&title.text, &mut vocabulary.borrow_mut()))
     }
 }
 
-impl Text {
-    fn of(text: &str, vocabulary: &mut Vocabulary) -> Text {
-        let text = names::without_line_references(text).into_owned();
-        let (words, tokens) = vocabulary.read(&text);
-        let names = vocabulary.names(&text);
-        Text { text, words, tokens, names, details: OnceCell::new() }
+impl<'a> Text<'a> {
+    fn of(text: Cow<'a, str>, vocabulary: &mut Vocabulary, scratch: &mut Scratch) -> Text<'a> {
+        let text = match names::without_line_references(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(shorter) => Cow::Owned(shorter),
+        };
+        let reading = vocabulary.read(&text, scratch);
+        Text { text, reading, details: OnceCell::new() }
     }
 
     fn guarded<'t>(&'t self, vocabulary: &'t RefCell<Vocabulary>) -> Guarded<'t> {
-        let details = self.details.get_or_init(|| Details::of(&self.tokens));
-        Guarded { text: &self.text, words: &self.words, names: &self.names, details, vocabulary }
+        let details = self.details.get_or_init(|| Box::new(Details::of(self.reading.tokens())));
+        Guarded { text: &self.text, reading: &self.reading, details, vocabulary }
     }
 }
 
-/// Gives each claim its vector: a stem counts by how often the claim has it and by how few of the
-/// different claims do.
-fn weigh(claims: &mut [Claim], stems: usize) {
+/// Gives each claim its vector, and returns all of them: a stem counts by how often the claim has
+/// it and by how few of the different claims do.
+fn weigh(claims: &mut [Claim<'_>], stems: usize) -> Vec<(u32, f64)> {
+    let mut vectors =
+        Vec::with_capacity(claims.iter().map(|c| c.whole.reading.tokens().len()).sum());
+    let mut sorted = Vec::new();
+    for claim in claims.iter_mut() {
+        let start = vectors.len();
+        sorted.clear();
+        sorted.extend_from_slice(claim.whole.reading.tokens());
+        sorted.sort_unstable();
+        vectors.extend(sorted.chunk_by(|a, b| a == b).map(|run| (run[0], frequency(run.len()))));
+        claim.vector = start..vectors.len();
+    }
     let mut claims_with = vec![0u32; stems];
-    let mut seen: HashSet<&[u32]> = HashSet::new();
+    let mut seen: FastSet<&[u32]> = FastSet::default();
     let mut distinct = 0u32;
-    let runs: Vec<Vec<(u32, f64)>> = claims.iter().map(|c| runs(&c.whole.tokens)).collect();
-    for (claim, runs) in claims.iter().zip(&runs) {
-        if seen.insert(&claim.whole.tokens) {
+    for claim in claims.iter() {
+        if seen.insert(claim.whole.reading.tokens()) {
             distinct += 1;
-            runs.iter().for_each(|(stem, _)| claims_with[*stem as usize] += 1);
+            let stems = &vectors[claim.vector.clone()];
+            stems.iter().for_each(|(stem, _)| claims_with[*stem as usize] += 1);
         }
     }
     let rarity: Vec<f64> = claims_with
         .iter()
         .map(|count| (f64::from(distinct + 1) / f64::from(count + 1)).ln() + 1.0)
         .collect();
-    for (claim, runs) in claims.iter_mut().zip(runs) {
-        claim.vector = vector(runs, &rarity);
+    for claim in claims {
+        let vector = &mut vectors[claim.vector.clone()];
+        vector.iter_mut().for_each(|(stem, weight)| *weight *= rarity[*stem as usize]);
+        let length = vector.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+        vector.iter_mut().for_each(|(_, weight)| *weight /= length);
     }
+    vectors
 }
 
-/// Returns the different stems, sorted, each with a weight that grows with how often it is there.
-fn runs(tokens: &[u32]) -> Vec<(u32, f64)> {
-    let mut sorted = tokens.to_vec();
-    sorted.sort_unstable();
-    let weight = |count: usize| if count == 1 { 1.0 } else { 1.0 + (count as f64).ln() };
-    sorted.chunk_by(|a, b| a == b).map(|run| (run[0], weight(run.len()))).collect()
-}
-
-fn vector(mut runs: Vec<(u32, f64)>, rarity: &[f64]) -> Vec<(u32, f64)> {
-    runs.iter_mut().for_each(|(stem, weight)| *weight *= rarity[*stem as usize]);
-    let length = runs.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
-    runs.iter_mut().for_each(|(_, weight)| *weight /= length);
-    runs
+/// Returns the weight of a stem that a claim has so often.
+fn frequency(count: usize) -> f64 {
+    if count == 1 { 1.0 } else { 1.0 + (count as f64).ln() }
 }
 
 fn dot(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
@@ -213,11 +246,11 @@ fn dot(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
 
 /// Texts that are compared by their words, of which those count more that few of the texts have.
 #[derive(Debug)]
-pub struct ComparedTexts(Claims);
+pub struct ComparedTexts<'a>(Claims<'a>);
 
-impl ComparedTexts {
+impl<'a> ComparedTexts<'a> {
     /// Reads texts, which are named by their numbers from then on.
-    pub fn of<'a>(texts: impl Iterator<Item = &'a str>) -> ComparedTexts {
+    pub fn of(texts: impl Iterator<Item = &'a str>) -> ComparedTexts<'a> {
         ComparedTexts(Claims::of(texts.map(|text| (text, ""))))
     }
 

@@ -11,12 +11,13 @@ const MAX_QUOTED_WORDS: usize = 3;
 /// Calls `each` with every word of a text and whether the word is an identifier: it stands in
 /// quotes, or its spelling is that of a name in code.
 pub(super) fn each_name<'t>(text: &'t str, mut each: impl FnMut(&'t str, bool)) {
-    let quoted = quoted_words(text);
+    let mut quoted = Vec::new();
+    each_quoted_word(text, |word| quoted.push(word));
     each_word(text, |word| each(word, quoted.contains(&word) || is_identifier(word)));
 }
 
 /// Calls `each` with the words of a text that begin with a letter, joined ones as one.
-fn each_word<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
+pub(super) fn each_word<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     let mut at = 0;
     while at < text.len() {
         let c = text[at..].chars().next().expect("the text does not end here");
@@ -39,15 +40,14 @@ fn each_word<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     }
 }
 
-/// Returns the words that stand in short quotes or back-ticks.
-fn quoted_words(text: &str) -> Vec<&str> {
-    let mut words = Vec::new();
+/// Calls `each` with the words that stand in short quotes or back-ticks.
+pub(super) fn each_quoted_word<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     let mut at = 0;
-    while let Some(found) = text[at..].find(['`', '"', '\'']) {
+    while let Some(found) = memchr::memchr3(b'`', b'"', b'\'', &text.as_bytes()[at..]) {
         let start = at + found;
         let mark = text.as_bytes()[start];
         let inside = &text[start + 1..];
-        let length = inside.find(char::from(mark)).unwrap_or(usize::MAX);
+        let length = memchr::memchr(mark, inside.as_bytes()).unwrap_or(usize::MAX);
         let is_quote = match mark {
             b'`' => (1..usize::MAX).contains(&length),
             b'"' => is_long(inside, length),
@@ -65,11 +65,10 @@ fn quoted_words(text: &str) -> Vec<&str> {
         }
         let quote = &inside[..length];
         if quote.split_whitespace().count() <= MAX_QUOTED_WORDS {
-            each_word(quote, |word| words.push(word));
+            each_word(quote, &mut each);
         }
         at = start + length + 2;
     }
-    words
 }
 
 fn is_long(inside: &str, length: usize) -> bool {
@@ -77,7 +76,7 @@ fn is_long(inside: &str, length: usize) -> bool {
 }
 
 /// Returns true if a word is spelt like a name in code rather than a word of the language.
-fn is_identifier(word: &str) -> bool {
+pub(super) fn is_identifier(word: &str) -> bool {
     let [first, rest @ ..] = word.as_bytes() else { return false };
     let is_plain = first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase);
     if is_plain || matches!(word, "e.g" | "i.e" | "and/or") {
@@ -128,6 +127,9 @@ pub(super) fn numbers(text: &str) -> BTreeSet<String> {
 
 /// Takes references to lines out of a text: `on line 12`, `lines 78-80`, `L157`, `a.rb:12`.
 pub(super) fn without_line_references(text: &str) -> Cow<'_, str> {
+    if !may_have_line_reference(text) {
+        return Cow::Borrowed(text);
+    }
     let may_start = |byte: u8| matches!(byte, b'l' | b'L' | b':' | b'#');
     let mut starts = (0..text.len()).filter(|at| may_start(text.as_bytes()[*at]));
     if !starts.any(|at| line_reference_len(text, at) > 0) {
@@ -148,6 +150,12 @@ pub(super) fn without_line_references(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Returns false if no digit follows a blank, a mark or a letter as in a reference to a line.
+fn may_have_line_reference(text: &str) -> bool {
+    let may_precede = |byte: u8| !byte.is_ascii() || byte <= b' ' || b".#:lLnNeEsS".contains(&byte);
+    text.as_bytes().windows(2).any(|pair| pair[1].is_ascii_digit() && may_precede(pair[0]))
 }
 
 /// Returns the length of the reference to a line that starts at a byte; 0 if none does.

@@ -3,6 +3,7 @@
 
 mod damage;
 mod forms;
+mod generated_votes;
 mod grounding;
 mod memory_tree;
 mod merging;
