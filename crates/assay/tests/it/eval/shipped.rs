@@ -1,16 +1,46 @@
-//! The set of the repository, `examples/eval`.
+//! The set of the repository, `examples/eval`, with its recordings.
 
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use crate::assay_in;
 
-#[test]
-fn recorded_reviews_of_the_repositorys_set_are_refused_while_it_has_no_recording() {
+/// Changes with a defect and clean ones, by turns over the languages. The whole set takes minutes.
+const CASES: [&str; 8] = [
+    "py-late-fee", "ts-order-list", "java-quiet-hours", "php-login-throttle", "cs-trash-sweep",
+    "py-webhook-verify", "rs-sparse-index", "c-tick-timers",
+];
+
+/// Returns the score of a recording of the set on these cases.
+fn score(recording: &str) -> Value {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let set = root.join("examples/eval");
     let elsewhere = tempfile::tempdir().unwrap();
-    let args = ["eval", set.to_str().unwrap(), "--reviewers", "recorded", "--format", "json"];
+    let reviewer = format!("recorded={recording}");
+    let mut args = vec!["eval", set.to_str().unwrap(), "--reviewers", &reviewer];
+    args.extend(["--format", "json"]);
+    args.extend(CASES.iter().flat_map(|case| ["--case", case]));
     let ran = assay_in(elsewhere.path(), &args, b"");
-    assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stderr.contains("the set has no folder `recordings/`"), "{}", ran.stderr);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let reviewers = ran.json()["reviewers"].as_array().unwrap().clone();
+    reviewers.into_iter().find(|it| it["name"] == json!(reviewer)).unwrap()
+}
+
+/// The questions of today have to be those that were answered: an answer to another question is not
+/// replayed.
+#[test]
+fn the_recorded_review_of_the_set_names_the_defects_and_blocks_no_clean_change() {
+    let score = score("reader");
+    assert_eq!(score["origin"], json!(["15 answers replayed from a recording"]));
+    assert_eq!(score["summary"]["counts"]["hits"], json!(6));
+    assert_eq!(score["summary"]["blocked_for_a_label"], json!([5, 5]));
+    assert_eq!(score["summary"]["clean"], json!([0, 3]));
+}
+
+#[test]
+fn the_recorded_plain_question_stands_beside_it() {
+    let score = score("question");
+    assert_eq!(score["origin"], json!(["8 answers replayed from a recording"]));
+    assert_eq!(score["summary"]["counts"]["labels"], json!(6));
 }
