@@ -13,10 +13,10 @@ mod links;
 mod test;
 mod toolchains;
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::{Context, bail};
-use assay_testenv::workspace::command;
+use assay_testenv::workspace::root;
 
 const HELP: &str = "\
 Chores of the assay workspace
@@ -75,7 +75,7 @@ fn main() -> anyhow::Result<ExitCode> {
             _ => bail!("`test` takes `--strict` and nothing else"),
         },
         Some((chore, _)) => match LAB_CHORES.iter().find(|known| known.name == chore) {
-            Some(known) => run_in_lab(known, &args)?,
+            Some(known) => return run_in_lab(known, &args),
             None => bail!("there is no chore `{chore}`; `cargo xtask` lists them"),
         },
     };
@@ -91,10 +91,25 @@ fn help() -> bool {
     true
 }
 
-/// Builds `assay-lab` and runs one of its chores. Returns true if the chore passed.
-fn run_in_lab(chore: &LabChore, args: &[String]) -> anyhow::Result<bool> {
+/// Builds `assay-lab` and becomes one of its chores, in the folder of the caller: the chore has the exit
+/// code and gets the signals. Returns only if cargo cannot be started.
+#[cfg(unix)]
+fn run_in_lab(chore: &LabChore, args: &[String]) -> anyhow::Result<ExitCode> {
+    use std::os::unix::process::CommandExt as _;
+    Err(in_lab(chore, args).exec()).context("could not start `cargo`")
+}
+
+/// Builds `assay-lab` and runs one of its chores, in the folder of the caller.
+#[cfg(not(unix))]
+fn run_in_lab(chore: &LabChore, args: &[String]) -> anyhow::Result<ExitCode> {
+    let status = in_lab(chore, args).status().context("could not start `cargo`")?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn in_lab(chore: &LabChore, args: &[String]) -> Command {
     let profile = if chore.is_release { "release" } else { "dev" };
-    let cargo = ["run", "--quiet", "--package", "assay-lab", "--profile", profile, "--"];
-    let status = command("cargo", &cargo).args(args).status();
-    Ok(status.context("could not start `cargo`")?.success())
+    let mut command = Command::new("cargo");
+    command.args(["run", "--quiet", "--package", "assay-lab", "--profile", profile]);
+    command.arg("--manifest-path").arg(root().join("Cargo.toml")).arg("--").args(args);
+    command
 }

@@ -6,6 +6,7 @@
 //! `assay_testenv::not_run`); the summary has every record.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -238,19 +239,21 @@ fn tests_on_chromium() -> Outcome {
 /// Runs tests and reads which of them could not run.
 fn test_run(command: &mut Command, note: &str) -> Outcome {
     let records = records();
-    let _ = fs::remove_file(&records);
-    match result_of(command.env(not_run::FILE, &records), note) {
+    let outcome = match result_of(command.env(not_run::FILE, &records), note) {
         Outcome::Passed(note) => match fs::read_to_string(&records) {
-            Ok(text) if !text.is_empty() => recorded(&text),
-            _ => Outcome::Passed(note),
+            Ok(text) => recorded(&text),
+            Err(error) if error.kind() == ErrorKind::NotFound => Outcome::Passed(note),
+            Err(error) => Outcome::Failed(format!("{}: {error}", records.display())),
         },
         other => other,
-    }
+    };
+    let _ = fs::remove_file(&records);
+    outcome
 }
 
 /// Returns the path of the file to which tests write why they could not run.
 fn records() -> PathBuf {
-    target().join("not-run.txt")
+    target().join(format!("not-run-{}.txt", std::process::id()))
 }
 
 /// Returns the outcome of tests that recorded reasons, each of which is on a line.
