@@ -1,6 +1,6 @@
 //! The environment of this process: the one module that reads it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use assay_change::state::State;
@@ -8,13 +8,19 @@ use assay_engine::environment::Environment;
 
 static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(read);
 
+#[expect(clippy::disallowed_methods, reason = "this is the module that reads the environment")]
 fn read() -> Environment {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
-    // Where the system does not say where the output goes, it goes to no file.
+    Environment::new(std::env::vars_os().filter_map(text), output_files)
+}
+
+/// Returns the files that standard output and standard error go to. Where the system does not tell, they
+/// go to no file.
+fn output_files() -> Vec<PathBuf> {
     let file = |stream: &i32| std::fs::read_link(format!("/proc/self/fd/{stream}")).ok();
-    Environment::new(std::env::vars_os().filter_map(text), [1, 2].iter().filter_map(file).collect())
+    [1, 2].iter().filter_map(file).collect()
 }
 
 /// Returns the environment of this process.

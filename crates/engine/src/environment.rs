@@ -7,15 +7,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use assay_change::state::State;
 
-/// The variables and the output files of a process. A front end reads them once and passes the value
-/// on; clones share it.
+/// The variables and the output files of a process. A front end reads the variables once and passes the
+/// value on; clones share it.
 #[derive(Clone, Default)]
 pub struct Environment(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
     variables: BTreeMap<String, String>,
-    outputs: Vec<PathBuf>,
+    /// Returns the files that standard output and standard error go to at present; a log file may be
+    /// renamed while the process runs.
+    outputs: Option<fn() -> Vec<PathBuf>>,
     /// The state homes of temporary work trees, by the root of the work tree without links.
     state_homes: Mutex<BTreeMap<PathBuf, PathBuf>>,
 }
@@ -34,13 +36,17 @@ impl Inner {
 }
 
 impl Environment {
-    /// Returns an environment with these variables, whose standard output and standard error go to
-    /// these files.
+    /// Returns an environment with these variables; of two values of one variable the first counts.
+    /// `outputs` returns the files that standard output and standard error go to.
     pub fn new(
         variables: impl IntoIterator<Item = (String, String)>,
-        outputs: Vec<PathBuf>,
+        outputs: fn() -> Vec<PathBuf>,
     ) -> Environment {
-        let variables = variables.into_iter().collect();
+        let mut first = BTreeMap::new();
+        for (name, value) in variables {
+            first.entry(name).or_insert(value);
+        }
+        let (variables, outputs) = (first, Some(outputs));
         Environment(Arc::new(Inner { variables, outputs, state_homes: Mutex::default() }))
     }
 
@@ -78,7 +84,8 @@ impl Environment {
     pub fn outputs_below(&self, root: &Path) -> Vec<String> {
         let root = without_links(root);
         let below = |file: &PathBuf| Some(file.strip_prefix(&root).ok()?.to_str()?.to_owned());
-        self.0.outputs.iter().filter_map(below).collect()
+        let outputs = self.0.outputs.map(|outputs| outputs()).unwrap_or_default();
+        outputs.iter().filter_map(below).collect()
     }
 }
 
@@ -112,4 +119,22 @@ pub fn dotenv(root: &Path, name: &str) -> Option<String> {
         (key.trim() == name).then(|| value.trim_matches(['"', '\'']).to_owned())
     });
     values.next().filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_values_of_a_variable_the_first_counts_as_for_getenv() {
+        let pair = |value: &str| ("NAME".to_owned(), value.to_owned());
+        let environment = Environment::new([pair("first"), pair("second")], Vec::new);
+        assert_eq!(environment.variable("NAME").as_deref(), Some("first"));
+    }
+
+    #[test]
+    fn a_variable_that_is_empty_is_not_set() {
+        let environment = Environment::new([("NAME".to_owned(), String::new())], Vec::new);
+        assert_eq!(environment.variable("NAME"), None);
+    }
 }

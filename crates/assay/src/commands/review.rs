@@ -175,15 +175,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Some(ModeArg::ReportOnly) => Keeping::Nothing,
         _ => Keeping::Answers,
     };
+    if let Some(folder) = &args.record {
+        recording::check_folder(folder)?;
+    }
+    let interrupts = ReviewInterrupts::watch();
     let models = args.models.request()?;
     let open = |line| {
         let asked = Asked { models: &models, keeping, line, also: None };
         Prepared::open(environment(), &args.what.folder, &scope, &selection, asked)
     };
-    if let Some(folder) = &args.record {
-        recording::check_folder(folder)?;
-    }
-    let interrupts = ReviewInterrupts::watch();
     let reporter: Arc<dyn Reporter> = Arc::new(Stderr);
     let opened = retry_unknown_pull(&reporter, || open(None));
     if !interrupts.begin_reading() {

@@ -17,7 +17,7 @@ rule:
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Environment::new(variables, Vec::new())
+    Environment::new(variables, Vec::new)
 }
 
 /// Returns the settings that hold for the changes of a work tree, limited to paths if there are any.

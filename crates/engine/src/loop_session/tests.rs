@@ -29,7 +29,7 @@ impl Stage {
     fn new() -> Stage {
         let repository = Repository::new();
         let home = repository.state_home().display().to_string();
-        let environment = Environment::new([("XDG_STATE_HOME".to_owned(), home)], Vec::new());
+        let environment = Environment::new([("XDG_STATE_HOME".to_owned(), home)], Vec::new);
         let stage = Stage { repository, environment };
         stage.write_spec("001-greeting", "high");
         stage.repository.commit("a spec");
