@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::filter::{FilterExt as _, filter_fn};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Registry};
@@ -52,7 +53,7 @@ impl Diagnostics {
         let filter = variable(VARIABLE).or(from_options.map(str::to_owned));
         let agent_log = Arc::new(OnceLock::new());
         if let Some(filter) = &filter {
-            let events = parse(filter)?;
+            let events = parse(filter)?.and(filter_fn(is_ours));
             let lines = EventLines { agent_log: Arc::clone(&agent_log) };
             Registry::default().with(lines.with_filter(events)).try_init()?;
         }
@@ -79,6 +80,11 @@ impl Diagnostics {
 /// Returns true if events are printed, so that nothing may be drawn on the terminal at the same time.
 pub(crate) fn are_printed() -> bool {
     LevelFilter::current() != LevelFilter::OFF
+}
+
+/// Returns true for events of this workspace. Those of dependencies hold whole requests and answers.
+fn is_ours(metadata: &Metadata<'_>) -> bool {
+    metadata.target().starts_with("assay")
 }
 
 fn parse(filter: &str) -> anyhow::Result<EnvFilter> {

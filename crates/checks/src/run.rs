@@ -169,7 +169,7 @@ impl Runner {
         let command = self.command(check, &folder, scratch.path()).map_err(no_place)?;
 
         let mut capture = Capture::default();
-        tracing::info!(check = check.name, command = outcome.command, "running the check");
+        tracing::info!(check = check.name, "running the check");
         let start = Instant::now();
         let ended = command.watch(|stream, piece| capture.take(stream, piece));
         tracing::info!(check = check.name, elapsed = ?start.elapsed(), "the check ended");

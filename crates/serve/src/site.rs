@@ -166,10 +166,11 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Emits an event for each request, with the status of its answer. The query is left out: a secret may
-/// stand there.
+/// Emits an event for each request, and one with the status of its answer. The query is left out: a
+/// secret may stand there.
 async fn traced(request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    tracing::debug!(%method, path, "got a request");
     let started = Instant::now();
     let response = next.run(request).await;
     let (status, elapsed) = (response.status().as_u16(), started.elapsed());

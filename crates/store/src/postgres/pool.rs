@@ -155,8 +155,8 @@ impl Pool {
                     }
                     Err(Failure::Server(error)) if collided(&error) => {
                         self.put(conn);
-                        tracing::debug!("transaction collided with another one, retrying");
                         if since.elapsed() < PATIENCE {
+                            tracing::debug!("transaction collided with another one, retrying");
                             continue;
                         }
                         return Err(refused(&error));
@@ -180,6 +180,9 @@ impl Pool {
                 continue;
             }
             let delay = BACKOFF.delay(retries);
+            if patience == Patience::None || since.elapsed() + delay > PATIENCE {
+                return Err(QueueError::Unreachable { source: error.into() });
+            }
             tracing::warn!(
                 attempt = retries + 1,
                 ?delay,
@@ -187,9 +190,6 @@ impl Pool {
                 error = %assay_base::text::error_chain(&error),
                 "PostgreSQL does not answer, retrying"
             );
-            if patience == Patience::None || since.elapsed() + delay > PATIENCE {
-                return Err(QueueError::Unreachable { source: error.into() });
-            }
             let idle = self.lock();
             drop(self.reached.wait_timeout(idle, delay).unwrap_or_else(PoisonError::into_inner));
             retries += 1;
@@ -215,6 +215,7 @@ impl Pool {
         if let Some(conn) = self.lock().pop() {
             return Ok((conn, true));
         }
+        tracing::debug!("connecting to PostgreSQL");
         let started = Instant::now();
         let mut client = self.server.connect()?;
         tracing::debug!(elapsed = ?started.elapsed(), "connected to PostgreSQL");

@@ -1,8 +1,11 @@
 //! Events on standard error: which model, command or reviewer a run waits for, and no credential.
 
 use assay_testkit::model::{Fault, Pause};
+use serde_json::json;
 
 use super::{Case, KEY, Mishap};
+use crate::assay_with;
+use crate::mcp::call;
 
 /// Returns the lines that have all of some words, without their times.
 fn lines<'a>(stderr: &'a str, words: &[&str]) -> Vec<&'a str> {
@@ -56,4 +59,17 @@ fn a_filter_names_the_crates_whose_events_are_printed() {
     let unreadable = case.run_with(&["review"], &[("ASSAY_LOG", "assay_models=loud")]);
     assert_eq!(unreadable.code, 2);
     assert!(unreadable.stderr.contains("is not a filter; use a level"), "{}", unreadable.stderr);
+}
+
+#[test]
+fn no_event_of_a_dependency_is_printed() {
+    let case = Case::new("");
+    let call = call(1, "start_review", &json!({ "scope": "a word of the caller" }));
+    let args = ["mcp", "review"];
+    let variables = [("ASSAY_LOG", "trace")];
+    let folder = case.repository.path();
+    let ran = assay_with(folder, &args, format!("{call}\n").as_bytes(), &variables);
+    assert!(ran.stderr.contains("calling the tool"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("a word of the caller"), "{}", ran.stderr);
+    assert!(ran.stderr.lines().all(|line| line.contains(" assay_")), "{}", ran.stderr);
 }
