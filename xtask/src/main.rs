@@ -16,7 +16,7 @@ mod toolchains;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, bail};
-use assay_testenv::workspace::root;
+use assay_testenv::workspace::{package_variables, root};
 
 const HELP: &str = "\
 Chores of the assay workspace
@@ -109,6 +109,9 @@ fn run_in_lab(chore: &LabChore, args: &[String]) -> anyhow::Result<ExitCode> {
 fn in_lab(chore: &LabChore, args: &[String]) -> Command {
     let profile = if chore.is_release { "release" } else { "dev" };
     let mut command = Command::new("cargo");
+    for name in package_variables() {
+        command.env_remove(name);
+    }
     command.args(["run", "--quiet", "--package", "assay-lab", "--profile", profile]);
     command.arg("--manifest-path").arg(root().join("Cargo.toml")).arg("--").args(args);
     command

@@ -1,5 +1,6 @@
 //! The workspace: its folders, and how programs are started in it.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -31,7 +32,22 @@ pub fn target_folder(name: &str) -> io::Result<PathBuf> {
 pub fn command(program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(args).current_dir(root());
+    for name in package_variables() {
+        command.env_remove(name);
+    }
     command
+}
+
+/// Returns the variables by which `cargo run` describes the package of this process. The build script of
+/// `ring` runs again when they change, so that a cargo which inherits them compiles half of the workspace
+/// again.
+pub fn package_variables() -> Vec<OsString> {
+    let is_of_package = |name: &OsString| {
+        let name = name.to_string_lossy();
+        let prefixes = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
+        prefixes.iter().any(|prefix| name.starts_with(prefix)) || name == "CARGO_PRIMARY_PACKAGE"
+    };
+    std::env::vars_os().map(|(name, _)| name).filter(is_of_package).collect()
 }
 
 /// Returns true if a program can be started with these arguments and succeeds. Its output is not shown.
