@@ -240,7 +240,8 @@ impl<'t> Ground<'t> {
             lines: vote.lines,
             grade: vote.grade.clone(),
             confidence: stated_confidence(vote, reviewer),
-            pre_existing: vote.pre_existing,
+            // A vote without a place may join votes anywhere, so it cannot tell that their defect is old.
+            pre_existing: vote.pre_existing && vote.file.is_some(),
             marks: Vec::new(),
             quote: quoted.map(|quote| quote.first_line().to_owned()),
             quoted: quoted.map(|quote| quote.lines.join("\n")),

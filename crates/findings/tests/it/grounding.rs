@@ -177,6 +177,21 @@ fn old_is_believed_of_nothing_that_cannot_be_looked_up() {
 }
 
 #[test]
+fn a_vote_without_a_file_is_not_old_even_where_no_change_is_known() {
+    let text = r#"{"reviewer": "correctness", "findings": [
+        {"title": "find_by can return nil", "severity": "P2", "file": "src/a.rs", "confidence": 50},
+        {"title": "`TopicUser.find_by` returns nil", "severity": "HIGH", "confidence": 75, "pre_existing": true}]}"#;
+    let first = Report::from_text(text, "correctness", None);
+    // The vote without a file joins this one, and takes no defect that blocks away with it.
+    let text = r#"{"reviewer": "security", "findings": [
+        {"title": "`TopicUser.find_by` returns nil", "severity": "P0", "file": "src/b.rs", "confidence": 0, "pre_existing": true}]}"#;
+    let further = Report::from_text(text, "security", None);
+    let state = |reports: &[Report]| synthesize(reports, &Circumstances::default()).verdict.state;
+    assert_eq!(state(&[first.clone()]), State::NotReady);
+    assert_eq!(state(&[first, further]), State::NotReady);
+}
+
+#[test]
 fn a_rule_is_old_only_where_it_fires_on_the_base() {
     check(
         "rules",
