@@ -213,28 +213,32 @@ fn one_run_of_a_command_counts_for_all_kinds_of_check_that_name_it() {
     assert_eq!(stage.events_of("checked").len(), 2, "once in each round");
 }
 
-#[test]
-fn a_runner_that_refuses_its_command_line_was_not_run() {
-    for (program, command, remedy) in [
-        ("pytest", "python3 -m pytest --no-such-option", "correct the command"),
-        ("pytest", "pytest tests/no_such_file.py", "correct the command"),
-        ("python3", "python3 -m unittest --no-such-option", "correct the command"),
-        ("node", "node --test --no-such-option", "correct the command"),
-        ("cargo", "cargo test --no-such-option", "correct the command"),
-    ] {
-        if !has(program, &["--version"]) {
-            continue;
+mod toolchains {
+    use super::*;
+
+    #[test]
+    fn a_runner_that_refuses_its_command_line_was_not_run() {
+        for (program, command, remedy) in [
+            ("pytest", "python3 -m pytest --no-such-option", "correct the command"),
+            ("pytest", "pytest tests/no_such_file.py", "correct the command"),
+            ("python3", "python3 -m unittest --no-such-option", "correct the command"),
+            ("node", "node --test --no-such-option", "correct the command"),
+            ("cargo", "cargo test --no-such-option", "correct the command"),
+        ] {
+            if !has(program, &["--version"]) {
+                continue;
+            }
+            let spec = format!(
+                "# Sum\n\n## Acceptance Criteria\n\n- `sum.txt` exists\n\n## Verification\n\n\
+                 **Unit Tests:**\n- `{command}`\n"
+            );
+            let stage = without_fixer(&spec, LOW, &[("sum.txt", "3\n")]);
+            stage.repository.write(".gitignore", "__pycache__/\n.pytest_cache/\n");
+            let ran = stage.ends(4, &[]);
+            let said = format!("  not run   smoke: {command}: the runner refused its command line");
+            assert!(ran.stdout.contains(&said) && ran.stdout.contains(remedy), "{}", ran.stdout);
+            assert!(!ran.stdout.contains("Test fails"), "{}", ran.stdout);
         }
-        let spec = format!(
-            "# Sum\n\n## Acceptance Criteria\n\n- `sum.txt` exists\n\n## Verification\n\n\
-             **Unit Tests:**\n- `{command}`\n"
-        );
-        let stage = without_fixer(&spec, LOW, &[("sum.txt", "3\n")]);
-        stage.repository.write(".gitignore", "__pycache__/\n.pytest_cache/\n");
-        let ran = stage.ends(4, &[]);
-        let said = format!("  not run   smoke: {command}: the runner refused its command line");
-        assert!(ran.stdout.contains(&said) && ran.stdout.contains(remedy), "{}", ran.stdout);
-        assert!(!ran.stdout.contains("Test fails"), "{}", ran.stdout);
     }
 }
 
