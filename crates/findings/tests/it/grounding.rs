@@ -187,7 +187,7 @@ fn a_vote_without_a_file_is_not_old_even_where_no_change_is_known() {
         {"title": "`TopicUser.find_by` returns nil", "severity": "P0", "file": "src/b.rs", "confidence": 0, "pre_existing": true}]}"#;
     let further = Report::from_text(text, "security", None);
     let state = |reports: &[Report]| synthesize(reports, &Circumstances::default()).verdict.state;
-    assert_eq!(state(&[first.clone()]), State::NotReady);
+    assert_eq!(state(std::slice::from_ref(&first)), State::NotReady);
     assert_eq!(state(&[first, further]), State::NotReady);
 }
 
