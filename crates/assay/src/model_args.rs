@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use assay_engine::config::models::StoredCaps;
 use assay_engine::models::ModelRequest;
 
-/// What is asked of models, as it is typed.
+/// The options of a command for models, as the user typed them.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ModelArgs {
     /// Have personas read the change too: with the models that are configured, or with this one
