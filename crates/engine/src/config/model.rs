@@ -13,8 +13,10 @@ use assay_sandbox::Key;
 use serde::Deserialize;
 
 use super::key;
-use super::models::MICRO;
 use crate::environment::Environment;
+
+/// Millionths of a dollar in a dollar.
+pub(super) const MICRO: f64 = 1_000_000.0;
 
 /// One model, as it is configured.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -12,11 +12,8 @@ use assay_review::persona::Models;
 use serde::Deserialize;
 
 use super::PATH;
-use super::model::{Api, StoredModel};
+use super::model::{Api, MICRO, StoredModel};
 use crate::environment::Environment;
-
-/// Millionths of a dollar in a dollar.
-pub(super) const MICRO: f64 = 1_000_000.0;
 
 /// A run takes no more tokens than this, unless it is told otherwise.
 const USUAL_TOKENS: u64 = 3_000_000;

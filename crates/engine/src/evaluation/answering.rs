@@ -15,9 +15,9 @@ use assay_review::delegation::{Brief, ReadBy, host_description};
 use assay_review::recording::Grouping;
 use assay_review::transcript::{Found, ReviewTranscript, TranscriptAnswer, Wording};
 
+use super::case_output::CaseOutput;
 use super::case_repository::CaseRepository;
 use super::question::{PLAIN_QUESTION, question_prompt};
-use super::reviewers::{CaseOutput, of_synthesis, of_text};
 use crate::delegated_review::{Begin, Finish, Repository, Reviews as _};
 
 /// Returns the answer to the question of a brief, without marks; `None` where there is none.
@@ -136,7 +136,8 @@ fn ask_review(
             Finish::Done(done) => {
                 let (effort, transcript) =
                     ended.ok_or_else(|| anyhow!("the review `{id}` was finished elsewhere"))?;
-                let output = of_synthesis(&Synthesis { spent: Some(effort), ..done.synthesis });
+                let output =
+                    CaseOutput::of_synthesis(&Synthesis { spent: Some(effort), ..done.synthesis });
                 return Ok(AnsweredCase { ended: Some((output, transcript)), open });
             }
         }
@@ -214,7 +215,7 @@ fn ask_plain_question(
         answers: vec![answer],
         ..ReviewTranscript::default()
     };
-    let mut output = of_text(text, "txt");
+    let mut output = CaseOutput::of_text(text, "txt");
     if let Ok(result) = &mut output.result {
         (result.effort.calls, result.effort.bytes) = (1, bytes);
     }

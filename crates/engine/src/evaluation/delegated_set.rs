@@ -15,8 +15,8 @@ use assay_review::delegation::mend::Verified;
 use assay_review::transcript::ReviewTranscript;
 
 use super::answering::effort;
+use super::case_output::CaseOutput;
 use super::case_repository::CaseRepository;
-use super::reviewers::{CaseOutput, of_synthesis};
 use crate::delegated_review::{Begin, Begun, Ended, Finish, Fixing, Repository, Reviews};
 use crate::environment::Environment;
 
@@ -147,7 +147,7 @@ impl Reviews for DelegatedSet {
         drop(progress);
         let Ended { synthesis, notes, .. } = &mut *ended;
         let (effort, answers) = decided.unzip();
-        let output = of_synthesis(&Synthesis { spent: effort, ..synthesis.clone() });
+        let output = CaseOutput::of_synthesis(&Synthesis { spent: effort, ..synthesis.clone() });
         (self.keep)(&case, output, answers).context("the review is not kept")?;
         notes.push(format!("{left} changes of the set are left"));
         Ok(Finish::Done(ended))

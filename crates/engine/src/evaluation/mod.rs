@@ -3,6 +3,7 @@
 
 pub mod answering;
 pub mod brief_files;
+pub mod case_output;
 pub mod case_repository;
 pub mod delegated_set;
 pub mod judge;

@@ -11,14 +11,12 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use assay_change::{Scope, Selection};
-use assay_eval::formats::parse_output;
-use assay_eval::score::{CaseResult, Effort};
+use assay_eval::score::Effort;
 use assay_eval::set::Case;
 use assay_findings::gate::Mode;
-use assay_findings::write::pretty;
-use assay_review::transcript::ReviewTranscript;
 
 use super::answering::replay;
+use super::case_output::{CaseOutput, ReplayedAnswers};
 use super::case_repository::CaseRepository;
 use super::question::PlainQuestion;
 use super::transcripts::Transcripts;
@@ -160,35 +158,6 @@ pub struct EvalRun<'a> {
     pub record: Option<PathBuf>,
 }
 
-/// The result on one case, and the output in the form in which it is kept.
-pub struct CaseOutput {
-    /// The result, or the error in its place.
-    pub result: Result<CaseResult, String>,
-    /// The output with the ending of its file; `None` where there is none.
-    pub kept: Option<(String, &'static str)>,
-    /// The recorded answers that the output was made from.
-    pub replayed: ReplayedAnswers,
-}
-
-/// The number of recorded answers that an output was made from.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct ReplayedAnswers {
-    /// All recorded answers.
-    pub all: usize,
-    /// Those that were given to an earlier wording of their question.
-    pub of_earlier_wording: usize,
-}
-
-impl ReplayedAnswers {
-    fn of(transcript: &ReviewTranscript) -> ReplayedAnswers {
-        let answers = transcript.answers.iter().filter(|it| it.answer.is_some());
-        ReplayedAnswers {
-            all: answers.clone().count(),
-            of_earlier_wording: answers.filter(|it| it.earlier_wording).count(),
-        }
-    }
-}
-
 /// What a reviewer has taken so far.
 #[derive(Default, Clone, Copy)]
 struct Taken {
@@ -271,7 +240,7 @@ fn review_case(
             if let Some(folder) = &run.record {
                 reviewed.record(&prepared, &folder.join(&case.id))?;
             }
-            Ok(of_synthesis(&reviewed.synthesis))
+            Ok(CaseOutput::of_synthesis(&reviewed.synthesis))
         }
         EvalReviewer::Question(model) => {
             let (_, line) = run.line(model.as_deref(), taken)?;
@@ -279,7 +248,7 @@ fn review_case(
             let question = PlainQuestion::open(&models, model.as_deref(), &line)?;
             let title = case.message.as_deref().unwrap_or(&case.title);
             let answer = question.ask(title, &lay_out()?.diff()?)?;
-            let mut output = of_text(answer.text, "txt");
+            let mut output = CaseOutput::of_text(answer.text, "txt");
             if let Ok(result) = &mut output.result {
                 let (bytes, tokens, dollars) = (answer.bytes, answer.tokens, answer.dollars);
                 result.effort = Effort { calls: 1, bytes, tokens, dollars, seconds: 0.0 };
@@ -350,24 +319,7 @@ fn open(
 }
 
 fn of_prepared(prepared: &Prepared) -> anyhow::Result<CaseOutput> {
-    Ok(of_synthesis(&prepared.review_unseen(Mode::ReportOnly).synthesis))
-}
-
-/// Returns the output of a review by assay.
-pub fn of_synthesis(synthesis: &assay_findings::synthesis::Synthesis) -> CaseOutput {
-    let text = assay_rules::redact(&pretty(synthesis)).into_owned();
-    let kept = Some((text, "json"));
-    CaseOutput {
-        result: Ok(CaseResult::from(synthesis)),
-        kept,
-        replayed: ReplayedAnswers::default(),
-    }
-}
-
-/// Returns the output of a reviewer that wrote a text.
-pub fn of_text(text: String, ending: &'static str) -> CaseOutput {
-    let result = parse_output(&text).map_err(|error| error.to_string());
-    CaseOutput { result, kept: Some((text, ending)), replayed: ReplayedAnswers::default() }
+    Ok(CaseOutput::of_synthesis(&prepared.review_unseen(Mode::ReportOnly).synthesis))
 }
 
 /// Replays the recording of a case, or reads the output that is kept in its place.
@@ -380,7 +332,7 @@ fn of_recording(environment: &Environment, folder: &Path, id: &str) -> anyhow::R
     let Some(path) = output_of(folder, id)? else { bail!("there is no recording") };
     let bytes = fs::read(&path).with_context(|| format!("could not read `{}`", path.display()))?;
     let (text, _) = assay_findings::read::decode(&bytes);
-    Ok(of_text(text.to_string(), "txt"))
+    Ok(CaseOutput::of_text(text.to_string(), "txt"))
 }
 
 /// Returns the one file of a folder whose name is the id of a case with any ending.

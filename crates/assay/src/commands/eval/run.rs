@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use assay_engine::config::models::StoredCaps;
+use assay_engine::evaluation::case_output::CaseOutput;
 use assay_engine::evaluation::reviewers::{
-    CaseOutput, EvalReviewer, EvalRun, recorded_names, review_set, with_baselines,
+    EvalReviewer, EvalRun, recorded_names, review_set, with_baselines,
 };
 use assay_engine::wording::count;
 use assay_eval::page;

@@ -1,0 +1,56 @@
+//! The output of a reviewer on one case: [`CaseOutput`].
+
+use assay_eval::formats::parse_output;
+use assay_eval::score::CaseResult;
+use assay_findings::synthesis::Synthesis;
+use assay_findings::write::pretty;
+use assay_review::transcript::ReviewTranscript;
+
+/// The result on one case, and the output in the form in which it is kept.
+pub struct CaseOutput {
+    /// The result, or the error in its place.
+    pub result: Result<CaseResult, String>,
+    /// The output with the ending of its file; `None` where there is none.
+    pub kept: Option<(String, &'static str)>,
+    /// The recorded answers that the output was made from.
+    pub replayed: ReplayedAnswers,
+}
+
+impl CaseOutput {
+    /// Returns the output of a review by assay.
+    pub fn of_synthesis(synthesis: &Synthesis) -> CaseOutput {
+        let text = assay_rules::redact(&pretty(synthesis)).into_owned();
+        let kept = Some((text, "json"));
+        CaseOutput {
+            result: Ok(CaseResult::from(synthesis)),
+            kept,
+            replayed: ReplayedAnswers::default(),
+        }
+    }
+
+    /// Returns the output of a reviewer that wrote a text.
+    pub fn of_text(text: String, ending: &'static str) -> CaseOutput {
+        let result = parse_output(&text).map_err(|error| error.to_string());
+        CaseOutput { result, kept: Some((text, ending)), replayed: ReplayedAnswers::default() }
+    }
+}
+
+/// The number of recorded answers that an output was made from.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct ReplayedAnswers {
+    /// All recorded answers.
+    pub all: usize,
+    /// Those that were given to an earlier wording of their question.
+    pub of_earlier_wording: usize,
+}
+
+impl ReplayedAnswers {
+    /// Counts the answers of a transcript.
+    pub(super) fn of(transcript: &ReviewTranscript) -> ReplayedAnswers {
+        let answers = transcript.answers.iter().filter(|it| it.answer.is_some());
+        ReplayedAnswers {
+            all: answers.clone().count(),
+            of_earlier_wording: answers.filter(|it| it.earlier_wording).count(),
+        }
+    }
+}
