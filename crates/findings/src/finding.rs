@@ -1,17 +1,17 @@
-//! What the votes on one defect add up to: [`Finding`].
+//! What the votes on one defect add up to: [`Finding`], with the results that later stages enter.
+
+mod second_look;
 
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::gate::Route;
 use crate::grade::Grade;
-use crate::ground::Mark;
-use crate::identity::Status;
 use crate::path::RepoPath;
-use crate::validation::{Consequence, Validated, Validation};
 use crate::vote::{Anchor, AutofixClass, Owner, Replacement};
+
+pub use self::second_look::{Consequence, Validated, Validation};
 
 /// One defect, derived from the votes on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -141,6 +141,62 @@ pub struct VoteRef {
     pub reviewer: String,
     /// Which vote of that reviewer's report, counted from 0.
     pub vote: usize,
+}
+
+/// What grounding found out about a vote.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// No such file.
+    FileNotFound,
+    /// The file could not be read, so nothing was checked.
+    FileUnreadable,
+    /// The file was found elsewhere.
+    FileMoved,
+    /// The quote stands on another line.
+    LineMoved,
+    /// The line is beyond the file's end.
+    LineBeyondEnd,
+    /// None of the evidence stands in the file.
+    QuoteNotFound,
+    /// Nothing was quoted.
+    NoQuote,
+    /// It is not on a changed line.
+    OutsideTheHunks,
+    /// Its reviewer may not give so bad a grade.
+    GradeCapped,
+    /// No file and line are named, so that nothing could be checked.
+    NoPlace,
+    /// The JSON of its report was repaired, so that place and quote may not be the reviewer's.
+    Repaired,
+    /// The reviewer named no place; assay found one by the names and quotes of the claim.
+    PlacedByAssay,
+}
+
+/// Where a finding goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Route {
+    /// To the fixer, now.
+    Fixer,
+    /// Into a fix task.
+    Tasks,
+    /// Into the report only.
+    Report,
+}
+
+/// What became of a finding since the last time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It was not there.
+    New,
+    /// It is still there.
+    StillOpen,
+    /// It was resolved once and is back.
+    Regressed,
 }
 
 impl Finding {

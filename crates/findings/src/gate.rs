@@ -1,12 +1,10 @@
-//! What is reported, what is held back, and where each finding goes: [`gate`] and [`Route`].
+//! What is reported, what is held back, and where each finding goes: [`gate`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::finding::Finding;
-use crate::grade::Grade;
-use crate::validation::Validated;
-use crate::vote::{Anchor, AutofixClass, Owner};
+use crate::finding::{Finding, Route, Validated};
+use crate::vote::{AutofixClass, Owner};
 
 /// How a review is run; it decides what may be done with what was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -21,18 +19,6 @@ pub enum Mode {
     Autofix,
     /// A program reads the result.
     Headless,
-}
-
-/// Where a finding goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Route {
-    /// To the fixer, now.
-    Fixer,
-    /// Into a fix task.
-    Tasks,
-    /// Into the report only.
-    Report,
 }
 
 /// Findings, sorted into what becomes of them.
@@ -123,16 +109,9 @@ fn is_soft(finding: &Finding) -> bool {
 /// reported however sure, and so is what a rule is sure of, whatever else was said beside it.
 fn passes(finding: &Finding) -> bool {
     let refuted = finding.validation.as_ref().is_some_and(|v| v.state == Validated::Refuted);
-    let is_sure = is_sure(&finding.grade, finding.confidence) && !refuted;
+    let is_sure = finding.confidence.is_enough_for(&finding.grade) && !refuted;
     let is_shown = finding.vouched_for || finding.is_to_be_checked();
     is_sure || is_shown || finding.settled_conflict.is_some()
-}
-
-/// Returns true if a confidence is enough for a grade. A finding that may be critical is reported
-/// at half the certainty.
-pub(crate) fn is_sure(grade: &Grade, confidence: Anchor) -> bool {
-    let critical = grade.impact().level() == 0 || grade.is_unmapped();
-    confidence >= if critical { Anchor::MODERATE } else { Anchor::HIGH }
 }
 
 fn route(finding: &Finding, mode: Mode) -> Route {

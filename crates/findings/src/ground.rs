@@ -4,23 +4,25 @@
 
 mod file_view;
 mod quotes;
+mod reading;
 
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::file_view::FileView;
 use self::quotes::Excerpt;
-use crate::finding::issue;
+use crate::finding::{Mark, issue};
 use crate::grade::Grade;
 use crate::likeness::{IndexedLine, PlaceIndex};
 use crate::path::RepoPath;
 use crate::report::{Reviewer, ReviewerKind};
 use crate::vote::{Anchor, Lines, Vote};
+
+pub use crate::likeness::squeeze;
 
 /// Lines so near to a change help to find the place of a vote.
 const CONTEXT_LINES: u32 = 3;
@@ -120,38 +122,6 @@ impl ChangedLines {
     }
 }
 
-/// What grounding found out about a vote.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mark {
-    /// No such file.
-    FileNotFound,
-    /// The file could not be read, so nothing was checked.
-    FileUnreadable,
-    /// The file was found elsewhere.
-    FileMoved,
-    /// The quote stands on another line.
-    LineMoved,
-    /// The line is beyond the file's end.
-    LineBeyondEnd,
-    /// None of the evidence stands in the file.
-    QuoteNotFound,
-    /// Nothing was quoted.
-    NoQuote,
-    /// It is not on a changed line.
-    OutsideTheHunks,
-    /// Its reviewer may not give so bad a grade.
-    GradeCapped,
-    /// No file and line are named, so that nothing could be checked.
-    NoPlace,
-    /// The JSON of its report was repaired, so that place and quote may not be the reviewer's.
-    Repaired,
-    /// The reviewer named no place; assay found one by the names and quotes of the claim.
-    PlacedByAssay,
-}
-
 /// A vote and what the tree says of it.
 #[derive(Debug, Clone)]
 pub struct Grounded<'a> {
@@ -198,11 +168,6 @@ pub struct Ground<'t> {
     paths: OnceCell<Vec<RepoPath>>,
     places: RefCell<Option<PlaceIndex>>,
     errors: RefCell<BTreeSet<TreeError>>,
-}
-
-/// Takes all blanks out of a line, so that formatting makes no difference.
-pub fn squeeze(line: &str) -> String {
-    line.split_whitespace().collect()
 }
 
 impl<'t> Ground<'t> {

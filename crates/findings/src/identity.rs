@@ -7,20 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::alike;
-use crate::finding::Finding;
+use crate::finding::{Finding, Status};
 use crate::path::RepoPath;
-
-/// What became of a finding since the last time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// It was not there.
-    New,
-    /// It is still there.
-    StillOpen,
-    /// It was resolved once and is back.
-    Regressed,
-}
 
 /// A finding of an earlier round that was not found again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -35,6 +35,7 @@ pub mod synthesis;
 pub mod validate;
 pub mod validation;
 pub mod verdict;
+mod verdict_words;
 pub mod vote;
 mod worth;
 pub mod write;

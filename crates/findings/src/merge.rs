@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::alike::fold_title;
 use crate::collections::{FastMap, sorted};
-use crate::finding::{Finding, VoteRef, issue_len};
-use crate::gate;
+use crate::finding::{Finding, Mark, VoteRef, issue_len};
 use crate::grade::Grade;
-use crate::ground::{Grounded, Mark};
+use crate::ground::Grounded;
 use crate::grouping::{self, Group};
 use crate::identity::{self, Features};
 use crate::path::RepoPath;
@@ -21,22 +20,10 @@ use crate::report::ReviewerKind;
 use crate::vote::{Anchor, AutofixClass, Lines, Owner};
 use crate::worth::Readers;
 
+pub use crate::grouping::MergeRule;
+
 /// The category of a finding that nobody gave one.
 pub const NO_CATEGORY: &str = "general";
-
-/// The rule by which a vote was joined to others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MergeRule {
-    /// Alike claims on one line, or on one quoted line.
-    #[serde(alias = "same-title", alias = "same-quote")]
-    SamePlace,
-    /// Alike claims that no place keeps apart.
-    #[serde(alias = "same-symbol", alias = "same-surroundings")]
-    SameClaim,
-    /// A repetition by one reviewer.
-    Identical,
-}
 
 /// One merge, for the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -231,7 +218,7 @@ fn grading<'v, 'a>(votes: &[&'v Grounded<'a>]) -> (&'v Grounded<'a>, Anchor) {
     let of_one_grade = |a: &&Grounded<'_>, b: &&Grounded<'_>| a.grade.worst_first(&b.grade).is_eq();
     let mut graded = sorted.chunk_by(of_one_grade).map(|votes| (votes[0], confidence(votes)));
     let worst = graded.next().expect("a group has a vote");
-    let is_sure = |(vote, sure): &(&Grounded<'_>, Anchor)| gate::is_sure(&vote.grade, *sure);
+    let is_sure = |(vote, sure): &(&Grounded<'_>, Anchor)| sure.is_enough_for(&vote.grade);
     // Where a rule vouches for the finding, nothing hides it, and the worst grade stays.
     let stays = is_sure(&worst) || votes.iter().any(|vote| vouches(vote));
     if stays { worst } else { graded.find(is_sure).unwrap_or(worst) }
@@ -239,7 +226,7 @@ fn grading<'v, 'a>(votes: &[&'v Grounded<'a>]) -> (&'v Grounded<'a>, Anchor) {
 
 /// Says whether a vote is a rule's or an analyser's that would be reported by itself.
 fn vouches(vote: &Grounded<'_>) -> bool {
-    vote.reviewer.kind != ReviewerKind::Persona && gate::is_sure(&vote.grade, vote.confidence)
+    vote.reviewer.kind != ReviewerKind::Persona && vote.confidence.is_enough_for(&vote.grade)
 }
 
 /// Orders votes by grade, confidence, length and reviewer, the one that speaks for the finding first. A

@@ -10,8 +10,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::finding::Finding;
-use crate::validation::{Consequence, Validated};
+use crate::finding::{Consequence, Finding, Validated};
 
 /// The bar below the first finding, and how far it rises up to the last.
 const FIRST_BAR: f64 = 0.10;

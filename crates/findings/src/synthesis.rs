@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::Coverage;
-use crate::finding::Finding;
-use crate::gate::{self, Mode, Route};
+use crate::finding::{Finding, Route};
+use crate::gate::{self, Mode};
 use crate::grade::{Grade, Scheme};
 use crate::ground::{ChangedLines, Ground, Tree, TreeError};
 use crate::identity::{Day, Dismissal, Memory, Past, Resolved, Suppression};

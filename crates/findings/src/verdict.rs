@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::Coverage;
-use crate::finding::Finding;
+use crate::finding::{Finding, Mark};
 use crate::grade::{Grade, Obligation};
-use crate::ground::{Mark, TreeError};
+use crate::ground::TreeError;
 use crate::incomplete::{IncompleteKind, IncompleteReason};
 use crate::report::{Report, ReviewerKind};
 

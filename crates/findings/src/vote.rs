@@ -56,6 +56,13 @@ impl Anchor {
         }
     }
 
+    /// Returns true if a finding of a grade is reported at this confidence. A finding that may be
+    /// critical is reported at half the certainty.
+    pub(crate) fn is_enough_for(self, grade: &Grade) -> bool {
+        let critical = grade.impact().level() == 0 || grade.is_unmapped();
+        self >= if critical { Anchor::MODERATE } else { Anchor::HIGH }
+    }
+
     /// Gives the anchor as a percentage.
     pub fn percent(self) -> u8 {
         self.0
@@ -337,7 +344,7 @@ impl Vote {
     /// Returns true if the vote is about this change and sure enough to be reported, by its own
     /// words.
     pub(crate) fn counts(&self) -> bool {
-        let is_sure = |confidence| crate::gate::is_sure(&self.grade, confidence);
+        let is_sure = |confidence: Anchor| confidence.is_enough_for(&self.grade);
         !self.pre_existing && self.confidence.is_none_or(is_sure)
     }
 

@@ -3,9 +3,9 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use super::quotes::{Piece, Reading};
-use super::squeeze;
+use super::reading::{Piece, Reading};
 use crate::identity;
+use crate::likeness::squeeze;
 use crate::vote::Lines;
 
 /// A quote leaves out at most this many lines at once.

@@ -10,12 +10,14 @@ mod place;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use self::links::Link;
 use self::place::{Numbers, Place, Relation};
 use crate::collections::{FastMap, FastSet};
 use crate::ground::Grounded;
 use crate::likeness::Claims;
-use crate::merge::MergeRule;
 use crate::report::ReviewerKind;
 
 /// A link's strength, of which a million is the most.
@@ -23,6 +25,20 @@ pub(crate) type Millionths = u64;
 
 /// Groups are joined from this mean link on.
 pub(crate) const BAR: Millionths = 270_000;
+
+/// The rule by which a vote was joined to others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MergeRule {
+    /// Alike claims on one line, or on one quoted line.
+    #[serde(alias = "same-title", alias = "same-quote")]
+    SamePlace,
+    /// Alike claims that no place keeps apart.
+    #[serde(alias = "same-symbol", alias = "same-surroundings")]
+    SameClaim,
+    /// A repetition by one reviewer.
+    Identical,
+}
 
 /// The votes of one defect, by their numbers: the first, and the others with the rule by which
 /// each was joined.

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use crate::collections::FastMap;
-use crate::ground::{Grounded, Mark};
+use crate::finding::Mark;
+use crate::ground::Grounded;
 use crate::vote::Lines;
 
 /// Lines at most this far apart are near each other.

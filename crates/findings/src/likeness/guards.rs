@@ -235,7 +235,7 @@ fn code(text: &str, vocabulary: &mut Vocabulary) -> Option<Code> {
         let span = &text[open + 1..marks.next().unwrap_or(text.len())];
         // Code without a blank is a name.
         if span.contains(char::is_whitespace) && span.split_whitespace().nth(1).is_some() {
-            spans.insert(crate::ground::squeeze(span));
+            spans.insert(super::squeeze(span));
         }
     }
     if spans.is_empty() {

@@ -62,6 +62,11 @@ struct Text<'a> {
     details: OnceCell<Box<Details>>,
 }
 
+/// Takes all blanks out of a line, so that formatting makes no difference.
+pub fn squeeze(line: &str) -> String {
+    line.split_whitespace().collect()
+}
+
 impl<'a> Claims<'a> {
     /// Reads claims, each a title and a description, in an order that does not depend on that of
     /// their arrival.

@@ -23,8 +23,11 @@ use serde::{Deserialize, Serialize};
 use crate::grade::Impact;
 use crate::incomplete::{IncompleteKind, IncompleteReason};
 use crate::read::{OwnLines, Reading, severity_tag};
+use crate::verdict_words::structured_verdict;
 use speech::Line;
 use words::Seen;
+
+pub use crate::verdict_words::Word;
 
 /// What a review text comes to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,16 +47,6 @@ pub struct Outcome {
     pub needs_fix: bool,
     /// Neither approved nor refused, which is never an approval.
     pub ambiguous: bool,
-}
-
-/// What the reviewer's own words amount to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Word {
-    /// It approves.
-    Approve,
-    /// It asks for changes.
-    RequestChanges,
 }
 
 /// The rule that decided.
@@ -203,16 +196,6 @@ pub fn judge(text: &str, reading: &Reading) -> Judgement {
     let rejection = prose.rejection().map(str::to_owned);
     let audit = Audit { word, decided_by, overruled, matches: prose.matches };
     Judgement { outcome, audit, incomplete, rejection }
-}
-
-/// Returns true if the word of a verdict field asks for changes.
-pub(crate) fn refuses(word: &str) -> bool {
-    words::structured_verdict(word) == Some(Word::RequestChanges)
-}
-
-/// Returns true if a text is a word that rejects a change, and nothing else.
-pub(crate) fn is_rejection(text: &str) -> bool {
-    words::is_rejection(text)
 }
 
 /// What the prose of a review says.
@@ -395,7 +378,7 @@ impl Prose {
 
     /// Reads the verdict that stood in the JSON. It cannot soften what the prose concludes.
     fn structured_word(&mut self, text: &str) {
-        let Some(word) = words::structured_verdict(text) else { return };
+        let Some(word) = structured_verdict(text) else { return };
         let meaning = match word {
             Word::Approve => Meaning::Approve,
             Word::RequestChanges => {

@@ -8,7 +8,8 @@
 use super::Meaning;
 use super::clauses::clauses;
 use super::speech::{Line, says_nothing};
-use super::words::{Seen, Words};
+use super::words::Seen;
+use crate::verdict_words::Words;
 
 /// Finds the objections of a line, at most one for each clause.
 pub(super) fn objections<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {

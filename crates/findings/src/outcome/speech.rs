@@ -4,8 +4,8 @@
 
 use assay_base::text::first_chars;
 
-use super::words;
 use crate::read::OwnLines;
+use crate::verdict_words::is_rejection;
 
 /// The most bytes of a line that are taken together.
 const LONGEST_LINE: usize = 8 << 10;
@@ -197,7 +197,7 @@ fn names_a_conclusion(name: &str) -> bool {
 fn without_quotes(line: &str, is_conclusion: bool) -> String {
     let line = without_tags(&without_strokes(line));
     // A line that is nothing but a rejecting word is no quotation.
-    if is_conclusion || words::is_rejection(&line) {
+    if is_conclusion || is_rejection(&line) {
         return line.replace(['"', '`', '“', '”'], " ");
     }
     let mut out = String::with_capacity(line.len());

@@ -2,10 +2,11 @@
 //!
 //! Each is looked for clause by clause, so that a negation reaches no further than its thought.
 
+use super::Meaning;
 use super::clauses::{Clause, clauses};
 use super::speech::{Line, says_nothing};
-use super::{Meaning, Word};
 use crate::grade::Grade;
+use crate::verdict_words::{NEGATIONS, Words};
 
 /// Something that decides, and the clause it was seen in.
 pub(super) struct Seen<'l> {
@@ -158,36 +159,6 @@ fn changes_meaning(words: &Words<'_>, at: usize) -> Meaning {
     if supposed || words.is_denied(at) { Meaning::Ignored } else { Meaning::RequestChanges }
 }
 
-/// Returns true if a text is a word that rejects a change, and nothing else.
-pub(super) fn is_rejection(text: &str) -> bool {
-    const WORDS: [&str; 26] = [
-        "request_changes", "requests_changes", "changes_requested", "change_requested",
-        "needs_changes", "needs_work", "needs_fix", "needs_revision", "not_ready", "not_approved",
-        "unapproved", "un_approved", "rejected", "reject", "deny", "denied", "nack", "block",
-        "blocked", "fail", "failed", "incomplete", "unsafe", "no_go", "incorrect",
-        "patch_is_incorrect",
-    ];
-    let bare = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    WORDS.contains(&bare.replace([' ', '-'], "_").as_str())
-}
-
-/// Reads the word of a verdict field.
-pub(super) fn structured_verdict(word: &str) -> Option<Word> {
-    let words = Words::of(word);
-    let refused = is_rejection(word)
-        || words.changes(true).is_some()
-        || words.any(&["fail", "failed", "block", "blocked", "reject", "rejected", "no"])
-        || words.any(&NEGATIONS);
-    if refused {
-        return Some(Word::RequestChanges);
-    }
-    let at = words.approval().or_else(|| words.position(&["pass", "passed"]))?;
-    (!words.is_conditional(at)).then_some(Word::Approve)
-}
-
-const NEGATIONS: [&str; 11] =
-    ["no", "not", "none", "never", "without", "zero", "0", "cannot", "neither", "nor", "nothing"];
-
 /// Words that refuse whatever comes after them in the sentence.
 const REFUSALS: [&str; 18] = [
     "cannot", "can't", "won't", "unable", "refuse", "not", "never", "dont", "cant", "wont",
@@ -197,42 +168,7 @@ const REFUSALS: [&str; 18] = [
 /// The most words that are looked at before a word.
 const WORDS_BACK: usize = 16;
 
-/// A word and where it starts in its clause.
-struct Place<'c> {
-    text: &'c str,
-    at: usize,
-}
-
-impl Place<'_> {
-    fn is_shouted(&self) -> bool {
-        !self.text.bytes().any(|byte| byte.is_ascii_lowercase())
-    }
-}
-
-/// The words of one clause.
-pub(super) struct Words<'c> {
-    clause: &'c str,
-    all: Vec<Place<'c>>,
-    /// The words in small letters.
-    pub(super) lower: Vec<String>,
-}
-
 impl<'c> Words<'c> {
-    pub(super) fn of(clause: &'c str) -> Words<'c> {
-        let between = |c: char| {
-            c.is_whitespace() || matches!(c, ':' | '*' | '(' | ')' | '[' | ']' | '/' | '|')
-        };
-        let all: Vec<Place<'c>> = clause
-            .split(between)
-            .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_'))
-            .filter(|word| !word.is_empty())
-            .map(|text| Place { text, at: text.as_ptr() as usize - clause.as_ptr() as usize })
-            .collect();
-        let lower: Vec<String> =
-            all.iter().map(|word| word.text.to_lowercase().replace('’', "'")).collect();
-        Words { clause, all, lower }
-    }
-
     pub(super) fn len(&self) -> usize {
         self.lower.len()
     }
@@ -240,19 +176,6 @@ impl<'c> Words<'c> {
     /// Returns true if one of the `count` words behind a word passes a test.
     pub(super) fn within(&self, at: usize, count: usize, test: impl Fn(&str) -> bool) -> bool {
         self.lower.iter().skip(at + 1).take(count).any(|word| test(word))
-    }
-
-    /// Returns a word in small letters, or an empty text where there is none.
-    pub(super) fn lower(&self, at: usize) -> &str {
-        self.lower.get(at).map_or("", String::as_str)
-    }
-
-    pub(super) fn any(&self, of: &[&str]) -> bool {
-        self.lower.iter().any(|word| of.contains(&word.as_str()))
-    }
-
-    fn position(&self, of: &[&str]) -> Option<usize> {
-        self.lower.iter().position(|word| of.contains(&word.as_str()))
     }
 
     fn count(&self, at: usize) -> Option<u64> {
@@ -311,16 +234,6 @@ impl<'c> Words<'c> {
             || ends_in_not
             || (matches!(next, "no" | "false") && is_last)
             || (next == "is" && matches!(second, "not" | "never" | "denied" | "withheld" | "no"))
-    }
-
-    fn is_conditional(&self, at: usize) -> bool {
-        let by_another = self.lower(at + 1) == "by" && self.lower(at + 2) != "me";
-        by_another
-            || self.any(&[
-                "if", "when", "once", "after", "unless", "until", "would", "could", "might",
-                "will", "before", "should", "whether", "i'll", "i'd", "can", "pending", "provided",
-                "subject", "except", "only",
-            ])
     }
 
     /// Says whether the word stands in brackets of its own: `(HIGH)`.
@@ -433,36 +346,6 @@ impl<'c> Words<'c> {
     /// Returns true if the word is `REQUEST_CHANGES` or `CHANGES_REQUESTED` in capitals.
     fn is_form_word(&self, at: usize) -> bool {
         matches!(self.all[at].text, "REQUEST_CHANGES" | "CHANGES_REQUESTED")
-    }
-
-    fn approval(&self) -> Option<usize> {
-        self.position(&["approve", "approved", "approves", "approving", "lgtm"])
-    }
-
-    fn changes(&self, is_conclusion: bool) -> Option<usize> {
-        const WORDS: [&str; 10] = [
-            "request_changes", "request-changes", "changes_requested", "needs_changes",
-            "needs_fix", "not_approved", "do_not_approve", "unapproved", "disapprove",
-            "disapproved",
-        ];
-        const PAIRS: [(&str, &str); 6] = [
-            ("request", "changes"),
-            ("requesting", "changes"),
-            ("changes", "requested"),
-            ("changes", "required"),
-            ("changes", "needed"),
-            ("needs", "changes"),
-        ];
-        // Words that refuse where a conclusion is due, or in capitals.
-        const REJECTIONS: [&str; 6] = ["reject", "rejected", "block", "blocked", "no-go", "denied"];
-        (0..self.lower.len()).find(|at| {
-            let (word, next) = (self.lower(*at), self.lower(at + 1));
-            let concluded = matches!((word, next), ("fail" | "failed", _) | ("needs", "work"));
-            WORDS.contains(&word)
-                || PAIRS.contains(&(word, next))
-                || is_conclusion && concluded
-                || REJECTIONS.contains(&word) && (is_conclusion || self.all[*at].is_shouted())
-        })
     }
 
     /// Says whether the approval at `at` is one, and not a word that is only mentioned.

@@ -4,12 +4,12 @@ use assay_base::text::truncate;
 
 use super::BODY;
 use super::anchor::{Place, Placed, lines_of};
-use super::compose::Files;
+use super::files::Files;
 use super::marker::{Finders, Fingerprint, Marker};
 use super::text::{self, Block};
-use crate::finding::Finding;
+use crate::finding::{Finding, Mark};
 use crate::grade::SEVEN_LEVELS;
-use crate::ground::{Mark, squeeze};
+use crate::likeness::squeeze;
 use crate::vote::Lines;
 use crate::write::{plain, seven_level, sign, worth_note};
 

@@ -1,22 +1,19 @@
 //! From a synthesis to a draft: [`compose`] says where each finding goes, and what it says there.
 
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
+use std::collections::BTreeSet;
 
 use assay_base::text::truncate;
 
 use super::anchor::{self, Placed};
+use super::files::Files;
 use super::summary::{self, Page};
 use super::{
     Approval, Diff, Draft, Event, Finders, Fingerprint, INLINE, Parses, Place, Post, REASON,
     ReviewKey, Side, WhenReady, Why, approval, comment, suggestion,
 };
-use crate::finding::Finding;
-use crate::gate::Route;
+use crate::finding::{Finding, Route};
 use crate::ground::Tree;
 use crate::identity::Resolved;
-use crate::path::RepoPath;
 use crate::report::ReviewerKind;
 use crate::synthesis::{ReportSummary, Synthesis};
 use crate::verdict::{Rule, State, Verdict};
@@ -38,24 +35,6 @@ pub struct Surroundings<'a> {
     pub resolved: &'a [Resolved],
     /// Where all of the review can be read: an address or a command.
     pub run: Option<&'a str>,
-}
-
-/// The files of a tree, each read once.
-pub(super) struct Files<'t> {
-    tree: Option<&'t dyn Tree>,
-    known: RefCell<HashMap<RepoPath, Option<Rc<str>>>>,
-}
-
-impl Files<'_> {
-    pub(super) fn read(&self, path: &RepoPath) -> Option<Rc<str>> {
-        let mut known = self.known.borrow_mut();
-        if !known.contains_key(path) {
-            // Without the text nothing is suggested, and the finding stands all the same.
-            let text = self.tree.and_then(|tree| tree.read(path).ok().flatten()).map(Rc::from);
-            known.insert(path.clone(), text);
-        }
-        known.get(path).cloned().flatten()
-    }
 }
 
 /// Composes the review of a pull request.
@@ -154,7 +133,7 @@ fn in_short(verdict: &Verdict) -> String {
 }
 
 fn posts(synthesis: &Synthesis, around: &Surroundings<'_>) -> Vec<Post> {
-    let files = Files { tree: around.tree, known: RefCell::default() };
+    let files = Files::of(around.tree);
     let mut findings: Vec<&Finding> =
         synthesis.findings.iter().chain(&synthesis.pre_existing).collect();
     findings.sort_by(|a, b| a.by_weight(b));

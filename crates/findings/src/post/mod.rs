@@ -13,6 +13,7 @@ mod check_run;
 mod comment;
 mod compose;
 mod diff;
+mod files;
 mod fitting;
 pub mod marker;
 mod suggestion;

@@ -3,10 +3,10 @@
 //! The block replaces just the lines of its comment, so both are decided here together.
 
 use super::anchor::{Fit, Place, Placed, overlap};
-use super::compose::Files;
 use super::diff::Side;
-use crate::finding::Finding;
-use crate::ground::{Mark, squeeze};
+use super::files::Files;
+use crate::finding::{Finding, Mark};
+use crate::likeness::squeeze;
 use crate::path::RepoPath;
 use crate::vote::{Lines, Replacement};
 use crate::write::plain;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::json::Json;
 use super::{Envelope, prose};
 use crate::grade::{Grade, Native, Scheme};
-use crate::outcome;
 use crate::path::RepoPath;
+use crate::verdict_words::{asks_for_changes, is_rejection};
 use crate::vote::{Anchor, AutofixClass, Lines, Owner, Vote};
 
 const TITLE_CHARS: usize = 100;
@@ -43,16 +43,6 @@ const REJECTING_FLAGS: [&str; 10] = [
 const SENTENCES: [&str; 10] = [
     "notes", "note", "comment", "message", "reason", "explanation", "analysis", "review",
     "refusal", "error",
-];
-
-/// The keys by which a finding, or what stands around it, is told from text.
-pub(super) const KEYS: [&str; 42] = [
-    "file", "path", "filename", "file_path", "location", "line", "line_number", "lines",
-    "start_line", "end_line", "severity", "level", "priority", "type", "category", "kind", "title",
-    "description", "why_it_matters", "issue", "message", "details", "problem", "explanation",
-    "comment", "suggested_fix", "fix", "fix_required", "suggestion", "recommendation",
-    "confidence", "evidence", "autofix_class", "owner", "requires_verification", "pre_existing",
-    "rule", "findings", "issues", "issues_found", "summary", "verdict",
 ];
 
 /// What became of one item.
@@ -510,7 +500,7 @@ pub(super) fn verdict_word(object: &Json<'_>, before: Option<String>) -> Option<
     let words = VERDICTS.iter().filter_map(|key| object.get(key).and_then(Json::as_text));
     // Other keys hold other words as well, so that only a plain rejection counts there.
     let rejecting = OTHER_VERDICTS.iter().filter_map(|key| object.get(key).and_then(Json::as_text));
-    let rejecting = rejecting.filter(|word| outcome::is_rejection(word));
+    let rejecting = rejecting.filter(|word| is_rejection(word));
     let is = |key: &str, flag: bool| object.get(key) == Some(&Json::Bool(flag));
     let refuses = APPROVING_FLAGS.iter().any(|key| is(key, false))
         || REJECTING_FLAGS.iter().any(|key| is(key, true));
@@ -520,6 +510,6 @@ pub(super) fn verdict_word(object: &Json<'_>, before: Option<String>) -> Option<
         .chain(words.chain(rejecting).map(str::to_owned))
         .chain(is("approved", true).then(|| "APPROVED".to_owned()))
         .collect();
-    let refusing = all.iter().find(|word| outcome::refuses(word));
+    let refusing = all.iter().find(|word| asks_for_changes(word));
     refusing.or(all.first()).cloned()
 }

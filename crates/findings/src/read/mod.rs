@@ -7,6 +7,7 @@
 mod fields;
 mod find;
 mod json;
+mod keys;
 mod own_lines;
 mod placeholder;
 mod prose;

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::json::Json;
+use super::keys::KEYS;
 
 /// Keys of a report.
 const REPORT_KEYS: [&str; 7] =
@@ -49,7 +50,7 @@ fn correct_object(entries: &mut [(Cow<'_, str>, Json<'_>)]) -> bool {
 /// Returns the key that a misspelt one stands for, if its value can be one of that key.
 fn meant(key: &str, value: &Json<'_>) -> Option<&'static str> {
     // The usual keys are told without a closer look.
-    if super::fields::KEYS.contains(&key) || !(3..=16).contains(&key.len()) || !key.is_ascii() {
+    if KEYS.contains(&key) || !(3..=16).contains(&key.len()) || !key.is_ascii() {
         return None;
     }
     let names = REPORT_KEYS.iter().chain(&FINDING_KEYS);

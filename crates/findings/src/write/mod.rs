@@ -20,9 +20,8 @@ use assay_base::percent::encode_path;
 use serde_json::{Map, Value};
 
 pub use self::fix_task::{FixTask, List, for_a_person};
-use crate::finding::Finding;
+use crate::finding::{Finding, Mark};
 use crate::grade::{Grade, Scheme};
-use crate::ground::Mark;
 use crate::report::Report;
 use crate::synthesis::Synthesis;
 

@@ -7,9 +7,8 @@ use assay_base::text::first_chars;
 use serde::Serialize;
 
 use super::{Document, plain, verification_mark};
-use crate::finding::Finding;
+use crate::finding::{Finding, Mark};
 use crate::grade::{Impact, SarifLevel};
-use crate::ground::Mark;
 use crate::vote::Anchor;
 
 const SCHEMA: &str =

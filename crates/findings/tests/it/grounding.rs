@@ -1,6 +1,7 @@
 //! Votes held against a tree and a diff.
 
-use assay_findings::ground::{ChangedLines, Ground, Grounded, Mark, Symbol, Tree, TreeError};
+use assay_findings::finding::Mark;
+use assay_findings::ground::{ChangedLines, Ground, Grounded, Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::synthesis::{Circumstances, synthesize};

@@ -1,5 +1,6 @@
 //! What a review shows and what it folds, in every form.
 
+use assay_findings::finding::Consequence;
 use assay_findings::grade::Grade;
 use assay_findings::ground::ChangedLines;
 use assay_findings::path::RepoPath;
@@ -7,7 +8,7 @@ use assay_findings::post::check_run;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::shown::ShownLimit;
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_findings::validation::{Answer, Consequence, Opinion};
+use assay_findings::validation::{Answer, Opinion};
 use assay_findings::vote::{Anchor, Lines, Vote};
 use assay_findings::write::{self, Document, Form};
 

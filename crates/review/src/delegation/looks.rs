@@ -4,10 +4,10 @@
 //! that, further briefs are of `validator-2` and so on: a part is always a part of the change.
 
 use assay_change::Change;
-use assay_findings::finding::Finding;
+use assay_findings::finding::{Consequence, Finding, Validated, Validation};
 use assay_findings::ground::Ground;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::validation::{Answer, Consequence, Opinion, Validated, Validation};
+use assay_findings::validation::{Answer, Opinion};
 use assay_rules::Redacted;
 
 use super::receipt::{LookReceipt, QuoteCheck, Receipt, ReportState};

@@ -7,8 +7,9 @@
 use std::fmt;
 
 use assay_change::Change;
+use assay_findings::finding::Mark;
 use assay_findings::grade::Scheme;
-use assay_findings::ground::{Ground, Grounded, Mark};
+use assay_findings::ground::{Ground, Grounded};
 use assay_findings::path::RepoPath;
 use assay_findings::read::mended_json;
 use assay_findings::report::{Report, Reviewer};

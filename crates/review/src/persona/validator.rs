@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use std::thread;
 
 use assay_change::Change;
-use assay_findings::finding::Finding;
+use assay_findings::finding::{Consequence, Finding};
 use assay_findings::grade::Scheme;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_findings::read::mended_json;
-use assay_findings::validation::{Answer, Consequence, Opinion, to_validate};
+use assay_findings::validation::{Answer, Opinion, to_validate};
 use assay_models::{Class, Failure, Prompt};
 use assay_rules::{
     Redacted, injection_in_file, redacted_text, without_injections, without_injections_in_file,

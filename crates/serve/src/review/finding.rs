@@ -1,9 +1,8 @@
 //! Findings as tools show them: [`FindingSummary`], and in a line.
 
 use assay_base::text::truncate;
-use assay_findings::finding::Finding;
+use assay_findings::finding::{Consequence, Finding};
 use assay_findings::grade::Scheme;
-use assay_findings::validation::Consequence;
 use assay_rules::{injection_in_name, redacted_text, without_injections};
 use schemars::JsonSchema;
 use serde::Serialize;

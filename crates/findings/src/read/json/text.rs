@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::super::fields;
+use super::super::keys::KEYS;
 use super::super::scan::{self, Quote};
 use super::{Frame, LOOK_AHEAD, Parser, RepairKind};
 
@@ -277,5 +277,5 @@ impl<'a> Parser<'a, '_> {
 
 /// Says whether a word is a key that findings and reports have.
 fn is_entry_key(word: &str) -> bool {
-    fields::KEYS.contains(&word)
+    KEYS.contains(&word)
 }
