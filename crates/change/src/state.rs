@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use assay_base::hash::short_hash;
 
-pub use self::folder::{is_at_or_below, is_state};
+pub use self::folder::{is_at_or_below, is_state, write_whole};
 pub use self::seal::{Held, Kind};
 use crate::git::Git;
 
@@ -222,7 +222,7 @@ impl State {
             return None;
         }
         // Where that cannot be recorded, it is told again.
-        let _ = record.map(|record| folder::write_whole(&record, &listed));
+        let _ = record.map(|record| folder::write_whole(&record, listed.as_bytes()));
         Some(refused)
     }
 

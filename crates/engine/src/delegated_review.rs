@@ -11,13 +11,13 @@ use assay_findings::identity::Dismissal;
 use assay_findings::synthesis::Synthesis;
 use assay_review::delegation::close::{Closed, Closing, Present, TreeSince};
 use assay_review::delegation::mend::{self, Finished, NextFix, Verified};
+use assay_review::delegation::transcript::ReviewTranscript;
 use assay_review::delegation::{
     self, Brief, Delegated, DelegationError, LARGEST_PART, ReadBy, ReviewId, Start,
     host_description,
 };
 use assay_review::persona::Personas;
 use assay_review::recording::{Grouping, RecordedModels, RecordedTerms};
-use assay_review::transcript::ReviewTranscript;
 use assay_review::{Review, Reviewer, Rules};
 use assay_review::{ledger, runs};
 use assay_store::task::Moment;

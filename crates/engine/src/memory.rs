@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use assay_change::Change;
 use assay_change::state::State;
+use assay_review::ledger;
 use assay_review::memory::{self, Memory};
 use assay_services::graphiti::{
     Episode, Fact, Graphiti, GraphitiError, GroupId, Node, Query, Session,
@@ -61,7 +62,7 @@ pub fn recalled_here(
 }
 
 fn from_ledger(state: &State, change: &Change, today: &str) -> Recalled {
-    match memory::from_ledger(state, change, today) {
+    match ledger::memory(state, change, today) {
         Ok(memory) => Recalled { memory, trouble: None },
         Err(error) => {
             let error = anyhow::Error::from(error);

@@ -6,13 +6,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use assay_change::state::State;
+use assay_change::state::{State, write_whole};
 use assay_findings::finding::Finding;
 use assay_findings::identity::Dismissal;
 use assay_rules::redact;
 use serde::{Deserialize, Serialize};
-
-use crate::runs;
 
 /// Where it lies in a repository.
 pub const PATH: &str = ".assay/baseline.json";
@@ -124,7 +122,7 @@ impl Baseline {
         let text = assay_findings::write::pretty(self);
         let write = || {
             State::new(root, None).make().map_err(io::Error::other)?;
-            runs::write_whole(&path, text.as_bytes())
+            write_whole(&path, text.as_bytes())
         };
         write().map_err(|source| BaselineError::File { path: path.clone(), source })
     }

@@ -7,14 +7,12 @@
 use std::cmp::Reverse;
 
 use assay_base::text::first_chars;
-use assay_change::Change;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::vote::Vote;
 use assay_findings::write::plain::one_line;
 
-use crate::prompt::briefing::{not_to_be_named, safe_text};
-use crate::reviewer::Reviewer;
+use crate::sanitize::{not_to_be_named, safe_text};
 
 /// The most bytes of leads that are told with one part of a change.
 pub(crate) const MAX_BYTES: usize = 1_500;
@@ -48,13 +46,6 @@ impl Leads {
         });
         ranked.dedup();
         Leads(ranked.into_iter().map(|(_, lead)| lead).collect())
-    }
-
-    /// Returns the leads that reviewers have, which need no model to find them.
-    pub(crate) fn from_reviewers(reviewers: &[Box<dyn Reviewer>], change: &Change) -> Leads {
-        let rules = reviewers.iter().filter(|by| by.kind() == ReviewerKind::Rules);
-        let reports: Vec<Report> = rules.map(|by| by.review(change, &|_| {}).report).collect();
-        Leads::of(&reports)
     }
 
     /// Writes out the leads in some files, a line for each, as far as there is room; `None` where there

@@ -1,10 +1,12 @@
 //! What reviews leave in the ledger and take from it: the file `.assay/ledger.db`.
 //!
-//! [`Kept::record`] adds a review to it, [`dismissals`] gives what somebody decided, for the gate.
+//! [`Kept::record`] adds a review to it, [`dismissals`] gives what somebody decided, for the gate, and
+//! [`memory`] what models are told of it.
 //! Which review may say that a finding is gone is decided in `gone`; how a ledger is kept is
 //! `store`'s business.
 
 mod gone;
+mod memory;
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -26,7 +28,10 @@ use assay_store::task::Moment;
 use globset::{Glob, GlobMatcher};
 
 use crate::Review;
-use crate::runs::{RunError, version_hash};
+use crate::reviewer::version_hash;
+use crate::runs::RunError;
+
+pub use self::memory::memory;
 
 /// The kind of state that the ledger is.
 const KIND: &str = "ledger.db";

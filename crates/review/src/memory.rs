@@ -1,22 +1,18 @@
 //! What earlier runs learned about the files of a change: [`Memory`], as models are told of it.
 //!
-//! [`from_ledger`] reads it off the ledger; whoever keeps it elsewhere is asked [`question`], and what
+//! [`ledger::memory`] reads it off the ledger; whoever keeps it elsewhere is asked [`question`], and what
 //! it answers becomes a [`Memory`] as well. It is material: it stands between marks, proves nothing,
 //! and decides nothing.
+//!
+//! [`ledger::memory`]: crate::ledger::memory
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use assay_base::text::split_chars;
-use assay_change::{Change, state as work_tree};
+use assay_change::Change;
 use assay_findings::write::plain::one_line;
 use assay_rules::{WITHHELD, injection_in_name, redacted_text, without_injections};
-use assay_store::ledger::State;
-use assay_store::ledger::known::Known;
 use serde::{Deserialize, Serialize};
-
-use crate::ledger::{self, UseError};
-use crate::runs;
 
 /// No more is told in all, in bytes, since every model reads it.
 const MOST: usize = 6_000;
@@ -30,10 +26,7 @@ const LONGEST_READ: usize = 4_000;
 /// No more lines are looked at.
 const LINES: usize = 60;
 
-/// So much is told of one file.
-const OF_A_FILE: u32 = 8;
-
-/// Of so many files.
+/// No more files of a change are asked about.
 const FILES: usize = 500;
 
 /// A question names files up to so many bytes.
@@ -81,45 +74,12 @@ fn beginning(text: &str, most: usize) -> &str {
     }
 }
 
-/// Reads what the ledger knows of the files of a change. A review of the same change is no earlier
-/// one.
-pub fn from_ledger(
-    state: &work_tree::State,
-    change: &Change,
-    today: &str,
-) -> Result<Option<Memory>, UseError> {
-    let Some(ledger) = ledger::open_to_read(state)? else { return Ok(None) };
-    let same = runs::of_the_same(state, change)?;
-    let files = files(change).into_iter().filter(|file| can_be_named(file)).take(FILES);
-    let known = ledger.known_in(files, &same, OF_A_FILE, today)?;
-    Ok(Memory::of(by_relevance(known).iter().map(in_words)))
-}
-
-/// Gives the names of the files of a change, those before it too.
-fn files(change: &Change) -> Vec<&str> {
+/// Returns the names of the files of a change that can be told, those before the change too.
+pub(crate) fn named_files(change: &Change) -> impl Iterator<Item = &str> {
     let names = change.files.iter().flat_map(|file| [&file.new_path, &file.old_path]);
     let mut seen = BTreeSet::new();
-    names.flatten().map(String::as_str).filter(|name| seen.insert(*name)).collect()
-}
-
-/// Puts what somebody decided first, then what came back, then the rest; the newest of each first.
-/// The first of every file comes before the second of any.
-fn by_relevance(mut known: Vec<Known>) -> Vec<Known> {
-    let weight = |it: &Known| match (it.entry.state, it.runs) {
-        (State::Dismissed, _) => 0,
-        (State::Open | State::Gone, 2..) => 1,
-        (State::Open | State::Gone, _) => 2,
-    };
-    known.sort_by_key(|it| (weight(it), Reverse(it.last), it.entry.impact, it.entry.key));
-    let mut of_file: HashMap<Option<String>, usize> = HashMap::new();
-    let mut places: Vec<(usize, Known)> = Vec::with_capacity(known.len());
-    for it in known {
-        let place = of_file.entry(it.entry.file.clone()).or_default();
-        places.push((*place, it));
-        *place += 1;
-    }
-    places.sort_by_key(|(place, _)| *place);
-    places.into_iter().map(|(_, it)| it).collect()
+    let names = names.flatten().map(String::as_str).filter(move |name| seen.insert(*name));
+    names.filter(|file| can_be_named(file)).take(FILES)
 }
 
 /// Says whether a name neither holds a secret nor addresses anybody.
@@ -127,28 +87,12 @@ fn can_be_named(file: &str) -> bool {
     redacted_text(file) == file && injection_in_name(file).is_none() && one_line(file) == file
 }
 
-fn in_words(known: &Known) -> String {
-    let Known { entry, runs, last, why } = known;
-    let file = entry.file.as_deref().unwrap_or("the change");
-    let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let times = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
-    let day = last.0.strftime("%Y-%m-%d");
-    let became = match (entry.state, why) {
-        (State::Open, _) => "still open when somebody last looked".to_owned(),
-        (State::Gone, _) => "gone since".to_owned(),
-        (State::Dismissed, None) => "dismissed".to_owned(),
-        (State::Dismissed, Some(why)) => format!("dismissed: {why}"),
-    };
-    let (severity, title) = (&entry.severity, &entry.title);
-    format!("{file}{line}: {severity} \"{title}\", raised in {times}, last on {day}; {became}")
-}
-
 /// Gives what a memory that is kept elsewhere is asked about a change; nothing where no file of it
 /// can be named.
 pub fn question(change: &Change) -> Option<String> {
     let mut question = String::from("Findings of earlier reviews, and what fixed them, in");
     let bare = question.len();
-    for file in files(change).into_iter().filter(|file| can_be_named(file)).take(FILES) {
+    for file in named_files(change) {
         if question.len() + file.len() + 1 > LONGEST_QUESTION {
             break;
         }

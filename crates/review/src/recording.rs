@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_change::state::write_whole;
 use assay_change::{Change, RecordedChange};
 use assay_findings::coverage::Requirement;
 use assay_findings::grade::Grade;
@@ -27,7 +28,6 @@ use crate::memory::Memory;
 use crate::persona::{Desk, Models, PersonaReviewer, Personas};
 use crate::reviewer::{Answer, Interest, Reviewer, Tell};
 use crate::run::Review;
-use crate::runs::{self, RunError};
 
 /// The file that holds it.
 pub(crate) const FILE: &str = "recording.json";
@@ -37,6 +37,39 @@ pub const REPLIES: &str = "replies";
 
 /// The form of the file.
 const VERSION: u32 = 1;
+
+/// Why a recording could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// A file cannot be read or written.
+    #[error("could not use `{path}`")]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// The error of the file system.
+        source: io::Error,
+    },
+    /// A folder holds something else.
+    #[error("`{path}` is neither empty nor a recording; name a folder of its own")]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is no recording in a folder.
+    #[error("`{path}` holds no recording; `assay review --record DIR` makes one")]
+    NotRecorded {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file of the recording has another form than recordings have.
+    #[error("`{path}` is damaged: {message}; review again")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        message: String,
+    },
+}
 
 /// A review on record.
 #[derive(Debug, Serialize, Deserialize)]
@@ -137,24 +170,24 @@ impl Recording {
     }
 
     /// Writes it into a folder, with the answers of models from another one.
-    pub fn save_with(&self, replies: Option<&Path>, folder: &Path) -> Result<(), RunError> {
+    pub fn save_with(&self, replies: Option<&Path>, folder: &Path) -> Result<(), RecordingError> {
         let kept = replies.map_or(Ok(()), |replies| keep_replies(replies, folder));
         let saved = kept.and_then(|()| self.save(folder));
-        saved.map_err(|source| RunError::File { path: folder.to_owned(), source })
+        saved.map_err(|source| RecordingError::File { path: folder.to_owned(), source })
     }
 
     /// Writes it into a folder that may have the answers of models already.
     pub(crate) fn save(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
-        runs::write_whole(&folder.join(FILE), pretty(self).as_bytes())
+        write_whole(&folder.join(FILE), pretty(self).as_bytes())
     }
 
     /// Reads it from a folder.
-    pub fn read(folder: &Path) -> Result<Recording, RunError> {
+    pub fn read(folder: &Path) -> Result<Recording, RecordingError> {
         let path = folder.join(FILE);
         let text = fs::read_to_string(&path)
-            .map_err(|_| RunError::NotRecorded { path: folder.to_owned() })?;
-        let damaged = |message: String| RunError::Damaged { path: path.clone(), message };
+            .map_err(|_| RecordingError::NotRecorded { path: folder.to_owned() })?;
+        let damaged = |message: String| RecordingError::Damaged { path: path.clone(), message };
         let recording: Recording =
             serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
         match recording.version {
@@ -214,14 +247,14 @@ fn known(change: &Change, others: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
 
 /// Checks that a review can be recorded into a folder: it is new, empty, or a recording, which is
 /// replaced.
-pub fn check_folder(folder: &Path) -> Result<(), RunError> {
+pub fn check_folder(folder: &Path) -> Result<(), RecordingError> {
     let is_empty = match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
     match is_empty || folder.join(FILE).is_file() {
         true => Ok(()),
-        false => Err(RunError::InUse { path: folder.to_owned() }),
+        false => Err(RecordingError::InUse { path: folder.to_owned() }),
     }
 }
 

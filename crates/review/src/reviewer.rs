@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use assay_base::hash::short_hash;
 use assay_change::Change;
 use assay_findings::coverage::{Look, Looks};
 use assay_findings::identity::Suppression;
 use assay_findings::report::{self, Report, ReviewerKind};
-use assay_models::{Class, Source};
 use assay_rules::Rulebook;
 use serde::{Deserialize, Serialize};
 
+use crate::exchange::Exchange;
 use crate::leads::Leads;
-use crate::runs::version_hash;
 use crate::secrets::keep_secrets;
-use crate::transcript::TranscriptAnswer;
 
 /// Why a reader that was interrupted has no answer.
 const INTERRUPTED: &str = "it was interrupted before it answered; review again";
@@ -89,36 +88,6 @@ impl Default for Estimate {
     }
 }
 
-/// One question to a model and what came of it, for the record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exchange {
-    /// Who asked.
-    pub reviewer: String,
-    /// Which model.
-    pub model: String,
-    /// The hash of what was asked.
-    pub prompt: String,
-    /// Where the answer came from.
-    pub source: Source,
-    /// How often it was asked.
-    pub attempts: u32,
-    /// The tokens that it took.
-    pub tokens: u64,
-    /// Why there is no answer, where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
-    /// The kind of that failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<Class>,
-    /// The bytes of question and answer.
-    #[serde(default)]
-    pub bytes: u64,
-    /// The question among those of the review, with its answer. A run keeps answers in its recording
-    /// and not here.
-    #[serde(skip)]
-    pub transcript: TranscriptAnswer,
-}
-
 /// Whether a reviewer reads a change, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Interest {
@@ -170,6 +139,11 @@ pub fn interrupted_report(name: &str) -> Report {
     let mut report = Report::unusable(who, INTERRUPTED);
     report.required = true;
     report
+}
+
+/// Returns the hash by which two versions of a text are compared.
+pub(crate) fn version_hash(bytes: &[u8]) -> String {
+    short_hash(bytes, 16)
 }
 
 /// Says whose looks they are.

@@ -1,37 +1,9 @@
 //! Which reviewers read a change, and why: [`roster`].
 
 use assay_change::Change;
-use assay_change::diff::Content;
 
+use crate::depth::{Depth, depth};
 use crate::reviewer::{Estimate, Interest, Reviewer};
-
-/// A change with fewer lines that do something is small.
-const SMALL: usize = 40;
-
-/// Words in paths that make a change a risk, whatever its size, by what they stand for.
-const RISKS: &[(&str, &[&str])] = &[
-    (
-        "authentication",
-        &[
-            "auth", "authentication", "authorization", "login", "session", "oauth", "jwt",
-            "password", "permissions",
-        ],
-    ),
-    ("cryptography", &["crypto", "cipher", "encryption", "signature", "tls"]),
-    ("data migration", &["migration", "migrations", "migrate", "alembic"]),
-    ("money", &["payment", "payments", "billing", "invoice", "invoices", "checkout"]),
-    ("build and release", &["workflows", "dockerfile", "deploy", "release"]),
-    ("concurrency", &["mutex", "lock", "thread", "threads", "scheduler", "queue"]),
-];
-
-/// How closely a change has to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
-    /// It is small and touches nothing that is a risk.
-    Lite,
-    /// Anything else, and whatever cannot be told.
-    Full,
-}
 
 /// Who reads a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,44 +46,4 @@ pub fn roster(change: &Change, reviewers: &[Box<dyn Reviewer>], cost: Cost) -> R
         Entry { name: by.name().to_owned(), interest, estimate }
     };
     Roster { depth, because, entries: reviewers.iter().map(|by| entry(&**by)).collect() }
-}
-
-pub(crate) fn depth(change: &Change) -> (Depth, String) {
-    let lines: usize = assay_rules::executable_lines(change).into_iter().map(|(_, n)| n).sum();
-    let counted = format!("{lines} executable {}", if lines == 1 { "line" } else { "lines" });
-    if let Some((risk, path)) = risks(change).next() {
-        return (Depth::Full, format!("{counted}; {path} touches {risk}"));
-    }
-    if let Some(file) = change.files.iter().find(|file| file.content != Content::Text) {
-        return (Depth::Full, format!("{counted}; nobody can count {}", file.path()));
-    }
-    let depth = if lines < SMALL { Depth::Lite } else { Depth::Full };
-    (depth, format!("{counted}, no risk signal"))
-}
-
-/// Returns the risks that a change's paths name, each with its path.
-pub(crate) fn risks(change: &Change) -> impl Iterator<Item = (&'static str, &str)> {
-    change.files.iter().map(|file| file.path()).flat_map(|path| {
-        let words = words(path);
-        let named = move |signs: &&[&str]| signs.iter().any(|s| words.iter().any(|w| w == s));
-        RISKS.iter().filter(move |(_, signs)| named(signs)).map(move |(risk, _)| (*risk, path))
-    })
-}
-
-/// Splits a path into its words: `src/userLogin_test.py` has `user` and `login`.
-fn words(path: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before_is_lower = false;
-    for c in path.chars() {
-        let starts = c.is_uppercase() && before_is_lower;
-        if !c.is_alphanumeric() || starts {
-            words.push(String::new());
-        }
-        if c.is_alphanumeric() {
-            words.last_mut().expect("there is a word").extend(c.to_lowercase());
-        }
-        before_is_lower = c.is_lowercase();
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }

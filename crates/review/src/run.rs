@@ -21,9 +21,10 @@ use assay_findings::validation::Opinion;
 use assay_findings::verdict::WithoutContent;
 use assay_rules::{Redacted, WithSymbols};
 
+use crate::exchange::Exchange;
 use crate::interrupt::Interrupt;
 use crate::leads::Leads;
-use crate::reviewer::{Answer, Exchange, Interest, Reviewer, Tell};
+use crate::reviewer::{Answer, Interest, Reviewer, Tell};
 
 /// What all reviewers made of a change.
 #[derive(Debug, Default)]

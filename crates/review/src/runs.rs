@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use assay_base::hash::short_hash;
 use assay_change::Change;
 use assay_change::state::{Kind, State, StateError};
 use assay_findings::finding::Finding;
@@ -21,8 +20,8 @@ use assay_rules::{Redacted, redact, without_injections};
 use assay_sandbox::ScratchFolder;
 use serde::{Deserialize, Serialize};
 
+use crate::exchange::Exchange;
 use crate::recording::{self, Recording};
-use crate::reviewer::Exchange;
 
 /// The kind of state that runs are.
 const KIND: &str = "runs";
@@ -67,18 +66,6 @@ pub enum RunError {
     /// The runs have no authority, or cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
-    /// A folder holds something else.
-    #[error("`{path}` is neither empty nor a recording; name a folder of its own")]
-    InUse {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// There is no recording in a folder.
-    #[error("`{path}` holds no recording; `assay review --record DIR` makes one")]
-    NotRecorded {
-        /// The folder.
-        path: PathBuf,
-    },
     /// A file of it is not what it should be.
     #[error("`{path}` is damaged: {message}; review again")]
     Damaged {
@@ -263,11 +250,6 @@ fn is_run(path: &Path) -> bool {
     path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Returns the hash by which two versions of a text are compared.
-pub fn version_hash(bytes: &[u8]) -> String {
-    short_hash(bytes, 16)
-}
-
 /// Gives the hash by which a change is told: what it does, and what its files hold after it.
 pub fn change_hash(change: &Change) -> String {
     let mut hasher = blake3::Hasher::new();
@@ -381,16 +363,6 @@ pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T
 
 fn file_char(c: char) -> char {
     if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }
-}
-
-/// Writes a file whole or not at all.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().suffix(".tmp").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    sync_folder(folder)
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {

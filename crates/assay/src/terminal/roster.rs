@@ -4,7 +4,8 @@ use std::io::Write;
 
 use assay_engine::wording::count;
 use assay_findings::write::plain;
-use assay_review::roster::{Depth, Entry, Roster};
+use assay_review::depth::Depth;
+use assay_review::roster::{Entry, Roster};
 use assay_review::{Estimate, Interest};
 
 use super::{BOLD, DIM, GREEN};

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 /// Crates whose cycles are not cut yet. A crate without a cycle must not be listed.
-const KNOWN: [&str; 1] = ["review"];
+const KNOWN: [&str; 0] = [];
 
 #[test]
 fn modules_of_a_crate_do_not_import_each_other_in_a_cycle() {

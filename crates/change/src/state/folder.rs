@@ -39,17 +39,21 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
     let path = folder.join(".gitignore");
     let text = ignored();
     match fs::read_to_string(&path) {
-        Ok(found) if found.starts_with(OURS) && found != text => write_whole(&path, &text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => write_whole(&path, &text),
+        Ok(found) if found.starts_with(OURS) && found != text => {
+            write_whole(&path, text.as_bytes())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            write_whole(&path, text.as_bytes())
+        }
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
 /// Writes a file whole or not at all.
-pub(super) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().suffix(".tmp").tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     fs::File::open(folder)?.sync_all()

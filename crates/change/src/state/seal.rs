@@ -228,7 +228,7 @@ impl Kind {
             text += label;
             text.push('\n');
         }
-        write_whole(&seal, &text).map_err(at(&seal))
+        write_whole(&seal, text.as_bytes()).map_err(at(&seal))
     }
 
     /// Takes the digest of a unit; `None` where there is none. A link anywhere in the unit, or on the

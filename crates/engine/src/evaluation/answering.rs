@@ -10,10 +10,10 @@ use assay_eval::set::Case;
 use assay_findings::spent::Spent;
 use assay_findings::synthesis::Synthesis;
 use assay_models::Nonce;
-use assay_review::Review;
+use assay_review::delegation::transcript::{Found, ReviewTranscript, Wording};
 use assay_review::delegation::{Brief, ReadBy, host_description};
 use assay_review::recording::Grouping;
-use assay_review::transcript::{Found, ReviewTranscript, TranscriptAnswer, Wording};
+use assay_review::{Review, TranscriptAnswer};
 
 use super::case_output::CaseOutput;
 use super::case_repository::CaseRepository;

@@ -4,7 +4,7 @@ use assay_eval::formats::parse_output;
 use assay_eval::score::CaseResult;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::write::pretty;
-use assay_review::transcript::ReviewTranscript;
+use assay_review::delegation::transcript::ReviewTranscript;
 
 /// The result on one case, and the output in the form in which it is kept.
 pub struct CaseOutput {

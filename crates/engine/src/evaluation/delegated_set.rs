@@ -12,7 +12,7 @@ use assay_findings::synthesis::Synthesis;
 use assay_review::Review;
 use assay_review::delegation::Delegated;
 use assay_review::delegation::mend::Verified;
-use assay_review::transcript::ReviewTranscript;
+use assay_review::delegation::transcript::ReviewTranscript;
 
 use super::answering::effort;
 use super::case_output::CaseOutput;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use assay_review::transcript::ReviewTranscript;
+use assay_review::delegation::transcript::ReviewTranscript;
 use serde::{Deserialize, Serialize};
 
 /// The file of a recording that holds the answers: one case on each line.

@@ -4,8 +4,8 @@
 //! run code of the repository under review say so; they are for whoever asks for them by name.
 
 use super::form::Form;
-use super::globs::Globs;
 use super::{CommandReviewer, FILES};
+use crate::globs::Globs;
 
 /// A well-known analyser and how it is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

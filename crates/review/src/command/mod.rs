@@ -8,7 +8,6 @@ mod checkout;
 mod draft;
 mod edit;
 pub mod form;
-mod globs;
 pub mod known;
 mod review;
 mod run;
@@ -24,7 +23,7 @@ use assay_findings::report::{Report, Reviewer, ReviewerKind};
 
 pub use self::checkout::Checkout;
 use self::form::Form;
-pub use self::globs::{Globs, GlobsError};
+use crate::globs::Globs;
 
 /// The argument that stands for the changed files.
 pub const FILES: &str = "{files}";

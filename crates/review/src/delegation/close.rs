@@ -11,13 +11,13 @@ use assay_models::{Class, Failure};
 
 use super::folder::{About, Folder, Local, Stage};
 use super::seats::{Seats, TreeMoved};
+use super::transcript::ReviewTranscript;
 use super::{Brief, Delegated, DelegationError, ReviewId, Unwatched, is_open};
 use crate::persona::validator::{SecondLooks, second_looks};
 use crate::recording::{REPLIES, RecordedModels, RecordedTerms, Recording, recalled};
 use crate::reviewer::Reviewer;
 use crate::run::{AtATime, Order, Review, Terms, run};
 use crate::runs::{self, Record};
-use crate::transcript::ReviewTranscript;
 
 /// The result of closing a review.
 pub enum Closing {

@@ -7,6 +7,7 @@ use assay_change::state::StateError;
 
 use super::{LARGEST_CHANGE, LARGEST_REPORT};
 use crate::persona::PersonaError;
+use crate::recording::RecordingError;
 use crate::runs::RunError;
 
 /// The most characters of a text from outside that an error repeats.
@@ -18,6 +19,9 @@ pub enum DelegationError {
     /// A file or a run cannot be used.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The recording of the review cannot be used.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
     /// The review has no authority, or cannot be used.
     #[error(transparent)]
     State(#[from] StateError),

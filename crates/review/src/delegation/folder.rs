@@ -7,15 +7,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use assay_change::state::{Held, Kind, State};
+use assay_change::state::{Held, Kind, State, write_whole};
 use assay_change::{Change, Scope, Selection};
 use assay_findings::write::pretty;
 use assay_models::Nonce;
 use assay_sandbox::ScratchFolder;
 use serde::{Deserialize, Serialize};
 
+use super::DelegationError;
 use super::error::shown;
-use super::{DelegationError, Reader};
+use super::reader::Reader;
 use crate::recording::Recording;
 use crate::reviewer::Reviewer;
 use crate::runs;
@@ -158,7 +159,7 @@ impl Folder {
         let parent = self.kind.path();
         let draft = ScratchFolder::new_in(DRAFT, parent).map_err(fail)?;
         recording.save(draft.path()).map_err(fail)?;
-        runs::write_whole(&draft.path().join(ABOUT), pretty(about).as_bytes()).map_err(fail)?;
+        write_whole(&draft.path().join(ABOUT), pretty(about).as_bytes()).map_err(fail)?;
         self.kind.seal_draft(&self.id.0, draft.path())?;
         fs::rename(draft.path(), &self.path).map_err(fail)?;
         // The folder has its name now; nothing is left to clean up.
@@ -177,7 +178,7 @@ impl Folder {
     }
 
     pub(super) fn set_about(&self, about: &About) -> Result<(), DelegationError> {
-        let written = runs::write_whole(&self.path.join(ABOUT), pretty(about).as_bytes());
+        let written = write_whole(&self.path.join(ABOUT), pretty(about).as_bytes());
         written.map_err(|source| self.fail(source))
     }
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use assay_change::Change;
-use assay_findings::report::ReviewerKind;
-use serde::{Deserialize, Serialize};
+use assay_findings::report::{Report, ReviewerKind};
 
 use super::DelegationError;
 use super::folder::{About, Folder};
@@ -36,7 +35,7 @@ impl Seats {
         let personas = Personas::with_repository_personas(models.personas.clone())?;
         let desk = Arc::new(models.desk_with(folder.path(), about.nonce.clone()));
         let asked = || models.reviewers(&personas, &desk).into_iter();
-        desk.note_leads(&Leads::from_reviewers(&local, change));
+        desk.note_leads(&leads_of(&local, change));
         let mut everybody = local;
         everybody.extend(asked().map(|by| Box::new(by) as Box<dyn Reviewer>));
         let reads = |by: &PersonaReviewer| matches!(by.interest(change), Interest::Reads(_));
@@ -49,43 +48,11 @@ impl Seats {
     }
 }
 
-/// A reviewer, and whether it reads the change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reader {
-    /// The name of the reviewer.
-    pub name: String,
-    /// The party that does the reading.
-    pub by: By,
-    /// True if the reviewer reads the change.
-    pub reads: bool,
-    /// The reason why the reviewer reads the change or does not.
-    pub why: String,
-    /// True if the change cannot be ready without an answer of the reviewer.
-    pub required: bool,
-}
-
-/// The party that does a reviewer's reading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum By {
-    /// Assay has read when the review began.
-    Assay,
-    /// The agent that the review is delegated to reads.
-    You,
-}
-
-impl Reader {
-    pub(super) fn of(by: &dyn Reviewer, change: &Change) -> Reader {
-        let (reads, why) = match by.interest(change) {
-            Interest::Reads(why) => (true, why),
-            Interest::Rests(why) => (false, why),
-        };
-        let by_whom = match by.kind() {
-            ReviewerKind::Persona => By::You,
-            ReviewerKind::Rules | ReviewerKind::Command => By::Assay,
-        };
-        Reader { name: by.name().to_owned(), by: by_whom, reads, why, required: by.is_required() }
-    }
+/// Returns the leads that reviewers have, which need no model to find them.
+fn leads_of(reviewers: &[Box<dyn Reviewer>], change: &Change) -> Leads {
+    let rules = reviewers.iter().filter(|by| by.kind() == ReviewerKind::Rules);
+    let reports: Vec<Report> = rules.map(|by| by.review(change, &|_| {}).report).collect();
+    Leads::of(&reports)
 }
 
 /// A required reviewer without an answer, which stands for a work tree that is no longer the one that

@@ -10,8 +10,8 @@ use assay_findings::path::RepoPath;
 use assay_rules::WithSymbols;
 
 use super::request::{Named, ReadLines, Request, Search};
-use crate::prompt::briefing::{SafeTree, not_for_models, not_to_be_named};
-use crate::prompt::{callers, definitions, names};
+use crate::prompt::{callers, definitions};
+use crate::sanitize::{SafeTree, names, not_for_models, not_to_be_named};
 
 /// The most bytes of one result.
 const MAX_BYTES: usize = 8 << 10;

@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 
 use self::files::ReadableFiles;
 use self::request::{MAX_ARGUMENT_BYTES, Request};
-use crate::prompt::{briefing, fenced};
+use crate::prompt::fenced;
+use crate::sanitize::safe_text;
 
 /// The most look-ups of one question.
 const MAX_LOOKUPS: usize = 8;
@@ -158,7 +159,7 @@ impl Lookups {
             return NOT_RECORDED.to_owned();
         }
         let files = self.files.get_or_init(|| ReadableFiles::of(change));
-        let found = briefing::safe_text(&files.look_up(change, request));
+        let found = safe_text(&files.look_up(change, request));
         self.lock().insert(key, found.clone());
         found
     }

@@ -6,9 +6,8 @@ use assay_rules::redacted_text;
 
 use super::Persona;
 use super::desk::{BYTES_PER_TOKEN, Desk, exchanged};
+use crate::exchange::{Exchange, TranscriptAnswer};
 use crate::lookup::{self, Allowance};
-use crate::reviewer::Exchange;
-use crate::transcript::TranscriptAnswer;
 
 /// The least bytes that a model takes which is offered look-ups: with fewer, the change needs the room.
 const MIN_CONTEXT_BYTES: u64 = 4 * lookup::MAX_RESULT_BYTES as u64;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use assay_change::Change;
 use assay_findings::path::RepoPath;
+use assay_findings::report::{self, ReviewerKind};
 use assay_findings::spent::{ModelSpent, Spent};
 use assay_models::{Answered, Ask, Caller, Failure, Mark, Model, Nonce, Prompt, Reply, says};
 use assay_rules::redacted_text;
@@ -16,7 +17,7 @@ use crate::leads::Leads;
 use crate::lookup::{self, Lookups};
 use crate::memory::Memory;
 use crate::prompt::briefing::Briefing;
-use crate::prompt::parts::{self, Parts};
+use crate::prompt::parts::{self, Part, Parts};
 use crate::prompt::{self, Known, Room, Task};
 use crate::reviewer::Estimate;
 
@@ -184,6 +185,14 @@ impl Desk {
         &**self.models.of(persona.tier)
     }
 
+    /// Returns the name and standing under which a persona reports.
+    pub(super) fn who(&self, persona: &Persona) -> report::Reviewer {
+        let mut who = report::Reviewer::new(&persona.name, ReviewerKind::Persona);
+        who.family = Some(self.model(persona).about().family.clone());
+        who.cap = Some(persona.cap.clone());
+        who
+    }
+
     pub(super) fn signals(&self, change: &Change) -> &Signals {
         self.signals.get_or_init(|| Signals::of(change, self.prior.is_some()))
     }
@@ -204,8 +213,20 @@ impl Desk {
     }
 
     /// Returns what all reviewers are told besides the change.
-    pub(super) fn known(&self) -> Known<'_> {
+    fn known(&self) -> Known<'_> {
         Known { memory: self.memory.as_ref(), leads: self.leads.get() }
+    }
+
+    /// Returns the question of a persona about a part of a change, the so-manieth of so many.
+    pub(super) fn prompt(
+        &self,
+        persona: &Persona,
+        task: &Task,
+        briefing: &Briefing,
+        part: (&Part, usize, usize),
+    ) -> Prompt {
+        let prompt = prompt::review(task, briefing, part, self.known(), self.room(persona));
+        self.with_lookups(persona, prompt)
     }
 
     /// Cuts the change for a persona's model.

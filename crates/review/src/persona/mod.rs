@@ -21,6 +21,8 @@ use std::sync::Arc;
 use assay_findings::grade::Grade;
 use serde::Deserialize;
 
+use crate::prompt::Role;
+
 pub use self::desk::{Desk, Models};
 pub use self::reviewer::PersonaReviewer;
 pub use self::signals::Signals;
@@ -140,6 +142,11 @@ impl Persona {
             brief: brief.trim().to_owned(),
             cap,
         })
+    }
+
+    /// Returns the persona as its prompts state it.
+    pub(crate) fn role(&self) -> Role<'_> {
+        Role { name: &self.name, brief: &self.brief, cap: self.cap.word() }
     }
 }
 

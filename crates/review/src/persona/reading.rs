@@ -3,21 +3,22 @@
 use std::collections::BTreeSet;
 
 use assay_change::Change;
-use assay_findings::coverage::Look;
+use assay_findings::coverage::{Look, Looks};
 use assay_findings::incomplete::IncompleteKind;
-use assay_findings::report::Report;
+use assay_findings::report::{Report, ReviewerKind};
 use assay_models::{Class, Failure, Prompt, Spent};
 use assay_rules::redact;
 
-use super::PersonaReviewer;
+use super::Persona;
 use super::conversation::{Conversation, PlacedQuestion};
-use super::desk::in_report;
-use crate::prompt::briefing::{Briefing, NotRead};
+use super::desk::{Desk, in_report};
+use crate::exchange::{Exchange, TranscriptAnswer};
+use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::{Part, Parts};
 use crate::prompt::{self, Task};
-use crate::reviewer::{Answer, Exchange, Reviewer, Tell, looks_of};
+use crate::reviewer::{Answer, Tell};
+use crate::sanitize::NotRead;
 use crate::secrets::keep_secrets;
-use crate::transcript::TranscriptAnswer;
 
 /// What did not fit into any part.
 const LEFT_OVER: &str = "the change is larger than models are given";
@@ -31,9 +32,18 @@ const CUTS: usize = 4;
 /// A part with fewer bytes than this is not what makes a prompt too long.
 const WORTH_CUTTING: usize = 4_000;
 
+/// The persona that reads a change.
+#[derive(Clone, Copy)]
+pub(super) struct ReadingPersona<'a> {
+    pub(super) persona: &'a Persona,
+    pub(super) desk: &'a Desk,
+    /// True if the change cannot be ready without an answer of the persona.
+    pub(super) is_required: bool,
+}
+
 /// What came of reading a change, part by part.
 pub(crate) struct Reading<'a> {
-    by: &'a PersonaReviewer,
+    by: ReadingPersona<'a>,
     change: &'a Change,
     briefing: &'a Briefing,
     tell: Tell<'a>,
@@ -121,13 +131,13 @@ pub(crate) enum PartState {
 impl<'a> Reading<'a> {
     /// Begins to read, with nothing said yet.
     pub(super) fn new(
-        by: &'a PersonaReviewer,
+        by: ReadingPersona<'a>,
         change: &'a Change,
         parts: &Parts,
         tell: Tell<'a>,
     ) -> Reading<'a> {
-        let mut report = Report::new(by.who());
-        report.required = by.is_required();
+        let mut report = Report::new(by.desk.who(by.persona));
+        report.required = by.is_required;
         Reading {
             by,
             change,
@@ -152,7 +162,7 @@ impl<'a> Reading<'a> {
     /// Has a part read; where it is too long, in two halves.
     fn read_cutting(&mut self, task: &Task, part: Part, (number, of): (usize, usize), cuts: usize) {
         let hunks = part.hunks();
-        let prompt = self.by.prompt(task, self.briefing, (&part, number, of));
+        let prompt = self.by.desk.prompt(self.by.persona, task, self.briefing, (&part, number, of));
         match self.asked(&prompt, (number, of)) {
             Ok(report) => {
                 self.take(report);
@@ -192,7 +202,7 @@ impl<'a> Reading<'a> {
             }
             Ok(_) if report.unusable.is_none() => Ok(report),
             Ok(_) => {
-                let model = self.by.desk.model(&self.by.persona).id();
+                let model = self.by.desk.model(self.by.persona).id();
                 let message = format!(
                     "`{model}`: its answer is no report, even when asked again ({why}); try again \
                      later, or choose another model"
@@ -258,7 +268,7 @@ impl<'a> Reading<'a> {
         let reader = by.persona.name.clone();
         let asked = TranscriptAnswer { reader, part, again, ..TranscriptAnswer::default() };
         let question = PlacedQuestion { asked, prompt: prompt.clone() };
-        let talk = by.desk.converse(&by.persona, change, question, can_be_read, &|chars| {
+        let talk = by.desk.converse(by.persona, change, question, can_be_read, &|chars| {
             tell(chars);
         });
         let Conversation { outcome, prompt, exchanges, spent, notes, earlier_texts } = talk;
@@ -321,7 +331,12 @@ impl<'a> Reading<'a> {
         self.report.spent = Some(in_report(self.spent));
         keep_secrets(&mut self.report, change);
         Answer {
-            looks: looks_of(self.by, looks),
+            looks: Looks {
+                reviewer: self.by.persona.name.clone(),
+                kind: ReviewerKind::Persona,
+                required: self.by.is_required,
+                hunks: looks,
+            },
             report: self.report,
             suppressions: Vec::new(),
             exchanges: self.exchanges,
@@ -361,7 +376,7 @@ impl<'a> Reading<'a> {
     /// Says that this one was to read something and was not shown it. Where it has to answer, that
     /// is as if it had not.
     fn not_shown(&self, why: &str) -> Look {
-        match self.by.is_required() {
+        match self.by.is_required {
             true => Look::Failed(format!("{}: {why}", self.by.persona.name)),
             false => Look::Unread(why.to_owned()),
         }

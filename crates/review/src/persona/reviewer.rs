@@ -5,20 +5,17 @@ use std::sync::Arc;
 
 use assay_change::Change;
 use assay_findings::report::{self, ReviewerKind};
-use assay_models::{Prompt, Usage};
+use assay_models::Usage;
 use assay_rules::Behaviour;
 
 use super::desk::{Desk, PRIOR};
 use super::handover::brief_for;
-use super::reading::Reading;
+use super::reading::{Reading, ReadingPersona};
 use super::{Persona, Signals};
 use crate::leads::Leads;
 use crate::lookup;
-use crate::prompt::briefing::Briefing;
-use crate::prompt::parts::Part;
-use crate::prompt::{self, Concerns, Task};
-use crate::reviewer::{Answer, Estimate, Interest, Reviewer, Tell};
-use crate::runs::version_hash;
+use crate::prompt::{Concerns, Role, Task};
+use crate::reviewer::{Answer, Estimate, Interest, Reviewer, Tell, version_hash};
 
 /// About so many bytes make a token, and so many tokens an answer: for estimates, where a little
 /// too much or too little does no harm.
@@ -96,19 +93,22 @@ impl PersonaReviewer {
         self.carried.iter().filter(is_awake).collect()
     }
 
+    /// Returns the persona as the one that reads.
+    fn reader(&self) -> ReadingPersona<'_> {
+        let (persona, desk) = (&self.persona, &*self.desk);
+        ReadingPersona { persona, desk, is_required: self.is_required() }
+    }
+
     /// Returns the name and standing under which the persona reports.
     pub(crate) fn who(&self) -> report::Reviewer {
-        let mut who = report::Reviewer::new(&self.persona.name, ReviewerKind::Persona);
-        who.family = Some(self.desk.model(&self.persona).about().family.clone());
-        who.cap = Some(self.persona.cap.clone());
-        who
+        self.desk.who(&self.persona)
     }
 
     /// Reads a change, part by part.
     pub(crate) fn reading<'a>(&'a self, change: &'a Change, tell: Tell<'a>) -> Reading<'a> {
         let task = self.task(change);
         let parts = self.desk.parts(&self.persona, &task, change);
-        let mut reading = Reading::new(self, change, &parts, tell);
+        let mut reading = Reading::new(self.reader(), change, &parts, tell);
         let of = parts.parts.len();
         for (part, number) in parts.parts.into_iter().zip(1..) {
             reading.read(&task, part, (number, of));
@@ -128,20 +128,10 @@ impl PersonaReviewer {
         let brief = brief_for(&self.persona.brief, |name| {
             self.panel.iter().any(|seat| seat.reads_for(name, signals))
         });
+        let personas = personas.iter().map(|by| (by.name.as_str(), by.concern.as_str())).collect();
         let concerns = Concerns { personas, steps };
-        Task::new(&self.persona, &brief, &concerns, self.desk.prior_findings(knows_prior))
-    }
-
-    /// Asks for a part of a change.
-    pub(super) fn prompt(
-        &self,
-        task: &Task,
-        briefing: &Briefing,
-        part: (&Part, usize, usize),
-    ) -> Prompt {
-        let known = self.desk.known();
-        let prompt = prompt::review(task, briefing, part, known, self.desk.room(&self.persona));
-        self.desk.with_lookups(&self.persona, prompt)
+        let role = Role { brief: &brief, ..self.persona.role() };
+        Task::new(role, &concerns, self.desk.prior_findings(knows_prior))
     }
 }
 
@@ -186,8 +176,10 @@ impl Reviewer for PersonaReviewer {
         let task = self.task(change);
         let parts = self.desk.parts(&self.persona, &task, change).parts;
         let of = parts.len();
-        let prompts =
-            parts.iter().zip(1..).map(|(p, at)| self.prompt(&task, briefing, (p, at, of)));
+        let prompts = parts
+            .iter()
+            .zip(1..)
+            .map(|(p, at)| self.desk.prompt(&self.persona, &task, briefing, (p, at, of)));
         let mut estimate = Estimate { model: about.id.to_string(), ..Estimate::default() };
         let plus = |sum: Option<u64>, more: Option<u64>| sum.zip(more).map(|(a, b)| a + b);
         for prompt in prompts {

@@ -8,8 +8,8 @@ use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 use assay_rules::Behaviour;
 
+use crate::depth::{Depth, depth, risks};
 use crate::prompt::guidelines;
-use crate::roster::{Depth, depth, risks};
 
 /// What personas are woken by.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use regex::RegexSet;
 use serde::Deserialize;
 
 use super::Signals;
-use crate::command::Globs;
-use crate::roster::Depth;
+use crate::depth::Depth;
+use crate::globs::Globs;
 
 /// A predicate over the signals of a change.
 #[derive(Debug, Clone)]

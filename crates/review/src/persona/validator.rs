@@ -22,12 +22,10 @@ use super::conversation::{Conversation, PlacedQuestion};
 use super::desk::Desk;
 use super::reading::OpenQuestion;
 use super::{Persona, VALIDATOR};
-use crate::prompt::briefing::not_to_be_named;
-use crate::prompt::names;
+use crate::exchange::{Exchange, TranscriptAnswer};
 use crate::prompt::parts::Part;
 use crate::prompt::{self, Task};
-use crate::reviewer::Exchange;
-use crate::transcript::TranscriptAnswer;
+use crate::sanitize::{names, not_to_be_named};
 
 /// So many lines are shown around a finding where the change does not show it.
 const AROUND: u32 = 40;
@@ -173,7 +171,8 @@ impl Look<'_> {
         });
         let briefing = self.desk.briefing(self.change);
         let room = self.desk.room(self.validator);
-        let prompt = prompt::second_look(self.validator, briefing, part, told.collect(), room);
+        let prompt =
+            prompt::second_look(self.validator.role(), briefing, part, told.collect(), room);
         let prompt = self.desk.with_lookups(self.validator, prompt);
         let can_be_read = |text: &str| !answers(text).is_empty();
         let asked = TranscriptAnswer {

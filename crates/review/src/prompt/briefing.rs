@@ -1,31 +1,24 @@
 //! A change as models are told of it: [`Briefing`], made once for all personas.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use assay_change::Change;
-use assay_change::diff::{Content, FileDiff};
-use assay_findings::ground::{Symbol, Tree, TreeError};
+use assay_change::diff::FileDiff;
 use assay_findings::path::RepoPath;
-use assay_rules::{
-    Redacted, WithSymbols, injection_in_file, injection_in_name, redacted_text, without_injections,
-    without_injections_in_file,
-};
+use assay_rules::{WithSymbols, injection_in_file, redacted_text};
 
 use super::callers::{self, Caller};
 use super::definitions::{self, Definition};
 use super::excerpt::{self, Excerpt, Sides};
+use super::guidelines;
 use super::purpose::Purpose;
-use super::{guidelines, names};
+use crate::sanitize::{NotRead, SafeTree, not_for_models, not_to_be_named, safe_text};
 
-/// Why a hunk was kept from models, or was not all shown.
-const ADDRESSES: &str = "text in it addresses a reviewer";
+/// Why a hunk was not all shown.
 const LONG_LINES: &str = "a line is too long to be shown";
 const REDACTED: &str = "most of what it adds looks like credentials";
 const TOO_MUCH: &str = "the change is larger than models are given";
 const UNREADABLE: &str = "it could not be shown";
-const ODD_NAME: &str = "its name has control characters";
-const SECRET_NAME: &str = "its name holds a credential";
 
 /// So many bytes of a change are told at the most, all parts together.
 const MOST: usize = 4 << 20;
@@ -50,56 +43,6 @@ pub(crate) struct Briefing {
     bytes: usize,
     /// The files outside the change that were read for it.
     pub(crate) others: BTreeSet<RepoPath>,
-}
-
-/// Why a hunk does not count as read by models.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NotRead {
-    /// Nobody reads it, by a rule that others name.
-    LeftOut(String),
-    /// It addresses reviewers, so what a model says of it counts for nothing.
-    Addresses,
-    /// It could not be shown.
-    NotShown(&'static str),
-}
-
-impl fmt::Display for NotRead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NotRead::LeftOut(rule) => rule,
-            NotRead::Addresses => ADDRESSES,
-            NotRead::NotShown(why) => why,
-        })
-    }
-}
-
-/// A tree as models may see it: without credentials, and without lines that address them.
-pub(crate) struct SafeTree<'t>(Redacted<'t>);
-
-impl<'t> SafeTree<'t> {
-    /// Returns a tree as models may see it.
-    pub(crate) fn of(tree: &'t (dyn Tree + Sync)) -> SafeTree<'t> {
-        SafeTree(Redacted(tree))
-    }
-}
-
-impl Tree for SafeTree<'_> {
-    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
-        let text = self.0.read(path)?;
-        Ok(text.map(|text| without_injections_in_file(path.as_str(), &text).into_owned()))
-    }
-
-    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
-        self.0.exists(path)
-    }
-
-    fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError> {
-        self.0.symbol_at(path, line)
-    }
-
-    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
-        self.0.paths()
-    }
 }
 
 impl Briefing {
@@ -178,39 +121,6 @@ impl Briefing {
 /// Counts a file's hunks. One that was only renamed or emptied counts as one.
 fn hunks(file: &FileDiff) -> usize {
     file.hunks.len().max(1)
-}
-
-/// Takes credentials and orders out of a text.
-pub(crate) fn safe_text(text: &str) -> String {
-    let text = redacted_text(text);
-    names::with_plain_lines(&without_injections(&text)).into_owned()
-}
-
-/// Says why a file's name is not told, if it is not.
-pub(crate) fn not_to_be_named(path: &str) -> Option<NotRead> {
-    if injection_in_name(path).is_some() {
-        return Some(NotRead::Addresses);
-    }
-    if !names::is_plain(path) {
-        return Some(NotRead::NotShown(ODD_NAME));
-    }
-    (assay_rules::redact(path) != path).then_some(NotRead::NotShown(SECRET_NAME))
-}
-
-/// Says why models are not shown a file, if they are not.
-pub(crate) fn not_for_models(file: &FileDiff) -> Option<NotRead> {
-    let left_out = |rule: &str| Some(NotRead::LeftOut(rule.to_owned()));
-    if let Some(rule) = &file.left_out {
-        return left_out(&rule.rule);
-    }
-    if let Some(what) = file.without_content() {
-        return left_out(what);
-    }
-    match file.content {
-        Content::Text | Content::Binary | Content::Submodule => None,
-        Content::Link => left_out("symbolic link"),
-        Content::Unread(_) => left_out("its diff could not be read"),
-    }
 }
 
 /// Gives the reasons for which hunks of a file do not count as read by models, where there are any.

@@ -6,9 +6,8 @@ use assay_change::Change;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 
-use super::briefing::not_to_be_named;
 use super::excerpt::Excerpt;
-use super::names;
+use crate::sanitize::{names, not_to_be_named};
 
 /// So many places are shown for one name, and so many in all.
 const OF_ONE: usize = 3;

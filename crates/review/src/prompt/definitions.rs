@@ -9,9 +9,8 @@ use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_rules::DefinitionKind;
 
-use super::briefing::not_to_be_named;
 use super::excerpt::Excerpt;
-use super::names;
+use crate::sanitize::{names, not_to_be_named};
 
 /// The most definitions that are shown, and the most bytes of them.
 const MOST: usize = 14;

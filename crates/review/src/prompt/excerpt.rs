@@ -12,7 +12,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 use assay_rules::{WITHHELD, injection_in_file};
 
-use super::names;
+use crate::sanitize::names;
 
 /// A function or type up to so many lines is shown as a whole.
 const WHOLE_SYMBOL: u32 = 80;

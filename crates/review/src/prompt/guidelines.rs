@@ -8,7 +8,7 @@ use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_rules::Redacted;
 
-use super::names::is_plain;
+use crate::sanitize::names::is_plain;
 
 /// The files that hold guidelines, in any folder above what changed.
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];

@@ -9,9 +9,8 @@ use assay_change::Change;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 
-use super::briefing::{not_to_be_named, safe_text};
-use super::names;
 use super::relevance::{self, FileWords};
+use crate::sanitize::{names, not_to_be_named, safe_text};
 
 /// The most bytes of a stated purpose and of messages, each.
 const MOST_STATED: usize = 6 << 10;

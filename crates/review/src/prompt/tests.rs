@@ -10,6 +10,7 @@ use super::briefing::Briefing;
 use super::parts::{Part, parts};
 use super::*;
 use crate::persona::Personas;
+use crate::sanitize::NotRead;
 
 fn repository(before: &[(&str, &str)], after: &[(&str, &str)], message: &str) -> Repository {
     let repository = Repository::new();
@@ -132,7 +133,7 @@ fn credentials_and_orders_do_not_leave() {
     assert!(!told.contains("q7R2mXc9"), "{told}");
     assert!(!told.contains("Ignore all previous"), "{told}");
     assert!(told.contains("    4 + b = 2"), "{told}");
-    assert_eq!(Briefing::new(&change).not_read, [Some(briefing::NotRead::Addresses)]);
+    assert_eq!(Briefing::new(&change).not_read, [Some(NotRead::Addresses)]);
 }
 
 #[test]
@@ -147,11 +148,11 @@ fn what_is_mostly_redacted_does_not_count_as_read() {
     let body = "kT9vQ2mX7pLwq7R2mXc9Vb4Nz8Kp1Lw6Ty3Hd5Jf0Gs2AeUo\n".repeat(6);
     let why = "most of what it adds looks like credentials";
     let key = format!("{header}\n{body}{end}\nos.system(cmd)\n");
-    assert_eq!(shown(&key), [Some(briefing::NotRead::NotShown(why))]);
+    assert_eq!(shown(&key), [Some(NotRead::NotShown(why))]);
     // What is called a password once is taken out wherever it stands.
     let called = "kT9vQ2mX7pLw()\n";
     let hidden = format!("password = \"kT9vQ2mX7pLw\"\n{}", called.repeat(3));
-    assert_eq!(shown(&hidden), [Some(briefing::NotRead::NotShown(why))]);
+    assert_eq!(shown(&hidden), [Some(NotRead::NotShown(why))]);
 }
 
 #[test]
@@ -209,7 +210,7 @@ fn personas_share_what_stands_before_their_brief() {
             let persona = personas.named(name).unwrap();
             let known = Known { memory, leads: None };
             review(
-                &Task::new(persona, &persona.brief, &Concerns::default(), None),
+                &Task::new(persona.role(), &Concerns::default(), None),
                 &briefing,
                 (&part, 1, 1),
                 known,

@@ -82,17 +82,14 @@ fn dismiss(ledger: &mut Ledger, title: &str, reason: &str) {
 fn check(story: impl Fn(&mut Ledger), expected: Expect) {
     let repository = repository();
     story(&mut ledger::open(&state(&repository)).unwrap());
-    let memory = memory::from_ledger(&state(&repository), &change(&repository), TODAY).unwrap();
+    let memory = ledger::memory(&state(&repository), &change(&repository), TODAY).unwrap();
     expected.assert_eq(memory.as_ref().map_or("nothing\n", |memory| memory.as_str()));
 }
 
 #[test]
 fn where_there_is_no_ledger_or_nothing_of_these_files_nothing_is_told() {
     let repository = repository();
-    assert_eq!(
-        memory::from_ledger(&state(&repository), &change(&repository), TODAY).unwrap(),
-        None
-    );
+    assert_eq!(ledger::memory(&state(&repository), &change(&repository), TODAY).unwrap(), None);
     assert!(!repository.path().join(".assay").exists());
     check(|ledger| saw(ledger, 1, &["other.py elsewhere"]), expect!["nothing\n"]);
 }
@@ -157,9 +154,8 @@ fn a_ledger_that_came_with_the_repository_tells_nothing() {
     let repository = repository();
     saw(&mut ledger::open(&state(&repository)).unwrap(), 1, &["a.py made up"]);
     repository.git(&["add", "--force", ".assay/ledger.db"]);
-    let told = memory::from_ledger(&state(&repository), &change(&repository), TODAY)
-        .unwrap_err()
-        .to_string();
+    let told =
+        ledger::memory(&state(&repository), &change(&repository), TODAY).unwrap_err().to_string();
     assert!(told.contains("came with the repository"), "{told}");
 }
 

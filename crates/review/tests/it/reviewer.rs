@@ -9,7 +9,8 @@ use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 use assay_review::command::form::Form;
 use assay_review::command::known;
-use assay_review::command::{CommandReviewer, FILES, Globs};
+use assay_review::command::{CommandReviewer, FILES};
+use assay_review::globs::Globs;
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 

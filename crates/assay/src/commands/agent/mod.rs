@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
+use assay_base::hash::short_hash;
 use assay_change::state;
 use assay_engine::agent_work;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
-use assay_review::runs;
 use assay_store::queue::{Queue, Who};
 use assay_store::task::AgentId;
 use clap::Subcommand;
@@ -108,8 +108,8 @@ impl Place {
         }
         let allowed = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
         let host: String = agent_work::host()?.chars().filter(allowed).take(40).collect();
-        let folder = runs::version_hash(self.root.as_os_str().as_encoded_bytes());
-        Ok(format!(".{host}-{}", &folder[..4]))
+        let folder = short_hash(self.root.as_os_str().as_encoded_bytes(), 4);
+        Ok(format!(".{host}-{folder}"))
     }
 }
 

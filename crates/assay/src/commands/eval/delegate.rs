@@ -21,7 +21,7 @@ use assay_eval::set::Case;
 use assay_eval::summary::SummaryOptions;
 use assay_eval::table;
 use assay_review::delegation::Brief;
-use assay_review::transcript::ReviewTranscript;
+use assay_review::delegation::transcript::ReviewTranscript;
 use assay_serve::review;
 
 use super::run::{check_out, chosen, write_file, write_report};

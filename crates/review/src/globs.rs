@@ -1,4 +1,4 @@
-//! Which files an analyser takes: [`Globs`].
+//! Patterns of paths, by which analysers and personas name files: [`Globs`].
 
 use assay_findings::path::RepoPath;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::delegation::Brief;
+use super::brief::Brief;
+use crate::exchange::TranscriptAnswer;
 use crate::persona::validator::answers;
 use crate::recording::Grouping;
 
@@ -31,29 +32,6 @@ pub struct ReviewTranscript {
     pub grouping: Grouping,
     /// The answers, in the order in which the questions were asked.
     pub answers: Vec<TranscriptAnswer>,
-}
-
-/// One answer of an agent, by the place of its question in the review.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TranscriptAnswer {
-    /// The name under which the report was handed in.
-    pub reader: String,
-    /// The part of the change, counted from 1.
-    pub part: usize,
-    /// True if the question was asked once more because of a fault in the first answer.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub again: bool,
-    /// The hash of the question.
-    pub question: String,
-    /// The titles of the findings that a second look was asked about, by their numbers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<String>,
-    /// True if the answer was given to an earlier wording of the question.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub earlier_wording: bool,
-    /// The answer; `None` where the agent handed in no report.
-    pub answer: Option<String>,
 }
 
 /// The wordings of a question that an answer may have been given to.

@@ -1,0 +1,65 @@
+//! What the ledger knows of the files of a change, in words: [`memory`].
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use assay_change::{Change, state as work_tree};
+use assay_store::ledger::State;
+use assay_store::ledger::known::Known;
+
+use super::{UseError, open_to_read};
+use crate::memory::{Memory, named_files};
+use crate::runs;
+
+/// So much is told of one file.
+const OF_A_FILE: u32 = 8;
+
+/// Returns what the ledger knows of the files of a change. A review of the same change is no earlier
+/// one.
+pub fn memory(
+    state: &work_tree::State,
+    change: &Change,
+    today: &str,
+) -> Result<Option<Memory>, UseError> {
+    let Some(ledger) = open_to_read(state)? else { return Ok(None) };
+    let same = runs::of_the_same(state, change)?;
+    let files = named_files(change);
+    let known = ledger.known_in(files, &same, OF_A_FILE, today)?;
+    Ok(Memory::of(by_relevance(known).iter().map(in_words)))
+}
+
+/// Puts what somebody decided first, then what came back, then the rest; the newest of each first.
+/// The first of every file comes before the second of any.
+fn by_relevance(mut known: Vec<Known>) -> Vec<Known> {
+    let weight = |it: &Known| match (it.entry.state, it.runs) {
+        (State::Dismissed, _) => 0,
+        (State::Open | State::Gone, 2..) => 1,
+        (State::Open | State::Gone, _) => 2,
+    };
+    known.sort_by_key(|it| (weight(it), Reverse(it.last), it.entry.impact, it.entry.key));
+    let mut of_file: HashMap<Option<String>, usize> = HashMap::new();
+    let mut places: Vec<(usize, Known)> = Vec::with_capacity(known.len());
+    for it in known {
+        let place = of_file.entry(it.entry.file.clone()).or_default();
+        places.push((*place, it));
+        *place += 1;
+    }
+    places.sort_by_key(|(place, _)| *place);
+    places.into_iter().map(|(_, it)| it).collect()
+}
+
+fn in_words(known: &Known) -> String {
+    let Known { entry, runs, last, why } = known;
+    let file = entry.file.as_deref().unwrap_or("the change");
+    let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let times = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+    let day = last.0.strftime("%Y-%m-%d");
+    let became = match (entry.state, why) {
+        (State::Open, _) => "still open when somebody last looked".to_owned(),
+        (State::Gone, _) => "gone since".to_owned(),
+        (State::Dismissed, None) => "dismissed".to_owned(),
+        (State::Dismissed, Some(why)) => format!("dismissed: {why}"),
+    };
+    let (severity, title) = (&entry.severity, &entry.title);
+    format!("{file}{line}: {severity} \"{title}\", raised in {times}, last on {day}; {became}")
+}

@@ -1,0 +1,103 @@
+//! Text and files as models may see them: [`safe_text`], [`SafeTree`].
+//!
+//! Credentials and lines that address reviewers are taken out, and [`names`] keeps text on its line. A
+//! file that models are not told of at all has a reason, [`NotRead`].
+
+pub(crate) mod names;
+
+use std::fmt;
+
+use assay_change::diff::{Content, FileDiff};
+use assay_findings::ground::{Symbol, Tree, TreeError};
+use assay_findings::path::RepoPath;
+use assay_rules::{
+    Redacted, injection_in_name, redacted_text, without_injections, without_injections_in_file,
+};
+
+/// Why a name is not told, or what stands under it does not count as read.
+const ADDRESSES: &str = "text in it addresses a reviewer";
+const ODD_NAME: &str = "its name has control characters";
+const SECRET_NAME: &str = "its name holds a credential";
+
+/// Why a hunk does not count as read by models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotRead {
+    /// Nobody reads it, by a rule that others name.
+    LeftOut(String),
+    /// It addresses reviewers, so what a model says of it counts for nothing.
+    Addresses,
+    /// It could not be shown.
+    NotShown(&'static str),
+}
+
+impl fmt::Display for NotRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotRead::LeftOut(rule) => rule,
+            NotRead::Addresses => ADDRESSES,
+            NotRead::NotShown(why) => why,
+        })
+    }
+}
+
+/// A tree as models may see it: without credentials, and without lines that address them.
+pub(crate) struct SafeTree<'t>(Redacted<'t>);
+
+impl<'t> SafeTree<'t> {
+    /// Returns a tree as models may see it.
+    pub(crate) fn of(tree: &'t (dyn Tree + Sync)) -> SafeTree<'t> {
+        SafeTree(Redacted(tree))
+    }
+}
+
+impl Tree for SafeTree<'_> {
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        let text = self.0.read(path)?;
+        Ok(text.map(|text| without_injections_in_file(path.as_str(), &text).into_owned()))
+    }
+
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
+        self.0.exists(path)
+    }
+
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError> {
+        self.0.symbol_at(path, line)
+    }
+
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
+        self.0.paths()
+    }
+}
+
+/// Takes credentials and orders out of a text.
+pub(crate) fn safe_text(text: &str) -> String {
+    let text = redacted_text(text);
+    names::with_plain_lines(&without_injections(&text)).into_owned()
+}
+
+/// Says why a file's name is not told, if it is not.
+pub(crate) fn not_to_be_named(path: &str) -> Option<NotRead> {
+    if injection_in_name(path).is_some() {
+        return Some(NotRead::Addresses);
+    }
+    if !names::is_plain(path) {
+        return Some(NotRead::NotShown(ODD_NAME));
+    }
+    (assay_rules::redact(path) != path).then_some(NotRead::NotShown(SECRET_NAME))
+}
+
+/// Says why models are not shown a file, if they are not.
+pub(crate) fn not_for_models(file: &FileDiff) -> Option<NotRead> {
+    let left_out = |rule: &str| Some(NotRead::LeftOut(rule.to_owned()));
+    if let Some(rule) = &file.left_out {
+        return left_out(&rule.rule);
+    }
+    if let Some(what) = file.without_content() {
+        return left_out(what);
+    }
+    match file.content {
+        Content::Text | Content::Binary | Content::Submodule => None,
+        Content::Link => left_out("symbolic link"),
+        Content::Unread(_) => left_out("its diff could not be read"),
+    }
+}
