@@ -207,7 +207,7 @@ impl Repository {
 
     /// Ends a review. `seen` is called with the review and the answers of the agent when the review is
     /// decided by this call.
-    pub fn finish_seeing(
+    pub(crate) fn finish_seeing(
         &self,
         id: &ReviewId,
         seen: &mut dyn FnMut(&Review, ReviewTranscript),

@@ -56,7 +56,7 @@ impl Environment {
     }
 
     /// Returns the folder for the state of a user, whatever the repository.
-    pub fn state_folder(&self) -> Option<PathBuf> {
+    pub(crate) fn state_folder(&self) -> Option<PathBuf> {
         let home = || Some(PathBuf::from(self.variable("HOME")?).join(".local/state"));
         let folder = self.variable("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
         folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("assay"))
@@ -73,7 +73,7 @@ impl Environment {
     }
 
     /// Keeps the state of a work tree in a folder for as long as the result lives.
-    pub fn keep_state_in(&self, root: &Path, home: &Path) -> OwnStateHome {
+    pub(crate) fn keep_state_in(&self, root: &Path, home: &Path) -> OwnStateHome {
         let root = without_links(root);
         self.0.state_homes().insert(root.clone(), home.to_owned());
         OwnStateHome { root, environment: self.clone() }
@@ -81,7 +81,7 @@ impl Environment {
 
     /// Returns the files below a folder, named from there, that standard output and standard error go
     /// to.
-    pub fn outputs_below(&self, root: &Path) -> Vec<String> {
+    pub(crate) fn outputs_below(&self, root: &Path) -> Vec<String> {
         let root = without_links(root);
         let below = |file: &PathBuf| Some(file.strip_prefix(&root).ok()?.to_str()?.to_owned());
         let outputs = self.0.outputs.map(|outputs| outputs()).unwrap_or_default();
@@ -96,7 +96,7 @@ fn without_links(root: &Path) -> PathBuf {
 /// A state home of a work tree's own, for as long as the value lives: nothing of the work tree is left
 /// in the user's state home.
 #[derive(Debug)]
-pub struct OwnStateHome {
+pub(crate) struct OwnStateHome {
     root: PathBuf,
     environment: Environment,
 }
@@ -109,7 +109,7 @@ impl Drop for OwnStateHome {
 
 /// Returns the value of a variable in the file `.env` of a folder. Only switches that grant nothing may
 /// be read from there: the author of a change can write that file.
-pub fn dotenv(root: &Path, name: &str) -> Option<String> {
+pub(crate) fn dotenv(root: &Path, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(root.join(".env")).ok()?;
     // The last of several counts.
     let mut values = text.lines().rev().filter_map(|line| {

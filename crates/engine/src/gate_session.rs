@@ -191,7 +191,7 @@ impl Opened {
     }
 
     /// Opens the same gate once more, as it is by now and on the same terms.
-    pub fn again(&self, asked: Asked<'_>) -> anyhow::Result<Opened> {
+    pub(crate) fn again(&self, asked: Asked<'_>) -> anyhow::Result<Opened> {
         let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
         let terms = Some(Rc::clone(&self.terms));
         Opened::open(asked, place, self.made_from.clone(), terms).context(UNKNOWN)
@@ -256,7 +256,7 @@ impl Opened {
     }
 
     /// Gives the files that whoever fixes may have to touch: the plan, and what was written.
-    pub fn files(&self) -> Vec<RepoPath> {
+    pub(crate) fn files(&self) -> Vec<RepoPath> {
         let plan = self.plan.iter().map(|(_, path)| path.as_str());
         let written = self.change.iter().flat_map(|change| &change.files);
         let written = written.filter(|file| file.left_out.is_none());

@@ -25,7 +25,7 @@ const NODES: u32 = 5;
 
 /// What earlier runs learned, and what kept it from being all.
 #[derive(Default)]
-pub struct Recalled {
+pub(crate) struct Recalled {
     /// The memory, if there is any.
     pub memory: Option<Memory>,
     /// The fault that kept it from being complete.
@@ -33,7 +33,12 @@ pub struct Recalled {
 }
 
 /// Reads what earlier runs learned about the files of a change.
-pub fn recalled(source: &MemorySource, state: &State, change: &Change, today: &str) -> Recalled {
+pub(crate) fn recalled(
+    source: &MemorySource,
+    state: &State,
+    change: &Change,
+    today: &str,
+) -> Recalled {
     let MemorySource::Graphiti(url) = source else {
         return recalled_here(source, state, change, today);
     };
@@ -49,7 +54,7 @@ pub fn recalled(source: &MemorySource, state: &State, change: &Change, today: &s
 }
 
 /// Reads it as far as nobody has to be asked for it.
-pub fn recalled_here(
+pub(crate) fn recalled_here(
     source: &MemorySource,
     state: &State,
     change: &Change,
@@ -112,7 +117,7 @@ fn of_node(node: &Node) -> String {
 }
 
 /// Tells a server what a loop learned, where there is one; says what kept it from being told.
-pub fn tell(source: &MemorySource, root: &Path, learned: &Learned) -> Option<String> {
+pub(crate) fn tell(source: &MemorySource, root: &Path, learned: &Learned) -> Option<String> {
     let MemorySource::Graphiti(url) = source else { return None };
     let group = group(root);
     let told = Graphiti::new(url.clone(), TIME).connect().and_then(|mut session| {

@@ -58,12 +58,12 @@ impl ModelRequest {
     }
 
     /// Returns a request in which personas read wherever a model is configured, as agents do.
-    pub fn where_configured() -> ModelRequest {
+    pub(crate) fn where_configured() -> ModelRequest {
         ModelRequest::default().or_where_configured()
     }
 
     /// Has personas read also where a model is configured and the request does not say.
-    pub fn or_where_configured(self) -> ModelRequest {
+    pub(crate) fn or_where_configured(self) -> ModelRequest {
         ModelRequest { where_configured: true, ..self }
     }
 
@@ -79,12 +79,12 @@ impl ModelRequest {
     }
 
     /// Lets models think for so many tokens, if there is a number.
-    pub fn with_thinking(self, thinking: Option<u32>) -> ModelRequest {
+    pub(crate) fn with_thinking(self, thinking: Option<u32>) -> ModelRequest {
         ModelRequest { thinking, ..self }
     }
 
     /// Spends no more than these limits where the request has none.
-    pub fn or_within(self, caps: StoredCaps) -> ModelRequest {
+    pub(crate) fn or_within(self, caps: StoredCaps) -> ModelRequest {
         let StoredCaps { usd, tokens, calls, seconds } = self.caps;
         let caps = StoredCaps {
             usd: usd.or(caps.usd),
@@ -96,18 +96,18 @@ impl ModelRequest {
     }
 
     /// Takes no longer than these seconds, whatever else was asked for.
-    pub fn at_most(self, seconds: Option<u64>) -> ModelRequest {
+    pub(crate) fn at_most(self, seconds: Option<u64>) -> ModelRequest {
         let seconds = self.caps.seconds.into_iter().chain(seconds).min();
         ModelRequest { caps: StoredCaps { seconds, ..self.caps }, ..self }
     }
 
     /// Returns the time limit of the run in seconds, if there is one.
-    pub fn most_seconds(&self) -> Option<u64> {
+    pub(crate) fn most_seconds(&self) -> Option<u64> {
         self.caps.seconds
     }
 
     /// Returns the one model that is asked for, if there is one.
-    pub fn only(&self) -> Option<&str> {
+    pub(crate) fn only(&self) -> Option<&str> {
         self.model.as_deref().filter(|name| !name.is_empty())
     }
 
@@ -119,12 +119,12 @@ impl ModelRequest {
     }
 
     /// Returns a request that asks no model: only the rules and the analysers read.
-    pub fn none() -> ModelRequest {
+    pub(crate) fn none() -> ModelRequest {
         ModelRequest { no_models: true, ..ModelRequest::default() }
     }
 
     /// Returns true if personas read the change.
-    pub fn are_wanted(&self, settings: &Settings) -> bool {
+    pub(crate) fn are_wanted(&self, settings: &Settings) -> bool {
         let asked = self.model.is_some() || !self.personas.is_empty();
         let configured = self.where_configured && settings.models.is_configured();
         asked || ((settings.uses_models || configured) && !self.no_models)
@@ -154,12 +154,12 @@ pub struct Line {
 
 impl Line {
     /// Returns the caller over which questions are asked.
-    pub fn caller(&self) -> Arc<Caller> {
+    pub(crate) fn caller(&self) -> Arc<Caller> {
         Arc::clone(&self.caller)
     }
 
     /// Opens one for questions that are asked outside of a review.
-    pub fn open(
+    pub(crate) fn open(
         request: &ModelRequest,
         models: &StoredModels,
         root: &Path,
@@ -169,13 +169,13 @@ impl Line {
     }
 
     /// Says whether the run has nothing left to spend on a question.
-    pub fn is_used_up(&self) -> bool {
+    pub(crate) fn is_used_up(&self) -> bool {
         let budget = self.caller.budget();
         !budget.has_room_for(1, 1, 0) || budget.time_left().is_some_and(|left| left.is_zero())
     }
 
     /// Says what was spent so far.
-    pub fn spent_in_words(&self) -> String {
+    pub(crate) fn spent_in_words(&self) -> String {
         let spent = self.caller.budget().spent();
         let tokens = format!("{} tokens in {} calls", spent.tokens.total(), spent.calls);
         match spent.micro_usd {
@@ -225,7 +225,7 @@ fn cache(state: &State) -> Result<Store, StateError> {
 
 /// Returns what the latest review of another change found, and why that is not known where a run has
 /// no authority.
-pub fn prior_findings(state: &State, change: &Change) -> (Option<String>, Option<String>) {
+pub(crate) fn prior_findings(state: &State, change: &Change) -> (Option<String>, Option<String>) {
     match runs::prior_findings(state, change) {
         Ok(prior) => (prior, None),
         Err(error) => (None, Some(format!("findings of earlier reviews: {error}"))),
@@ -233,7 +233,7 @@ pub fn prior_findings(state: &State, change: &Change) -> (Option<String>, Option
 }
 
 /// Sets up whoever mends code with a model of some tier.
-pub fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::Result<Fixer> {
+pub(crate) fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::Result<Fixer> {
     let nonce = Nonce::draw().context("could not draw a random number")?;
     let model = models.for_review(models.model_of(Phase::Coder))?.of(tier).clone();
     let thinking = models.thinking_of(Phase::Coder).unwrap_or_default();
@@ -241,7 +241,7 @@ pub fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::Result<F
 }
 
 /// Sets up a model that verifies items of gates and criteria of specs.
-pub fn gate_judge(
+pub(crate) fn gate_judge(
     models: &StoredModels,
     only: Option<&str>,
     phase: Phase,
@@ -285,7 +285,7 @@ pub struct Panel {
 
 impl Panel {
     /// Sets up the personas of a review, where any are wanted.
-    pub fn new(
+    pub(crate) fn new(
         asked: Asked<'_>,
         settings: &Settings,
         change: &Change,
@@ -343,7 +343,7 @@ impl Panel {
     }
 
     /// Sets up the personas of a recorded review, answered from the recording.
-    pub fn recorded(recorded: RecordedModels, folder: &Path) -> anyhow::Result<Panel> {
+    pub(crate) fn recorded(recorded: RecordedModels, folder: &Path) -> anyhow::Result<Panel> {
         Ok(Panel {
             desk: Arc::new(recorded.desk(folder)?),
             personas: Personas::with_repository_personas(recorded.personas.clone())?,
@@ -356,28 +356,28 @@ impl Panel {
     }
 
     /// Gives what the run is asked over, for its next review.
-    pub fn line(&self) -> Option<Line> {
+    pub(crate) fn line(&self) -> Option<Line> {
         self.line.clone()
     }
 
     /// Gives what earlier runs learned, as far as it is told.
-    pub fn memory(&self) -> Option<&Memory> {
+    pub(crate) fn memory(&self) -> Option<&Memory> {
         self.recorded.memory.as_ref()
     }
 
     /// Says why what earlier runs learned is not all known, where it is not.
-    pub fn memory_trouble(&self) -> Option<&str> {
+    pub(crate) fn memory_trouble(&self) -> Option<&str> {
         self.memory_trouble.as_deref()
     }
 
     /// Gives the reviewers: those who were asked for by name, or else all, whose triggers decide.
-    pub fn reviewers(&self) -> Vec<Box<dyn Reviewer>> {
+    pub(crate) fn reviewers(&self) -> Vec<Box<dyn Reviewer>> {
         let all = self.recorded.reviewers(&self.personas, &self.desk).into_iter();
         all.map(|reviewer| Box::new(reviewer) as Box<dyn Reviewer>).collect()
     }
 
     /// Says in which order the personas are asked: at once, unless the budget may not reach for all.
-    pub fn order(&self, change: &Change, reviewers: &[Box<dyn Reviewer>]) -> Order {
+    pub(crate) fn order(&self, change: &Change, reviewers: &[Box<dyn Reviewer>]) -> Order {
         let reads = |by: &&dyn Reviewer| matches!(by.interest(change), Interest::Reads(_));
         let readers = reviewers.iter().map(|by| &**by).filter(reads);
         let estimates: Vec<Estimate> = readers.filter_map(|by| by.estimate(change)).collect();
@@ -388,7 +388,7 @@ impl Panel {
     }
 
     /// Has the findings of a review looked at again, where that is wanted.
-    pub fn look_again(
+    pub(crate) fn look_again(
         &self,
         change: &Arc<Change>,
         synthesis: &Synthesis,
@@ -414,35 +414,35 @@ impl Panel {
     }
 
     /// Counts what is still asked as spent: the review was interrupted, and is not waiting for it.
-    pub fn abandon(&self) {
+    pub(crate) fn abandon(&self) {
         if let Some(line) = &self.line {
             line.caller.budget().abandon();
         }
     }
 
     /// Gives what was spent so far.
-    pub fn spent(&self) -> Spent {
+    pub(crate) fn spent(&self) -> Spent {
         self.desk.spent()
     }
 
     /// Gives what is needed to have the same again.
-    pub fn record(&self) -> RecordedModels {
+    pub(crate) fn record(&self) -> RecordedModels {
         RecordedModels { lookups: self.desk.lookup_results(), ..self.recorded.clone() }
     }
 
     /// Gives the folder with the answers of this run.
-    pub fn replies(&self) -> Option<PathBuf> {
+    pub(crate) fn replies(&self) -> Option<PathBuf> {
         self.line.as_ref().map(|line| line.replies.path().join(REPLIES))
     }
 
     /// Gives the files outside the change that were read for it.
-    pub fn others(&self, change: &Change) -> BTreeSet<assay_findings::path::RepoPath> {
+    pub(crate) fn others(&self, change: &Change) -> BTreeSet<assay_findings::path::RepoPath> {
         self.desk.others(change)
     }
 }
 
 /// Gives the personas that were asked for by name, each once.
-pub fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec<String>> {
+pub(crate) fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec<String>> {
     let is_known = |name: &String| personas.named(name).is_some() && name != VALIDATOR;
     if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let mut known: Vec<&str> =
@@ -460,7 +460,7 @@ pub fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec<String
 }
 
 /// Checks that nobody else reports under the name of a persona.
-pub fn check_apart(personas: &Personas, commands: &[CommandReviewer]) -> anyhow::Result<()> {
+pub(crate) fn check_apart(personas: &Personas, commands: &[CommandReviewer]) -> anyhow::Result<()> {
     let others = commands.iter().map(|command| command.name.as_str());
     let taken = others.chain([assay_rules::REVIEWER]).find(|name| personas.named(name).is_some());
     match taken {

@@ -160,7 +160,7 @@ fn run_of(kept: &Kept) -> Option<String> {
 }
 
 /// Composes the review of a pull request, as it is to stand there.
-pub fn draft(
+pub(crate) fn draft(
     change: &Change,
     synthesis: &Synthesis,
     kept: Option<&Kept>,
@@ -186,7 +186,7 @@ pub fn draft(
 ///
 /// The outbox lies outside of the work tree: tests and fixers run inside, and what they write must not
 /// be sent with the user's token.
-pub fn mail(
+pub(crate) fn mail(
     environment: &Environment,
     root: &Path,
     services: &Services,
@@ -201,6 +201,6 @@ pub fn mail(
 
 /// Returns the warning that messages in the work tree are not sent; `None` where there are none, or
 /// the user was warned of them before.
-pub fn old_outbox(environment: &Environment, root: &Path) -> Option<String> {
+pub(crate) fn old_outbox(environment: &Environment, root: &Path) -> Option<String> {
     environment.state_of(root).refuse_old_outbox().map(|refused| refused.to_string())
 }

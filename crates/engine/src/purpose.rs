@@ -14,7 +14,7 @@ use crate::config::service::A_MOMENT;
 
 /// Returns the title and the body of the pull request that a scope names. `None` where the scope names no
 /// pull request, and where there is no token for GitHub.
-pub fn of_pull(services: &Services, scope: &Scope) -> anyhow::Result<Option<String>> {
+pub(crate) fn of_pull(services: &Services, scope: &Scope) -> anyhow::Result<Option<String>> {
     let Scope::Pull { repository, number, .. } = scope else { return Ok(None) };
     let Some(github) = services.github.open(A_MOMENT, |_| {})? else { return Ok(None) };
     let name: RepositoryName = repository.parse()?;
@@ -25,13 +25,13 @@ pub fn of_pull(services: &Services, scope: &Scope) -> anyhow::Result<Option<Stri
 }
 
 /// Returns the title and the description of the task of a job.
-pub fn of_task(job: &Job<'_>) -> String {
+pub(crate) fn of_task(job: &Job<'_>) -> String {
     format!("{}\n\n{}", job.task.title.trim(), job.task.description.trim())
 }
 
 /// Returns the title and the description of the ticket that a job is for. `None` where the job names no
 /// ticket, and where no JIRA is configured.
-pub fn of_ticket(services: &Services, job: &Job<'_>) -> anyhow::Result<Option<String>> {
+pub(crate) fn of_ticket(services: &Services, job: &Job<'_>) -> anyhow::Result<Option<String>> {
     let Some(key) = job.context("jira_key") else { return Ok(None) };
     let Ok(ticket) = key.parse::<TicketKey>() else { return Ok(None) };
     let Some(jira) = services.jira.open(A_MOMENT, |_| {})? else { return Ok(None) };

@@ -54,7 +54,7 @@ pub fn open_to_read(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box
 }
 
 /// Gives the address of the database that the queue is in, if it is in one.
-pub fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>> {
+pub(crate) fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>> {
     match settings.configuration.queue.url.as_deref() {
         Some(url) if !is_database(url) => bail!(
             "`queue.url` in {} is no address such as `postgres://user@host/database`",
@@ -136,7 +136,7 @@ pub fn is_away(error: &anyhow::Error) -> bool {
 }
 
 /// Says whether a place is the address of a database.
-pub fn is_database(place: &str) -> bool {
+pub(crate) fn is_database(place: &str) -> bool {
     place.starts_with("postgres://") || place.starts_with("postgresql://")
 }
 

@@ -28,12 +28,12 @@ pub trait ReviewProgress {
 
 /// Shows nothing.
 #[derive(Debug, Clone, Copy)]
-pub struct NoProgress;
+pub(crate) struct NoProgress;
 
 impl ReviewProgress for NoProgress {}
 
 /// Passes progress on, and keeps the record of it.
-pub struct Recorder<'a> {
+pub(crate) struct Recorder<'a> {
     progress: &'a dyn ReviewProgress,
     log: RefCell<Vec<String>>,
     started: Instant,
@@ -41,17 +41,17 @@ pub struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     /// Returns a recorder that passes progress on.
-    pub fn new(progress: &'a dyn ReviewProgress) -> Recorder<'a> {
+    pub(crate) fn new(progress: &'a dyn ReviewProgress) -> Recorder<'a> {
         Recorder { progress, log: RefCell::default(), started: Instant::now() }
     }
 
     /// Passes on that findings are looked at again.
-    pub fn looking_again(&self) {
+    pub(crate) fn looking_again(&self) {
         self.progress.looking_again();
     }
 
     /// Ends the progress, and returns the record of it, a line each.
-    pub fn finish(&self) -> Vec<String> {
+    pub(crate) fn finish(&self) -> Vec<String> {
         self.progress.finished();
         self.log.borrow().clone()
     }

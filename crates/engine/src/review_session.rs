@@ -71,7 +71,10 @@ pub struct Prepared {
 
 /// Has what was dismissed follow the files that a change renames. A file that cannot be asked for
 /// is not known to be gone, so what was dismissed there stays there.
-pub fn followed(dismissals: Vec<Dismissal>, change: &Change) -> Result<Vec<Dismissal>, GitError> {
+pub(crate) fn followed(
+    dismissals: Vec<Dismissal>,
+    change: &Change,
+) -> Result<Vec<Dismissal>, GitError> {
     if dismissals.is_empty() {
         return Ok(dismissals);
     }
@@ -206,20 +209,20 @@ impl Prepared {
     }
 
     /// States a text of the purpose of the change before it is read.
-    pub fn state_purpose(&mut self, text: &str) {
+    pub(crate) fn state_purpose(&mut self, text: &str) {
         let change = Arc::get_mut(&mut self.change);
         change.expect("a change is shared only while it is read").state_purpose(text);
     }
 
     /// Leaves files out of the change before it is read.
-    pub fn leave_out(&mut self, is_left_out: impl Fn(&FileDiff) -> bool) {
+    pub(crate) fn leave_out(&mut self, is_left_out: impl Fn(&FileDiff) -> bool) {
         let change = Arc::get_mut(&mut self.change);
         let change = change.expect("a change is shared only while it is read");
         change.files.retain(|file| !is_left_out(file));
     }
 
     /// Takes what somebody else found besides. It can add findings, and covers nothing.
-    pub fn with(mut self, handed_in: Vec<Report>) -> Prepared {
+    pub(crate) fn with(mut self, handed_in: Vec<Report>) -> Prepared {
         self.handed_in = handed_in;
         self
     }
@@ -316,7 +319,7 @@ pub struct Kept {
 
 impl Reviewed {
     /// Says whether somebody who did not answer may do so later.
-    pub fn may_be_answered_later(&self) -> bool {
+    pub(crate) fn may_be_answered_later(&self) -> bool {
         self.review.exchanges.iter().filter_map(|it| it.class).any(Class::is_passing)
     }
 

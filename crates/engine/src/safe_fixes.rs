@@ -85,7 +85,7 @@ fn keep_or_undo(
 
 /// Applies the safe fixes of the change in a folder, unless they make something worse. Returns a line
 /// for each fix.
-pub fn safe_fixes(
+pub(crate) fn safe_fixes(
     environment: &Environment,
     folder: &Path,
     base: &str,
@@ -113,7 +113,7 @@ pub fn safe_fixes(
 }
 
 /// Returns a line for each edit of a model, and for each that was refused.
-pub fn told(mended: Mended) -> Vec<String> {
+pub(crate) fn told(mended: Mended) -> Vec<String> {
     let Mended { summary, applied, refused } = mended;
     let edits = format!("{} by a model: {summary}", count(applied, "edit"));
     let refused = refused.into_iter().map(|why| format!("an edit was refused: {why}"));

@@ -29,7 +29,7 @@ impl ThrowawayRepository {
     }
 
     /// Makes an empty repository that leaves nothing in the user's state home.
-    pub fn with_own_state(
+    pub(crate) fn with_own_state(
         environment: &Environment,
         prefix: &str,
     ) -> anyhow::Result<ThrowawayRepository> {
@@ -49,7 +49,7 @@ impl ThrowawayRepository {
     }
 
     /// Returns the root of the repository.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.root
     }
 

@@ -71,7 +71,7 @@ fn must() -> Severity {
 
 impl StoredGates {
     /// Says what cannot be used.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.fixer()?;
         self.verifiers(Path::new("."))?;
         let Bar { ceiling, fails_per_item, .. } = self.bar();
@@ -82,7 +82,7 @@ impl StoredGates {
     }
 
     /// Gives how high the bar is.
-    pub fn bar(&self) -> Bar {
+    pub(crate) fn bar(&self) -> Bar {
         let preset = match self.preset {
             Preset::Seed => Bar::SEED,
             Preset::Strict => Bar::STRICT,
@@ -104,13 +104,13 @@ impl StoredGates {
     }
 
     /// Gives who fixes what fails.
-    pub fn fixer(&self) -> anyhow::Result<Option<ChosenFixer>> {
+    pub(crate) fn fixer(&self) -> anyhow::Result<Option<ChosenFixer>> {
         let fixer = self.fixer.as_ref();
         fixer.map(|fixer| fixer.chosen("gates.fixer", USUAL_SECONDS)).transpose()
     }
 
     /// Gives the commands that verify, which run in a folder.
-    pub fn verifiers(&self, folder: &Path) -> anyhow::Result<Vec<CommandVerifier>> {
+    pub(crate) fn verifiers(&self, folder: &Path) -> anyhow::Result<Vec<CommandVerifier>> {
         let mut verifiers: Vec<CommandVerifier> = Vec::new();
         for stored in &self.verifiers {
             let name = &stored.name;

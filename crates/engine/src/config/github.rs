@@ -52,14 +52,14 @@ impl StoredGithub {
     }
 
     /// Refuses what cannot be used.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
         check_private(&self.url()?, "github.url")?;
         self.key()?;
         Ok(())
     }
 
     /// Gives where it is.
-    pub fn url(&self) -> anyhow::Result<ServerUrl> {
+    pub(crate) fn url(&self) -> anyhow::Result<ServerUrl> {
         let url = self
             .url
             .clone()
@@ -70,7 +70,7 @@ impl StoredGithub {
 
     /// Gives where its token is from. Whoever names an address of their own names the token for it
     /// too: no token goes astray.
-    pub fn key(&self) -> anyhow::Result<KeySource> {
+    pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let usual = self.url.is_none().then_some(TOKEN);
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
         key::source(&self.environment, ("token_env", env), ("token_command", command), usual)
@@ -133,7 +133,7 @@ impl StoredGithub {
     }
 
     /// Says whether there is a token, as far as that can be told without asking for it.
-    pub fn has_key(&self) -> bool {
+    pub(crate) fn has_key(&self) -> bool {
         match self.key() {
             Ok(KeySource::Variable { value, .. }) => value.is_some(),
             Ok(KeySource::Command(_)) => true,

@@ -103,7 +103,7 @@ impl StoredJira {
     }
 
     /// Says what cannot be used.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.token.is_some() {
             bail!(
                 "`jira.token` in `{PATH}` would write a secret into a file; say `token_env` or \
@@ -118,7 +118,7 @@ impl StoredJira {
     }
 
     /// Says whether there is one.
-    pub fn is_configured(&self) -> bool {
+    pub(crate) fn is_configured(&self) -> bool {
         self.url.is_some()
     }
 
@@ -128,7 +128,7 @@ impl StoredJira {
     }
 
     /// Gives where its key comes from.
-    pub fn key(&self) -> anyhow::Result<KeySource> {
+    pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
         let source = key::source(
             &self.environment,
@@ -140,7 +140,7 @@ impl StoredJira {
     }
 
     /// Gives which JIRA it is, and in the cloud who asks.
-    pub fn flavour(&self) -> anyhow::Result<Flavour> {
+    pub(crate) fn flavour(&self) -> anyhow::Result<Flavour> {
         match self.flavour {
             StoredFlavour::Server => Ok(Flavour::Server),
             StoredFlavour::Cloud => {

@@ -66,7 +66,7 @@ impl StoredLinear {
     }
 
     /// Says what cannot be used.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.key.is_some() {
             bail!(
                 "`linear.key` in `{PATH}` would write a secret into a file; say `key_env` or \
@@ -85,7 +85,7 @@ impl StoredLinear {
     }
 
     /// Gives where its key comes from.
-    pub fn key(&self) -> anyhow::Result<KeySource> {
+    pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let (env, command) = (self.key_env.as_deref(), self.key_command.as_deref());
         let source =
             key::source(&self.environment, ("key_env", env), ("key_command", command), Some(KEY));
@@ -93,7 +93,7 @@ impl StoredLinear {
     }
 
     /// Says whether somebody wants it: there is a key for it, or a team.
-    pub fn is_configured(&self) -> bool {
+    pub(crate) fn is_configured(&self) -> bool {
         let has_key = match self.key() {
             Ok(KeySource::Variable { value, .. }) => value.is_some(),
             Ok(KeySource::Command(_)) => true,
@@ -103,14 +103,14 @@ impl StoredLinear {
     }
 
     /// Gives the team that issues are made in.
-    pub fn team(&self) -> anyhow::Result<String> {
+    pub(crate) fn team(&self) -> anyhow::Result<String> {
         self.team.clone().or_else(|| self.environment.variable(TEAM)).ok_or_else(|| {
             anyhow!("Linear needs a team: set the variable `{TEAM}`, or `linear.team` in `{PATH}`")
         })
     }
 
     /// Prepares to ask it, if somebody wants it. Somebody waits so long at a time, and is told why.
-    pub fn open(
+    pub(crate) fn open(
         &self,
         wait: Duration,
         told: impl Fn(&str) + Send + Sync + 'static,

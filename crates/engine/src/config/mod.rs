@@ -57,13 +57,13 @@ use crate::environment::Environment;
 pub const PATH: &str = "config/agent-framework.yaml";
 
 /// Where a repository's own rules lie.
-pub const RULES: &str = ".assay/rules";
+pub(crate) const RULES: &str = ".assay/rules";
 
 /// Where its own personas lie.
-pub const PERSONAS: &str = ".assay/personas";
+pub(crate) const PERSONAS: &str = ".assay/personas";
 
 /// Where lies what it tells those who review and fix in the validation loop.
-pub const PROMPTS: &str = ".assay/prompts";
+pub(crate) const PROMPTS: &str = ".assay/prompts";
 
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
@@ -181,7 +181,7 @@ impl Configuration {
     }
 
     /// Reads the configuration in a work tree; without a file, every key has its default.
-    pub fn on_disk_or_default(
+    pub(crate) fn on_disk_or_default(
         environment: &Environment,
         root: &Path,
     ) -> anyhow::Result<Configuration> {
@@ -190,7 +190,7 @@ impl Configuration {
     }
 
     /// Returns the configuration in which every key has its default.
-    pub fn without_file(environment: &Environment) -> Configuration {
+    pub(crate) fn without_file(environment: &Environment) -> Configuration {
         Configuration::default().in_environment(environment)
     }
 
@@ -221,17 +221,17 @@ impl Configuration {
     }
 
     /// Returns the services that are configured.
-    pub fn services(&self) -> Services {
+    pub(crate) fn services(&self) -> Services {
         Services { github: self.github.clone(), jira: self.jira.clone() }
     }
 
     /// Returns the environment that the configuration was read in.
-    pub fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &Environment {
         self.models.environment()
     }
 
     /// Gives the models that are configured.
-    pub fn models(&self) -> &StoredModels {
+    pub(crate) fn models(&self) -> &StoredModels {
         &self.models
     }
 
@@ -246,7 +246,7 @@ impl Configuration {
     }
 
     /// Gives the analysers that are configured, each with a name of its own.
-    pub fn commands(&self) -> anyhow::Result<Vec<CommandReviewer>> {
+    pub(crate) fn commands(&self) -> anyhow::Result<Vec<CommandReviewer>> {
         let mut names = vec![assay_rules::REVIEWER.to_owned()];
         let mut commands = Vec::new();
         for stored in &self.review.commands {
@@ -306,7 +306,11 @@ fn well_known(name: &str) -> anyhow::Result<&'static known::Known> {
 }
 
 /// Puts the environment's values in the place of `${NAME}`, comments apart.
-pub fn expanded(environment: &Environment, path: &str, text: &str) -> anyhow::Result<String> {
+pub(crate) fn expanded(
+    environment: &Environment,
+    path: &str,
+    text: &str,
+) -> anyhow::Result<String> {
     let lines = text.split_inclusive('\n').map(|line| match line.trim_start().starts_with('#') {
         true => Ok(line.to_owned()),
         false => expanded_line(environment, path, line),
@@ -390,7 +394,7 @@ pub struct Settings {
 
 impl Settings {
     /// Reads the settings that hold for a change.
-    pub fn of(environment: &Environment, change: &Change) -> anyhow::Result<Settings> {
+    pub(crate) fn of(environment: &Environment, change: &Change) -> anyhow::Result<Settings> {
         let mut notes = Vec::new();
         let text = decisive(change, PATH, "the configuration", &mut notes)?;
         let baseline = decisive(change, baseline::PATH, "the baseline", &mut notes)?;
@@ -455,7 +459,7 @@ impl Settings {
 
 /// What a repository tells those who review and fix in the validation loop.
 #[derive(Debug, Default)]
-pub struct Prompts {
+pub(crate) struct Prompts {
     /// The prompt of the reviewer.
     pub reviewer: Option<String>,
     /// The prompt of the fixer.
@@ -464,7 +468,7 @@ pub struct Prompts {
 
 impl Prompts {
     /// Reads those that hold for a change, by the same terms as its configuration.
-    pub fn of(change: &Change, notes: &mut Vec<String>) -> anyhow::Result<Prompts> {
+    pub(crate) fn of(change: &Change, notes: &mut Vec<String>) -> anyhow::Result<Prompts> {
         let reviewer = format!("{PROMPTS}/qa_reviewer.md");
         let fixer = format!("{PROMPTS}/qa_fixer.md");
         Ok(Prompts {
@@ -539,7 +543,7 @@ fn touched_settings(change: &Change, command: &CommandReviewer) -> Option<String
 }
 
 /// Reads a file of a work tree, if there is one: no link out of it, no device, nothing endless.
-pub fn read_optional(root: &Path, path: &str) -> anyhow::Result<Option<String>> {
+pub(crate) fn read_optional(root: &Path, path: &str) -> anyhow::Result<Option<String>> {
     match fs::symlink_metadata(root.join(path)) {
         Ok(_) => {}
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
@@ -641,11 +645,11 @@ pub fn review_files_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>
 }
 
 /// Reads the rules in a work tree, by their paths.
-pub fn rules_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
+pub(crate) fn rules_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     RULE_FILES.on_disk(root)
 }
 
 /// Reads the personas in a work tree, by their paths.
-pub fn personas_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
+pub(crate) fn personas_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     PERSONA_FILES.on_disk(root)
 }

@@ -71,7 +71,7 @@ struct Tiers {
 /// What the work is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Phase {
+pub(crate) enum Phase {
     /// A review of a change.
     Review,
     /// The review of a validation loop.
@@ -162,7 +162,7 @@ impl StoredModels {
     }
 
     /// Returns the environment that the configuration was read in.
-    pub fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &Environment {
         &self.environment
     }
 
@@ -199,12 +199,12 @@ impl StoredModels {
     }
 
     /// Says whether any model is named.
-    pub fn is_configured(&self) -> bool {
+    pub(crate) fn is_configured(&self) -> bool {
         !self.named.is_empty()
     }
 
     /// Gives how long one answer may take.
-    pub fn time(&self) -> Duration {
+    pub(crate) fn time(&self) -> Duration {
         Duration::from_secs(self.seconds)
     }
 
@@ -214,7 +214,7 @@ impl StoredModels {
     }
 
     /// Gives how often somebody is asked again.
-    pub fn patience(&self) -> Patience {
+    pub(crate) fn patience(&self) -> Patience {
         match self.attempts {
             Some(attempts) => Patience::default().asking(attempts.get()),
             None => Patience::default(),
@@ -222,32 +222,32 @@ impl StoredModels {
     }
 
     /// Gives how many are asked at a time.
-    pub fn at_a_time(&self) -> usize {
+    pub(crate) fn at_a_time(&self) -> usize {
         self.at_a_time
     }
 
     /// Says whether answers are kept for the next time.
-    pub fn keeps_answers(&self) -> bool {
+    pub(crate) fn keeps_answers(&self) -> bool {
         self.cache
     }
 
     /// Returns the model that is configured for a phase alone.
-    pub fn model_of(&self, phase: Phase) -> Option<&str> {
+    pub(crate) fn model_of(&self, phase: Phase) -> Option<&str> {
         self.phases.get(&phase).and_then(|phase| phase.model.as_deref())
     }
 
     /// Returns the tokens for thinking that are configured for a phase alone.
-    pub fn thinking_of(&self, phase: Phase) -> Option<u32> {
+    pub(crate) fn thinking_of(&self, phase: Phase) -> Option<u32> {
         self.phases.get(&phase).map(|phase| phase.thinking)
     }
 
     /// Gives the tokens that reviewers may spend on thinking.
-    pub fn thinking(&self) -> u32 {
+    pub(crate) fn thinking(&self) -> u32 {
         self.phases.get(&Phase::Review).map_or(0, |phase| phase.thinking)
     }
 
     /// Names the models that are configured, each with what it is, or why it cannot be used.
-    pub fn list(&self) -> Vec<(String, anyhow::Result<String>)> {
+    pub(crate) fn list(&self) -> Vec<(String, anyhow::Result<String>)> {
         let about = |name: &String| {
             let model = self.named_model(name)?;
             Ok(model.id().to_string())
@@ -257,7 +257,7 @@ impl StoredModels {
 
     /// Gives the models for reviewing: one for all tiers where that is asked for, else those that
     /// are configured, else what the environment has a key for.
-    pub fn for_review(&self, only: Option<&str>) -> anyhow::Result<Models> {
+    pub(crate) fn for_review(&self, only: Option<&str>) -> anyhow::Result<Models> {
         let phase = self.phases.get(&Phase::Review).and_then(|phase| phase.model.as_deref());
         if let Some(name) = only.or(phase) {
             let model = self.named_model(name)?;
@@ -293,7 +293,12 @@ impl StoredModels {
 
     /// Returns what a run may spend, and the day. What the day spent is kept outside of the work tree,
     /// so that nothing that runs there makes it less.
-    pub fn budget(&self, asked: StoredCaps, state: &State, today: &str) -> anyhow::Result<Budget> {
+    pub(crate) fn budget(
+        &self,
+        asked: StoredCaps,
+        state: &State,
+        today: &str,
+    ) -> anyhow::Result<Budget> {
         let run = asked.or(self.budget.run).or_usual();
         // A time that no clock can tell is none.
         let until = |seconds| Instant::now().checked_add(Duration::from_secs(seconds));

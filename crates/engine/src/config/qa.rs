@@ -72,7 +72,7 @@ struct StoredMemory {
 
 /// From where reviewers are told what earlier runs learned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MemorySource {
+pub(crate) enum MemorySource {
     /// They are not told.
     Off,
     /// From the ledger.
@@ -102,7 +102,7 @@ fn all() -> TestKind {
 
 /// Who fixes what the loop finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LoopFixer {
+pub(crate) enum LoopFixer {
     /// A model where one is configured, after the safe fixes.
     Usual,
     /// Nobody, but for the safe fixes.
@@ -118,7 +118,7 @@ impl StoredQa {
     }
 
     /// Says what cannot be used.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.fixer()?;
         self.frameworks()?;
         self.app(&|name| self.environment.variable(name))?;
@@ -127,7 +127,7 @@ impl StoredQa {
     }
 
     /// Gives after how much of what a loop ends: as the environment says, or else as configured.
-    pub fn limits(&self) -> anyhow::Result<Limits> {
+    pub(crate) fn limits(&self) -> anyhow::Result<Limits> {
         let usual = Limits::default();
         let variable = &|name: &str| self.environment.variable(name);
         let limits = Limits {
@@ -168,7 +168,10 @@ impl StoredQa {
     }
 
     /// Returns the app that is tried out, where the variables say that one is running.
-    pub fn app(&self, variable: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Option<App>> {
+    pub(crate) fn app(
+        &self,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<Option<App>> {
         let base = self.app_url.as_deref().map(str::parse).transpose();
         let base = base.with_context(|| format!("`qa.app_url` in `{PATH}` cannot be used"))?;
         let is_on = variable("ELECTRON_MCP_ENABLED").is_some_and(|it| is_true(&it));
@@ -197,7 +200,7 @@ impl StoredQa {
 
     /// Gives from where reviewers are told what earlier runs learned, where the environment says
     /// that they are.
-    pub fn memory(&self) -> anyhow::Result<MemorySource> {
+    pub(crate) fn memory(&self) -> anyhow::Result<MemorySource> {
         let configured = self.memory.url.as_deref().map(str::parse).transpose();
         let configured =
             configured.with_context(|| format!("`qa.memory.url` in `{PATH}` cannot be used"))?;
@@ -210,12 +213,12 @@ impl StoredQa {
     }
 
     /// Gives how long a check may take.
-    pub fn check_time(&self) -> Duration {
+    pub(crate) fn check_time(&self) -> Duration {
         Duration::from_secs(self.check_seconds.unwrap_or(CHECK_SECONDS))
     }
 
     /// Gives who fixes.
-    pub fn fixer(&self) -> anyhow::Result<LoopFixer> {
+    pub(crate) fn fixer(&self) -> anyhow::Result<LoopFixer> {
         Ok(match &self.fixer {
             None => LoopFixer::Usual,
             Some(StoredFixer::Named(name)) if name == "safe" => LoopFixer::SafeOnly,
@@ -224,7 +227,7 @@ impl StoredQa {
     }
 
     /// Gives the ways to run tests that are not known otherwise.
-    pub fn frameworks(&self) -> anyhow::Result<Vec<Framework>> {
+    pub(crate) fn frameworks(&self) -> anyhow::Result<Vec<Framework>> {
         self.frameworks.iter().map(StoredFramework::framework).collect()
     }
 }

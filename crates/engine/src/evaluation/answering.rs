@@ -21,7 +21,7 @@ use super::question::{PLAIN_QUESTION, question_prompt};
 use crate::delegated_review::{Begin, Finish, Repository, Reviews as _};
 
 /// Returns the answer to the question of a brief, without marks; `None` where there is none.
-pub type AnswerSource<'a> = dyn FnMut(&Brief) -> anyhow::Result<Option<String>> + 'a;
+pub(crate) type AnswerSource<'a> = dyn FnMut(&Brief) -> anyhow::Result<Option<String>> + 'a;
 
 /// A question about a case without an answer.
 pub struct OpenBrief {
@@ -71,7 +71,7 @@ pub enum CaseQuestions {
 
 impl CaseQuestions {
     /// Returns the questions that a transcript answers.
-    pub fn of(transcript: &ReviewTranscript) -> CaseQuestions {
+    pub(crate) fn of(transcript: &ReviewTranscript) -> CaseQuestions {
         let model = transcript.model.clone();
         match transcript.answers.iter().any(|it| it.reader == PLAIN_QUESTION) {
             true => CaseQuestions::PlainQuestion { model },
@@ -171,7 +171,7 @@ fn answer_open_briefs(
 }
 
 /// Returns the effort of a review that an agent read: each question is a call.
-pub fn effort(review: &Review) -> Spent {
+pub(crate) fn effort(review: &Review) -> Spent {
     let calls = review.exchanges.iter().filter(|it| it.transcript.answer.is_some()).count();
     Spent { calls: calls as u64, bytes: review.bytes(), ..Spent::default() }
 }
@@ -224,7 +224,7 @@ fn ask_plain_question(
 
 /// Replays the review of a case. Fails if the review asks a question that the transcript does not
 /// know in its present wording.
-pub fn replay(
+pub(crate) fn replay(
     case: &Case,
     repository: &CaseRepository,
     transcript: &ReviewTranscript,

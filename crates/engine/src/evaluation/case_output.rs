@@ -18,7 +18,7 @@ pub struct CaseOutput {
 
 impl CaseOutput {
     /// Returns the output of a review by assay.
-    pub fn of_synthesis(synthesis: &Synthesis) -> CaseOutput {
+    pub(crate) fn of_synthesis(synthesis: &Synthesis) -> CaseOutput {
         let text = assay_rules::redact(&pretty(synthesis)).into_owned();
         let kept = Some((text, "json"));
         CaseOutput {
@@ -29,7 +29,7 @@ impl CaseOutput {
     }
 
     /// Returns the output of a reviewer that wrote a text.
-    pub fn of_text(text: String, ending: &'static str) -> CaseOutput {
+    pub(crate) fn of_text(text: String, ending: &'static str) -> CaseOutput {
         let result = parse_output(&text).map_err(|error| error.to_string());
         CaseOutput { result, kept: Some((text, ending)), replayed: ReplayedAnswers::default() }
     }

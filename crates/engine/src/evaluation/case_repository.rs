@@ -76,17 +76,17 @@ impl CaseRepository {
     }
 
     /// Returns the environment in which the repository is reviewed.
-    pub fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &Environment {
         &self.environment
     }
 
     /// Returns the root of the repository.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.repository.path()
     }
 
     /// Returns the change as a unified diff.
-    pub fn diff(&self) -> anyhow::Result<String> {
+    pub(crate) fn diff(&self) -> anyhow::Result<String> {
         let args = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD~1", "HEAD"];
         Ok(String::from_utf8_lossy(&self.repository.git(&args)?).into_owned())
     }

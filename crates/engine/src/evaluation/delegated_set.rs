@@ -22,7 +22,7 @@ use crate::environment::Environment;
 
 /// Keeps the output of a case, by the id of the case, and the answers of the agent where the review was
 /// decided just now.
-pub type KeepOutput =
+pub(crate) type KeepOutput =
     dyn Fn(&str, CaseOutput, Option<ReviewTranscript>) -> anyhow::Result<()> + Send + Sync;
 
 /// A set whose cases are handed out one after the other. Labels are never part of an answer.

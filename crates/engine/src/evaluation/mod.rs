@@ -8,6 +8,6 @@ pub mod case_repository;
 pub mod delegated_set;
 pub mod judge;
 pub mod mining;
-pub mod question;
+mod question;
 pub mod reviewers;
 pub mod transcripts;

@@ -24,13 +24,13 @@ An empty list says that the change has no such defect.
 ";
 
 /// The name of the question, under which an answer to it is handed in.
-pub const PLAIN_QUESTION: &str = "plain-question";
+pub(crate) const PLAIN_QUESTION: &str = "plain-question";
 
 /// The most bytes of a diff that are asked about.
 const MAX_DIFF: usize = 400_000;
 
 /// Asks a model one question about a change.
-pub struct PlainQuestion {
+pub(crate) struct PlainQuestion {
     /// The caller over which it is asked.
     pub caller: Arc<Caller>,
     /// The model.
@@ -44,7 +44,7 @@ pub struct PlainQuestion {
 }
 
 /// A model's answer, and the effort for it.
-pub struct PlainAnswer {
+pub(crate) struct PlainAnswer {
     /// The answer as the model wrote it.
     pub text: String,
     /// The bytes of question and answer.
@@ -57,7 +57,7 @@ pub struct PlainAnswer {
 
 impl PlainQuestion {
     /// Sets up a model that is asked one plain question about a change.
-    pub fn open(
+    pub(crate) fn open(
         models: &StoredModels,
         only: Option<&str>,
         line: &Line,
@@ -69,7 +69,7 @@ impl PlainQuestion {
     }
 
     /// Asks about a change with a title.
-    pub fn ask(&self, title: &str, diff: &str) -> anyhow::Result<PlainAnswer> {
+    pub(crate) fn ask(&self, title: &str, diff: &str) -> anyhow::Result<PlainAnswer> {
         let max_output_tokens = self.model.about().max_output_tokens;
         let prompt = question_prompt(title, diff, max_output_tokens, self.thinking)?;
         let asked = prompt.system.len()
@@ -93,7 +93,7 @@ impl PlainQuestion {
 }
 
 /// Returns the question about a change with a title. Fails if the diff is too long to be asked about.
-pub fn question_prompt(
+pub(crate) fn question_prompt(
     title: &str,
     diff: &str,
     max_output_tokens: u32,

@@ -29,7 +29,7 @@ use crate::review_session::Prepared;
 
 /// The folder of a set that holds recordings: below it a folder for each reviewer, and in that a
 /// recording or an output for each case.
-pub const RECORDINGS: &str = "recordings";
+pub(crate) const RECORDINGS: &str = "recordings";
 
 /// A way to review the cases of a set.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -107,7 +107,7 @@ impl Place {
 
     /// Returns the path of the journal's seal: outside of the tree, where nothing that runs in the tree
     /// can write.
-    pub fn seal(&self) -> anyhow::Result<PathBuf> {
+    pub(crate) fn seal(&self) -> anyhow::Result<PathBuf> {
         Ok(self.environment.state_of(&self.root).outside(STATE)?.join(&self.spec.name).join("seal"))
     }
 
