@@ -1,6 +1,8 @@
 //! Whether a vote is true of the tree: [`Ground`] checks each against files and diff.
 //!
-//! The vote itself stays as it was read; what was found out stands beside it in [`Grounded`].
+//! The vote itself stays as it was read; the results of the checks stand beside it in [`Grounded`].
+//! A vote loses confidence for a missing quote only if there is a tree in which the quote could
+//! have been found: without a tree, no confidence is capped.
 
 mod file_view;
 mod quotes;

@@ -1,5 +1,9 @@
-//! Telling a finding again, over rounds and through edits: fingerprints, [`Status`] and
-//! [`Dismissal`].
+//! Recognises a finding over rounds and through edits: fingerprints, [`Status`] and [`Dismissal`].
+//!
+//! A fingerprint is taken over the rule or the title and the quoted code. It contains neither file
+//! nor line, so it survives moves and ends when the code is edited. A finding of an earlier round
+//! that is not found again is resolved only if all reports of this round could be read; otherwise
+//! it is unseen and stays open.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

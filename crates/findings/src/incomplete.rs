@@ -1,7 +1,9 @@
 //! Why a report may have left out a finding: [`IncompleteReason`].
 //!
 //! The findings of such a report count. Its silence about the rest of the change does not, so a
-//! report with a reason supports no `ready`.
+//! report with a reason supports no `ready`. Every repair that may lose a finding, every rejected
+//! part and every sentence that contradicts the list of findings is a reason: damage to a report
+//! never improves a verdict.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,30 @@
-//! The pure core of assay: from what a reviewer wrote to findings and a verdict.
+//! The pure core of assay: turns the texts of reviewers into findings and a verdict.
 //!
-//! A reviewer's text becomes a [`report::Report`] of votes ([`read`]); [`synthesis::synthesize`]
-//! checks them against the tree ([`ground`]), adds up those on one defect ([`merge`]), decides
-//! what is reported and where it goes ([`gate`]) and whether the change is ready ([`verdict`]);
-//! [`write`] puts the result into every form that somebody reads, and [`post`] into the comments
-//! of a pull request.
+//! [`read`] turns a text into a [`report::Report`] with one [`vote::Vote`] for each claim.
+//! [`synthesis::synthesize`] runs the stages that follow:
 //!
-//! Nothing here knows a file, a clock, a socket or the environment: all that arrives as arguments.
+//! - [`ground`] checks each vote against the tree and the diff.
+//! - [`merge`] groups the votes on one defect into one [`finding::Finding`].
+//! - [`gate`] decides which findings are reported, held back or set apart, and the route of each.
+//! - [`verdict`] decides whether the change is ready.
+//!
+//! No stage edits a value of an earlier stage: a finding refers to its votes, and a dismissal is an
+//! input of the gate. So each stage can run alone, and the commands of `assay findings` offer that.
+//!
+//! The other modules:
+//!
+//! - [`grade`]: the four vocabularies of severities. [`incomplete`]: why the silence of a report
+//!   does not count. [`outcome`]: whether a single review text approves, with the audit of that
+//!   decision.
+//! - [`validate`]: the schema of a persona's report, applied strictly. [`validation`]: second
+//!   looks.
+//! - [`alike`] and `likeness`: whether two titles or two claims name the same defect.
+//! - [`identity`] and [`recurring`]: recognise a finding after edits and over rounds.
+//! - [`write`]: one file for each output format. [`post`]: the review of a pull request;
+//!   `post::approval` alone decides whether a review approves. [`answer`]: the JSON that commands
+//!   for scripts print, with its schemas.
+//!
+//! The crate knows no file, clock, socket, environment or async: all of these arrive as arguments.
 
 pub mod alike;
 pub mod answer;

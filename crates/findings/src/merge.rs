@@ -2,6 +2,10 @@
 //!
 //! Grouping is canonical: votes are sorted, repeats count once, and links between votes are whole
 //! numbers. So neither the order of arrival nor merging twice makes a difference.
+//!
+//! Where a rule or an analyser and a model report the same defect, the finding takes the place,
+//! quote and identity of the rule's vote, and a low confidence of the model does not lower the
+//! confidence of a rule that is sure.
 
 use std::cmp::Ordering;
 

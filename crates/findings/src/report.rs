@@ -1,4 +1,8 @@
-//! What one reviewer returns: [`Report`].
+//! The result of one reviewer: [`Report`].
+//!
+//! `"findings": []` is a review that found nothing. `"findings": null` is no review: the report is
+//! unusable, covers nothing and cannot support `ready`. The kind of a reviewer decides how far its
+//! votes are believed, so the caller sets the kind, and the text of the reviewer cannot.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,9 @@
-//! Strings: where one ends is the hard part, since reviewers quote code and forget to escape it.
+//! Strings: reviewers quote code and forget to escape its quotes, so the end of a string is a
+//! decision.
+//!
+//! A string ends at the first quote after which valid JSON can continue, not at its first quote. A
+//! string that contains a well-known key of a report (`"severity":`) has lost its closing quote,
+//! and ends before that key instead.
 
 use std::borrow::Cow;
 
