@@ -1,4 +1,7 @@
 //! The list of the built-in rules. A new rule is its file under `rules/` and a line here.
+//!
+//! Patterns of built-in rules are ASCII: `\w`, `\d` and `\b` are rewritten when a rule is read.
+//! Compiling the Unicode tables for each pattern took longer than a small review.
 
 use crate::language::Language;
 

@@ -1,4 +1,7 @@
 //! A place where a rule fires: [`Hit`], and the vote it becomes.
+//!
+//! The finding of a rule is recognised by the code that the rule matched, not by its line. Blanks
+//! and the trailing comma that a formatter adds are left out of the comparison.
 
 use assay_base::text::first_chars;
 use assay_findings::path::RepoPath;

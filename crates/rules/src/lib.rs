@@ -1,11 +1,25 @@
 //! The built-in reviewer: [`Rulebook::review`] holds every rule against the lines that a change
 //! adds.
 //!
-//! A structural rule is a YAML file under `rules/`, matched against syntax trees ([`scan`]); rules
-//! over text are in [`text`]. No rule raises anything on lines that the change did not touch. This
-//! is the only room that links grammars, so it also answers what thing a line is in
-//! ([`WithSymbols`]). [`redact`] takes secrets out of anything that is to be shown or sent, and
-//! [`without_injections`] what would give a reviewer orders.
+//! No rule reports anything on lines that the change did not touch.
+//!
+//! - `rule`, `rulebook`, `builtin`: one rule, read from YAML; all rules by language, read when the
+//!   language is first needed; the list of built-in rules. `examples`: the examples of a rule,
+//!   which are its test.
+//! - `syntax`, `kinds`, `survey`, `scan`: the syntax tree of a file, the meaning of its kinds of
+//!   node, the facts of one walk over the touched part, and the structural rules, matched on that
+//!   walk.
+//! - `text`: rules over text, for conflict markers, credentials and orders to reviewers. `whole`:
+//!   checks of the change as a whole. `suppress`: comments that suppress a finding.
+//! - `credentials`: the only detector for credentials. Its results are reported, and [`redact`]
+//!   removes the same results from every text that is shown, sent or kept. [`without_injections`]
+//!   removes orders to reviewers.
+//! - `behaviours`: steps of changed functions that deserve a scenario; they wake personas.
+//! - `symbols`, `definitions`, `calls`, `references`, `conditions`, `flow`, `test_functions`: facts
+//!   of a syntax tree for other crates, such as the symbol around a line ([`WithSymbols`]), the
+//!   names that a file defines, the code that a run reaches, and the tests that a runner collects.
+//!
+//! This is the only crate that links grammars.
 
 mod behaviours;
 mod builtin;

@@ -1,4 +1,8 @@
 //! Structural rules over a syntax tree: [`scan`].
+//!
+//! The matcher of ast-grep is used, and its scanner is not. The scanner obeys `ast-grep-ignore`
+//! comments of the change and visits the whole file; [`scan`] visits the nodes that touch added
+//! lines, so that the cost follows the size of the change.
 
 use assay_findings::vote::{Lines, Replacement};
 use ast_grep_core::NodeMatch;

@@ -1,7 +1,9 @@
-//! Comments that ask to leave a finding alone: `assay: ignore RULE reason`.
+//! Comments that suppress a finding: `assay: ignore RULE reason`.
 //!
-//! One stands behind the code it is about, or on a line of its own above it. Text that gives a
-//! reviewer orders cannot be left alone so: it would only have to say that, too.
+//! Such a comment stands behind the code that it is about, or on a line of its own above it. It
+//! counts although the change contains it, because every review shows the suppressed finding with
+//! its reason. Text that gives orders to a reviewer cannot be suppressed: it would only have to
+//! contain such a comment.
 
 use assay_findings::identity::Suppression;
 use assay_findings::path::RepoPath;

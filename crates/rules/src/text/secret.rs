@@ -1,4 +1,7 @@
 //! Credentials in the added lines, as the detector finds them: one rule for each certainty.
+//!
+//! A finding about a credential has no evidence, and its code is stored as a hash, so that no
+//! output repeats the credential.
 
 use super::Added;
 use crate::credentials::{Certainty, Credential};
