@@ -1,13 +1,21 @@
 //! Reviewers and how they are run.
 //!
-//! [`roster`] decides which reviewers read a change, [`run`] has them read it side by side, each
-//! giving an [`Answer`]; [`Review::synthesis`] puts the answers together. [`runs`] keeps a review
-//! on disk, [`ledger`] what became of findings over time, [`memory`] is what of that reviewers are told,
-//! [`delegation`] has somebody else's model do
-//! the reading, [`delegation::transcript`] holds the answers of that model, [`handed_in`] is what agents found besides, [`baseline`]
-//! is what somebody accepted, [`fix`] applies what is safe, and a [`fixer`]
-//! asks a model for the rest. How a verdict
-//! comes about is `findings`' business, and what a change is, `change`'s.
+//! [`roster`] decides which reviewers read a change. [`run`] runs them side by side, and each
+//! returns an [`Answer`]: its report, and a look for each hunk. The looks add up to the coverage,
+//! which is part of the verdict. A reviewer that fails returns an answer without looks, so that
+//! "not reviewed" travels like any other result. [`Review::synthesis`] combines the answers;
+//! `findings` decides the verdict.
+//!
+//! - [`command`]: outside analysers. [`persona`]: models with a role. `lookup`: the read-only tools
+//!   that models are offered. `prompt`: what models are asked. `leads`: the findings of the rules,
+//!   as models are told of them.
+//! - [`runs`]: reviews on disk. [`recording`]: a review that can be replayed offline. [`compare`]:
+//!   the differences between two runs, and their causes.
+//! - [`ledger`]: the history of findings, and which review may call a finding gone. [`memory`]: the
+//!   part of that history that models are told. [`baseline`]: findings that a person accepted.
+//! - [`delegation`]: reviews that the model of an agent reads. [`delegation::transcript`]: the answers
+//!   of that model. [`handed_in`]: reports that agents hand in for tasks.
+//! - [`fix`]: applies safe fixes. [`fixer`]: asks a model for other fixes.
 
 pub mod baseline;
 pub mod command;

@@ -4,6 +4,10 @@
 //! it answers becomes a [`Memory`] as well. It is material: it stands between marks, proves nothing,
 //! and decides nothing.
 //!
+//! A memory is no evidence for a criterion. It is told after the change and before the persona.
+//! Runs of the same change are left out of it: otherwise the question would be a new one in every
+//! run, and no recorded answer would fit.
+//!
 //! [`ledger::memory`]: crate::ledger::memory
 
 use std::collections::BTreeSet;

@@ -2,6 +2,9 @@
 //!
 //! It holds the change, what decided besides the reviewers, the answers of those who asked no
 //! model, and beside it, in a folder, what the models answered. What it holds is free of secrets.
+//!
+//! A recording holds the inputs of the decisions and no decision: rules and analysers answer as
+//! they did, models answer by their prompts, and everything that follows is computed again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,16 @@
-//! Running reviewers side by side: [`run`].
+//! Running reviewers side by side: [`run`], and [`run_until`] for a review that can be interrupted.
+//!
+//! The rules read the change first, since models are told their findings. A delegated review and a
+//! replay take the findings of the rules from the record, so that a question to a model is the same
+//! in all three.
+//!
+//! An interrupted review abandons its threads: a thread that waits for a provider cannot be woken.
+//! [`run_until`] gives the threads values that they own (`Arc`) and returns the answers so far, and
+//! the end of the process ends the threads. It waits for the rules, which wait for nothing
+//! themselves.
+//!
+//! Votes are grounded on redacted text. Models see no credential, so their quotes are looked up in
+//! texts without credentials.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -4,6 +4,11 @@
 //! A persona that carries others is a *reading*: it reads the change once for all of their concerns.
 //! [`Personas`] are those that are shipped and a repository's own. [`reviewer`] has one read a
 //! change, part by part ([`reading`]), and [`validator`] has findings looked at again.
+//!
+//! `desk` holds what all personas of a run share, `conversation` asks a question with the look-ups
+//! before its answer, and `handover` keeps an entry of a persona's brief only while the persona
+//! that it names reads the change. Every class of defect in `personas/defect-classes.txt` has a
+//! persona that owns it, and every persona a reading that carries it; tests check both.
 
 mod conversation;
 mod desk;

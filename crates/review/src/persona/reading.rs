@@ -1,4 +1,8 @@
-//! Having a change read part by part, and what came of it: [`Reading`].
+//! A persona reads a change part by part: [`Reading`].
+//!
+//! A part that was not shown to a required persona counts as not read, whatever the rules read of
+//! it: a line that is too long, a file name that cannot be shown, or a part beyond the twelfth
+//! leaves the review incomplete.
 
 use std::collections::BTreeSet;
 

@@ -4,6 +4,15 @@
 //! form of the answer is in `contract.md` and `second-look.md`. The change stands behind a mark
 //! that nobody could know when it was written, with a canary beside it: an answer that has the
 //! canary's word in it took orders from the change.
+//!
+//! The change comes before the persona: all personas of a run begin with the same text, which a
+//! provider can cache, and the last words of a prompt are not those of the change.
+//!
+//! - `briefing`: the change as models are told of it, made once. `excerpt`: one changed file.
+//!   `callers`, `definitions`: the code around the change. `purpose`: its purpose. `guidelines`:
+//!   the rules of the repository, as they were before the change.
+//! - `parts` cuts the change to fit. `related` keeps related files together. `relevance` chooses
+//!   the documents for a part.
 
 pub(crate) mod briefing;
 pub(crate) mod callers;
