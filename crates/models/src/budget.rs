@@ -1,7 +1,9 @@
-//! What may be spent: [`Budget`], shared by all who ask.
+//! What may be spent: [`Budget`], shared by all callers.
 //!
-//! Nobody asks without a [`Reservation`] of the most that it can take. So whatever happens at once,
-//! what is spent and what is set aside never go beyond a cap together.
+//! Every call first makes a [`Reservation`] of the most that it can cost. So at any moment, the
+//! amount spent and the amounts reserved together stay within every cap. A call that does not fit
+//! beside the reservations of other calls waits until these are settled; it fails only if it cannot
+//! fit at all.
 
 mod day;
 

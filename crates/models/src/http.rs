@@ -1,4 +1,7 @@
 //! A model over HTTP: [`HttpModel`] of a [`Provider`].
+//!
+//! A stall is time without content: bytes that a provider sends only to keep the connection open do
+//! not count. A body is read in a thread of its own, so that the wait for it can end.
 
 mod fault;
 mod wait;

@@ -1,9 +1,16 @@
-//! Models: [`Caller`] asks one and gives its answer, within a budget.
+//! Models: [`Caller`] asks one and returns its answer, within a budget.
 //!
-//! A [`Prompt`] goes to a [`Model`]: a provider over HTTP, or an agent's command line as a
-//! sub-process. Errors are classed ([`Failure`]): some are waited out, some end the run. What was
-//! asked before is not paid for twice. What an answer means is the caller's business; nothing here
-//! knows what a review is.
+//! A [`Prompt`] goes to a [`Model`], which is a provider over HTTP or the command line of an agent.
+//! The meaning of an answer belongs to the caller: this crate does not know what a review is.
+//!
+//! - `prompt`, `reply`, `failure`: the question, the answer, and the class of failure if there is
+//!   none. Some failures are retried, some end the run.
+//! - `mark`: values of a prompt that are random in each run. `tool`: tools that a prompt offers,
+//!   the calls of a model, and earlier turns with their results.
+//! - `wire`: one dialect for each API of providers. `http`: one call over HTTP. `agent`: `claude`,
+//!   `codex` and other programs, each run in an empty folder.
+//! - `budget`: what may be spent. `store`: kept answers, as a cache or a recording. `caller`: all
+//!   of these together, with retries.
 
 mod agent;
 mod budget;

@@ -1,4 +1,10 @@
-//! Marks that are random in each run: [`Mark`] in the [`Piece`]s of a prompt, and the [`Nonce`] with their values.
+//! Marks that are random in each run: [`Mark`] in the [`Piece`]s of a prompt, and the [`Nonce`]
+//! with their values.
+//!
+//! A prompt contains marks and not their values. The random values of a run (the fence and the
+//! canary) are filled in when a prompt is sent, and taken out of everything that is kept. So a
+//! question is the same in every run, and its kept answer is found again. Nothing in a change can
+//! be taken for a mark, since a mark is no text until then.
 
 use std::fmt::Write;
 
