@@ -1,4 +1,8 @@
 //! Unified diffs: [`parse`] reads what `git diff` or `diff -u` prints into a [`FileDiff`] each.
+//!
+//! A [`Hunk`] holds no text: the lines are in the trees before and after the change. So a diff is
+//! read as a stream, and memory follows the number of hunks and not their size. A file whose hunks
+//! cannot be read (a merge, a wrong header, too many hunks) has the content [`Content::Unread`].
 
 mod names;
 mod parser;

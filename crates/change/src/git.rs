@@ -3,6 +3,10 @@
 //! A repository's settings can name programs to run. Whatever is asked here, none of them is:
 //! hooks, filters, monitors, external diffs and converters are switched off by settings of our own,
 //! which come after the repository's.
+//!
+//! Attributes are switched off as well, since they belong to the repository under review. Which
+//! files are generated is read from the attributes before the change ([`generated`]), so that no
+//! change exempts its own files.
 
 mod error;
 mod generated;

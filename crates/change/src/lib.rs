@@ -1,8 +1,14 @@
-//! The change under review, read from git: [`open`] gives a [`Change`].
+//! The change under review, read from git: [`open`] returns a [`Change`].
 //!
-//! [`diff`] reads unified diffs, `git` asks git for them, [`tree`] answers for the files as they
-//! are before and after the change. Nothing here judges; git's hooks, filters, external diffs and
-//! text converters are never run.
+//! - [`diff`] reads unified diffs. `git` is the only module that knows the command line of git.
+//! - [`tree`] answers for the files before and after the change. `name` makes text of file names
+//!   that are no UTF-8.
+//! - `worktree`, `bench`, `patch`: folders in which agents and fixers work, and their results.
+//! - `recorded`: a change that can be reviewed again without its repository.
+//! - [`state`]: the state below `.assay/`, and which of it this machine wrote.
+//!
+//! Nothing here judges a change. Hooks, filters, external diffs and text converters of git are
+//! never run.
 
 mod base_refs;
 mod bench;

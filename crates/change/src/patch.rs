@@ -1,4 +1,7 @@
 //! What was done on a copy of the work tree: [`Patch`], which is put in all or nothing.
+//!
+//! A fixer works on a copy of the work tree ([`Bench`](crate::Bench)), and its patch is applied
+//! before it is checked, since checks need the dependencies that are installed in the work tree.
 
 use std::fs;
 use std::io;

@@ -1,10 +1,17 @@
 //! State of a work tree: what assay keeps below `.assay/`, guarded by [`State`].
 //!
-//! A commit, an archive, a test or a fixer can put files there as well. So a unit of state (a run, a
-//! cached answer, the ledger) is used only if git does not track its folder, no link leads to it, and
-//! its digest is the one that this machine recorded. That record, the *seal*, lies in the state home,
-//! outside of every work tree. All kinds of state go through this module and are refused here, with
-//! one message. State that is refused is an error, never an absence.
+//! A commit, an archive, a test or a fixer can put files there as well. So a unit of state (a run,
+//! a cached answer, the ledger) is used only if git does not track its folder, no link leads to it,
+//! and its digest is the one that this machine recorded. That record, the *seal*, lies in the state
+//! home, outside of every work tree. All kinds of state go through this module: a kind is opened
+//! with [`State::open`], and its units are checked or held. State that is refused is the error
+//! [`StateError::Refused`], which no caller may turn into an absence. A new kind of state needs a
+//! name and nothing else.
+//!
+//! The outbox, the spending of a day and the deliveries that `assay serve` has seen lie in the
+//! state home themselves ([`State::outside`]): everything that runs in the work tree can write
+//! there, and a message of the outbox is sent with the user's token. A journal of the validation
+//! loop, which people commit, is sealed by its chain instead (`assay_validate::journal`).
 
 mod folder;
 mod identity;

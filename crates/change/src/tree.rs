@@ -1,4 +1,8 @@
 //! The files before and after a change: [`DirTree`] on disk, `GitTree` in a commit or the index.
+//!
+//! An absent file and an unreadable file are different answers: `Ok(None)` and a `TreeError`. A
+//! change records every error of its trees (`NotedTree`), whichever caller asked for the file, and
+//! a review with such an error is incomplete.
 
 mod noted;
 mod objects;

@@ -1,9 +1,10 @@
 //! Seals: what this machine wrote, recorded outside of the work tree.
 //!
-//! A seal is a small file in the state home with the digest of one unit of state. What is written once
-//! is sealed before it takes its place ([`Kind::seal_bytes`], [`Kind::seal_draft`]), so that a crash in
-//! between leaves a seal without a unit. What changes is held meanwhile ([`Kind::hold`]): its seal says
-//! *open* until the change is over, and an open seal that no process holds was left by a crash.
+//! A seal is a small file in the state home with the digest of one unit of state. A unit that is
+//! written once is sealed before it takes its place ([`Kind::seal_bytes`], [`Kind::seal_draft`]),
+//! so that a crash in between leaves a seal without a unit. A unit that changes is held during the
+//! change ([`Kind::hold`]): its seal says *open* until the [`Held`] unit is dropped. An open seal
+//! that no process holds was left by a crash, and the unit counts as it is.
 
 use std::fs::{self, File};
 use std::io;
