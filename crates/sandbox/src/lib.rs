@@ -1,14 +1,24 @@
 //! Runs a command with limits: [`Command`] and what it [`Finished`] with.
 //!
-//! This is the only room that starts processes. A command gets a cleaned environment, a process
-//! group of its own, a time after which the whole group is killed, a bound on what is kept of its
-//! output and, where the system offers it ([`limits`]), on the files and the network it reaches and
-//! on its processes and memory.
-//! What it prints is collected ([`Command::run`]), handed on piece by piece ([`Command::stream`])
-//! or read in answer to what is written to it ([`Command::converse`]); of one that is watched
-//! ([`Command::watch`]) both outputs are handed on, and what it leaves running is ended. What that means is the
-//! caller's business. A process of ours that stays beside us is a [`Companion`], with our whole
-//! environment and no limits. A [`Key`] may come from a command, so keys are at home here.
+//! This is the only crate that starts processes. A command gets a cleaned environment, a process
+//! group of its own, a timeout after which the whole group is killed, a bound on the output that is
+//! kept and, where the system offers it ([`limits`]), bounds on the files and the network that it
+//! reaches and on its processes and memory.
+//!
+//! The output is collected ([`Command::run`]), handed on piece by piece ([`Command::stream`]) or
+//! read in answer to input ([`Command::converse`]). For [`Command::watch`] both outputs are handed
+//! on, and the processes that the command leaves running are ended. The meaning of the output
+//! belongs to the caller. A long-lived process of assay itself is a [`Companion`], with our whole
+//! environment and no limits.
+//!
+//! No process outlives its command. A command has a process group (`process`), a control group
+//! where bounds or leftovers need one (`bounds`), and a variable that its descendants inherit
+//! (`marker`), by which a daemon that left the group is found. All three are killed together, by
+//! this process or, if this process was killed, by the `watchdog`. `scratch` removes temporary
+//! folders.
+//!
+//! A [`Key`] may come from a command, so keys and the places of secrets (`secrets`) are here as
+//! well.
 
 mod bounds;
 mod companion;

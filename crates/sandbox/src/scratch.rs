@@ -2,6 +2,9 @@
 //!
 //! A process that ends by a signal drops nothing. So folders are noted here, and
 //! [`remove_all`] removes those that are left.
+//!
+//! [`ScratchNote`] is the note alone, for folders that git makes and removes, such as its work
+//! trees.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
