@@ -6,6 +6,9 @@
 //! meanwhile.
 //!
 //! What is in a file, and who may write it, is left to others: one path has one writer at a time.
+//!
+//! Tests can make any single write fail: at [`fault::point`] the crash suite lets the process die
+//! or the disk be full at the n-th write. In a release build the function does nothing.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -1,14 +1,16 @@
 //! Tasks and their queue, the ledger and the outbox.
 //!
-//! A [`task::Task`] is work for an agent; a [`queue::Queue`] is what a queue promises, kept by two
-//! stores: plain files that a person can look at, and [PostgreSQL](postgres::PgQueue) for several
-//! machines. What becomes of a task when it is claimed, completed or failed is decided in one place
-//! ([`steps`]), so that the stores only carry it out. The task for a pull request is made in
-//! [`pulls`]. The [`ledger`] remembers what reviews found, and what became of it; what is to be told
-//! of it elsewhere waits in the [`outbox`]. Files are written through [`disk`], by other rooms as well.
+//! - [`task`], [`queue`], [`steps`]: a task, the guarantees of a queue as a trait, and the
+//!   transitions of a task. A store only carries the transitions out. `tests/it/promise/` checks
+//!   the guarantees on each store.
+//! - [`files`]: the store of plain files that a person can read and edit. [`postgres`]: the store
+//!   for several machines.
+//! - [`pulls`]: the task that reviews a pull request. [`reports`]: reports that agents hand in.
+//! - [`ledger`]: the findings of all reviews and their history. [`outbox`]: messages to other
+//!   services, kept until they are delivered.
+//! - [`disk`]: durable writes, also for other crates. [`clock`]: the time.
 //!
-//! What a task means, and who works on it, is left to others: this room knows no change, no finding
-//! and no model.
+//! This crate does not know the meaning of a task: it knows no change, no finding and no model.
 
 pub mod clock;
 mod cycles;

@@ -4,6 +4,10 @@
 //! follows from the repository, the number, the branch that it is for and the head commit, so that a
 //! webhook, a poll, a build and a person make one task together: a queue refuses a name that it
 //! knows. For another branch, the same commits are another change.
+//!
+//! So triggers need not know of each other, and "the task exists already" is success for a trigger.
+//! Where the head commit is not known, nothing is queued: a task with another name would be a
+//! second review.
 
 use std::fmt;
 use std::str::FromStr;

@@ -225,7 +225,10 @@ pub struct Claimed {
     pub task: Task,
 }
 
-/// How a claim's time ends.
+/// How long a claim holds.
+///
+/// Agents claim while they are alive, and scripts for a time. Tasks that wait for a person are
+/// passed over for agents, so that an escalation never occupies an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tenure {
     /// When its time is over, or at once when the agent that joined under that name is gone. This

@@ -1,8 +1,13 @@
-//! What makes claims quick: a list of the tasks that are not completed, beside their files.
+//! The index of the file queue: a list of the tasks that are not completed, which makes claims
+//! fast.
 //!
 //! The index is never the truth. It is made from the files, can be deleted at any time, and is used
 //! under the guard alone. After a restart of the machine it is made anew, so it need not wait for
 //! the disk.
+//!
+//! The index decides no answer, and a failed write to it fails no operation: a broken index is
+//! thrown away, an index that the disk does not take lives in memory for one operation, and the
+//! note under the guard makes the next operation look at the files again.
 
 use std::cell::Cell;
 use std::collections::HashMap;

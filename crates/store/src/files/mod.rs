@@ -6,6 +6,11 @@
 //! ([`disk`](crate::disk), [`desk`]), several together through a [`write_ahead`] record; an index beside the files
 //! ([`index`]) keeps the cost of a claim from growing with the number of tasks, and is made anew from
 //! them when it is missing ([`sweep`]).
+//!
+//! Only `disk` writes here. `guard` lets one process at a time change anything, `desk` has every
+//! change of one task, `commit` changes of several tasks at once, `recovery` takes back tasks whose
+//! holder is gone, `standing` tells the state of a task, `sweep` takes in files that people add,
+//! edit or remove, and `lease` says which process holds a task.
 
 mod commit;
 mod desk;

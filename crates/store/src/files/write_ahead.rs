@@ -1,4 +1,7 @@
 //! The record of several files that change together: [`WriteAhead`].
+//!
+//! Tasks that are pushed each for itself need no such record: a sender that got no answer sends
+//! again.
 
 use std::fs;
 use std::path::Path;

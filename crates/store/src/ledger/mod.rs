@@ -7,6 +7,11 @@
 //!
 //! What a finding is, and which review may say that one is gone, is left to others: a finding comes
 //! here as a flat row and its own JSON.
+//!
+//! The newest fact is the one with the latest time of its run, not of its writing.
+//!
+//! Reading opens the ledger for writing: the readers of SQLite's log share a file that only a
+//! writer may remove. Where nothing may be written, the ledger is read without the log.
 
 pub mod decision;
 pub mod known;
