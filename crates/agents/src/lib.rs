@@ -1,11 +1,18 @@
 //! Workers, their supervisor, and the review, fix, review workflow.
 //!
-//! A [`worker::Worker`] takes tasks from a queue and has them done by whatever its table of kinds of
-//! work ([`work::Works`]) has for them; a [`supervisor::Supervisor`] keeps workers going, each in a
-//! process of its own.
+//! - [`worker`]: one agent. It waits for its queue, renews its lease, enforces the timeout and
+//!   settles the task.
+//! - [`supervisor`], [`seat`], [`stop`]: one process for each worker, restarted when it exits; the
+//!   locks that show which processes supervise and work in a folder, without the queue; shutdown by
+//!   signals.
+//! - [`work`]: the kinds of work as a table, which `engine` fills. [`workflow`]: the kinds
+//!   themselves.
+//! - [`change_event`], [`news`]: events of a change, and the trait for notifications
+//!   ([`news::Announce`]).
+//! - [`config`]: `agents.yaml`, `mcp-config.json` and the agents' part of `agent-framework.yaml`.
+//!   [`log`]: the logs of agents.
 //!
-//! How a review is made, how code is fixed and where the queue is kept is left to others: all of
-//! that arrives from outside.
+//! How a review is made, how code is fixed and where the queue is stored arrives from the caller.
 
 pub mod change_event;
 pub mod config;

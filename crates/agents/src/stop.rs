@@ -1,4 +1,8 @@
-//! Being told to stop: [`Stop`], by signals or because whoever started us is gone.
+//! The shutdown of a worker or supervisor: [`Stop`], requested by signals or by the end of the
+//! process that started this one.
+//!
+//! Standard input is the lifeline of a worker ([`Stop::at_end_of`]): nothing is ever written to it,
+//! and its end says that the supervisor is gone, even if the supervisor was killed.
 
 use std::io::{self, Read};
 use std::thread;

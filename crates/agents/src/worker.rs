@@ -3,6 +3,10 @@
 //! An idle worker waits for its queue to wake it, and looks by itself only as often as it gives a
 //! sign of life. A task is worked on in a thread of its own, while this one renews the lease, keeps
 //! the time and listens for whoever wants an end.
+//!
+//! A worker that must leave a running task ends its process ([`Ended::MidTask`]). The task may hang
+//! in a model or a program, and only the end of the process surely ends that. The supervisor starts
+//! the worker again.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

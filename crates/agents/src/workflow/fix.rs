@@ -1,4 +1,9 @@
 //! Mending what a review found, in a work tree of its own: [`FixWork`].
+//!
+//! Each attempt has a work tree in a new folder, so that a process that outlives its attempt writes
+//! where no later attempt looks. A fix for a pull request is pushed before the local branch moves:
+//! the next attempt starts at the commit that GitHub has, so a refused push leaves no commit to
+//! build upon.
 
 use std::fs;
 use std::path::Path;
