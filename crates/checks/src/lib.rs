@@ -1,11 +1,22 @@
-//! Tests and coverage of somebody's project: how it is tested, running that, and what came of it.
+//! Tests and coverage of the project under review: finds how it is tested, runs that, and reads the
+//! results.
 //!
-//! [`discovery`] finds how a project is tested, [`verification`] what a spec says about that, and
-//! [`required`] which checks a risk requires of both. [`run`] runs one within limits; [`results`] reads
-//! what became of each test, [`coverage`] which lines the tests reach.
+//! - [`discovery`]: how a project is tested and built, in all its packages; one file for each
+//!   language. Nothing is run for it. [`verification`]: what a spec says about that.
+//! - [`required`]: the checks that a level of risk requires, from both. [`command`]: a command line
+//!   as people write it. [`check`]: a check, and its outcome.
+//! - [`programs`], [`loaded`], [`output_folders`]: which programs of the tree checks may use, which
+//!   files change what a runner loads, and which folders hold installed packages and build output.
+//! - [`run`]: runs one check within limits.
+//! - [`results`]: the result of each test; one file for each format. [`coverage`]: the lines that
+//!   the tests reach; one file for each format.
+//! - [`kept`]: which files, and which parts of files, decide the result of a test run. It decides
+//!   from text alone.
 //!
-//! Nothing here judges an implementation: a check says what ran, how it ended and what it showed.
-//! A check that could not be run is never a pass, and neither is a run in which nothing was tested.
+//! Nothing here judges an implementation. A check passes only by what was seen of it: its exit code
+//! is 0, tests ran and none of them failed, the results are complete, and a report that was asked
+//! for was written. A check that could not be run is never a pass, and neither is a run in which
+//! nothing was tested.
 
 pub mod check;
 pub mod command;

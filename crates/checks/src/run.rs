@@ -1,9 +1,13 @@
 //! Runs required checks: [`Runner`] gives a [`CheckOutcome`] for each.
 //!
-//! A check runs code of the repository. It gets the environment that tools need and no secrets, neither
-//! in variables nor in the home; a folder for what is temporary and one for caches, the tree, and
-//! nothing else to write to; no network unless allowed; and it ends, with all that it started. Its exit code alone decides nothing:
-//! what it did must be seen.
+//! A check runs code of the repository. It gets the environment that tools need and no secrets,
+//! neither in variables nor in the home; a folder for temporary files and one for caches, the tree,
+//! and nothing else to write to; no network unless allowed; and it ends, with all that it started.
+//! Its exit code alone decides nothing: what it did must be seen.
+//!
+//! `environment` sets a check up, `channel` has our own reporters inside of test runners, `capture`
+//! keeps the output, `reports` reads the written files, `unreported` finds tests without a result
+//! in the files that ran, and `judge` decides the state.
 
 mod capture;
 mod channel;
