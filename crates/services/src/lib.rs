@@ -1,11 +1,22 @@
-//! Services of others, as typed clients.
+//! Typed clients of services that others run.
 //!
-//! [`browser`] drives a page of Chromium or of an Electron app, [`graphiti`] asks a server that
-//! remembers, [`github`] has pull requests, [`jira`] and [`linear`] have tickets; what is told to
-//! GitHub and JIRA of a review goes by [`mail`], so that it arrives once. Services of the web are
-//! called by way of [`http`], and [`permit`] says what an agent may do with them. What an answer means
-//! for a change is for others to judge: a client says what it asked, what came back, or why nothing
-//! did.
+//! - [`browser`]: a page of Chromium or of an Electron app. [`graphiti`]: a Graphiti server over
+//!   MCP.
+//! - [`github`]: pull requests, comments, reviews, checks, branches and SARIF, one file each;
+//!   `github::post` puts a review on a pull request exactly once, whatever fails.
+//! - [`jira`], [`linear`]: tickets.
+//! - [`mail`]: the messages about a review to GitHub and JIRA; each stays in the outbox until it is
+//!   delivered.
+//! - [`http`], [`graphql`]: one call to a service. Reads are retried and writes are not; rate
+//!   limits are waited for. [`permit`]: what an agent may do, checked before a call. [`outcome`]:
+//!   whether something had to be done.
+//!
+//! A write is not sent twice: where its answer was lost, the client looks for the result. A comment
+//! in JIRA ends with a line by which it is found, and an object in Linear has an id that follows
+//! from what it stands for.
+//!
+//! The meaning of an answer for a change is not decided here. `cargo xtask conformance services`
+//! compares the calls with the services' own descriptions; a new call is added there as well.
 
 pub mod browser;
 pub mod github;

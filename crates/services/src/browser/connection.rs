@@ -1,8 +1,8 @@
 //! A connection to one page: calls with an answer each, and the events of the page.
 //!
 //! A thread reads all messages, so that a page that logs without end is kept within bounds, and so
-//! that a dialog, which would block all other calls, is answered at once. The thread ends with the
-//! connection.
+//! that a dialog, which would block all other calls, is answered at once: a dialog that only tells
+//! something is accepted, and a dialog that asks is cancelled. The thread ends with the connection.
 
 use std::collections::HashMap;
 use std::net::{Shutdown, TcpStream};

@@ -10,6 +10,10 @@
 //! Every call has a deadline ([`Timeouts`]). Frames inside a page are not looked into; open shadow
 //! trees are. [`PageError::is_not_of_the_app`] tells faults of an app from everything else that can
 //! keep a command from being carried out.
+//!
+//! A new command is a line in [`Command`] with its implementation. A command that reads a page is
+//! also a script, and a step in `cargo xtask conformance browser`, which runs all of them on
+//! Chromium and on Electron 9. Scripts use nothing newer than Chrome 83.
 
 mod act;
 mod command;

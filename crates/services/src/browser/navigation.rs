@@ -3,6 +3,9 @@
 //! A loaded page is not yet a page that works: it may still be loading data, and throw when the data
 //! has arrived. So a page is observed until its network is idle and a settle time has gone by. A page
 //! that never stops loading (long polling, streams) is taken as it is at a limit.
+//!
+//! A page that is about to be replaced by another one answers no call, so a document that takes too
+//! long to load is stopped.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

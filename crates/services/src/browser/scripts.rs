@@ -1,4 +1,9 @@
-//! What is run in a page, in a world of its own. What a script needs arrives as `args`, as data.
+//! The scripts that are run in a page, one file each, with `library.js` before them.
+//!
+//! A script runs in an isolated world, in which the page can change no prototype. Names of elements
+//! still hide properties of `document` and of forms, so scripts take these properties from the
+//! prototypes. Only `eval` runs in the world of the page. Arguments of a script arrive as `args`,
+//! as data.
 
 macro_rules! script {
     ($($file:literal),+) => {
