@@ -1,10 +1,23 @@
-//! The application: configuration with the trust rule, the sessions for review, delegated review, loop
-//! and gate, publishing and notifying.
+//! The application: configuration with the trust rule, the sessions for review, delegated review,
+//! loop and gate, publishing and notifying.
 //!
-//! The command line and the servers call these sessions; a front end converts and calls, and decides
-//! nothing. This crate writes nothing to the terminal and does not read the environment: it is given
-//! an [`environment::Environment`], and reports through [`reporter::Reporter`] and
+//! The command line and the servers call these sessions; a front end converts and calls, and
+//! decides nothing. This crate writes nothing to the terminal and does not read the environment: it
+//! is given an [`environment::Environment`], and reports through [`reporter::Reporter`] and
 //! [`review_progress::ReviewProgress`].
+//!
+//! - [`config`]: the configuration, and which version of it holds for a change.
+//! - [`models`]: the models and personas of a run, with their budget and cache.
+//! - [`review_session`]: a review from end to end. [`safe_fixes`]: fixes that are applied without
+//!   asking. [`delegated_review`]: reviews that the model of an agent reads.
+//! - [`loop_session`]: the validation loop. [`gate_session`], [`gate_run`]: a gate, and its
+//!   verification and fixes.
+//! - [`agent_work`]: the kinds of work of agents, filled with these sessions. [`queues`]: the queue
+//!   that is configured.
+//! - [`publish`], [`notify`]: reviews on pull requests, and notifications of agents. [`purpose`],
+//!   [`memory`]: the purpose of a change, and what earlier runs learned.
+//! - [`evaluation`], [`throwaway`]: reviews of the cases of a set, each in a temporary repository.
+//! - [`diagnosis`]: what is installed, configured and missing.
 
 pub mod agent_work;
 pub mod config;

@@ -1,7 +1,11 @@
 //! Configuration: the file `config/agent-framework.yaml`, of which every key is optional.
 //!
-//! A change under review gives no orders: where it touches the configuration, the repository's own
-//! rules or its baseline, they are taken as they were before it.
+//! The change does not decide how it is reviewed: where it touches the configuration, the
+//! repository's own rules, personas, prompts or its baseline, they are taken as they were before
+//! it.
+//!
+//! Each part of the configuration is one file here. A part that reads variables holds the
+//! environment in which it was read.
 
 pub mod agents;
 pub mod fixer;
