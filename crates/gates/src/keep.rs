@@ -1,8 +1,9 @@
 //! Where a gate's state lies: [`Keep`] reads and changes it, one writer at a time.
 //!
-//! Two files change together, and a process can die between them. What stands beside the list decides
-//! ([`crate::record`]), so it is written first: with the list as it was before, the gate is as it was
-//! before or as it became.
+//! Two files change together, and a process can die between them. The sidecar decides
+//! ([`crate::record`]), since only assay writes it, and it is written first. It names the list that
+//! it is about to replace: if that list is still there, a crash left it, and the write is finished.
+//! Any other difference was made by another program or a person, and is reported.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
