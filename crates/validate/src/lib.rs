@@ -1,9 +1,23 @@
 //! The validation loop on a spec: does the implementation do what its acceptance criteria say?
 //!
-//! A [`spec`] says what has to hold and a [`plan`] what was done for it. What the loop sees in a
-//! round becomes [`issue`]s; approval, the next round or a person follows from them by rule. What
-//! people and fixers read of it are [`paper`]s, what a person answers is [`feedback`], and what others
-//! remember of it is [`learned`].
+//! - [`spec`], [`plan`]: what has to hold, and what was done for it.
+//! - [`event`], [`journal`]: the events of a loop, one line each, chained and sealed. The journal
+//!   is the only memory. [`standing`], [`state`], [`next`]: what the journal adds up to, the
+//!   possible moves, and the next step.
+//! - [`run`]: takes step after step until there is an ending, through the trait [`run::Site`].
+//!   [`ground`]: its only implementation, on a real tree, with traits for the reviewer, the fixer
+//!   and the observer.
+//! - [`issue`], [`seen`]: what is wrong, as found by checks, review and criteria.
+//! - [`bar`], [`surroundings`]: the requirements, which only rise, and files around the tree that
+//!   influence the result.
+//! - [`kept`]: checks with tests that the work under test did not write.
+//! - [`opening`], [`feedback`], [`decision`]: how a run resumes a loop, what a person wrote, and
+//!   what a person decides.
+//! - [`export`], [`paper`], [`news`], [`learned`], [`metrics`]: what others are told of a loop.
+//!
+//! A step is in the journal before it is acted upon, and a paper before it is written, by its
+//! digest. So the loop tells its own papers from those of a person, and there is no separate code
+//! for recovery after a crash.
 
 pub mod bar;
 pub mod criterion;

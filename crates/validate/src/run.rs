@@ -3,6 +3,9 @@
 //! Each step is written down before the next is decided, and what is decided follows from what is
 //! written down alone. So there is no other way to go on after a crash than the one that every run
 //! takes.
+//!
+//! A fix is made on a copy of the tree and applied to the tree at once, all or nothing, before it
+//! is checked: checks run in the work tree, where dependencies are installed.
 
 use assay_change::Patch;
 use assay_checks::check::CheckOutcome;
