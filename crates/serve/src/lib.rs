@@ -1,15 +1,19 @@
-//! What stays up: MCP servers, and triggers that listen or ask.
+//! Long-running servers: MCP servers, webhooks, and polling.
 //!
-//! [`mcp`] speaks the protocol: an [`mcp::Server`] is a list of tools, each a typed function, served
-//! over a pair of streams or over HTTP. [`task_queue`] is the server for tasks, [`review`] the
-//! one for reviews that an agent thinks through, [`electron`] the one for apps that an agent tries out,
-//! [`github`] the one for pull requests, [`jira`] the one for tickets; [`servers`] opens them for a
-//! repository. [`hooks`] makes tasks of
-//! webhooks, and [`site`] is the server that `assay serve` keeps up with them. Who comes in over HTTP
-//! is decided at the [`door`]. [`polling`] looks for pull requests that are to be reviewed.
+//! - [`mcp`]: the protocol. An [`mcp::Server`] is a list of tools, each a typed function, served
+//!   over a pair of streams or over HTTP.
+//! - [`task_queue`], [`review`], [`electron`], [`github`], [`jira`]: the MCP servers, one file for
+//!   each tool. [`servers`] opens them for a repository.
+//! - [`hooks`]: webhooks and `POST /queue` become tasks. `pulls`: pull requests that a trigger
+//!   names. [`polling`]: one look at the open pull requests of repositories; `assay` waits between
+//!   two looks.
+//! - [`site`], `connections`: the server of `assay serve`, to which parts add their routes.
+//! - [`door`], [`token`], [`stop`]: the addresses that are listened on, who may use them, and the
+//!   end of a server.
 //!
-//! This is the only room that listens and the only one that is async; what a tool does is the
-//! business of other rooms, and blocking. A front end converts and calls; it decides nothing.
+//! This is the only crate that listens and the only one that is async. A tool is a plain function
+//! that may block: it runs on a thread of its own and knows nothing of the protocol. Streams, the
+//! environment and signals belong to `assay`. A front end converts and calls; it decides nothing.
 
 #[cfg(test)]
 mod clients;

@@ -6,8 +6,8 @@
 //! ([`intake`]). What is answered is the truth ([`answer`]): with 2xx a task is on the disk, or it is
 //! said why there is none; whoever is told anything else has to come again.
 //!
-//! What GitHub and JIRA know is looked up ([`look_up`]) through clients that others open. What a
-//! review is, and who does it, is not known here.
+//! What GitHub and JIRA know is looked up ([`look_up`]) through clients that [`Setup::configured`]
+//! opens. What a review is, and which agent does it, is not known here.
 
 mod answer;
 mod ask;

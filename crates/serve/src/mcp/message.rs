@@ -1,8 +1,9 @@
-//! A message as it comes in: [`judge`] says whether it is for the protocol, is passed over, or is
-//! answered with an error at once.
+//! An incoming message: [`judge`] says whether it is for the protocol, is ignored, or is answered
+//! with an error at once.
 //!
-//! A client waits for the answer to every request that it sent, so a message that cannot be read is
-//! answered too, with the id that can still be made out ([`IdScan`]).
+//! The SDK drops a message that it cannot read, and the client waits for the answer. So every
+//! message is judged here before the SDK sees it, and a message that cannot be read is answered
+//! with the id that can still be read from it ([`IdScan`]).
 
 use rmcp::model::ClientJsonRpcMessage;
 use serde_json::{Value, json};

@@ -1,4 +1,8 @@
 //! One tool of a server: [`Tool`], a typed function behind a published schema.
+//!
+//! A tool refuses in its answer ([`Refusal`]), since an error of the protocol never reaches the
+//! model, which could correct its call. Only a call of an unknown tool is an error of the protocol.
+//! A refusal does not repeat the text that was sent.
 
 use std::fmt;
 

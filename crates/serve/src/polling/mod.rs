@@ -5,6 +5,9 @@
 //! the same task that a webhook makes, so one that is there already is nothing to do. A tag of GitHub's
 //! is kept only once all of its answer is settled: a queue that was full, or a database that was away,
 //! loses nothing.
+//!
+//! The status of a ticket changes without GitHub's knowledge. So pull requests that wait for their
+//! ticket are checked again even if GitHub reports no change.
 
 mod filter;
 

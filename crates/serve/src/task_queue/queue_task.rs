@@ -1,4 +1,7 @@
 //! `queue_task_for_agent`: work for another agent.
+//!
+//! A model does not say where its work belongs: the repository, tickets and workflow of the new
+//! task are those of the task that the agent works on.
 
 use std::sync::Arc;
 
