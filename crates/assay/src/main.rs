@@ -1,4 +1,4 @@
-//! The command line: reads arguments, wires the rooms together, prints.
+//! The command line: reads arguments, calls `engine` and `serve`, prints.
 //!
 //! One file for each command under [`commands`]; nothing is decided here.
 

@@ -1,4 +1,4 @@
-//! Writing so that nothing is lost: how files are changed, here and in other rooms.
+//! Durable writes: how files are changed, in this crate and in others.
 //!
 //! A file appears whole or not at all: it is written beside its place, brought to the disk, renamed,
 //! and the folder is brought to the disk as well. Where the machine itself has to go down for a file
@@ -260,7 +260,7 @@ pub(crate) fn open_to_lock(path: &Path) -> Result<File, DiskError> {
     open.map_err(at(path))
 }
 
-/// Where tests of this room and of others let a write fail, or the process die.
+/// Fault points, at which tests of this crate and of others make a write fail or the process die.
 #[doc(hidden)]
 pub mod fault {
     #[cfg(any(test, debug_assertions))]

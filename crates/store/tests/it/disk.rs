@@ -1,4 +1,4 @@
-//! Files that other rooms write: whole or not at all, one at a time. Writes fail on purpose, which
+//! Files that other crates write: whole or not at all, one at a time. Writes fail on purpose, which
 //! only builds for development can do.
 
 use std::fs;
