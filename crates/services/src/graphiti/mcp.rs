@@ -1,4 +1,7 @@
 //! A session over MCP's streamable HTTP, as far as calling tools takes: [`Connection`].
+//!
+//! This is a second, small MCP implementation beside `assay_serve::mcp`: the SDK is async and
+//! linked by `serve` alone.
 
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::time::{Duration, Instant};
