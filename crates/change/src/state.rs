@@ -9,8 +9,8 @@
 //! name and nothing else.
 //!
 //! The outbox, the spending of a day and the deliveries that `assay serve` has seen lie in the
-//! state home themselves ([`State::outside`]): everything that runs in the work tree can write
-//! there, and a message of the outbox is sent with the user's token. A journal of the validation
+//! state home themselves ([`State::outside`]): everything that runs in the work tree can write to
+//! the tree, and a message of the outbox is sent with the user's token. A journal of the validation
 //! loop, which people commit, is sealed by its chain instead (`assay_validate::journal`).
 
 mod folder;

@@ -14,9 +14,9 @@
 //!   from text alone.
 //!
 //! Nothing here judges an implementation. A check passes only by what was seen of it: its exit code
-//! is 0, tests ran and none of them failed, the results are complete, and a report that was asked
-//! for was written. A check that could not be run is never a pass, and neither is a run in which
-//! nothing was tested.
+//! is 0, no test failed and the results are complete; for a check of tests, tests also ran, and the
+//! report that was asked for was written. A check that could not be run is never a pass, and
+//! neither is a run in which nothing was tested.
 
 pub mod check;
 pub mod command;

@@ -11,11 +11,12 @@
 //! belongs to the caller. A long-lived process of assay itself is a [`Companion`], with our whole
 //! environment and no limits.
 //!
-//! No process outlives its command. A command has a process group (`process`), a control group
-//! where bounds or leftovers need one (`bounds`), and a variable that its descendants inherit
-//! (`marker`), by which a daemon that left the group is found. All three are killed together, by
-//! this process or, if this process was killed, by the `watchdog`. `scratch` removes temporary
-//! folders.
+//! A command that is stopped leaves no process behind, and neither does one with
+//! [`Command::end_leftovers`] when it ends. A command has a process group (`process`), a control
+//! group where bounds or leftovers need one (`bounds`), and a variable that its descendants inherit
+//! (`marker`), by which a daemon that left the group is found. The processes of all three are
+//! killed together, by this process or, if this process was killed, by the `watchdog`. `scratch`
+//! removes temporary folders.
 //!
 //! A [`Key`] may come from a command, so keys and the places of secrets (`secrets`) are here as
 //! well.

@@ -16,8 +16,8 @@
 //! - [`export`], [`paper`], [`news`], [`learned`], [`metrics`]: what others are told of a loop.
 //!
 //! A step is in the journal before it is acted upon, and a paper before it is written, by its
-//! digest. So the loop tells its own papers from those of a person, and there is no separate code
-//! for recovery after a crash.
+//! digest. So the loop tells its own papers from those of a person, and after a crash it takes the
+//! same steps as in any other run.
 
 pub mod bar;
 pub mod criterion;

@@ -11,7 +11,7 @@
 //! The newest fact is the one with the latest time of its run, not of its writing.
 //!
 //! Reading opens the ledger for writing: the readers of SQLite's log share a file that only a
-//! writer may remove. Where nothing may be written, the ledger is read without the log.
+//! writer may remove. Where nothing may be written, a ledger whose log is empty is read as it lies.
 
 pub mod decision;
 pub mod known;
