@@ -1,8 +1,9 @@
 //! A second look at findings: [`Opinion`]s on them, and what each makes of its finding.
 //!
-//! An opinion is a vote on a finding, never an order. It changes nothing where a rule or an analyser
-//! vouches for the finding. A refutation counts only with a quote that stands in the tree, and never hides
-//! what may be critical; doubt takes one anchor of confidence away; and the consequence says whether a
+//! A second look may lower the confidence of a finding and never raises it. An opinion is a vote on
+//! a finding, never an order. It changes nothing where a rule or an analyser vouches for the
+//! finding. A refutation counts only with a quote that stands in the tree, and never hides what may
+//! be critical; doubt takes one anchor of confidence away; and the consequence says whether a
 //! maintainer would stop the change for the finding.
 
 use serde::{Deserialize, Serialize};
