@@ -1,7 +1,21 @@
 //! The personas that come with assay.
 
-/// Each file's name and text.
-pub(super) const SHIPPED: [(&str, &str); 25] = [
+use std::sync::LazyLock;
+
+use super::Persona;
+
+/// Returns the shipped personas. Their files are read once in a process, so that the clones of a persona
+/// share its compiled patterns.
+pub(super) fn personas() -> &'static [Persona] {
+    static PERSONAS: LazyLock<Vec<Persona>> = LazyLock::new(|| {
+        let read = |(file, text)| Persona::read(file, text);
+        FILES.into_iter().map(read).collect::<Result<_, _>>().expect("shipped personas are valid")
+    });
+    &PERSONAS
+}
+
+/// The name and the text of each file.
+const FILES: [(&str, &str); 25] = [
     ("adversarial.md", include_str!("../../personas/adversarial.md")),
     ("agent-surface.md", include_str!("../../personas/agent-surface.md")),
     ("concurrency.md", include_str!("../../personas/concurrency.md")),

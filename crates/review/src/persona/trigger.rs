@@ -1,6 +1,6 @@
 //! What wakes a persona: [`Trigger`], a predicate over [`Signals`] that code evaluates.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use assay_base::text::truncate;
 use assay_rules::Behaviour;
@@ -61,16 +61,17 @@ pub enum Test {
     HasPriorFindings(bool),
 }
 
-/// Patterns of lines, compiled when they are first needed: most changes need few of them.
+/// Patterns of lines, compiled when they are first needed: most changes need few of them. Clones share
+/// the compiled patterns.
 #[derive(Debug, Clone)]
 pub struct Patterns {
     sources: Vec<String>,
-    set: OnceLock<Result<RegexSet, String>>,
+    set: Arc<OnceLock<Result<RegexSet, String>>>,
 }
 
 impl Patterns {
     fn new(sources: Vec<String>) -> Patterns {
-        Patterns { sources, set: OnceLock::new() }
+        Patterns { sources, set: Arc::default() }
     }
 
     fn set(&self) -> Result<&RegexSet, String> {
