@@ -34,8 +34,33 @@ pub(crate) fn remove_all() {
     let mut folders = noted();
     folders.is_closed = true;
     for path in std::mem::take(&mut folders.paths) {
-        // Who still writes there was stopped; a folder that cannot be removed stays.
-        let _ = fs::remove_dir_all(path);
+        remove(&path);
+    }
+}
+
+/// The most attempts to remove a folder.
+const ATTEMPTS: usize = 10;
+
+/// Removes a folder to which a thread of this process may be writing. The folder is renamed first, so that
+/// later writes fail. A write that was under way can still add a file, so the removal is tried again. A
+/// folder that cannot be removed stays.
+fn remove(path: &Path) {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".removed");
+    let renamed = path.with_file_name(name);
+    remove_whole(&renamed);
+    match fs::rename(path, &renamed) {
+        Ok(()) => remove_whole(&renamed),
+        Err(_) => remove_whole(path),
+    }
+}
+
+fn remove_whole(path: &Path) {
+    for _ in 0..ATTEMPTS {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            Ok(()) | Err(_) => return,
+        }
     }
 }
 
@@ -125,4 +150,34 @@ impl Drop for ScratchNote {
 
 fn closed() -> io::Error {
     io::Error::new(io::ErrorKind::Interrupted, "everything is being stopped")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_to_which_a_thread_writes_is_removed() {
+        for _ in 0..50 {
+            let parent = tempfile::tempdir().unwrap();
+            let folder = parent.path().join("draft");
+            fs::create_dir(&folder).unwrap();
+            let (begun, begins) = std::sync::mpsc::channel();
+            let writer = std::thread::spawn({
+                let folder = folder.clone();
+                move || {
+                    for n in 0..100_000 {
+                        if fs::write(folder.join(n.to_string()), "x").is_err() {
+                            return;
+                        }
+                        let _ = begun.send(());
+                    }
+                }
+            });
+            begins.recv().unwrap();
+            remove(&folder);
+            writer.join().unwrap();
+            assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+        }
+    }
 }
