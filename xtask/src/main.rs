@@ -18,13 +18,17 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, bail};
 use assay_testenv::workspace::{package_variables, root};
 
+use crate::test::Mode;
+
 const HELP: &str = "\
 Chores of the assay workspace
 
 Usage: cargo xtask CHORE
 
 Chores:
-  test [--strict]  Run every check that a change has to pass
+  test             Run the checks that a change has to pass
+                     --lint    with clippy, which compiles all dependencies once more
+                     --strict  with clippy; a test that could not run fails
 ";
 
 /// A chore of `assay-lab`.
@@ -70,9 +74,10 @@ fn main() -> anyhow::Result<ExitCode> {
         None => help(),
         Some((chore, _)) if ["help", "--help", "-h"].contains(&chore.as_str()) => help(),
         Some((chore, rest)) if chore == "test" => match rest {
-            [] => test::run(false),
-            [flag] if flag == "--strict" => test::run(true),
-            _ => bail!("`test` takes `--strict` and nothing else"),
+            [] => test::run(Mode::Plain),
+            [flag] if flag == "--lint" => test::run(Mode::Lint),
+            [flag] if flag == "--strict" => test::run(Mode::Strict),
+            _ => bail!("`test` takes `--lint` or `--strict`, and nothing else"),
         },
         Some((chore, _)) => match LAB_CHORES.iter().find(|known| known.name == chore) {
             Some(known) => return run_in_lab(known, &args),
