@@ -20,7 +20,7 @@ pub mod log;
 pub mod news;
 pub mod patience;
 pub mod seat;
-pub mod stop;
+pub mod shutdown;
 pub mod supervisor;
 pub mod tail;
 pub mod work;

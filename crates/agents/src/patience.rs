@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use assay_base::backoff::Backoff;
-
-use crate::stop::Stop;
+use assay_base::shutdown::Shutdown;
 
 /// Delays between attempts to reach a queue.
 pub(crate) const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
@@ -12,7 +11,7 @@ pub(crate) const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duratio
 /// Tries something until it works, is worth no other try, or nobody wants it any more, in which
 /// case there is nothing to give. It is told what keeps it, and for how long.
 pub fn patiently<T, E>(
-    stop: &Stop,
+    shutdown: &Shutdown,
     may_pass: impl Fn(&E) -> bool,
     mut told: impl FnMut(&E, Duration),
     mut attempt: impl FnMut() -> Result<T, E>,
@@ -24,7 +23,7 @@ pub fn patiently<T, E>(
             Err(error) if may_pass(&error) => {
                 let delay = BACKOFF.delay(retries);
                 told(&error, delay);
-                if stop.wait(delay) {
+                if shutdown.wait(delay) {
                     return Ok(None);
                 }
                 retries += 1;

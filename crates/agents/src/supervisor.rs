@@ -8,12 +8,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_base::backoff::Backoff;
+use assay_base::shutdown::Shutdown;
 use assay_findings::write::plain::chain;
 use assay_sandbox::{Command, Companion};
 use assay_store::queue::Queue;
 
 use crate::log::{Level, Log};
-use crate::stop::Stop;
 
 /// Delays before a worker that exited early is started again.
 const RESTART_BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(60));
@@ -46,7 +46,7 @@ pub struct Supervisor {
     /// What is told.
     pub log: Arc<Log>,
     /// Whether it is to end.
-    pub stop: Stop,
+    pub shutdown: Shutdown,
 }
 
 /// How supervising ended.
@@ -76,10 +76,10 @@ impl Supervisor {
     pub fn run(&self) -> Over {
         let (events, inbox) = mpsc::channel();
         let wake = events.clone();
-        self.stop.when_asked(move || drop(wake.send(Event::Stop)));
+        self.shutdown.on_request(move || drop(wake.send(Event::Stop)));
         let mut states: Vec<State> =
             (0..self.posts.len()).map(|at| self.start(at, 0, &events)).collect();
-        let watchdog = Watchdog::start(self.queue.clone(), self.log.clone(), self.stop.clone());
+        let watchdog = Watchdog::start(self.queue.clone(), self.log.clone(), self.shutdown.clone());
         let mut next_look = Instant::now() + self.watchdog;
         while states.iter().any(|s| matches!(s, State::Running { .. } | State::Resting { .. })) {
             match wait(&inbox, &states, next_look) {
@@ -136,7 +136,7 @@ impl Supervisor {
         let lived = since.elapsed();
         let deaths = if lived >= SETTLED_IN { 0 } else { *deaths };
         *state = match status {
-            Ok(status) if status.success() || self.stop.is_asked() => {
+            Ok(status) if status.success() || self.shutdown.is_requested() => {
                 self.tell(Level::Info, &format!("{name} has stopped"));
                 State::Stopped
             }
@@ -158,7 +158,7 @@ impl Supervisor {
     /// Waits with a worker that died, or gives it up.
     fn rest(&self, at: usize, deaths: u32) -> State {
         let name = &self.posts[at].name;
-        if self.stop.is_asked() {
+        if self.shutdown.is_requested() {
             return State::Stopped;
         }
         if deaths + 1 >= MOST_DEATHS {
@@ -197,13 +197,13 @@ impl Supervisor {
 struct Watchdog(SyncSender<()>);
 
 impl Watchdog {
-    fn start(queue: Arc<dyn Queue>, log: Arc<Log>, stop: Stop) -> Watchdog {
+    fn start(queue: Arc<dyn Queue>, log: Arc<Log>, shutdown: Shutdown) -> Watchdog {
         let (sender, asked) = mpsc::sync_channel(1);
         // It ends with the supervisor, or with the process where the queue is away just then.
         thread::spawn(move || {
             for () in asked {
                 // The next to start does it.
-                if !stop.is_asked() {
+                if !shutdown.is_requested() {
                     recover(&*queue, &log);
                 }
             }

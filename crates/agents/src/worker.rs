@@ -15,6 +15,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_base::shutdown::Shutdown;
 use assay_findings::write::plain::chain;
 use assay_store::clock;
 use assay_store::queue::{
@@ -27,7 +28,6 @@ use crate::config::roster::AgentConfig;
 use crate::log::{Level, Log, TaskLog};
 use crate::news::{Announcers, Word};
 use crate::patience::{BACKOFF, patiently};
-use crate::stop::Stop;
 use crate::work::{Failed, Job, Outcome, Works};
 
 /// A function that hears why a worker waits for its queue.
@@ -50,7 +50,7 @@ pub struct Worker {
     /// Hears why the worker waits for its queue, and `None` once it waits no more.
     pub on_wait: OnWait,
     /// Whether it is to end.
-    pub stop: Stop,
+    pub shutdown: Shutdown,
     /// How long it holds a task without a sign of life.
     pub lease: Duration,
     /// How long a running task may go on once it is to end.
@@ -109,7 +109,7 @@ impl Worker {
         let bell = watch.bell();
         let life = Life::new();
         let events = life.events.clone();
-        self.stop.when_asked(move || {
+        self.shutdown.on_request(move || {
             let _ = events.send(Event::Stop);
             bell.ring();
         });
@@ -129,7 +129,7 @@ impl Worker {
             self.tell(Level::Warning, &format!("{why}; tried again in {seconds} s"));
             (self.on_wait)(Some(&why));
         };
-        patiently(&self.stop, QueueError::is_passing, told, || self.queue.join(&self.name))
+        patiently(&self.shutdown, QueueError::is_passing, told, || self.queue.join(&self.name))
     }
 
     /// Has the queue wake it. Where that cannot be had, such as when the machine watches too many
@@ -144,13 +144,13 @@ impl Worker {
 
     fn work_until_asked(&self, watch: &Watch, life: &Life) -> Result<Ended, QueueError> {
         let mut retries = 0;
-        while !self.stop.is_asked() {
+        while !self.shutdown.is_requested() {
             match self.turn(watch, life) {
                 Ok(Left::Settled) => {
                     (self.on_wait)(None);
                     retries = 0;
                 }
-                Ok(Left::Running) if self.stop.is_asked() => return Ok(Ended::Asked),
+                Ok(Left::Running) if self.shutdown.is_requested() => return Ok(Ended::Asked),
                 Ok(Left::Running) => return Ok(Ended::MidTask),
                 Err(error) if error.is_passing() => {
                     let delay = BACKOFF.delay(retries);
@@ -357,7 +357,7 @@ impl Worker {
     fn persist(&self, lease: &Lease, what: &Settlement) -> Result<Option<Settled>, QueueError> {
         let until = Instant::now() + self.lease;
         let mut retries = 0;
-        let mut is_last = self.stop.is_asked();
+        let mut is_last = self.shutdown.is_requested();
         loop {
             match self.queue.settle(lease, what.clone()) {
                 Ok(settled) => return Ok(Some(settled)),
@@ -366,7 +366,7 @@ impl Worker {
                     let why = chain(&error);
                     self.tell(Level::Warning, &why);
                     (self.on_wait)(Some(&why));
-                    is_last = self.stop.wait(BACKOFF.delay(retries));
+                    is_last = self.shutdown.wait(BACKOFF.delay(retries));
                     retries += 1;
                 }
                 Err(error) => return Err(error),

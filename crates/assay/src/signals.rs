@@ -5,8 +5,7 @@ use std::process::exit;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{io, thread};
 
-use assay_review::Interrupt;
-use assay_serve::stop::Stop;
+use assay_base::shutdown::Shutdown;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -33,8 +32,8 @@ fn end_at_once(signal: i32) {
 }
 
 /// Has a server finish what it does and end; whoever asks a second time does not wait for that.
-pub(crate) fn end_server(stop: Stop) {
-    at_first(move || stop.stop());
+pub(crate) fn end_server(shutdown: Shutdown) {
+    at_first(move || shutdown.request());
 }
 
 /// Does something when somebody stops us for the first time; whoever asks a second time does not wait
@@ -69,7 +68,7 @@ enum Phase {
 /// second ends the process.
 #[derive(Clone)]
 pub(crate) struct ReviewInterrupts {
-    interrupt: Interrupt,
+    shutdown: Shutdown,
     phase: Arc<Mutex<Phase>>,
 }
 
@@ -77,7 +76,7 @@ impl ReviewInterrupts {
     /// Watches for interrupts from now on.
     pub(crate) fn watch() -> ReviewInterrupts {
         let own = ReviewInterrupts {
-            interrupt: Interrupt::default(),
+            shutdown: Shutdown::default(),
             phase: Arc::new(Mutex::new(Phase::Preparing)),
         };
         // Where signals cannot be watched, we end as any program does.
@@ -93,21 +92,21 @@ impl ReviewInterrupts {
 
     fn receive(&self, signal: i32) {
         let phase = self.phase();
-        if self.interrupt.is_requested() {
+        if self.shutdown.is_requested() {
             // Nothing is written any more: a run is kept whole or not at all.
             assay_sandbox::shut_down();
             exit(INTERRUPTED_TWICE);
         }
         match *phase {
             Phase::Preparing => {
-                self.interrupt.request();
+                self.shutdown.request();
                 assay_sandbox::stop_all();
             }
             Phase::Reading => {
-                self.interrupt.request();
+                self.shutdown.request();
                 assay_sandbox::interrupt();
             }
-            Phase::Showing => self.interrupt.request(),
+            Phase::Showing => self.shutdown.request(),
             Phase::Shown => end_at_once(signal),
         }
         drop(phase);
@@ -118,7 +117,7 @@ impl ReviewInterrupts {
     pub(crate) fn begin_reading(&self) -> bool {
         let mut phase = self.phase();
         *phase = Phase::Reading;
-        !self.interrupt.is_requested()
+        !self.shutdown.is_requested()
     }
 
     /// Begins to keep and to show what was found.
@@ -130,12 +129,12 @@ impl ReviewInterrupts {
     /// before.
     pub(crate) fn end_showing(&self) -> bool {
         *self.phase() = Phase::Shown;
-        !self.interrupt.is_requested()
+        !self.shutdown.is_requested()
     }
 
-    /// Returns what a review is interrupted by.
-    pub(crate) fn interrupt(&self) -> &Interrupt {
-        &self.interrupt
+    /// Returns the token that the first interrupt requests.
+    pub(crate) fn shutdown(&self) -> &Shutdown {
+        &self.shutdown
     }
 
     fn phase(&self) -> MutexGuard<'_, Phase> {

@@ -1,7 +1,9 @@
 //! A shutdown token: [`Shutdown`].
 
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
 use std::time::Duration;
 
 /// A shutdown token, shared by who requests the end and who waits. All clones share one state, and a
@@ -58,6 +60,27 @@ impl Shutdown {
         }
     }
 
+    /// Runs `work` in a thread of its own. Returns its result, or None if the end is requested first:
+    /// the work goes on in its thread until the process ends.
+    pub fn run_until_requested<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let (sender, done) = mpsc::channel();
+        let requested = sender.clone();
+        // The receiver is gone if the other of both came first.
+        self.on_request(move || drop(requested.send(None)));
+        thread::spawn(move || {
+            let outcome = catch_unwind(AssertUnwindSafe(work));
+            drop(sender.send(Some(outcome)));
+        });
+        match done.recv().expect("the thread sends the outcome of the work") {
+            Some(Ok(result)) => Some(result),
+            Some(Err(panic)) => resume_unwind(panic),
+            None => None,
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -65,9 +88,6 @@ impl Shutdown {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
-    use std::thread;
-
     use super::*;
 
     const LONG: Duration = Duration::from_secs(120);
@@ -81,6 +101,20 @@ mod tests {
         shutdown.request();
         assert!(waiting.join().unwrap());
         assert!(shutdown.wait(LONG) && shutdown.is_requested());
+    }
+
+    #[test]
+    fn work_ends_with_its_result_or_with_the_request() {
+        let shutdown = Shutdown::default();
+        assert_eq!(shutdown.run_until_requested(|| 7), Some(7));
+        let (release, held) = mpsc::channel::<()>();
+        let requester = shutdown.clone();
+        let never = shutdown.run_until_requested(move || {
+            requester.request();
+            let _ = held.recv();
+        });
+        assert_eq!(never, None);
+        drop(release);
     }
 
     #[test]

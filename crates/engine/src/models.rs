@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use assay_base::shutdown::Shutdown;
 use assay_change::Change;
 use assay_change::state::{State, StateError};
 use assay_findings::spent::Spent;
@@ -18,9 +19,7 @@ use assay_review::memory::Memory;
 use assay_review::persona::validator::second_looks;
 use assay_review::persona::{Desk, Personas, Tier, VALIDATOR};
 use assay_review::recording::{Grouping, REPLIES, RecordedModels};
-use assay_review::{
-    Estimate, Interest, Interrupt, Order, Review, Reviewer, interrupted_report, runs,
-};
+use assay_review::{Estimate, Interest, Order, Review, Reviewer, interrupted_report, runs};
 use assay_rules::redacted_text;
 use assay_sandbox::ScratchFolder;
 
@@ -393,14 +392,15 @@ impl Panel {
         change: &Arc<Change>,
         synthesis: &Synthesis,
         review: &mut Review,
-        interrupt: &Interrupt,
+        shutdown: &Shutdown,
     ) {
         let validator = self.personas.named(VALIDATOR).filter(|_| self.recorded.second_looks);
         let Some(validator) = validator.cloned() else { return };
         let (findings, at_a_time) = (synthesis.findings.clone(), self.at_a_time);
         let (change, desk) = (Arc::clone(change), Arc::clone(&self.desk));
-        let looks = interrupt
-            .wait_for(move || second_looks(&change, &findings, &validator, &desk, at_a_time));
+        let looks = shutdown.run_until_requested(move || {
+            second_looks(&change, &findings, &validator, &desk, at_a_time)
+        });
         match looks {
             Some(looks) => {
                 review.opinions = looks.opinions;

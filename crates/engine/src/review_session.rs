@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_base::shutdown::Shutdown;
 use assay_change::diff::FileDiff;
 use assay_change::state::State;
 use assay_change::{Change, GitError, Scope, Selection};
@@ -24,9 +25,7 @@ use assay_review::baseline::Baseline;
 use assay_review::ledger;
 use assay_review::recording::{RecordedTerms, Recording};
 use assay_review::runs::Record;
-use assay_review::{
-    AtATime, Interest, Interrupt, Order, Review, Reviewer, Rules, Terms, interrupted_report,
-};
+use assay_review::{AtATime, Interest, Order, Review, Reviewer, Rules, Terms, interrupted_report};
 use assay_services::http::{Clock as _, Patience};
 use assay_store::task::Moment;
 
@@ -198,14 +197,14 @@ impl Prepared {
         mode: Mode,
         fail_on: Option<&Grade>,
         progress: &dyn ReviewProgress,
-        interrupt: &Interrupt,
+        shutdown: &Shutdown,
     ) -> Reviewed {
-        self.review_recording(mode, fail_on, &Recorder::new(progress), interrupt)
+        self.review_recording(mode, fail_on, &Recorder::new(progress), shutdown)
     }
 
     /// Does the same without showing progress.
     pub fn review_unseen(&self, mode: Mode) -> Reviewed {
-        self.review(mode, None, &NoProgress, &Interrupt::default())
+        self.review(mode, None, &NoProgress, &Shutdown::default())
     }
 
     /// States a text of the purpose of the change before it is read.
@@ -232,14 +231,14 @@ impl Prepared {
         mode: Mode,
         fail_on: Option<&Grade>,
         progress: &Recorder<'_>,
-        interrupt: &Interrupt,
+        shutdown: &Shutdown,
     ) -> Reviewed {
         let models = self.panel.as_ref().map_or(1, |panel| panel.at_a_time);
         let order = self.panel.as_ref().map(|panel| panel.order(&self.change, &self.reviewers));
         let order = order.unwrap_or(Order::AllAtOnce);
         let at_a_time = AtATime { local: self.at_a_time, models, order };
         let (change, reviewers) = (&self.change, &self.reviewers);
-        let mut review = assay_review::run_until(interrupt, change, reviewers, at_a_time, progress);
+        let mut review = assay_review::run_until(shutdown, change, reviewers, at_a_time, progress);
         if let Some(panel) = self.panel.as_ref().filter(|_| !review.interrupted.is_empty()) {
             panel.abandon();
         }
@@ -248,7 +247,7 @@ impl Prepared {
         let mut synthesis = self.synthesis(&review, mode, fail_on.clone());
         if let Some(panel) = self.panel.as_ref().filter(|_| review.interrupted.is_empty()) {
             progress.looking_again();
-            panel.look_again(&self.change, &synthesis, &mut review, interrupt);
+            panel.look_again(&self.change, &synthesis, &mut review, shutdown);
             if !review.interrupted.is_empty() {
                 panel.abandon();
             }

@@ -27,7 +27,6 @@ pub mod fix;
 pub mod fixer;
 pub mod globs;
 pub mod handed_in;
-mod interrupt;
 mod leads;
 pub mod ledger;
 mod lookup;
@@ -43,7 +42,6 @@ mod sanitize;
 mod secrets;
 
 pub use exchange::{Exchange, TranscriptAnswer};
-pub use interrupt::Interrupt;
 pub use leads::Leads;
 pub use reviewer::{Answer, Estimate, Interest, Reviewer, Rules, Tell, interrupted_report};
 pub use run::{AtATime, Order, Review, Terms, Watch, run, run_until};

@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use assay_base::shutdown::Shutdown;
 use assay_change::Change;
 use assay_findings::coverage::{Coverage, Looks, Requirement};
 use assay_findings::gate::Mode;
@@ -34,7 +35,6 @@ use assay_findings::verdict::WithoutContent;
 use assay_rules::{Redacted, WithSymbols};
 
 use crate::exchange::Exchange;
-use crate::interrupt::Interrupt;
 use crate::leads::Leads;
 use crate::reviewer::{Answer, Interest, Reviewer, Tell};
 
@@ -119,7 +119,7 @@ pub fn run(
     at_a_time: AtATime,
     watch: &dyn Watch,
 ) -> Review {
-    let never = &Interrupt::default();
+    let never = &Shutdown::default();
     review_by(change, reviewers, at_a_time, watch, |some| {
         let (sender, events) = mpsc::channel();
         thread::scope(|scope| {
@@ -136,7 +136,7 @@ pub fn run(
 /// waited for: their threads go on until the process ends, and their answers say that they were
 /// interrupted.
 pub fn run_until(
-    interrupt: &Interrupt,
+    shutdown: &Shutdown,
     change: &Arc<Change>,
     reviewers: &Arc<[Box<dyn Reviewer>]>,
     at_a_time: AtATime,
@@ -146,11 +146,11 @@ pub fn run_until(
         let (sender, events) = mpsc::channel();
         let interrupted = sender.clone();
         // The receiver is gone if all have answered before.
-        interrupt.on_request(move || drop(interrupted.send(Event::Interrupted)));
+        shutdown.on_request(move || drop(interrupted.send(Event::Interrupted)));
         let start = |waiting: Queue| {
             let (sender, change) = (sender.clone(), Arc::clone(change));
-            let (reviewers, interrupt) = (Arc::clone(reviewers), interrupt.clone());
-            thread::spawn(move || work_off(&waiting, &reviewers, &change, &sender, &interrupt))
+            let (reviewers, shutdown) = (Arc::clone(reviewers), shutdown.clone());
+            thread::spawn(move || work_off(&waiting, &reviewers, &change, &sender, &shutdown))
         };
         let threads: Vec<JoinHandle<()>> =
             queues(some, reviewers, at_a_time).into_iter().map(start).collect();
@@ -227,11 +227,11 @@ fn work_off(
     reviewers: &[Box<dyn Reviewer>],
     change: &Change,
     sender: &Sender<Event>,
-    interrupt: &Interrupt,
+    shutdown: &Shutdown,
 ) {
     while let Some(at) = next(waiting) {
         let is_rules = reviewers[at].kind() == ReviewerKind::Rules;
-        if is_rules || !interrupt.is_requested() {
+        if is_rules || !shutdown.is_requested() {
             work(&*reviewers[at], at, change, sender);
         }
     }

@@ -29,7 +29,7 @@ mod pulls;
 pub mod review;
 mod runtime;
 pub mod servers;
+mod shutdown;
 pub mod site;
-pub mod stop;
 pub mod task_queue;
 pub mod token;

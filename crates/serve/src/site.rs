@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use assay_base::shutdown::Shutdown;
 use assay_store::queue::Queue;
 use assay_store::task::QueueName;
 use axum::extract::{Request, State};
@@ -27,7 +28,7 @@ use crate::connections::Connections;
 use crate::door::{Door, ListenError, OWN_NAMES, Socket};
 use crate::hooks::Hooks;
 use crate::runtime;
-use crate::stop::Stop;
+use crate::shutdown;
 
 /// So long the queue may take to say that it is there.
 const READY_WITHIN: Duration = Duration::from_secs(3);
@@ -72,13 +73,12 @@ impl Listener {
     }
 
     /// Serves whoever comes until the server is stopped, and then finishes what it began.
-    pub fn serve(self, site: Site, stop: &Stop) -> Result<(), SiteError> {
+    pub fn serve(self, site: Site, shutdown: &Shutdown) -> Result<(), SiteError> {
         let served = runtime::run(async move {
             let listener = tokio::net::TcpListener::from_std(self.socket.listener)?;
-            let routes = site.routes(self.door, stop.clone());
-            let stop = stop.clone();
+            let routes = site.routes(self.door, shutdown.clone());
             serve(Connections::new(listener), routes)
-                .with_graceful_shutdown(async move { stop.requested().await })
+                .with_graceful_shutdown(shutdown::requested(shutdown))
                 .await
         });
         served.and_then(|served| served).map_err(SiteError::Broken)
@@ -86,7 +86,7 @@ impl Listener {
 }
 
 impl Site {
-    fn routes(self, door: Door, stop: Stop) -> Router {
+    fn routes(self, door: Door, shutdown: Shutdown) -> Router {
         let looks = Arc::new(Semaphore::new(LOOKS));
         let ready = Readiness { queue: self.queue, reviewer: self.reviewer, looks };
         let known = Arc::new(self.hooks)
@@ -97,7 +97,7 @@ impl Site {
             .route("/readyz", get(is_ready).with_state(ready))
             .merge(known)
             .fallback(|| async { (StatusCode::NOT_FOUND, "there is nothing here\n") })
-            .layer(middleware::from_fn_with_state(stop, unless_it_stops))
+            .layer(middleware::from_fn_with_state(shutdown, unless_it_stops))
             .layer(middleware::from_fn(traced))
     }
 }
@@ -179,8 +179,12 @@ async fn traced(request: Request, next: Next) -> Response {
 }
 
 /// Sends away who comes on a connection of before once the server is to stop.
-async fn unless_it_stops(State(stop): State<Stop>, request: Request, next: Next) -> Response {
-    match stop.is_requested() {
+async fn unless_it_stops(
+    State(shutdown): State<Shutdown>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match shutdown.is_requested() {
         false => next.run(request).await,
         true => {
             let headers = [(header::RETRY_AFTER, "10"), (header::CONTENT_TYPE, "application/json")];

@@ -8,9 +8,9 @@ use std::time::Duration;
 use assay_agents::config::framework::{TaskSettings, policy};
 use assay_agents::config::roster::{Permission, Roster};
 use assay_agents::log::{Form, Log};
-use assay_agents::stop::Stop;
 use assay_agents::work::{Failed, Job, Outcome, Work, Works};
 use assay_agents::worker::{Ended, Worker};
+use assay_base::shutdown::Shutdown;
 use assay_store::files::FileQueue;
 use assay_store::queue::{
     Addressed, Claimed, Count, Filter, Heartbeat, Lease, Listed, Presence, Queue, QueueError,
@@ -127,7 +127,7 @@ impl Queue for Shaky {
 struct InTurn {
     begun: Sender<()>,
     seen: Mutex<Receiver<()>>,
-    stop: Stop,
+    shutdown: Shutdown,
 }
 
 impl Work for InTurn {
@@ -139,7 +139,7 @@ impl Work for InTurn {
         if job.task.id.as_str() == "first" {
             let _ = self.seen.lock().unwrap().recv();
         } else {
-            self.stop.ask();
+            self.shutdown.request();
             self.begun.send(()).unwrap();
         }
         Ok(Outcome::done(job.task.id.as_str()))
@@ -170,9 +170,9 @@ fn worker(
     let roster = Roster::parse(Some("- id: qa\n"), &task).unwrap();
     let mut agent = roster.named("qa").unwrap().clone();
     agent.timeout = timeout;
-    let stop = Stop::default();
+    let shutdown = Shutdown::default();
     let (begun, seen) = mpsc::channel();
-    let work = InTurn { begun, seen: Mutex::new(seen), stop: stop.clone() };
+    let work = InTurn { begun, seen: Mutex::new(seen), shutdown: shutdown.clone() };
     Worker {
         queue: Arc::new(Shaky { queue, joins: joins.into(), settlements: settlements.into() }),
         agent: Arc::new(agent),
@@ -181,7 +181,7 @@ fn worker(
         log: Arc::new(Log::open(&folder.path().join("logs"), "qa", Form::Plain).unwrap()),
         announce: Arc::new([]),
         on_wait: Box::new(|_| {}),
-        stop,
+        shutdown,
         lease: Duration::from_millis(1),
         grace: Duration::from_secs(60),
         host: "here".to_owned(),
@@ -211,7 +211,7 @@ fn a_worker_waits_for_a_queue_that_it_cannot_join_yet() {
 fn nobody_who_is_told_to_end_waits_for_a_queue_that_is_away() {
     let folder = TempDir::new().unwrap();
     let mut at_join = worker(&folder, &[], u32::MAX, 0, Duration::from_secs(60));
-    at_join.stop.ask();
+    at_join.shutdown.request();
     assert_eq!(at_join.run().unwrap(), Ended::Asked);
     // The task asks for the end, and what came of it cannot be stored.
     at_join = worker(&folder, &["second"], 0, u32::MAX, Duration::from_secs(60));

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use assay_base::shutdown::Shutdown;
 use assay_change::{Scope, Selection};
 use assay_engine::models::{Asked, Keeping, ModelRequest};
 use assay_engine::review_session::Prepared;
@@ -13,7 +14,6 @@ use crate::exit::Exit;
 use crate::process::environment;
 use crate::progress::Progress;
 use crate::terminal::{self, Told};
-use assay_review::Interrupt;
 
 /// A file of the throw-away repository: its path, what was there, and what the change makes of it.
 struct DemoFile {
@@ -70,7 +70,7 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
             also: None,
         },
     )?;
-    let reviewed = prepared.review(Mode::ReportOnly, None, &Progress::new(), &Interrupt::default());
+    let reviewed = prepared.review(Mode::ReportOnly, None, &Progress::new(), &Shutdown::default());
     reviewed.keep(&prepared)?;
     terminal::print(&prepared.change, &reviewed.synthesis, &Told::default())?;
     let shown = folder.display();

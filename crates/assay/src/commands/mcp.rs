@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use assay_base::shutdown::Shutdown;
 use assay_engine::queues;
 use assay_serve::door::Door;
 use assay_serve::mcp::http::Listener;
 use assay_serve::mcp::{Server, stdio};
 use assay_serve::servers::Opening;
-use assay_serve::stop::Stop;
 use clap::ValueEnum;
 
 use crate::doors::{self, TokenPlace};
@@ -99,12 +99,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     match args.http {
         None => serve_stdio(&server)?,
         Some(address) => {
-            let stop = Stop::default();
+            let shutdown = Shutdown::default();
             let listener = Listener::bind(address, door(args, &root, server.name())?)?;
-            signals::end_server(stop.clone());
+            signals::end_server(shutdown.clone());
             // A line that a program can read; whoever closed stderr does not want to hear of it.
             let _ = writeln!(io::stderr(), "listening on {}", listener.url());
-            listener.serve(&server, &stop)?;
+            listener.serve(&server, &shutdown)?;
         }
     }
     Ok(Exit::Ready)
@@ -112,10 +112,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 /// Serves over stdin and stdout until stdin ends, or a signal comes.
 pub(super) fn serve_stdio(server: &Server) -> anyhow::Result<()> {
-    let stop = Stop::default();
-    signals::end_server(stop.clone());
+    let shutdown = Shutdown::default();
+    signals::end_server(shutdown.clone());
     let (input, output) = streams()?;
-    stdio::serve(server, input, output, &stop)?;
+    stdio::serve(server, input, output, &shutdown)?;
     Ok(())
 }
 

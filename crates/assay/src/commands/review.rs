@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
+use assay_base::shutdown::Shutdown;
 use assay_change::{Scope, Selection};
 use assay_engine::models::{Asked, Keeping};
 use assay_engine::publish::{PostAs, Posting};
@@ -18,7 +19,7 @@ use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
 use assay_review::roster::{Cost, roster};
-use assay_review::{Interrupt, interrupted_report, ledger, recording};
+use assay_review::{interrupted_report, ledger, recording};
 use clap::ValueEnum;
 
 use super::{ModeArg, note, parse_severity, print, print_safely, warn};
@@ -205,12 +206,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if mode == Mode::Autofix && !prepared.change.is_in_work_tree() {
         bail!("`--mode autofix` mends the working tree, and this change is not in it");
     }
-    let interrupt = interrupts.interrupt();
-    let mut reviewed = prepared.review(mode, args.fail_on.as_ref(), &Progress::new(), interrupt);
+    let shutdown = interrupts.shutdown();
+    let mut reviewed = prepared.review(mode, args.fail_on.as_ref(), &Progress::new(), shutdown);
     if mode == Mode::Autofix && !reviewed.is_interrupted() {
         let review_again = |line| {
             let mended = open(line)?;
-            let again = mended.review(mode, args.fail_on.as_ref(), &Progress::new(), interrupt);
+            let again = mended.review(mode, args.fail_on.as_ref(), &Progress::new(), shutdown);
             Ok((mended, again))
         };
         match autofix(&prepared, &reviewed, review_again)? {
@@ -345,7 +346,7 @@ pub(super) fn replay(
 ) -> anyhow::Result<Exit> {
     let prepared = Prepared::recorded(environment(), recording, root)?;
     let reviewed =
-        prepared.review(Mode::ReportOnly, fail_on, &Progress::new(), &Interrupt::default());
+        prepared.review(Mode::ReportOnly, fail_on, &Progress::new(), &Shutdown::default());
     show(format, &prepared, &reviewed.synthesis, None, all_findings)?;
     Ok(Exit::from(reviewed.synthesis.verdict.state))
 }

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
+use assay_base::shutdown::Shutdown;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
 use assay_findings::write::plain;
 use assay_serve::door::Door;
 use assay_serve::hooks::{Hooks, Setup};
 use assay_serve::site::{Listener, Site};
-use assay_serve::stop::Stop;
 
 use crate::doors::{self, TokenPlace};
 use crate::exit::Exit;
@@ -57,10 +57,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (queue, reviewer) = (Arc::clone(&setup.queue), setup.reviewer.clone());
     let hooks = Hooks::new(setup, door, &state.outside("serve")?.join("deliveries"));
     let hooks = hooks.context("the triggers could not be set up")?;
-    let stop = Stop::default();
-    signals::end_server(stop.clone());
+    let shutdown = Shutdown::default();
+    signals::end_server(shutdown.clone());
     say(&format!("listening on {}", listener.url()));
-    listener.serve(Site { hooks, queue, reviewer }, &stop)?;
+    listener.serve(Site { hooks, queue, reviewer }, &shutdown)?;
     Ok(Exit::Ready)
 }
 

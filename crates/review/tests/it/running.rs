@@ -5,6 +5,7 @@ use std::fs;
 use std::sync::Arc;
 use std::thread;
 
+use assay_base::shutdown::Shutdown;
 use assay_change::state as work_tree;
 use assay_change::{Change, Scope, Selection};
 use assay_findings::coverage::{Look, Looks};
@@ -13,8 +14,7 @@ use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
 use assay_review::runs::{self, Record};
 use assay_review::{
-    Answer, AtATime, Interest, Interrupt, Order, Review, Reviewer, Rules, Tell, Terms, Watch,
-    run_until,
+    Answer, AtATime, Interest, Order, Review, Reviewer, Rules, Tell, Terms, Watch, run_until,
 };
 use assay_rules::Rulebook;
 use assay_testkit::Repository;
@@ -96,12 +96,12 @@ fn repository() -> (Repository, Arc<Change>) {
 }
 
 fn review(change: &Arc<Change>, stubs: Vec<Stub>) -> (Review, Synthesis) {
-    review_until(&Interrupt::default(), &Nobody, change, stubs)
+    review_until(&Shutdown::default(), &Nobody, change, stubs)
 }
 
 /// Reviews until somebody interrupts.
 fn review_until(
-    interrupt: &Interrupt,
+    shutdown: &Shutdown,
     watch: &dyn Watch,
     change: &Arc<Change>,
     stubs: Vec<Stub>,
@@ -109,7 +109,7 @@ fn review_until(
     let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(Rulebook::builtin()))];
     reviewers.extend(stubs.into_iter().map(|stub| Box::new(stub) as Box<dyn Reviewer>));
     let at_a_time = AtATime { local: 2, models: 2, order: Order::AllAtOnce };
-    let review = run_until(interrupt, change, &reviewers.into(), at_a_time, watch);
+    let review = run_until(shutdown, change, &reviewers.into(), at_a_time, watch);
     let synthesis = review.synthesis(change, &Terms::default());
     (review, synthesis)
 }
@@ -145,7 +145,7 @@ fn everybody_who_reads_is_named_and_who_rests_is_not() {
 }
 
 /// Interrupts the review as soon as the rules have answered.
-struct AfterTheRules(Interrupt);
+struct AfterTheRules(Shutdown);
 
 impl Watch for AfterTheRules {
     fn heard(&self, _reviewer: &str, _chars: usize) {}
@@ -163,10 +163,10 @@ impl Watch for AfterTheRules {
 fn an_interrupt_leaves_what_was_answered_and_is_never_a_pass() {
     let (_repository, change) = repository();
     for required in [true, false] {
-        let interrupt = Interrupt::default();
+        let shutdown = Shutdown::default();
         let hangs = Stub { name: "lint", required, does: Does::Hang };
-        let watch = AfterTheRules(interrupt.clone());
-        let (review, synthesis) = review_until(&interrupt, &watch, &change, vec![hangs]);
+        let watch = AfterTheRules(shutdown.clone());
+        let (review, synthesis) = review_until(&shutdown, &watch, &change, vec![hangs]);
         assert_eq!(review.interrupted, ["lint"]);
         assert_eq!(synthesis.verdict.state, State::Incomplete);
         let why: Vec<&str> = synthesis.verdict.because.iter().map(|it| it.text.as_str()).collect();
@@ -181,10 +181,10 @@ fn an_interrupt_leaves_what_was_answered_and_is_never_a_pass() {
 #[test]
 fn the_rules_answer_even_if_the_review_is_interrupted_before_it_begins() {
     let (_repository, change) = repository();
-    let interrupt = Interrupt::default();
-    interrupt.request();
+    let shutdown = Shutdown::default();
+    shutdown.request();
     let hangs = Stub { name: "lint", required: false, does: Does::Hang };
-    let (review, synthesis) = review_until(&interrupt, &Nobody, &change, vec![hangs]);
+    let (review, synthesis) = review_until(&shutdown, &Nobody, &change, vec![hangs]);
     assert_eq!(review.interrupted, ["lint"]);
     assert_eq!(synthesis.verdict.state, State::Incomplete);
 }

@@ -4,6 +4,7 @@
 //! refused, so that no web page reaches it through a name that it controls. There is no CORS:
 //! browsers of other origins get nothing.
 
+use assay_base::shutdown::Shutdown;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -25,7 +26,7 @@ use super::id_scan::IdScan;
 use super::message::{Judged, empty, judge, too_long};
 use super::{MAX_MESSAGE, ServeError, Server, on_runtime};
 use crate::door::{Door, ListenError, OWN_NAMES, Socket, admit};
-use crate::stop::Stop;
+use crate::shutdown;
 
 /// An address that is listened on.
 pub struct Listener {
@@ -45,7 +46,7 @@ impl Listener {
     }
 
     /// Serves whoever comes until the server is stopped.
-    pub fn serve(self, server: &Server, stop: &Stop) -> Result<(), ServeError> {
+    pub fn serve(self, server: &Server, shutdown: &Shutdown) -> Result<(), ServeError> {
         on_runtime(async move {
             let listener = tokio::net::TcpListener::from_std(self.socket.listener);
             let listener = listener.map_err(ServeError::Connection)?;
@@ -58,16 +59,16 @@ impl Listener {
                 .route_service("/mcp", service)
                 .layer(middleware::from_fn(judged))
                 .layer(middleware::from_fn_with_state(self.door, admit));
+            let requested = shutdown::requested(shutdown);
             let ended = async {
-                stop.requested().await;
+                requested.await;
                 // Streams that wait for news would hold the server up for ever.
                 sessions.cancel();
             };
-            let stop = stop.clone();
             // An answer is small and waited for: it goes out at once.
             let listener = listener.tap_io(|client| drop(client.set_nodelay(true)));
-            let serving = axum::serve(listener, routes)
-                .with_graceful_shutdown(async move { stop.requested().await });
+            let serving =
+                axum::serve(listener, routes).with_graceful_shutdown(shutdown::requested(shutdown));
             let (served, ()) = tokio::join!(serving.into_future(), ended);
             served.map_err(ServeError::Connection)
         })

@@ -1,7 +1,7 @@
 //! MCP: servers as lists of tools.
 //!
 //! A [`Server`] has a name and [`Tool`]s; [`stdio::serve`] and [`http::Listener`] keep it up until
-//! whoever asks has left or [`Stop`](crate::stop::Stop) is called. The protocol itself, in the revision of 2026-07-28
+//! whoever asks has left or the end is requested. The protocol itself, in the revision of 2026-07-28
 //! and those before it, is the official SDK's business. Its types are known here alone
 //! (`handler`, [`stdio`], [`http`]), so that a new version of it is met in one place.
 //!

@@ -1,5 +1,6 @@
 //! A server over a pair of streams, one message a line.
 
+use assay_base::shutdown::Shutdown;
 use std::fs::File;
 use std::io;
 
@@ -9,13 +10,18 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::handler::Handler;
 use super::lines::Lines;
 use super::{ServeError, Server, on_runtime};
-use crate::stop::Stop;
+use crate::shutdown;
 
 /// Serves whoever writes to `input` and reads `output`, until `input` ends or the server is stopped.
-pub fn serve(server: &Server, input: File, output: File, stop: &Stop) -> Result<(), ServeError> {
+pub fn serve(
+    server: &Server,
+    input: File,
+    output: File,
+    shutdown: &Shutdown,
+) -> Result<(), ServeError> {
     on_runtime(async {
         let (input, output) = (tokio::fs::File::from_std(input), tokio::fs::File::from_std(output));
-        converse(server, input, output, stop).await
+        converse(server, input, output, shutdown).await
     })
 }
 
@@ -24,7 +30,7 @@ pub(super) async fn converse<R, W>(
     server: &Server,
     input: R,
     output: W,
-    stop: &Stop,
+    shutdown: &Shutdown,
 ) -> Result<(), ServeError>
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -32,10 +38,11 @@ where
 {
     let lines = Lines::new(input, output);
     let handler = Handler::new(server.clone());
+    let mut requested = std::pin::pin!(shutdown::requested(shutdown));
     let conversation = loop {
         let begun = tokio::select! {
             begun = serve_server(handler.clone(), lines.clone()) => begun,
-            () = stop.requested() => return Ok(()),
+            () = &mut requested => return Ok(()),
         };
         match begun {
             Ok(conversation) => break conversation,
@@ -53,7 +60,7 @@ where
     let mut waiting = std::pin::pin!(conversation.waiting());
     let ended = tokio::select! {
         ended = &mut waiting => ended,
-        () = stop.requested() => {
+        () = &mut requested => {
             end.cancel();
             waiting.await
         }

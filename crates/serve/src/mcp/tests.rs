@@ -1,5 +1,6 @@
 //! A server of two tools, talked to in lines.
 
+use assay_base::shutdown::Shutdown;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::mpsc;
@@ -13,7 +14,6 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use super::http::Listener;
 use super::{Effect, Png, Refusal, Server, Tool, stdio};
 use crate::door::{Door, ListenError};
-use crate::stop::Stop;
 use crate::token::{Token, TokenError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -63,7 +63,7 @@ fn converse(lines: &[Value]) -> Vec<Value> {
         let (mut ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         let serving = tokio::spawn(async move {
-            stdio::converse(&server(), input, output, &Stop::default()).await.unwrap();
+            stdio::converse(&server(), input, output, &Shutdown::default()).await.unwrap();
         });
         ours.write_all(said.as_bytes()).await.unwrap();
         ours.shutdown().await.unwrap();
@@ -235,12 +235,12 @@ fn a_client_that_says_nothing_ends_the_server() {
 fn post(door: Door, headers: &[(&str, &str)], body: &str) -> (u16, String) {
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), door).unwrap();
     let address = listener.url().replace("http://", "").replace("/mcp", "");
-    let stop = Stop::default();
+    let shutdown = Shutdown::default();
     let (ended, end) = mpsc::channel();
     let answer = std::thread::scope(|scope| {
-        scope.spawn(|| ended.send(listener.serve(&server(), &stop)).unwrap());
+        scope.spawn(|| ended.send(listener.serve(&server(), &shutdown)).unwrap());
         let answer = exchange(&address, headers, body);
-        stop.stop();
+        shutdown.request();
         answer
     });
     end.recv().unwrap().unwrap();

@@ -147,7 +147,7 @@ impl PgQueue {
             }
         })?;
         Watch::new(|bell| {
-            let stop = Arc::new(Stop {
+            let end = Arc::new(ListenerEnd {
                 word: format!("stop {}", ticket()),
                 shutdown: Shutdown::default(),
             });
@@ -156,7 +156,7 @@ impl PgQueue {
                 channel: Arc::clone(&self.channel),
                 queue: queue.clone(),
                 bell,
-                stop: Arc::clone(&stop),
+                end: Arc::clone(&end),
             };
             let thread = std::thread::Builder::new().name(format!("watch on {queue}"));
             let thread = thread.spawn(move || ear.hear(client)).map_err(|error| {
@@ -164,7 +164,7 @@ impl PgQueue {
                 QueueError::Database { message }
             })?;
             let (pool, channel) = (Arc::clone(&self.pool), Arc::clone(&self.channel));
-            Ok(Listening { pool, channel, stop, thread: Some(thread) })
+            Ok(Listening { pool, channel, end, thread: Some(thread) })
         })
     }
 }
@@ -176,9 +176,9 @@ fn listen(pool: &Pool, channel: &str, queue: &QueueName) -> Result<Client, postg
     Ok(client)
 }
 
-/// How a listener is told to end.
-struct Stop {
-    /// The notice that wakes it.
+/// The request for the end of a listener.
+struct ListenerEnd {
+    /// The notice that wakes the listener.
     word: String,
     shutdown: Shutdown,
 }
@@ -187,14 +187,14 @@ struct Stop {
 struct Listening {
     pool: Arc<Pool>,
     channel: Arc<str>,
-    stop: Arc<Stop>,
+    end: Arc<ListenerEnd>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.stop.shutdown.request();
-        let (channel, word): (&str, &str) = (&self.channel, &self.stop.word);
+        self.end.shutdown.request();
+        let (channel, word): (&str, &str) = (&self.channel, &self.end.word);
         let told = self.pool.run(Patience::None, |conn, _| {
             Ok(conn.execute("SELECT pg_notify($1::text, $2::text)", &[&channel, &word])?)
         });
@@ -212,14 +212,14 @@ struct Ear {
     channel: Arc<str>,
     queue: QueueName,
     bell: Bell,
-    stop: Arc<Stop>,
+    end: Arc<ListenerEnd>,
 }
 
 impl Ear {
     fn hear(&self, first: Client) {
         let mut client = Some(first);
         let mut retries = 0;
-        while !self.stop.shutdown.is_requested() {
+        while !self.end.shutdown.is_requested() {
             match client.take() {
                 Some(mut connected) => {
                     retries = 0;
@@ -232,7 +232,7 @@ impl Ear {
                         self.bell.ring();
                     }
                     Err(_) => {
-                        self.stop.shutdown.wait(BACKOFF.delay(retries));
+                        self.end.shutdown.wait(BACKOFF.delay(retries));
                         retries += 1;
                     }
                 },
@@ -243,7 +243,7 @@ impl Ear {
     /// Listens until the connection breaks or it is told to stop.
     fn hear_on(&self, client: &mut Client) {
         let mut has_asked = true;
-        while !self.stop.shutdown.is_requested() {
+        while !self.end.shutdown.is_requested() {
             let time = if has_asked { SILENCE } else { ASKS_AGAIN };
             let notice = client.notifications().timeout_iter(time).next();
             match notice {

@@ -11,10 +11,11 @@ use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
 use assay_agents::log::{self, Form, Level, Log};
 use assay_agents::patience::patiently;
 use assay_agents::seat::{Seat, Supervising, Working};
-use assay_agents::stop::Stop;
+use assay_agents::shutdown;
 use assay_agents::supervisor::{Over, Post, Supervisor};
 use assay_agents::tail::Tail;
 use assay_agents::worker::{Ended, OnWait, Worker};
+use assay_base::shutdown::Shutdown;
 use assay_base::text::first_chars;
 use assay_engine::agent_work;
 use assay_engine::config::agents::AgentSettings;
@@ -108,9 +109,9 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
             place.settings.configuration.safeguards.watchdog_interval.get(),
         ),
         log: Arc::new(open_log(&folder, "supervisor", args.json, true)?),
-        stop: Stop::default(),
+        shutdown: Shutdown::default(),
     };
-    supervisor.stop.at_signals().context("signals cannot be watched")?;
+    shutdown::request_on_signals(&supervisor.shutdown).context("signals cannot be watched")?;
     Ok(match supervisor.run() {
         Over::Stopped => Exit::Ready,
         Over::GaveUp => Exit::Incomplete,
@@ -231,13 +232,13 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
     let about = Working { name, agent: agent_id, pid, since, waits_because: None };
     let seat = Seat::take_to_work(&own_folder(root)?, &about)?;
     let on_wait = noted_in(seat, about);
-    let stop = Stop::default();
-    stop.at_signals().context("signals cannot be watched")?;
-    stop.at_end_of(io::stdin());
+    let shutdown = Shutdown::default();
+    shutdown::request_on_signals(&shutdown).context("signals cannot be watched")?;
+    shutdown::request_on_eof(&shutdown, io::stdin());
     let log = open_log(&log::folder(root), args.name.as_str(), args.json, args.echo)?;
     let log = Arc::new(log);
     diagnostics.write_to(&log);
-    let queue = open_queue(root, &settings, &log, &stop, &on_wait)?;
+    let queue = open_queue(root, &settings, &log, &shutdown, &on_wait)?;
     let Some(queue) = queue else { return Ok(Exit::Ready) };
     let worker = Worker {
         queue: queue.into(),
@@ -247,7 +248,7 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
         announce: notifiers(root, &settings, &log)?,
         log,
         on_wait,
-        stop,
+        shutdown,
         lease: settings.configuration.safeguards.lease(),
         grace: Duration::from_secs(settings.configuration.task.stop_grace),
         host: agent_work::host()?,
@@ -282,7 +283,7 @@ fn open_queue(
     root: &Path,
     settings: &AgentSettings,
     log: &Log,
-    stop: &Stop,
+    shutdown: &Shutdown,
     on_wait: &OnWait,
 ) -> anyhow::Result<Option<Box<dyn Queue>>> {
     let told = |error: &anyhow::Error, wait: Duration| {
@@ -290,5 +291,5 @@ fn open_queue(
         log.tell(Level::Warning, &format!("{why}; tried again in {seconds} s"));
         on_wait(Some(&why));
     };
-    patiently(stop, queues::is_away, told, || queues::open(root, settings))
+    patiently(shutdown, queues::is_away, told, || queues::open(root, settings))
 }

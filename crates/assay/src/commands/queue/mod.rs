@@ -9,8 +9,8 @@ mod watch;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use assay_agents::stop::Stop;
 use assay_base::backoff::Backoff;
+use assay_base::shutdown::Shutdown;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
 use assay_engine::wording::count;
@@ -122,7 +122,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
 /// Opens a queue, and waits for one whose database cannot be reached as long as a restart takes.
 fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result<Box<dyn Queue>> {
     // A signal ends the process while it waits.
-    let no_stop = Stop::default();
+    let never = Shutdown::default();
     let since = Instant::now();
     let mut retries = 0;
     loop {
@@ -133,7 +133,7 @@ fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result
                     let seconds = MAX_WAIT.as_secs();
                     super::warn(&format!("{error:#}; waiting for it, up to {seconds} s"));
                 }
-                no_stop.wait(delay);
+                never.wait(delay);
                 retries += 1;
             }
             opened => return opened,

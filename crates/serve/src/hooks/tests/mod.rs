@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use assay_base::shutdown::Shutdown;
 use assay_store::files::FileQueue;
 use assay_store::queue::{Filter, Policy, Queue, Settlement, Tenure};
 use assay_store::task::Status;
@@ -33,7 +34,6 @@ use super::{Github, Hooks, Jira, Secret, Setup};
 use crate::clients::{self, DIFF};
 use crate::door::Door;
 use crate::site::{Listener, Site};
-use crate::stop::Stop;
 use crate::token::Token;
 
 const SECRET: &str = "It's a Secret to Everybody";
@@ -73,7 +73,7 @@ struct Served {
     jira: FakeJira,
     log: Arc<Mutex<Vec<String>>>,
     address: String,
-    stop: Stop,
+    shutdown: Shutdown,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -125,10 +125,10 @@ impl Served {
         let site = Site { hooks, queue: queue.clone(), reviewer: "qa".parse().unwrap() };
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), door).unwrap();
         let address = listener.url().replace("http://", "");
-        let stop = Stop::default();
-        let told = stop.clone();
+        let shutdown = Shutdown::default();
+        let told = shutdown.clone();
         let thread = Some(thread::spawn(move || listener.serve(site, &told).unwrap()));
-        Served { folder, queue, github, _github: at, jira, log, address, stop, thread }
+        Served { folder, queue, github, _github: at, jira, log, address, shutdown, thread }
     }
 
     fn send(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
@@ -175,7 +175,7 @@ impl Served {
     }
 
     fn stop(&mut self) {
-        self.stop.stop();
+        self.shutdown.request();
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap();
         }
@@ -184,7 +184,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        self.stop.stop();
+        self.shutdown.request();
     }
 }
 
