@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use assay_base::clock::Clock;
 use assay_findings::write::plain;
 use assay_rules::redact;
-use assay_store::clock;
-use assay_store::task::Task;
+use assay_store::task::{Moment, Task};
 use serde_json::json;
 
 /// The file with the lines of all agents.
@@ -64,6 +64,7 @@ type Echo = Mutex<Box<dyn Write + Send>>;
 /// The log of one agent. No credential is written to it.
 pub struct Log {
     agent: String,
+    clock: Clock,
     files: [File; 2],
     form: Form,
     echo: Option<Echo>,
@@ -71,7 +72,7 @@ pub struct Log {
 
 impl Log {
     /// Opens the log of an agent in a folder.
-    pub fn open(folder: &Path, agent: &str, form: Form) -> io::Result<Log> {
+    pub fn open(folder: &Path, agent: &str, form: Form, clock: &Clock) -> io::Result<Log> {
         fs::create_dir_all(folder)?;
         let ignore = folder.join(".gitignore");
         if !ignore.exists() {
@@ -79,7 +80,8 @@ impl Log {
         }
         let open = |name: &str| File::options().append(true).create(true).open(folder.join(name));
         let files = [open(&format!("{agent}.log"))?, open(ALL)?];
-        Ok(Log { agent: agent.to_owned(), files, form, echo: None })
+        let (agent, clock) = (agent.to_owned(), clock.clone());
+        Ok(Log { agent, clock, files, form, echo: None })
     }
 
     /// Has every line told there as well.
@@ -100,7 +102,7 @@ impl Log {
 
     fn write(&self, level: Level, label: Option<&str>, text: &str) {
         let text = plain::one_line(&redact(text));
-        let at = clock::now();
+        let at = Moment::now(&self.clock);
         let line = match self.form {
             Form::Plain => {
                 let (time, level) = (at.0.strftime("%H:%M:%S"), level.as_str());

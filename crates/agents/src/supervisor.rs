@@ -5,9 +5,10 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_base::backoff::Backoff;
+use assay_base::clock::{Deadline, Stopwatch};
 use assay_base::shutdown::Shutdown;
 use assay_findings::write::plain::chain;
 use assay_sandbox::{Command, Companion};
@@ -65,8 +66,8 @@ enum Event {
 
 /// Where a worker stands.
 enum State {
-    Running { companion: Arc<Companion>, since: Instant, deaths: u32 },
-    Resting { until: Instant, deaths: u32 },
+    Running { companion: Arc<Companion>, since: Stopwatch, deaths: u32 },
+    Resting { until: Deadline, deaths: u32 },
     Stopped,
     GivenUp,
 }
@@ -80,7 +81,7 @@ impl Supervisor {
         let mut states: Vec<State> =
             (0..self.posts.len()).map(|at| self.start(at, 0, &events)).collect();
         let watchdog = Watchdog::start(self.queue.clone(), self.log.clone(), self.shutdown.clone());
-        let mut next_look = Instant::now() + self.watchdog;
+        let mut next_look = Deadline::after(self.watchdog);
         while states.iter().any(|s| matches!(s, State::Running { .. } | State::Resting { .. })) {
             match wait(&inbox, &states, next_look) {
                 Some(Event::Ended(at, status)) => {
@@ -91,10 +92,9 @@ impl Supervisor {
                 Some(Event::Stop) => self.stop_all(&mut states),
                 None => {}
             }
-            let now = Instant::now();
             for (at, state) in states.iter_mut().enumerate() {
                 match state {
-                    State::Resting { until, deaths } if *until <= now => {
+                    State::Resting { until, deaths } if until.has_passed() => {
                         *state = self.start(at, *deaths, &events);
                     }
                     State::Running { .. }
@@ -103,9 +103,9 @@ impl Supervisor {
                     | State::GivenUp => {}
                 }
             }
-            if next_look <= now {
+            if next_look.has_passed() {
                 watchdog.look();
-                next_look = now + self.watchdog;
+                next_look = Deadline::after(self.watchdog);
             }
         }
         match states.iter().any(|state| matches!(state, State::GivenUp)) {
@@ -127,7 +127,7 @@ impl Supervisor {
         let (waited, events) = (companion.clone(), events.clone());
         // Nobody listens any more once supervising is over.
         thread::spawn(move || drop(events.send(Event::Ended(at, waited.wait()))));
-        State::Running { companion, since: Instant::now(), deaths }
+        State::Running { companion, since: Stopwatch::start(), deaths }
     }
 
     fn note_end(&self, at: usize, status: std::io::Result<ExitStatus>, state: &mut State) {
@@ -142,7 +142,7 @@ impl Supervisor {
             }
             Ok(status) if status.code() == Some(MID_TASK) => {
                 self.tell(Level::Warning, &format!("{name} left a task and is started again"));
-                State::Resting { until: Instant::now(), deaths }
+                State::Resting { until: Deadline::after(Duration::ZERO), deaths }
             }
             Ok(status) => {
                 self.tell(Level::Error, &format!("{name} died: {status}"));
@@ -173,7 +173,7 @@ impl Supervisor {
         }
         let rest = RESTART_BACKOFF.delay(deaths);
         self.tell(Level::Info, &format!("{name} is started again in {:.1} s", rest.as_secs_f64()));
-        State::Resting { until: Instant::now() + rest, deaths: deaths + 1 }
+        State::Resting { until: Deadline::after(rest), deaths: deaths + 1 }
     }
 
     fn stop_all(&self, states: &mut [State]) {
@@ -231,11 +231,11 @@ fn recover(queue: &dyn Queue, log: &Log) {
 }
 
 /// Waits for what happens next, or until something is due.
-fn wait(inbox: &Receiver<Event>, states: &[State], next_look: Instant) -> Option<Event> {
+fn wait(inbox: &Receiver<Event>, states: &[State], next_look: Deadline) -> Option<Event> {
     let rests = states.iter().filter_map(|state| match state {
         State::Resting { until, .. } => Some(*until),
         State::Running { .. } | State::Stopped | State::GivenUp => None,
     });
     let due = rests.chain([next_look]).min().expect("there is one at least");
-    inbox.recv_timeout(due.saturating_duration_since(Instant::now())).ok()
+    inbox.recv_timeout(due.left()).ok()
 }

@@ -13,11 +13,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::{Clock, Deadline, Stopwatch};
 use assay_base::shutdown::Shutdown;
 use assay_findings::write::plain::chain;
-use assay_store::clock;
 use assay_store::queue::{
     Again, AgentState, Claimed, Failure, Heartbeat, Lease, Presence, Queue, QueueError, Settled,
     Settlement, Tenure, Watch,
@@ -49,6 +49,8 @@ pub struct Worker {
     pub announce: Announcers,
     /// Hears why the worker waits for its queue, and `None` once it waits no more.
     pub on_wait: OnWait,
+    /// The time of heartbeats.
+    pub clock: Clock,
     /// Whether it is to end.
     pub shutdown: Shutdown,
     /// How long it holds a task without a sign of life.
@@ -94,9 +96,9 @@ struct Life {
 }
 
 impl Life {
-    fn new() -> Life {
+    fn new(clock: &Clock) -> Life {
         let (events, inbox) = mpsc::channel();
-        let said = Cell::new((AgentState::Idle, clock::now()));
+        let said = Cell::new((AgentState::Idle, Moment::now(clock)));
         Life { said, events, inbox }
     }
 }
@@ -107,7 +109,7 @@ impl Worker {
         let Some(_presence) = self.join()? else { return Ok(Ended::Asked) };
         let watch = self.watch();
         let bell = watch.bell();
-        let life = Life::new();
+        let life = Life::new(&self.clock);
         let events = life.events.clone();
         self.shutdown.on_request(move || {
             let _ = events.send(Event::Stop);
@@ -203,15 +205,14 @@ impl Worker {
     fn work(&self, claimed: Claimed, life: &Life) -> Result<Left, QueueError> {
         let Claimed { lease, task } = claimed;
         let log = self.log.about(&task);
-        let started = Instant::now();
+        let started = Stopwatch::start();
         log.info(&format!("Starting {}", what(&task)));
         self.start(&lease, &task, life.events.clone());
-        let mut until = started + self.agent.timeout;
+        let mut until = started.deadline(self.agent.timeout);
         let mut ends = End::TooLong;
-        let mut next_beat = started + self.beats();
+        let mut next_beat = started.deadline(self.beats());
         loop {
-            let now = Instant::now();
-            match life.inbox.recv_timeout(until.min(next_beat).saturating_duration_since(now)) {
+            match life.inbox.recv_timeout(until.min(next_beat).left()) {
                 // An earlier task that was left came to its end: that says nothing of this one.
                 Ok(Event::Done(of, _)) if of != lease => {}
                 Ok(Event::Done(_, outcome)) => {
@@ -222,7 +223,7 @@ impl Worker {
                 }
                 Ok(Event::Stop) => {
                     // From when it is told so, which may be long after this began to wait.
-                    let last = Instant::now() + self.grace;
+                    let last = Deadline::after(self.grace);
                     if until > last {
                         (until, ends) = (last, End::Stopped);
                     }
@@ -230,7 +231,7 @@ impl Worker {
                     self.beat(life, AgentState::Stopping, Some(&task.id));
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    if Instant::now() >= until {
+                    if until.has_passed() {
                         // Whoever has the task next must not find its program still writing.
                         assay_sandbox::stop_all();
                         // Told or not, its thread goes on, and this process must not.
@@ -239,7 +240,7 @@ impl Worker {
                         }
                         return Ok(Left::Running);
                     }
-                    next_beat = Instant::now() + self.beats();
+                    next_beat = Deadline::after(self.beats());
                     match self.queue.renew(&lease, self.lease) {
                         Ok(()) => {}
                         Err(error) if error.is_passing() => log.warning(&chain(&error)),
@@ -355,14 +356,14 @@ impl Worker {
     /// Settles a task, and tries again while the queue cannot be reached and the task is still
     /// held; once more where it is to end. Gives nothing if somebody else has it by now.
     fn persist(&self, lease: &Lease, what: &Settlement) -> Result<Option<Settled>, QueueError> {
-        let until = Instant::now() + self.lease;
+        let until = Deadline::after(self.lease);
         let mut retries = 0;
         let mut is_last = self.shutdown.is_requested();
         loop {
             match self.queue.settle(lease, what.clone()) {
                 Ok(settled) => return Ok(Some(settled)),
                 Err(QueueError::NotHeld { .. }) => return Ok(None),
-                Err(error) if error.is_passing() && !is_last && Instant::now() < until => {
+                Err(error) if error.is_passing() && !is_last && !until.has_passed() => {
                     let why = chain(&error);
                     self.tell(Level::Warning, &why);
                     (self.on_wait)(Some(&why));
@@ -382,7 +383,7 @@ impl Worker {
     /// Gives a sign of life. One that cannot be given holds nothing up.
     fn beat(&self, life: &Life, state: AgentState, task: Option<&TaskId>) {
         let (last, since) = life.said.get();
-        let at = clock::now();
+        let at = Moment::now(&self.clock);
         let since = if last == state { since } else { at };
         life.said.set((state, since));
         let heartbeat = Heartbeat {

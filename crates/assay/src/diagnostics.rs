@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Context as _;
 use assay_agents::log::{self, Log};
 use assay_findings::write::plain;
-use jiff::Timestamp;
+
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -19,7 +19,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Registry};
 
-use crate::process::variable;
+use crate::process::{self, variable};
 
 /// The variable that holds a filter of events.
 const VARIABLE: &str = "ASSAY_LOG";
@@ -108,7 +108,8 @@ impl<S: Subscriber> Layer<S> for EventLines {
         match self.agent_log.get() {
             Some(log) => log.tell(log_level(metadata), &format!("{}: {text}", metadata.target())),
             None => {
-                let (time, level) = (Timestamp::now().strftime("%H:%M:%S%.3f"), metadata.level());
+                let (time, level) =
+                    (process::clock().now().strftime("%H:%M:%S%.3f"), metadata.level());
                 let line = format!("{time} {level:>5} {}: {text}\n", metadata.target());
                 // Diagnostics that cannot be printed must not stop the work.
                 let _ = io::stderr().lock().write_all(line.as_bytes());

@@ -3,8 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use assay_base::clock::Clock;
 use assay_change::state::State;
+use assay_engine::dates;
 use assay_engine::environment::Environment;
+use assay_findings::identity::Day;
+use assay_store::task::Moment;
 
 static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(read);
 
@@ -13,7 +17,7 @@ fn read() -> Environment {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
-    Environment::new(std::env::vars_os().filter_map(text), output_files)
+    Environment::new(std::env::vars_os().filter_map(text), &Clock::system(), output_files)
 }
 
 /// Returns the files that standard output and standard error go to. Where the system does not tell, they
@@ -26,6 +30,21 @@ fn output_files() -> Vec<PathBuf> {
 /// Returns the environment of this process.
 pub(crate) fn environment() -> &'static Environment {
     &ENVIRONMENT
+}
+
+/// Returns the clock of this process.
+pub(crate) fn clock() -> &'static Clock {
+    ENVIRONMENT.clock()
+}
+
+/// Returns the time of day.
+pub(crate) fn now() -> Moment {
+    Moment::now(clock())
+}
+
+/// Returns today's date, as dismissals are written.
+pub(crate) fn today() -> Option<Day> {
+    dates::today(clock())
 }
 
 /// Returns the value of a variable; `None` if it is not set, or empty.

@@ -3,6 +3,7 @@
 //! A helper that two crates need and that belongs to neither lives here, once.
 
 pub mod backoff;
+pub mod clock;
 pub mod hash;
 pub mod percent;
 pub mod shutdown;

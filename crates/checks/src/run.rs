@@ -20,8 +20,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::Stopwatch;
 use assay_sandbox::{Command, RunError, ScratchFolder, secrets_of};
 
 use self::capture::Capture;
@@ -174,7 +175,7 @@ impl Runner {
 
         let mut capture = Capture::default();
         tracing::info!(check = check.name, "running the check");
-        let start = Instant::now();
+        let start = Stopwatch::start();
         let ended = command.watch(|stream, piece| capture.take(stream, piece));
         tracing::info!(check = check.name, elapsed = ?start.elapsed(), "the check ended");
         outcome.duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);

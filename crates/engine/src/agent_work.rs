@@ -47,6 +47,7 @@ pub fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
         state: state.clone(),
         workflow: settings.configuration.workflow.clone(),
         roster: settings.roster.clone(),
+        clock: environment.clock().clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     // What an agent's program starts of assay finds the same seals.

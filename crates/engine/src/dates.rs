@@ -1,10 +1,11 @@
 //! Dates and ids that are made of the present time.
 
+use assay_base::clock::Clock;
 use assay_findings::identity::Day;
 
 /// Returns today's date, as dismissals are written.
-pub fn today() -> Option<Day> {
-    Day::try_from(jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()).ok()
+pub fn today(clock: &Clock) -> Option<Day> {
+    Day::try_from(clock.now().strftime("%Y-%m-%d").to_string()).ok()
 }
 
 /// Returns an id that is a time.

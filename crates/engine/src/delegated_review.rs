@@ -154,7 +154,7 @@ impl Repository {
         let personas = Personas::with_repository_personas(settings.personas.clone())?;
         check_apart(&personas, &settings.commands)?;
         let source = settings.qa.memory()?;
-        let date = today().map(String::from).unwrap_or_default();
+        let date = today(self.environment.clock()).map(String::from).unwrap_or_default();
         let state = self.environment.state_of(&change.root);
         let Recalled { memory, trouble: forgotten } =
             memory::recalled(&source, &state, &change, &date);
@@ -183,7 +183,7 @@ impl Repository {
         let terms = terms(&settings, &from_ledger, &change)?;
         let review = delegation::start(Start {
             state: &state,
-            id: time_id(jiff::Timestamp::now()).parse()?,
+            id: time_id(self.environment.clock().now()).parse()?,
             host: &what.model,
             change: &change,
             scope: &what.scope,
@@ -320,7 +320,7 @@ fn terms(
         without_content: settings.without_content,
         shown: settings.shown,
         dismissals: followed(dismissals, change)?,
-        today: today(),
+        today: today(settings.models.environment().clock()),
     })
 }
 
@@ -366,7 +366,7 @@ fn keep(
     let kept = ledger::Kept {
         state: &state,
         run: &id,
-        at: Moment(jiff::Timestamp::now()),
+        at: Moment::now(environment.clock()),
         change: record.change,
         review: &closed.review,
         synthesis: &closed.synthesis,

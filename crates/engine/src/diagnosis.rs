@@ -147,9 +147,10 @@ fn database(settings: &AgentSettings) -> Option<Diagnosis> {
         Ok(url) => url?.to_owned(),
         Err(error) => return Some(bad(error.to_string())),
     };
+    let clock = settings.configuration.environment().clock().clone();
     let (sender, answer) = mpsc::channel();
     // A thread whose database never answers ends with the process.
-    thread::spawn(move || sender.send(PgQueue::version(&url)));
+    thread::spawn(move || sender.send(PgQueue::version(&url, &clock)));
     Some(match answer.recv_timeout(LONGEST) {
         Ok(Ok(version)) => {
             good(format!("the queue's database answers; its tables are of version {version}"))

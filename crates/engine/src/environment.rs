@@ -5,9 +5,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use assay_base::clock::Clock;
 use assay_change::state::State;
 
-/// The variables and the output files of a process. A front end reads the variables once and passes the
+/// The variables, the clock and the output files of a process. A front end reads the variables once and passes the
 /// value on; clones share it.
 #[derive(Clone, Default)]
 pub struct Environment(Arc<Inner>);
@@ -15,6 +16,7 @@ pub struct Environment(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     variables: BTreeMap<String, String>,
+    clock: Clock,
     /// Returns the files that standard output and standard error go to at present; a log file may be
     /// renamed while the process runs.
     outputs: Option<fn() -> Vec<PathBuf>>,
@@ -40,14 +42,24 @@ impl Environment {
     /// `outputs` returns the files that standard output and standard error go to.
     pub fn new(
         variables: impl IntoIterator<Item = (String, String)>,
+        clock: &Clock,
         outputs: fn() -> Vec<PathBuf>,
     ) -> Environment {
         let mut first = BTreeMap::new();
         for (name, value) in variables {
             first.entry(name).or_insert(value);
         }
-        let (variables, outputs) = (first, Some(outputs));
-        Environment(Arc::new(Inner { variables, outputs, state_homes: Mutex::default() }))
+        Environment(Arc::new(Inner {
+            variables: first,
+            clock: clock.clone(),
+            outputs: Some(outputs),
+            state_homes: Mutex::default(),
+        }))
+    }
+
+    /// Returns the clock.
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
     }
 
     /// Returns the value of a variable; `None` if it is not set, or empty.
@@ -128,13 +140,15 @@ mod tests {
     #[test]
     fn of_two_values_of_a_variable_the_first_counts_as_for_getenv() {
         let pair = |value: &str| ("NAME".to_owned(), value.to_owned());
-        let environment = Environment::new([pair("first"), pair("second")], Vec::new);
+        let environment =
+            Environment::new([pair("first"), pair("second")], &Clock::system(), Vec::new);
         assert_eq!(environment.variable("NAME").as_deref(), Some("first"));
     }
 
     #[test]
     fn a_variable_that_is_empty_is_not_set() {
-        let environment = Environment::new([("NAME".to_owned(), String::new())], Vec::new);
+        let environment =
+            Environment::new([("NAME".to_owned(), String::new())], &Clock::system(), Vec::new);
         assert_eq!(environment.variable("NAME"), None);
     }
 }

@@ -163,7 +163,7 @@ impl Line {
         models: &StoredModels,
         root: &Path,
     ) -> anyhow::Result<Line> {
-        let today = today().map(String::from).unwrap_or_default();
+        let today = today(models.environment().clock()).map(String::from).unwrap_or_default();
         Line::new(request, models, root, Keeping::Answers, &today)
     }
 

@@ -8,6 +8,7 @@ use assay_agents::log::{Level, Log, TaskLog};
 use assay_agents::news::{Announce, Announcers, InTheLog, Word};
 use assay_agents::work::{Failed, Job};
 use assay_agents::workflow::{Publishes, git_failed};
+use assay_base::clock::Clock;
 use assay_base::text::first_chars;
 use assay_findings::write::plain::{capitalised, chain, one_line};
 use assay_rules::redact;
@@ -15,9 +16,8 @@ use assay_services::github::{GitHub, NewPull, PullRequest, PullState};
 use assay_services::http::ServiceError;
 use assay_services::mail::{Delivery, Letter, Mail, Review, TicketWord};
 use assay_services::permit::Deed;
-use assay_store::clock;
 use assay_store::pulls::{self, CommitId, Pull, RepositoryName, TicketKey};
-use assay_store::task::Task;
+use assay_store::task::{Moment, Task};
 use serde_json::Value;
 
 use crate::config::agents::AgentSettings;
@@ -41,7 +41,11 @@ pub fn notifiers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Re
         let warning = publish::old_outbox(configuration.environment(), root);
         warning.iter().for_each(|warning| log.tell(Level::Warning, warning));
         if mail.github.is_some() || mail.jira.is_some() {
-            all.push(Box::new(ByMail { mail, jira: configuration.jira.clone() }));
+            all.push(Box::new(ByMail {
+                mail,
+                jira: configuration.jira.clone(),
+                clock: configuration.environment().clock().clone(),
+            }));
         }
     }
     Ok(all.into())
@@ -53,6 +57,8 @@ pub struct ByMail {
     pub mail: Mail,
     /// What is configured for JIRA.
     pub jira: StoredJira,
+    /// The time of delivery.
+    pub clock: Clock,
 }
 
 impl ByMail {
@@ -130,7 +136,7 @@ impl ByMail {
                 tell(Level::Error, &format!("Not told: {}; it is kept in {place}", chain(why)));
             }
         };
-        if let Err(error) = self.mail.deliver(clock::now(), &told) {
+        if let Err(error) = self.mail.deliver(Moment::now(&self.clock), &told) {
             tell(Level::Error, &chain(&error));
         }
     }

@@ -13,9 +13,9 @@ use assay_findings::write::{self, Document, Form};
 use assay_rules::Grammars;
 use assay_services::github::GitHub;
 use assay_services::mail::{Delivery, Mail, Review};
-use assay_store::clock;
 use assay_store::outbox::Outbox;
 use assay_store::pulls::RepositoryName;
+use assay_store::task::Moment;
 
 use crate::config::Services;
 use crate::environment::Environment;
@@ -113,7 +113,7 @@ impl Posting<'_> {
         let draft = Box::new(draft);
         let (repository, number) = (self.repository.clone(), self.number);
         let review = Review { repository, number, draft, then: None };
-        match mail.deliver_review(review, clock::now())? {
+        match mail.deliver_review(review, Moment::now(self.environment.clock()))? {
             Delivery::Arrived(done) => Ok(done),
             Delivery::Superseded(why) => bail!("{why}"),
             Delivery::Waits(why) => {
@@ -135,7 +135,7 @@ impl Posting<'_> {
         };
         let delivered = self
             .mail(BRIEFLY, |_: &str| {})
-            .and_then(|mail| Ok(mail.deliver(clock::now(), &told)?));
+            .and_then(|mail| Ok(mail.deliver(Moment::now(self.environment.clock()), &told)?));
         if let Err(error) = delivered {
             self.reporter.warn(&format!("what was to be told before still waits: {error:#}"));
         }
@@ -193,7 +193,8 @@ pub(crate) fn mail(
     wait: Duration,
     told: impl Fn(&str) + Send + Sync + Clone + 'static,
 ) -> anyhow::Result<Mail> {
-    let outbox = Outbox::in_folder(environment.state_of(root).outside("outbox")?);
+    let outbox =
+        Outbox::in_folder(environment.state_of(root).outside("outbox")?, environment.clock());
     let github = services.github.open(wait, told.clone())?;
     let jira = services.jira.open(wait, told)?;
     Ok(Mail { outbox, github, jira })

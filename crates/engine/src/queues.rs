@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use assay_agents::config::framework::policy;
+use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{Policy, Queue, QueueError};
@@ -31,7 +32,7 @@ pub fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Que
     match database(settings)? {
         Some(url) => open_place(settings.configuration.environment(), url, policy),
         None => {
-            let queue = open_files(root, policy)?;
+            let queue = open_files(root, policy, configuration.environment().clock())?;
             // Somebody may want to drop a task in before anybody works there.
             for agent in settings.roster.agents() {
                 queue.make(&agent.queue)?;
@@ -46,7 +47,7 @@ pub fn open_to_read(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box
     if database(settings)?.is_some() || FileQueue::is_in(&root.join(FOLDER)) {
         return open(root, settings);
     }
-    let queue = FileQueue::empty(Policy::default())?;
+    let queue = FileQueue::empty(Policy::default(), settings.configuration.environment().clock())?;
     for agent in settings.roster.agents() {
         queue.make(&agent.queue)?;
     }
@@ -99,7 +100,9 @@ pub fn no_tasks(root: &Path, settings: &AgentSettings) -> anyhow::Result<NoTasks
     if database(settings)?.is_some() || !FileQueue::is_in(&folder) {
         return Ok(NoTasks::default());
     }
-    let doubtful = FileQueue::open(&folder, Policy::default())?.doubtful()?;
+    let doubtful =
+        FileQueue::open(&folder, Policy::default(), settings.configuration.environment().clock())?
+            .doubtful()?;
     Ok(NoTasks { set_aside: FileQueue::set_aside(&folder)?, doubtful })
 }
 
@@ -118,7 +121,7 @@ pub fn open_place(
     });
     let place = named.transpose()?.unwrap_or_else(|| place.to_owned());
     if is_database(&place) {
-        return Ok(Box::new(PgQueue::open(&place, policy)?));
+        return Ok(Box::new(PgQueue::open(&place, policy, environment.clock())?));
     }
     if place.contains("://") {
         bail!("that is no address of a queue, such as `postgres://user@host/database`");
@@ -127,7 +130,7 @@ pub fn open_place(
     if !folder.is_dir() {
         bail!("`{place}` is no folder; name the one that holds `queues/`, or a `postgres://…`");
     }
-    Ok(Box::new(FileQueue::open(folder, policy)?))
+    Ok(Box::new(FileQueue::open(folder, policy, environment.clock())?))
 }
 
 /// Says whether the queue cannot be reached now, and may be later.
@@ -142,7 +145,7 @@ pub(crate) fn is_database(place: &str) -> bool {
 
 /// Opens the queue in a repository's folder. Tasks give orders, so those that came with the
 /// repository are nobody's to carry out.
-fn open_files(root: &Path, policy: Policy) -> anyhow::Result<FileQueue> {
+fn open_files(root: &Path, policy: Policy, clock: &Clock) -> anyhow::Result<FileQueue> {
     let folder = root.join(FOLDER);
     let is_tracked = || folder.exists() && assay_change::is_tracked(root, FOLDER);
     if assay_change::is_foreign(&folder) || is_tracked() {
@@ -151,6 +154,6 @@ fn open_files(root: &Path, policy: Policy) -> anyhow::Result<FileQueue> {
              `git rm -r --cached {FOLDER}` if it is your own"
         );
     }
-    let queue = FileQueue::open(&folder, policy);
+    let queue = FileQueue::open(&folder, policy, clock);
     queue.with_context(|| format!("the queue in `{FOLDER}` cannot be used"))
 }

@@ -1,8 +1,8 @@
 //! Progress of a review: [`ReviewProgress`] shows it, and [`Recorder`] keeps the record of it.
 
 use std::cell::RefCell;
-use std::time::Instant;
 
+use assay_base::clock::Stopwatch;
 use assay_findings::write::plain;
 use assay_review::{Answer, Watch};
 
@@ -36,13 +36,13 @@ impl ReviewProgress for NoProgress {}
 pub(crate) struct Recorder<'a> {
     progress: &'a dyn ReviewProgress,
     log: RefCell<Vec<String>>,
-    started: Instant,
+    started: Stopwatch,
 }
 
 impl<'a> Recorder<'a> {
     /// Returns a recorder that passes progress on.
     pub(crate) fn new(progress: &'a dyn ReviewProgress) -> Recorder<'a> {
-        Recorder { progress, log: RefCell::default(), started: Instant::now() }
+        Recorder { progress, log: RefCell::default(), started: Stopwatch::start() }
     }
 
     /// Passes on that findings are looked at again.

@@ -26,7 +26,6 @@ use assay_review::ledger;
 use assay_review::recording::{RecordedTerms, Recording};
 use assay_review::runs::Record;
 use assay_review::{AtATime, Interest, Order, Review, Reviewer, Rules, Terms, interrupted_report};
-use assay_services::http::{Clock as _, Patience};
 use assay_store::task::Moment;
 
 use crate::config::{Services, Settings};
@@ -97,7 +96,7 @@ impl Prepared {
         if let Some(purpose) = &asked.models.purpose {
             change.state_purpose(purpose);
         }
-        let today = today();
+        let today = today(environment.clock());
         let date = today.clone().map(String::from).unwrap_or_default();
         let is_asked = asked.keeping != Keeping::NoneAsked;
         let panel = Panel::new(asked, &settings, &change, &date)?;
@@ -329,7 +328,7 @@ impl Reviewed {
 
     /// Keeps the review as a run, and in the ledger. A ledger that cannot be used costs only itself.
     pub fn keep(&self, prepared: &Prepared) -> anyhow::Result<Kept> {
-        let now = jiff::Timestamp::now();
+        let now = prepared.environment.clock().now();
         let id = time_id(now);
         // What models said was paid for, so it is kept to be had again.
         let recording = prepared.panel.as_ref().map(|_| self.recording(prepared));
@@ -413,11 +412,8 @@ pub fn retry_unknown_pull<T>(
         match open() {
             Err(error) if is_unknown_pull(&error) => {
                 let why = format!("{error:#}; tried again in {} s", wait.as_secs());
-                let reporter = Arc::clone(reporter);
-                let patience = Patience::new(wait, move |text| reporter.note(text));
-                if patience.wait(wait, &why).is_err() {
-                    return Err(error);
-                }
+                reporter.note(&why);
+                Shutdown::default().wait(wait);
             }
             opened => return opened,
         }

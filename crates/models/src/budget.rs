@@ -9,8 +9,9 @@ mod day;
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::Deadline;
 use serde::{Deserialize, Serialize};
 
 pub use self::day::Day;
@@ -119,7 +120,7 @@ fn dollars(micro_usd: u64) -> String {
 #[derive(Debug)]
 pub struct Budget {
     caps: Caps,
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
     day: Option<Day>,
     state: Mutex<State>,
     freed: Condvar,
@@ -163,7 +164,7 @@ pub(crate) struct Reservation<'a> {
 
 impl Budget {
     /// Makes the budget of a run.
-    pub fn new(caps: Caps, deadline: Option<Instant>) -> Budget {
+    pub fn new(caps: Caps, deadline: Option<Deadline>) -> Budget {
         Budget { caps, deadline, day: None, state: Mutex::default(), freed: Condvar::new() }
     }
 
@@ -289,7 +290,7 @@ impl Budget {
 
     /// Gives how long the run may go on, if there is an end to it.
     pub fn time_left(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        self.deadline.map(Deadline::left)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

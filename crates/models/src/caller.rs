@@ -7,7 +7,9 @@ mod patience;
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use assay_base::clock::Stopwatch;
 
 pub use self::patience::Patience;
 use serde::{Deserialize, Serialize};
@@ -171,7 +173,7 @@ impl Caller {
         heard: &dyn Fn(usize),
         attempts: &mut Attempts,
     ) -> Result<Reply, Failure> {
-        let started = Instant::now();
+        let started = Stopwatch::start();
         let (mut passed, mut waited) = (Duration::ZERO, Duration::ZERO);
         let mut earlier = None;
         let mut stalls = 0;
@@ -290,7 +292,7 @@ fn traced(
 ) -> Result<Reply, Failure> {
     let (id, label) = (model.id(), ask.label);
     tracing::debug!(model = %id, label, ?timeout, "asking the model");
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let outcome = request();
     let elapsed = started.elapsed();
     match &outcome {

@@ -10,8 +10,9 @@ use std::io::{self, Read};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::{Deadline, Stopwatch};
 use assay_http::agent::agent;
 use assay_sandbox::{Key, KeyError, KeySource, Keys};
 use ureq::http::uri::Authority;
@@ -119,7 +120,7 @@ impl Model for HttpModel {
         time: Duration,
         heard: &dyn Fn(usize),
     ) -> Result<Reply, Failure> {
-        let until = Instant::now() + time.min(LONGEST);
+        let until = Deadline::after(time);
         let key = self.provider.keys.get(time).map_err(|error| {
             let class = match error {
                 KeyError::Unusable(_) => Class::Authentication,
@@ -138,7 +139,7 @@ struct Call<'a> {
     key: Option<Key>,
     prompt: &'a Prompt,
     nonce: &'a Nonce,
-    until: Instant,
+    until: Deadline,
     time: Duration,
 }
 
@@ -183,7 +184,7 @@ impl Call<'_> {
             max_output_tokens: about.output_for(self.prompt),
             conceded,
         });
-        let left = self.until.saturating_duration_since(Instant::now());
+        let left = self.until.left();
         if left.is_zero() {
             return Err(Fault::TimedOut(Box::default()));
         }
@@ -210,7 +211,7 @@ impl Call<'_> {
         let pieces = pieces(body.into_reader().take(ERROR_BODY));
         let mut body = Vec::new();
         // Half an explanation is better than none.
-        while let Ok(Ok(piece)) = pieces.recv_timeout(self.wait_since(Instant::now())) {
+        while let Ok(Ok(piece)) = pieces.recv_timeout(self.wait_since(Stopwatch::start())) {
             body.extend(piece);
         }
         let complaint = serde_json::from_slice(&body).ok().as_ref().and_then(Complaint::read);
@@ -230,7 +231,7 @@ impl Call<'_> {
     fn take(&self, response: Response<Body>, heard: &dyn Fn(usize)) -> Result<Answer, Fault> {
         let pieces = pieces(response.into_body().into_with_config().limit(STREAM).reader());
         let mut intake = Intake::new(self.model.provider.dialect);
-        let mut last_content = Instant::now();
+        let mut last_content = Stopwatch::start();
         loop {
             let wait = self.wait_since(last_content);
             let piece = match pieces.recv_timeout(wait) {
@@ -241,9 +242,9 @@ impl Call<'_> {
                 Ok(Err(error)) => return Err(Fault::of(error.into(), intake.into_answer())),
                 Ok(Ok(_)) | Err(RecvTimeoutError::Timeout) => {
                     let answer = Box::new(intake.into_answer());
-                    return Err(match Instant::now() < self.until {
-                        true => Fault::Stalled(answer),
-                        false => Fault::TimedOut(answer),
+                    return Err(match self.until.has_passed() {
+                        true => Fault::TimedOut(answer),
+                        false => Fault::Stalled(answer),
                     });
                 }
             };
@@ -252,7 +253,7 @@ impl Call<'_> {
                 return Err(Fault::Bad(bad, Box::new(intake.into_answer())));
             }
             if intake.content() != content {
-                last_content = Instant::now();
+                last_content = Stopwatch::start();
             }
             if intake.answer().heard != before {
                 heard(intake.answer().heard);
@@ -267,8 +268,8 @@ impl Call<'_> {
     }
 
     /// Returns how long the next content is waited for, by when the last came.
-    fn wait_since(&self, last_content: Instant) -> Duration {
-        (last_content + self.model.stall).min(self.until).saturating_duration_since(Instant::now())
+    fn wait_since(&self, last_content: Stopwatch) -> Duration {
+        last_content.deadline(self.model.stall).min(self.until).left()
     }
 
     /// Judges what came.

@@ -17,8 +17,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
 
+use assay_base::clock::Stopwatch;
 use assay_base::shutdown::Shutdown;
 use assay_change::Change;
 use assay_findings::coverage::{Coverage, Looks, Requirement};
@@ -286,7 +286,7 @@ fn work(reviewer: &dyn Reviewer, at: usize, change: &Change, sender: &Sender<Eve
     };
     let name = reviewer.name();
     tracing::info!(reviewer = name, "the reviewer starts");
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let answer = ask(reviewer, change, &tell);
     let (elapsed, votes) = (started.elapsed(), answer.report.votes.len());
     tracing::info!(reviewer = name, ?elapsed, votes, "the reviewer answered");

@@ -1,6 +1,8 @@
 //! The time that structural rules take on a file, for diagnostics: [`RuleTimer`].
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use assay_base::clock::Stopwatch;
 
 use crate::rule::Rule;
 
@@ -26,7 +28,7 @@ impl<'a> RuleTimer<'a> {
     /// Runs a match of the rule with this number.
     pub(crate) fn time<T>(&mut self, rule: usize, run: impl FnOnce() -> T) -> T {
         let Some(time) = self.times.get_mut(rule) else { return run() };
-        let started = Instant::now();
+        let started = Stopwatch::start();
         let result = run();
         *time += started.elapsed();
         result

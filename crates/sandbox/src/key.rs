@@ -4,7 +4,9 @@
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use assay_base::clock::Stopwatch;
 
 use crate::{Command, RunError};
 
@@ -96,7 +98,9 @@ pub enum KeyError {
 #[derive(Debug)]
 pub struct Keys {
     source: KeySource,
-    /// Held by whoever asks the source.
+    /// Measures the age of what is known.
+    created: Stopwatch,
+    /// Locked while the source is asked.
     known: Mutex<Known>,
     /// The keys that were given, the newest last. Nobody holds this for long.
     given: Mutex<Vec<Key>>,
@@ -110,27 +114,28 @@ enum Known {
     /// A key that was refused, and the source had no other.
     Refused {
         key: Key,
-        since: Instant,
+        since: Duration,
     },
     Failure {
         error: KeyError,
-        since: Instant,
+        since: Duration,
     },
 }
 
 impl Keys {
     /// Keys of a source that was not asked yet.
     pub fn new(source: KeySource) -> Keys {
-        Keys { source, known: Mutex::new(Known::Nothing), given: Mutex::default() }
+        let (known, given) = (Mutex::new(Known::Nothing), Mutex::default());
+        Keys { source, created: Stopwatch::start(), known, given }
     }
 
     /// Gives the key, if one is needed, within a time. A source that only lacked time is asked
     /// again, and one that failed is after a while.
     pub fn get(&self, time: Duration) -> Result<Option<Key>, KeyError> {
-        self.get_at(time, &Instant::now)
+        self.get_at(time, &|| self.created.elapsed())
     }
 
-    fn get_at(&self, time: Duration, now: &dyn Fn() -> Instant) -> Result<Option<Key>, KeyError> {
+    fn get_at(&self, time: Duration, now: &dyn Fn() -> Duration) -> Result<Option<Key>, KeyError> {
         let mut known = lock(&self.known);
         match &*known {
             Known::Key(key) => return Ok(key.clone()),
@@ -144,14 +149,14 @@ impl Keys {
     /// Gives another key than one that was refused, if there is one: some commands print keys that
     /// hold for an hour.
     pub fn other_than(&self, refused: &Key, time: Duration) -> Option<Key> {
-        self.other_than_at(refused, time, &Instant::now)
+        self.other_than_at(refused, time, &|| self.created.elapsed())
     }
 
     fn other_than_at(
         &self,
         refused: &Key,
         time: Duration,
-        now: &dyn Fn() -> Instant,
+        now: &dyn Fn() -> Duration,
     ) -> Option<Key> {
         match self.source {
             KeySource::None | KeySource::Variable { .. } => return None,
@@ -178,7 +183,7 @@ impl Keys {
         &self,
         known: &mut Known,
         time: Duration,
-        now: &dyn Fn() -> Instant,
+        now: &dyn Fn() -> Duration,
     ) -> Result<Option<Key>, KeyError> {
         let read = self.source.read(time);
         *known = match &read {
@@ -209,8 +214,8 @@ impl Keys {
     }
 }
 
-fn holds(since: Instant, now: Instant) -> bool {
-    now.duration_since(since) < HOLDS
+fn holds(since: Duration, now: Duration) -> bool {
+    now.saturating_sub(since) < HOLDS
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -335,7 +340,6 @@ mod tests {
     struct Counted {
         folder: tempfile::TempDir,
         keys: Keys,
-        began: Instant,
         passed: std::cell::Cell<Duration>,
     }
 
@@ -344,7 +348,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let at = folder.path().display();
             let keys = Keys::new(shell(&format!("echo x >> {at}/runs; cat {at}/key")));
-            Counted { folder, keys, began: Instant::now(), passed: Default::default() }
+            Counted { folder, keys, passed: Default::default() }
         }
 
         fn prints(&self, key: &str) {
@@ -363,12 +367,12 @@ mod tests {
         }
 
         fn get(&self) -> (String, usize) {
-            let now = || self.began + self.passed.get();
+            let now = || self.passed.get();
             self.told(self.keys.get_at(COMMAND_TIME, &now).unwrap_or_default())
         }
 
         fn other_than(&self, refused: &str) -> (String, usize) {
-            let now = || self.began + self.passed.get();
+            let now = || self.passed.get();
             self.told(self.keys.other_than_at(&Key::new(refused), COMMAND_TIME, &now))
         }
     }

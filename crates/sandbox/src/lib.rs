@@ -43,7 +43,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use assay_base::clock::Stopwatch;
 
 use crate::bounds::Bounds;
 pub use crate::companion::{Companion, ask_to_end, is_running};
@@ -378,7 +380,7 @@ impl Command {
     fn traced<T>(&self, run: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
         let program = &*self.program.to_string_lossy();
         tracing::debug!(program, "starting the command");
-        let started = Instant::now();
+        let started = Stopwatch::start();
         let result = run();
         let elapsed = started.elapsed();
         match &result {

@@ -9,8 +9,9 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::{Deadline, Stopwatch};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -282,14 +283,13 @@ impl Command {
         let watch = Watch { group, ended: false };
         self.write_input(&mut child);
         let inbox = self.listen(child, Complaints::HandedOn);
-        let mut deadline = Instant::now() + self.time;
+        let mut deadline = Deadline::after(self.time);
         let (mut status, mut open, mut taken) = (None, 2, 0_usize);
         loop {
             if let (Some(status), 0) = (status, open) {
                 return Ok(status);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            let (stream, piece) = match inbox.recv_timeout(left) {
+            let (stream, piece) = match inbox.recv_timeout(deadline.left()) {
                 Ok(Event::Printed(piece)) => (Stream::Printed, piece),
                 Ok(Event::ComplainedPiece(piece)) => (Stream::Complained, piece),
                 Ok(Event::PrintedAll | Event::Complained(_)) => {
@@ -301,7 +301,7 @@ impl Command {
                     status = Some(end.map_err(lost)?);
                     // Who is left holds the outputs open.
                     watch.group.kill();
-                    deadline = deadline.min(Instant::now() + LAST_WORDS);
+                    deadline = deadline.min(Deadline::after(LAST_WORDS));
                     continue;
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
@@ -489,18 +489,18 @@ impl Command {
         group: &Group,
         take: &mut dyn FnMut(Vec<u8>) -> ControlFlow<RunError>,
     ) -> Result<Ended, RunError> {
-        let deadline = Instant::now() + self.time;
-        let mut last_output = Instant::now();
+        let deadline = Deadline::after(self.time);
+        let mut last_output = Stopwatch::start();
         let (mut status, mut stderr, mut printed_all) = (None, None, false);
         loop {
             if let (Some(status), Some(_), true) = (status, &stderr, printed_all) {
                 return Ok(Ended { status, stderr: stderr.unwrap_or_default() });
             }
-            let silence = self.silence.map(|silence| last_output + silence);
+            let silence = self.silence.map(|silence| last_output.deadline(silence));
             let until = silence.map_or(deadline, |silence| silence.min(deadline));
-            match inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            match inbox.recv_timeout(until.left()) {
                 Ok(Event::Printed(piece)) => {
-                    last_output = Instant::now();
+                    last_output = Stopwatch::start();
                     if let ControlFlow::Break(error) = take(piece) {
                         return Err(error);
                     }

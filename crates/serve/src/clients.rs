@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_base::clock::Clock;
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::github::{GitHub, Pace};
 use assay_services::http::{Patience, Wire};
@@ -36,5 +37,5 @@ fn keys(name: &str, value: &str) -> Keys {
 }
 
 fn impatient() -> Arc<Patience> {
-    Arc::new(Patience::new(Duration::ZERO, |_| ()))
+    Arc::new(Patience::new(&Clock::system(), Duration::ZERO, |_| ()))
 }

@@ -62,6 +62,7 @@ impl Opening<'_> {
             reports: HandedIn::open(&self.environment.state_of(&root))?,
             root: self.root.clone(),
             github,
+            clock: self.environment.clock().clone(),
             repositories: configured.repositories.clone(),
         };
         Ok(task_queue::server(desk, self.version))

@@ -9,8 +9,9 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::Stopwatch;
 use assay_base::shutdown::Shutdown;
 use assay_store::queue::Queue;
 use assay_store::task::QueueName;
@@ -171,7 +172,7 @@ fn without_port(host: &str) -> &str {
 async fn traced(request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     tracing::debug!(%method, path, "got a request");
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let response = next.run(request).await;
     let (status, elapsed) = (response.status().as_u16(), started.elapsed());
     tracing::debug!(%method, path, status, ?elapsed, "answered the request");

@@ -8,11 +8,11 @@
 //! - [`pulls`]: the task that reviews a pull request. [`reports`]: reports that agents hand in.
 //! - [`ledger`]: the findings of all reviews and their history. [`outbox`]: messages to other
 //!   services, kept until they are delivered.
-//! - [`disk`]: durable writes, also for other crates. [`clock`]: the time.
+//! - [`disk`]: durable writes, also for other crates.
 //!
 //! This crate does not know the meaning of a task: it knows no change, no finding and no model.
 
-pub mod clock;
+mod boot;
 mod cycles;
 pub mod disk;
 pub mod files;

@@ -8,10 +8,10 @@
 
 use std::path::{Path, PathBuf};
 
+use assay_base::clock::Clock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::clock;
 use crate::disk::{self, DiskError, Lock, Sure};
 use crate::task::{Moment, TaskId};
 
@@ -51,12 +51,13 @@ impl Letter {
 #[derive(Debug, Clone)]
 pub struct Outbox {
     folder: PathBuf,
+    clock: Clock,
 }
 
 impl Outbox {
     /// The outbox in a folder, which is made when something is put in.
-    pub fn in_folder(folder: PathBuf) -> Outbox {
-        Outbox { folder }
+    pub fn in_folder(folder: PathBuf, clock: &Clock) -> Outbox {
+        Outbox { folder, clock: clock.clone() }
     }
 
     /// Puts a letter in, and gives it as it is kept. Once this returns, it is not lost.
@@ -65,7 +66,7 @@ impl Outbox {
         disk::make_folder(&folder)?;
         let _desk = self.desk()?;
         let last = letters(&folder)?.last().map_or(0, |last| last.number);
-        let (number, put_at) = (last + 1, clock::now());
+        let (number, put_at) = (last + 1, Moment::now(&self.clock));
         let letter = Letter {
             name: name.clone(),
             number,
@@ -230,7 +231,7 @@ mod tests {
 
     fn outbox() -> (TempDir, Outbox) {
         let folder = tempfile::tempdir().unwrap();
-        let outbox = Outbox::in_folder(folder.path().join("outbox"));
+        let outbox = Outbox::in_folder(folder.path().join("outbox"), &Clock::system());
         (folder, outbox)
     }
 

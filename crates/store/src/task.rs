@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use assay_base::clock::Clock;
 use assay_base::text::first_chars;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -275,6 +276,13 @@ impl<'de> Deserialize<'de> for Status {
 /// A moment as tasks write it: `2026-02-03T10:00:00.000Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(pub Timestamp);
+
+impl Moment {
+    /// Returns the time of day.
+    pub fn now(clock: &Clock) -> Moment {
+        Moment(clock.now())
+    }
+}
 
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,8 +1,8 @@
 //! Trying an app out as its users would: [`App`] goes through flows and pages that a spec names.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
+use assay_base::clock::Stopwatch;
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::results::{Outcome, TestResult, Tests, Totals};
 use assay_findings::write::plain::one_line;
@@ -46,7 +46,7 @@ pub(crate) struct TryOut<'a> {
 impl TryOut<'_> {
     /// Tries a flow, or a page where it is named by its path, and tells what came of it.
     pub(crate) fn try_out(&self, name: &str) -> CheckOutcome {
-        let start = Instant::now();
+        let start = Stopwatch::start();
         let tried = match self.app {
             None => {
                 Err("no app was named: start the app with `--remote-debugging-port=9222`, and \

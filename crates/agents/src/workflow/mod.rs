@@ -17,13 +17,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use assay_base::clock::Clock;
 use assay_change::Scope;
 use assay_change::state::State;
 use assay_findings::post::Draft;
 use assay_findings::synthesis::Synthesis;
 
-use assay_store::clock;
 use assay_store::pulls::Pull;
+use assay_store::task::Moment;
 
 use self::follow_up::Terms;
 pub use self::runner::{OWN_AGENT, OWN_TASK, ROOT, Runner, may_pass};
@@ -47,6 +48,8 @@ pub struct Shop {
     pub roster: Roster,
     /// How work is put where people see it, where that is known.
     pub publishes: Option<Arc<dyn Publishes>>,
+    /// The time of follow-up tasks.
+    pub clock: Clock,
     /// The version of the program.
     pub version: String,
 }
@@ -59,7 +62,7 @@ impl Shop {
             roster: &self.roster,
             queue: job.queue,
             worker: job.worker.as_str(),
-            now: clock::now(),
+            now: Moment::now(&self.clock),
             version: &self.version,
         }
     }

@@ -5,11 +5,18 @@ use std::thread;
 use std::time::Duration;
 
 use assay_agents::seat::{Seat, SeatError, Supervising, Working};
-use assay_store::clock;
+use assay_base::clock::Clock;
+use assay_store::task::Moment;
 
 fn working(name: &str) -> Working {
     let agent = "qa".parse().unwrap();
-    Working { name: name.parse().unwrap(), agent, pid: 7, since: clock::now(), waits_because: None }
+    Working {
+        name: name.parse().unwrap(),
+        agent,
+        pid: 7,
+        since: Moment::now(&Clock::system()),
+        waits_because: None,
+    }
 }
 
 fn names(folder: &tempfile::TempDir) -> Vec<String> {
@@ -35,7 +42,8 @@ fn a_worker_is_seen_until_it_leaves_and_nobody_else_has_its_name() {
 #[test]
 fn who_only_looks_keeps_nobody_from_the_seat() {
     let folder = tempfile::tempdir().unwrap();
-    let about = Supervising { pid: 7, since: clock::now(), agents: vec!["qa".into()] };
+    let about =
+        Supervising { pid: 7, since: Moment::now(&Clock::system()), agents: vec!["qa".into()] };
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {

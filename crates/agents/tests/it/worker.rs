@@ -10,6 +10,7 @@ use assay_agents::config::roster::{Permission, Roster};
 use assay_agents::log::{Form, Log};
 use assay_agents::work::{Failed, Job, Outcome, Work, Works};
 use assay_agents::worker::{Ended, Worker};
+use assay_base::clock::Clock;
 use assay_base::shutdown::Shutdown;
 use assay_store::files::FileQueue;
 use assay_store::queue::{
@@ -165,7 +166,7 @@ fn worker(
 ) -> Worker {
     let task = TaskSettings::default();
     let policy = policy(&task, &Default::default(), &Default::default());
-    let queue = FileQueue::open(&folder.path().join("queue"), policy).unwrap();
+    let queue = FileQueue::open(&folder.path().join("queue"), policy, &Clock::system()).unwrap();
     queue.push(tasks.iter().map(|id| addressed(id)).collect()).unwrap();
     let roster = Roster::parse(Some("- id: qa\n"), &task).unwrap();
     let mut agent = roster.named("qa").unwrap().clone();
@@ -178,9 +179,12 @@ fn worker(
         agent: Arc::new(agent),
         name: "qa".parse().unwrap(),
         works: Arc::new(Works::default().with("review", work)),
-        log: Arc::new(Log::open(&folder.path().join("logs"), "qa", Form::Plain).unwrap()),
+        log: Arc::new(
+            Log::open(&folder.path().join("logs"), "qa", Form::Plain, &Clock::system()).unwrap(),
+        ),
         announce: Arc::new([]),
         on_wait: Box::new(|_| {}),
+        clock: Clock::system(),
         shutdown,
         lease: Duration::from_millis(1),
         grace: Duration::from_secs(60),

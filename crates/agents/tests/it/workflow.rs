@@ -15,6 +15,7 @@ use assay_agents::workflow::command::{CommandWork, Leaves};
 use assay_agents::workflow::fix::FixWork;
 use assay_agents::workflow::review::ReviewWork;
 use assay_agents::workflow::{Fixes, Publishes, Reviewed, Reviews, Runner, Shop};
+use assay_base::clock::Clock;
 use assay_change::Scope;
 use assay_change::state::State;
 use assay_findings::report::Report;
@@ -34,6 +35,7 @@ fn shop(repository: &Repository, agents: &str) -> Shop {
         workflow: Workflow::default(),
         roster: Roster::parse(Some(agents), &TaskSettings::default()).unwrap(),
         publishes: None,
+        clock: Clock::system(),
         version: "1".to_owned(),
     }
 }
@@ -46,7 +48,7 @@ fn work_on(work: &dyn Work, shop: &Shop, kind: &str, context: &Value) -> Result<
     });
     let task = Task::parse(json.to_string().as_bytes()).unwrap();
     let logs = TempDir::new().unwrap();
-    let log = Log::open(logs.path(), "agent", Form::Plain).unwrap();
+    let log = Log::open(logs.path(), "agent", Form::Plain, &Clock::system()).unwrap();
     let agent = shop.roster.named("agent").unwrap();
     let (log, worker) = (log.about(&task), "agent".parse().unwrap());
     work.work(&Job { task: &task, queue: &agent.queue, agent, worker: &worker, log: &log })

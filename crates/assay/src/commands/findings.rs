@@ -21,8 +21,9 @@ use assay_rules::WithSymbols;
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
-use super::{ModeArg, ledger, parse_severity, print, print_json, read_file, read_stdin, today};
+use super::{ModeArg, ledger, parse_severity, print, print_json, read_file, read_stdin};
 use crate::exit::{Exit, Unusable};
+use crate::process;
 
 /// One step.
 #[derive(Subcommand)]
@@ -238,7 +239,7 @@ fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
             fail_on: args.fail_on.clone(),
             memory: previous.as_ref().map(memory),
             dismissals: &dismissals,
-            today: today(),
+            today: process::today(),
             ..Circumstances::default()
         },
     );

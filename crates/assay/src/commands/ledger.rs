@@ -15,9 +15,9 @@ use clap::ValueEnum;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{parse_severity, print_json, today, user_name};
+use super::{parse_severity, print_json, user_name};
 use crate::exit::Exit;
-use crate::process::state_of;
+use crate::process::{self, state_of};
 use crate::terminal;
 
 /// The version of what is printed as JSON.
@@ -189,7 +189,7 @@ struct Shown<'a> {
 /// Lists findings.
 pub(super) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
-    let now = Timestamp::now();
+    let now = process::clock().now();
     let Some(ledger) = ledger::open_to_read(&state_of(&root))? else {
         match args.format {
             Output::Json => print_json(&Listed { version: VERSION, runs: 0, findings: &[] })?,
@@ -258,7 +258,7 @@ pub(super) fn dismiss(args: &DismissArgs) -> anyhow::Result<Exit> {
     if reason.is_empty() {
         bail!("there is no reason; whoever reads the ledger later needs one");
     }
-    let today = today().context("there is no day today")?;
+    let today = process::today().context("there is no day today")?;
     if let Some(until) = args.until.as_ref().filter(|until| **until < today) {
         bail!("{} has passed; a finding is left alone up to a day to come", until.as_str());
     }
@@ -269,7 +269,7 @@ pub(super) fn dismiss(args: &DismissArgs) -> anyhow::Result<Exit> {
         reason: &assay_rules::redact(reason),
         until: args.until.as_ref().map(Day::as_str),
     };
-    ledger.dismiss(&keys, terms, Moment(Timestamp::now()))?;
+    ledger.dismiss(&keys, terms, process::now())?;
     tell(&ledger, "dismissed", &keys)
 }
 
@@ -290,7 +290,7 @@ pub(super) fn reopen(args: &ReopenArgs) -> anyhow::Result<Exit> {
     for key in &keys {
         check_dismissed(&ledger.history(*key, &this_day()?)?)?;
     }
-    ledger.reopen(&keys, &user_name(&root), Moment(Timestamp::now()))?;
+    ledger.reopen(&keys, &user_name(&root), process::now())?;
     tell(&ledger, "reopened", &keys)
 }
 
@@ -318,7 +318,7 @@ fn tell(ledger: &Ledger, what: &str, keys: &[FindingKey]) -> anyhow::Result<Exit
 }
 
 fn this_day() -> anyhow::Result<String> {
-    today().map(String::from).context("there is no day today")
+    process::today().map(String::from).context("there is no day today")
 }
 
 fn existing(root: &Path) -> anyhow::Result<OpenLedger> {

@@ -32,7 +32,6 @@ pub(crate) use crate::messages::{note, warn};
 use crate::output;
 pub(crate) use crate::process::user_name;
 pub(crate) use assay_engine::config::severity::parse_severity;
-pub(crate) use assay_engine::dates::today;
 
 /// How a review is run, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

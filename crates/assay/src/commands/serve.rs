@@ -16,7 +16,7 @@ use assay_serve::site::{Listener, Site};
 
 use crate::doors::{self, TokenPlace};
 use crate::exit::Exit;
-use crate::process::{environment, state_of};
+use crate::process::{self, environment, state_of};
 use crate::signals;
 
 /// How the server is reached.
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::on_disk(environment(), &root)?;
     let state = state_of(&root);
     let own = state.open("serve")?;
-    let log = Arc::new(|line: &str| say(&format!("{} {line}", jiff::Timestamp::now())));
+    let log = Arc::new(|line: &str| say(&format!("{} {line}", process::clock().now())));
     let setup = Setup::configured(&settings, queues::open(&root, &settings)?.into(), say, log)?;
     let file = || match args.token_file.clone() {
         Some(path) => Ok(TokenPlace::Named(path)),

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
+use assay_base::shutdown::Shutdown;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::config::service::A_MOMENT;
 use assay_engine::queues;
 use assay_findings::write::plain;
 use assay_serve::polling::{Filter, InStatus, LookError, Looked, PassedOver, Polling};
-use assay_services::http::{Clock as _, Patience};
-use assay_store::clock;
+use assay_services::http::Patience;
 use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::task::QueueName;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::{note, print_safely, warn};
 use crate::exit::Exit;
 use crate::output;
-use crate::process::environment;
+use crate::process::{self, environment};
 use crate::signals;
 
 /// No rest is longer, whatever a service asks for.
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::on_disk(environment(), &root)?;
     let watch = Watch::new(args, &settings)?;
     // Why GitHub is waited for is told when it was in vain.
-    let patience = Arc::new(Patience::new(A_MOMENT, |_| ()));
+    let patience = Arc::new(Patience::new(process::clock(), A_MOMENT, |_| ()));
     let polling = watch.polling(&root, &settings, Arc::clone(&patience))?;
     match args.once {
         true => watch.look_once(polling),
@@ -122,7 +122,14 @@ impl Watch<'_> {
         let github = configured.with_token(patience)?;
         let queue = queues::open(root, settings)?.into();
         let repositories = self.repositories.clone();
-        Ok(Polling::new(github, repositories, filter, queue, self.reviewers.clone()))
+        Ok(Polling::new(
+            github,
+            repositories,
+            filter,
+            queue,
+            self.reviewers.clone(),
+            process::clock(),
+        ))
     }
 
     fn look_once(&self, mut polling: Polling) -> anyhow::Result<Exit> {
@@ -138,10 +145,10 @@ impl Watch<'_> {
         mut polling: Polling,
         patience: Arc<Patience>,
     ) -> anyhow::Result<Exit> {
-        let rest = Arc::new(Patience::new(LONGEST_REST, |_| ()));
-        let resting = Arc::clone(&rest);
+        let shutdown = Shutdown::default();
+        let requester = shutdown.clone();
         signals::at_first(move || {
-            resting.end();
+            requester.request();
             patience.end();
         });
         let names: Vec<&str> = self.repositories.iter().map(RepositoryName::as_str).collect();
@@ -152,11 +159,11 @@ impl Watch<'_> {
             let looked = polling.look();
             self.tell_queued(&looked)?;
             // Whatever went wrong after somebody stopped us went wrong for that.
-            if rest.wait(Duration::ZERO, "").is_err() {
+            if shutdown.is_requested() {
                 return Ok(Exit::Ready);
             }
             troubles.tell(&looked);
-            if rest.wait(polling.rest(every).min(LONGEST_REST), "").is_err() {
+            if shutdown.wait(polling.rest(every).min(LONGEST_REST)) {
                 return Ok(Exit::Ready);
             }
         }
@@ -206,7 +213,7 @@ fn as_json(looked: &Looked) -> Value {
         .iter()
         .map(|(repository, error)| json!({ "repository": repository, "error": error.to_string() }));
     json!({
-        "at": clock::now(),
+        "at": process::now(),
         "queued": queued.collect::<Vec<_>>(),
         "passed_over": passed.collect::<Vec<_>>(),
         "failed": failed.collect::<Vec<_>>(),

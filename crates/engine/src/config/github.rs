@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use assay_findings::post::WhenReady;
 use assay_sandbox::{KeySource, Keys};
 use assay_services::github::{GitHub, PUBLIC, Pace};
-use assay_services::http::{Clock, Patience, ServerUrl};
+use assay_services::http::{Patience, ServerUrl, ServiceClock};
 use assay_store::pulls::RepositoryName;
 use serde::Deserialize;
 
@@ -96,11 +96,11 @@ impl StoredGithub {
         wait: Duration,
         told: impl Fn(&str) + Send + Sync + 'static,
     ) -> anyhow::Result<GitHub> {
-        self.client(self.keys()?, Arc::new(Patience::new(wait, told)))
+        self.client(self.keys()?, Arc::new(Patience::new(self.environment.clock(), wait, told)))
     }
 
     /// Prepares to ask it by a clock, once its token is there.
-    pub fn with_token(&self, clock: Arc<dyn Clock>) -> anyhow::Result<GitHub> {
+    pub fn with_token(&self, clock: Arc<dyn ServiceClock>) -> anyhow::Result<GitHub> {
         let keys = self.keys()?;
         keys.get(A_MOMENT).context("GitHub cannot be used")?;
         self.client(keys, clock)
@@ -117,7 +117,7 @@ impl StoredGithub {
         }
     }
 
-    fn client(&self, keys: Keys, clock: Arc<dyn Clock>) -> anyhow::Result<GitHub> {
+    fn client(&self, keys: Keys, clock: Arc<dyn ServiceClock>) -> anyhow::Result<GitHub> {
         let url = self.url()?;
         // GitHub counts what is written for a person, not for a repository.
         let Some(folder) = self.environment.state_folder() else {

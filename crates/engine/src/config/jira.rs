@@ -163,7 +163,8 @@ impl StoredJira {
         told: impl Fn(&str) + Send + Sync + 'static,
     ) -> anyhow::Result<Option<Jira>> {
         let Some(url) = self.address()? else { return Ok(None) };
-        let Reached { transport, keys, clock } = reach(url, self.key()?, wait, told);
+        let Reached { transport, keys, clock } =
+            reach(self.environment.clock(), url, self.key()?, wait, told);
         Ok(Some(Jira::new(transport, self.flavour()?, keys, clock)))
     }
 

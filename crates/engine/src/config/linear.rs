@@ -118,7 +118,8 @@ impl StoredLinear {
         if !self.is_configured() {
             return Ok(None);
         }
-        let Reached { transport, keys, clock } = reach(self.address()?, self.key()?, wait, told);
+        let Reached { transport, keys, clock } =
+            reach(self.environment.clock(), self.address()?, self.key()?, wait, told);
         Ok(Some(Linear::new(transport, keys, &self.team()?, clock)))
     }
 }

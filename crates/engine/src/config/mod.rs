@@ -230,7 +230,7 @@ impl Configuration {
     }
 
     /// Returns the environment that the configuration was read in.
-    pub(crate) fn environment(&self) -> &Environment {
+    pub fn environment(&self) -> &Environment {
         self.models.environment()
     }
 

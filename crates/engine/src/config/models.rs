@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use assay_base::clock::Deadline;
 use assay_change::state::State;
 use assay_models::{Budget, Caps, Day, Model, Patience};
 use assay_review::persona::Models;
@@ -300,9 +301,7 @@ impl StoredModels {
         today: &str,
     ) -> anyhow::Result<Budget> {
         let run = asked.or(self.budget.run).or_usual();
-        // A time that no clock can tell is none.
-        let until = |seconds| Instant::now().checked_add(Duration::from_secs(seconds));
-        let deadline = run.seconds.and_then(until);
+        let deadline = run.seconds.map(|seconds| Deadline::after(Duration::from_secs(seconds)));
         let budget = Budget::new(run.caps(), deadline);
         Ok(match self.budget.day.caps() {
             caps if caps == Caps::default() => budget,

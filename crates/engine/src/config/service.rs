@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
+use assay_base::clock::Clock;
 use assay_sandbox::{KeySource, Keys};
 use assay_services::http::{Patience, ServerUrl, Transport, Wire};
 
@@ -26,6 +27,7 @@ pub(super) struct Reached {
 
 /// Prepares to ask a service; somebody waits so long at a time and is told why.
 pub(super) fn reach(
+    clock: &Clock,
     url: ServerUrl,
     key: KeySource,
     wait: Duration,
@@ -35,7 +37,7 @@ pub(super) fn reach(
         // Whoever does not wait long for anything does not wait long for an answer either.
         transport: Arc::new(Wire::new(url, ANSWER_TIME.min(wait * 10))),
         keys: Arc::new(Keys::new(key)),
-        clock: Arc::new(Patience::new(wait, told)),
+        clock: Arc::new(Patience::new(clock, wait, told)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which configuration, rules and prompts hold for a change, and what of it comes from the environment.
 
+use assay_base::clock::Clock;
 use assay_change::{Scope, Selection};
 use assay_testkit::Repository;
 
@@ -17,7 +18,7 @@ rule:
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Environment::new(variables, Vec::new)
+    Environment::new(variables, &Clock::system(), Vec::new)
 }
 
 /// Returns the settings that hold for the changes of a work tree, limited to paths if there are any.

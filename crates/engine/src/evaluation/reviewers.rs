@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use anyhow::{Context, bail};
+use assay_base::clock::Stopwatch;
 use assay_change::{Scope, Selection};
 use assay_eval::score::Effort;
 use assay_eval::set::Case;
@@ -178,7 +178,7 @@ pub fn review_set(
     };
     let taken = Mutex::new(Taken::default());
     let review = |case: &Case| {
-        let started = Instant::now();
+        let started = Stopwatch::start();
         let so_far = *taken.lock().unwrap_or_else(|broken| broken.into_inner());
         let reviewed = review_case(run, reviewer, case, (&settings, &transcripts), so_far);
         let seconds = started.elapsed().as_secs_f64();
@@ -295,7 +295,7 @@ impl EvalRun<'_> {
         }
         let request = ModelRequest::with_model(model).or_within(left);
         let models = Settings::on_disk(self.environment, self.root)?.models;
-        let today = today().map(String::from).unwrap_or_default();
+        let today = today(self.environment.clock()).map(String::from).unwrap_or_default();
         let line = Line::new(&request, &models, self.root, Keeping::Nothing, &today)?;
         Ok((request, line))
     }

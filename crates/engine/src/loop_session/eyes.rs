@@ -12,7 +12,7 @@ use assay_validate::run::Breakdown;
 use assay_validate::seen::{self, ReviewSays};
 use assay_validate::spec::Spec;
 
-use super::{Deadline, Place, broke};
+use super::{LoopDeadline, Place, broke};
 use crate::config::models::{Phase, StoredModels};
 use crate::models::{self, Asked, Keeping, Line, ModelRequest, Panel};
 use crate::review_session::Prepared;
@@ -32,7 +32,7 @@ pub(super) struct Eyes<'a> {
     pub(super) prompt: Option<&'a str>,
     /// Categories of findings that are kinds of issues here.
     pub(super) own_kinds: &'a [String],
-    pub(super) deadline: Deadline,
+    pub(super) deadline: LoopDeadline,
     pub(super) warn: &'a dyn Fn(&str),
 }
 

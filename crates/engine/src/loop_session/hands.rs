@@ -14,7 +14,7 @@ use assay_validate::ground::{Errand, Fixes};
 use assay_validate::run::Breakdown;
 use assay_validate::spec::Spec;
 
-use super::{Deadline, broke};
+use super::{LoopDeadline, broke};
 use crate::config::fixer::{ChosenFixer, FixerCommand};
 use crate::config::models::StoredModels;
 use crate::config::qa::LoopFixer;
@@ -45,7 +45,7 @@ pub(super) struct Hands<'a> {
     pub(super) line: Option<Line>,
     /// What the repository tells the fixer.
     pub(super) prompt: Option<&'a str>,
-    pub(super) deadline: Deadline,
+    pub(super) deadline: LoopDeadline,
     /// Whether only the branch under review configures a fixer, where the configuration does not count.
     pub(super) is_only_on_branch: bool,
 }

@@ -16,10 +16,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use assay_base::clock::Clock;
 use assay_change::Change;
 use assay_checks::run::{Allowance, Runner};
 use assay_sandbox::secrets_elsewhere;
-use assay_store::clock;
+use assay_store::task::Moment;
 use assay_validate::bar::{COVERAGE, RISK};
 use assay_validate::ending::Ending;
 use assay_validate::event::{Begun, Event};
@@ -33,7 +34,7 @@ use assay_validate::spec::Spec;
 use assay_validate::standing::Standing;
 use assay_validate::state::State;
 
-use self::deadline::Deadline;
+use self::deadline::LoopDeadline;
 use self::eyes::Eyes;
 use self::hands::Hands;
 pub use self::place::Place;
@@ -242,7 +243,7 @@ impl Work<'_> {
             true => Some(Line::open(&request, &settings.models, purse)?),
             false => None,
         };
-        let deadline = Deadline::after(request.most_seconds());
+        let deadline = LoopDeadline::after(request.most_seconds());
         let eyes = Eyes {
             place,
             request: &request,
@@ -287,7 +288,7 @@ impl Work<'_> {
             outputs: place.environment.outputs_below(&place.root),
             runner: runner(place, self.state, deadline.within(settings.qa.check_time())),
             state: self.state.to_owned(),
-            clock: &now,
+            clock: &|| now(place.environment.clock()),
             reviewer: &eyes,
             fixer: &hands,
             listener: &tracking,
@@ -324,8 +325,13 @@ fn check_implemented(change: &Change, base: Option<&str>) -> anyhow::Result<()> 
     )
 }
 
-fn note(journal: &mut Journal, standing: &mut Standing, event: Event) -> anyhow::Result<()> {
-    let at = now();
+fn note(
+    clock: &Clock,
+    journal: &mut Journal,
+    standing: &mut Standing,
+    event: Event,
+) -> anyhow::Result<()> {
+    let at = now(clock);
     standing.take(&at, &event).context(UNKNOWN)?;
     journal.add(&at, event).context(UNKNOWN)?;
     Ok(())
@@ -336,9 +342,9 @@ fn broke(error: anyhow::Error) -> Breakdown {
     Breakdown::Round(format!("{error:#}"))
 }
 
-/// Gives the time.
-fn now() -> String {
-    clock::now().to_string()
+/// Returns the time of day, as the journal writes it.
+fn now(clock: &Clock) -> String {
+    Moment::now(clock).to_string()
 }
 
 fn runner(place: &Place, state: &Path, time: Duration) -> Runner {

@@ -62,7 +62,7 @@ impl Signing<'_> {
             decisions.push(decision);
         }
         for decision in decisions {
-            note(journal, standing, Event::Decided { decision })?;
+            note(self.place.environment.clock(), journal, standing, Event::Decided { decision })?;
         }
         Ok(())
     }
@@ -77,10 +77,15 @@ impl Signing<'_> {
         if !journal.is_own() {
             // It would be forgotten with all else that happened elsewhere.
             let base = self.place.base(self.asked.base)?;
-            note(journal, standing, Event::EpochBegun { why: Begun::Elsewhere, base })?;
+            note(
+                self.place.environment.clock(),
+                journal,
+                standing,
+                Event::EpochBegun { why: Begun::Elsewhere, base },
+            )?;
         }
         let event = Event::SignedOff { by: by.to_owned(), tree: self.tree.clone() };
-        note(journal, standing, event)
+        note(self.place.environment.clock(), journal, standing, event)
     }
 
     /// Fails if nothing waits, and nothing will wait, for a person who vouches for the whole tree.

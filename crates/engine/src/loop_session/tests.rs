@@ -1,5 +1,6 @@
 //! The bar that an implementation is held against, and the commit that it is compared with.
 
+use assay_base::clock::Clock;
 use assay_checks::required::Risk;
 use assay_testkit::Repository;
 use serde_json::json;
@@ -29,7 +30,8 @@ impl Stage {
     fn new() -> Stage {
         let repository = Repository::new();
         let home = repository.state_home().display().to_string();
-        let environment = Environment::new([("XDG_STATE_HOME".to_owned(), home)], Vec::new);
+        let environment =
+            Environment::new([("XDG_STATE_HOME".to_owned(), home)], &Clock::system(), Vec::new);
         let stage = Stage { repository, environment };
         stage.write_spec("001-greeting", "high");
         stage.repository.commit("a spec");

@@ -8,11 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use assay_store::clock;
+use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{Addressed, Filter, Policy, Queue, Settlement, Tenure};
-use assay_store::task::{Status, Task};
+use assay_store::task::{Moment, Status, Task};
 use assay_testenv::postgres::{Durable, PrivatePostgres, in_schema};
 use assay_testenv::workspace::{answers, target_folder};
 
@@ -100,9 +100,9 @@ fn open(place: &str) -> anyhow::Result<Box<dyn Queue>> {
     let (max_queue_size, max_retries) = (usize::MAX, u32::MAX);
     let policy = Policy { max_queue_size, max_retries, ..Policy::default() };
     if place.starts_with("postgres://") {
-        return Ok(Box::new(PgQueue::open(place, policy)?));
+        return Ok(Box::new(PgQueue::open(place, policy, &Clock::system())?));
     }
-    Ok(Box::new(FileQueue::open(Path::new(place), policy)?))
+    Ok(Box::new(FileQueue::open(Path::new(place), policy, &Clock::system())?))
 }
 
 /// Many processes, each task once.
@@ -201,7 +201,7 @@ fn first(id: &str) -> Addressed {
 fn task(id: &str, queue: &str) -> Addressed {
     let name = id.parse().expect("it is a name");
     let kind = "review".parse().expect("it is a name");
-    let task = Task::new(name, kind, format!("Task {id}"), clock::now());
+    let task = Task::new(name, kind, format!("Task {id}"), Moment::now(&Clock::system()));
     Addressed { queue: queue.parse().expect("it is a name"), task }
 }
 

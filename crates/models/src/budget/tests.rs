@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use assay_base::clock::Deadline;
 use proptest::prelude::*;
 
 use super::*;
@@ -69,7 +70,7 @@ fn a_cap_of_zero_allows_nothing() {
     ] {
         refused(&Budget::new(caps, None), 1);
     }
-    refused(&Budget::new(Caps::default(), Some(Instant::now())), 1);
+    refused(&Budget::new(Caps::default(), Some(Deadline::after(Duration::ZERO))), 1);
 }
 
 #[test]

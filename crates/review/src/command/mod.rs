@@ -15,8 +15,9 @@ mod severity;
 mod sheet;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::Stopwatch;
 use assay_findings::ground::{ChangedLines, Tree};
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
@@ -109,7 +110,7 @@ impl CommandReviewer {
             return Report::unusable(self.reviewer(), "the folder to run it in is not there");
         }
         let checkout = Checkout::new(root, tree);
-        let start = Instant::now();
+        let start = Stopwatch::start();
         let runs = self.runs(&files);
         let reports = runs.iter().map(|names| {
             let left = self.time.saturating_sub(start.elapsed());

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use assay_services::github::{Association, origin};
 use assay_store::pulls::{Pull, RepositoryName};
+use assay_store::task::Moment;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use serde::Deserialize;
@@ -135,7 +136,7 @@ impl Hooks {
             Ok(wanted) => wanted,
             Err(answer) => return answer,
         };
-        let (queue, now) = (&self.setup.reviewer, assay_store::clock::now());
+        let (queue, now) = (&self.setup.reviewer, Moment::now(&self.setup.clock));
         let answer = self.intake.take(pull.review(queue, BY, now), delivery.clone(), until).await;
         match moved {
             // What was said since is about another branch.

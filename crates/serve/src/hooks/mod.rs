@@ -28,11 +28,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use assay_base::clock::Clock;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::config::service::WebhookSecret;
 use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::queue::Queue;
-use assay_store::task::{AgentId, QueueName};
+use assay_store::task::{AgentId, Moment, QueueName};
 use axum::Router;
 use axum::routing::post;
 use tokio::sync::Semaphore;
@@ -91,6 +92,8 @@ pub struct Setup {
     pub pulls: Option<assay_services::github::GitHub>,
     /// Where tickets are told; without it, only whoever sent a delivery hears what is wrong.
     pub tickets: Option<assay_services::jira::Jira>,
+    /// The time of new tasks.
+    pub clock: Clock,
     /// Gets a line for each delivery.
     pub log: Log,
 }
@@ -121,6 +124,7 @@ impl Setup {
             },
             pulls: configuration.github.open(BRIEFLY, waiting.clone())?,
             tickets: configuration.jira.open(BRIEFLY, waiting)?,
+            clock: configuration.environment().clock().clone(),
             log,
         })
     }
@@ -165,7 +169,7 @@ impl Hooks {
 
     /// Has a pull request reviewed.
     async fn review(&self, pull: &Pull, queue: &QueueName, by: &str, until: Instant) -> Answer {
-        let task = pull.review(queue, by, assay_store::clock::now());
+        let task = pull.review(queue, by, Moment::now(&self.setup.clock));
         self.intake.take(task, None, until).await
     }
 

@@ -1,8 +1,8 @@
 //! A [`Server`] as the SDK knows one.
 
 use std::sync::Arc;
-use std::time::Instant;
 
+use assay_base::clock::Stopwatch;
 use assay_base::text::first_chars;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -45,7 +45,7 @@ impl Handler {
         let server = self.server.clone();
         let called = spawn_blocking(move || {
             let arguments = Value::Object(request.arguments.unwrap_or_default());
-            let (tool, started) = (&*request.name, Instant::now());
+            let (tool, started) = (&*request.name, Stopwatch::start());
             tracing::debug!(tool, "calling the tool");
             let result = server.tool(tool).map(|tool| tool.call(arguments));
             let is_refused = matches!(result, Some(Err(_)));

@@ -15,13 +15,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_base::backoff::Backoff;
+use assay_base::clock::Clock;
 use assay_findings::write::plain::chain;
 use assay_services::github::{GitHub, OpenPulls, PullRequest};
 use assay_services::http::ServiceError;
-use assay_store::clock;
 use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::queue::{Queue, QueueError};
-use assay_store::task::{QueueName, TaskId};
+use assay_store::task::{Moment, QueueName, TaskId};
 
 pub use self::filter::{Filter, InStatus, PassedOver};
 
@@ -111,6 +111,7 @@ pub struct Polling {
     queue: Arc<dyn Queue>,
     reviewers: QueueName,
     filter: Filter,
+    clock: Clock,
     watched: Vec<Watched>,
     /// How many looks in a row a service was out.
     outages: u32,
@@ -126,6 +127,7 @@ impl Polling {
         filter: Filter,
         queue: Arc<dyn Queue>,
         reviewers: QueueName,
+        clock: &Clock,
     ) -> Polling {
         let mut watched: Vec<Watched> = Vec::new();
         for repository in repositories {
@@ -133,7 +135,8 @@ impl Polling {
                 watched.push(Watched { repository, tag: None, early: Vec::new(), cut_at: None });
             }
         }
-        Polling { github, queue, reviewers, filter, watched, outages: 0, limit: Duration::ZERO }
+        let (clock, limit) = (clock.clone(), Duration::ZERO);
+        Polling { github, queue, reviewers, filter, clock, watched, outages: 0, limit }
     }
 
     /// Looks at all repositories, once.
@@ -218,7 +221,7 @@ impl Polling {
                 return Ok(Taken::Settled);
             }
         }
-        let task = pull.review(&self.reviewers, BY, clock::now());
+        let task = pull.review(&self.reviewers, BY, Moment::now(&self.clock));
         let id = task.task.id.clone();
         match self.queue.push(vec![task]) {
             Ok(()) => looked.queued.push((id, pull)),

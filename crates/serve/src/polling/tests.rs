@@ -1,9 +1,11 @@
 //! Looking at a strict fake of GitHub, over TCP, into a queue on files.
 
+use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
 use assay_store::pulls::Origin;
 use assay_store::queue::Policy;
-use assay_testkit::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
+use assay_store::task::Moment;
+use assay_testkit::github::{self as fake, Access, Fault, NewPull, Server, sha};
 use assay_testkit::jira::{self, FakeJira};
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
@@ -20,7 +22,7 @@ struct Stage {
 
 impl Stage {
     fn new() -> Stage {
-        let github = Arc::new(fake::GitHub::new(Arc::new(Clock::stopped())));
+        let github = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::stopped())));
         github.add_repository("o/one");
         github.add_repository("o/two");
         github.add_token("bot", "t-secret", Access::User);
@@ -37,13 +39,20 @@ impl Stage {
 
     fn queue(&self) -> FileQueue {
         let policy = Policy { max_queue_size: 2, ..Policy::default() };
-        FileQueue::open(&self.folder.path().join("queue"), policy).unwrap()
+        FileQueue::open(&self.folder.path().join("queue"), policy, &Clock::system()).unwrap()
     }
 
     fn polling(&self, filter: Filter) -> Polling {
         let github = clients::github(&self.server.url(), "t-secret", self.folder.path());
         let named = ["o/one", "o/two", "O/One"].map(|name| name.parse().unwrap());
-        Polling::new(github, named, filter, Arc::new(self.queue()), "qa".parse().unwrap())
+        Polling::new(
+            github,
+            named,
+            filter,
+            Arc::new(self.queue()),
+            "qa".parse().unwrap(),
+            &Clock::system(),
+        )
     }
 
     /// The statuses that GitHub answered with since it was asked last.
@@ -104,7 +113,10 @@ fn one_that_another_trigger_queued_is_there() {
         url: String::new(),
         origin: Origin::Inside,
     };
-    stage.queue().push(vec![pull.review(&"qa".parse().unwrap(), "webhook", clock::now())]).unwrap();
+    stage
+        .queue()
+        .push(vec![pull.review(&"qa".parse().unwrap(), "webhook", Moment::now(&Clock::system()))])
+        .unwrap();
     check(
         &mut stage.polling(Filter::default()),
         expect!["passed over o/one#1: its task is there (pending)\n"],

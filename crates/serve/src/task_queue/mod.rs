@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use assay_base::clock::Clock;
 use assay_review::handed_in::HandedIn;
 use assay_services::github::GitHub;
 use assay_store::pulls::RepositoryName;
@@ -85,6 +86,8 @@ pub struct Desk {
     pub root: PathBuf,
     /// Where pull requests are looked up, if they can be.
     pub github: Option<GitHub>,
+    /// The time of new tasks.
+    pub clock: Clock,
     /// The repositories whose pull requests are looked up; if it is empty, those of any are.
     pub repositories: Vec<RepositoryName>,
 }

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use assay_store::clock;
 use assay_store::interval::Interval;
 use assay_store::queue::{Addressed, QueueError};
 use assay_store::task::{AgentId, Kind, MAX_TASK, Moment, Priority, Task, TaskId};
@@ -115,7 +114,7 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
         desk.task(id)?;
     }
     let parent = desk.parent()?.map(|listed| listed.task);
-    let now = clock::now();
+    let now = Moment::now(&desk.clock);
     let id = TaskId::fresh(&input.task_type, input.agent_id.as_str(), now);
     let id = id.map_err(|error| Refusal::of(&error))?;
     let mut task = Task::new(id, input.task_type, input.title.as_str(), now);

@@ -6,8 +6,7 @@ use assay_findings::finding::Finding;
 use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
 use assay_review::handed_in;
-use assay_store::clock;
-use assay_store::task::{AgentId, TaskId};
+use assay_store::task::{AgentId, Moment, TaskId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -82,7 +81,7 @@ fn hand_in(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
         "version": 1,
         "task_id": task.id,
         "reviewer": report.reviewer.name,
-        "handed_in_at": clock::now(),
+        "handed_in_at": Moment::now(&desk.clock),
         (handed_in::REPORT): report,
         "synthesis": synthesis,
         "findings": findings,

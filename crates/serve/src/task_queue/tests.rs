@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use assay_base::clock::Clock;
 use assay_change::state::State;
-use assay_store::clock;
 use assay_store::files::FileQueue;
 use assay_store::pulls::{Origin, Pull};
 use assay_store::queue::{Addressed, Policy, Settlement, Tenure};
-use assay_store::task::Task;
+use assay_store::task::{Moment, Task};
 use assay_testkit::github::{self as fake, Access, Fault, NewPull, sha};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -56,7 +56,8 @@ impl Stage {
     }
 
     fn queue(&self) -> FileQueue {
-        FileQueue::open(&self.folder.path().join("queue"), Policy::default()).unwrap()
+        FileQueue::open(&self.folder.path().join("queue"), Policy::default(), &Clock::system())
+            .unwrap()
     }
 
     fn state(&self) -> State {
@@ -76,6 +77,7 @@ impl Stage {
                 .github
                 .as_ref()
                 .map(|github| clients::github(&github.served.url(), TOKEN, self.folder.path())),
+            clock: Clock::system(),
             repositories: vec!["O/R".parse().unwrap()],
         };
         server(desk, "1.0.0")
@@ -236,7 +238,7 @@ fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {
         url: "https://github.com/o/r/pull/7".to_owned(),
         origin: Origin::Inside,
     };
-    let made = pull.review(&"qa".parse().unwrap(), "webhook", clock::now()).task;
+    let made = pull.review(&"qa".parse().unwrap(), "webhook", Moment::now(&Clock::system())).task;
     assert_eq!((&task.id, &task.context), (&made.id, &made.context));
 }
 

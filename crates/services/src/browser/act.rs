@@ -3,8 +3,9 @@
 //! Whatever is clicked is waited for: it has to be there, in sight, not covered and at rest. Mouse
 //! and keys are real ones, so that the page sees what it would see of a person.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::Deadline;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use super::command::{Fill, Select};
 use super::element::{Sight, Spot, Wanted};
 use super::error::PageError;
 use super::keys::Shortcut;
-use super::page::{Ask, Page, after};
+use super::page::{Ask, Page};
 use super::scripts;
 
 /// What a field holds.
@@ -102,13 +103,13 @@ impl Page {
 
     /// Waits until an element can be clicked: twice seen in the same place.
     fn ready(&self, wanted: &Wanted) -> Result<Spot, PageError> {
-        let end = after(self.timeouts.element);
+        let end = Deadline::after(self.timeouts.element);
         let mut before: Option<Spot> = None;
         loop {
             let sight = self.look_for(scripts::LOOK, &wanted.args(&json!({})))?;
             let now = match sight {
                 Sight::Ready(spot) => Some(spot),
-                other if !other.may_change() || Instant::now() >= end => {
+                other if !other.may_change() || end.has_passed() => {
                     return Err(other.error(wanted, ""));
                 }
                 _ => None,
@@ -117,7 +118,7 @@ impl Page {
                 (Some(before), Some(spot)) if (before.x, before.y) == (spot.x, spot.y) => {
                     return Ok(spot);
                 }
-                (_, Some(spot)) if Instant::now() >= end => {
+                (_, Some(spot)) if end.has_passed() => {
                     return Err(PageError::Moving { what: spot.what });
                 }
                 (_, now) => before = now,
@@ -134,10 +135,10 @@ impl Page {
         time: Duration,
         enough: impl Fn(&Sight) -> bool,
     ) -> Result<Sight, PageError> {
-        let end = after(time);
+        let end = Deadline::after(time);
         loop {
             let sight = self.look_for(script, args)?;
-            if enough(&sight) || Instant::now() >= end {
+            if enough(&sight) || end.has_passed() {
                 return Ok(sight);
             }
             self.pause();

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::Deadline;
 use serde_json::{Value, json};
 use tungstenite::error::CapacityError;
 use tungstenite::protocol::{Role, WebSocketConfig};
@@ -103,7 +104,7 @@ impl Connection {
         &self,
         method: &str,
         params: &Value,
-        deadline: Instant,
+        deadline: Deadline,
     ) -> Result<Value, CallError> {
         let id = {
             let mut inbox = self.shared.inbox();
@@ -119,7 +120,7 @@ impl Connection {
                 let answer = inbox.calls.remove(&id).flatten().unwrap_or_default();
                 return result(answer);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline.left();
             let end = match &inbox.gone {
                 Some(gone) => Some(CallError::Gone(gone.clone())),
                 None => left.is_zero().then_some(CallError::TimedOut),
@@ -146,8 +147,8 @@ impl Connection {
 
     /// Waits until no request is in flight, or the deadline. Returns the network's activity count
     /// at that moment, or `None` at the deadline or when the page is gone.
-    pub(super) fn wait_for_idle_network(&self, deadline: Instant) -> Option<u64> {
-        let left = deadline.saturating_duration_since(Instant::now());
+    pub(super) fn wait_for_idle_network(&self, deadline: Deadline) -> Option<u64> {
+        let left = deadline.left();
         let inbox = self.shared.inbox();
         let waited = self.shared.news.wait_timeout_while(inbox, left, |inbox| {
             !inbox.network.is_idle() && inbox.gone.is_none()

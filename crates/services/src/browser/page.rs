@@ -1,7 +1,8 @@
 //! A page that is attached to: [`Page`], with calls and scripts that have deadlines.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::Deadline;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -13,9 +14,6 @@ use super::untrusted::escape_invisible;
 
 /// The longest interval between two looks at state that DevTools send no events for.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
-
-/// The upper bound of every timeout, so that a deadline can always be computed.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The most bytes of what a page loads that the browser keeps for us.
 const BUFFER: u32 = 64 << 10;
@@ -58,11 +56,6 @@ impl Default for Timeouts {
     }
 }
 
-/// Returns the deadline that lies a timeout ahead.
-pub(super) fn after(time: Duration) -> Instant {
-    Instant::now() + time.min(LONGEST)
-}
-
 /// A page that is attached to. Dropping it detaches, and leaves the page as it is.
 pub struct Page {
     pub(super) connection: Connection,
@@ -77,13 +70,13 @@ pub struct Page {
 pub(super) struct Ask {
     doing: &'static str,
     pub(super) time: Duration,
-    pub(super) until: Instant,
+    pub(super) until: Deadline,
     dialogs: u64,
 }
 
 impl Ask {
     pub(super) fn is_over(&self) -> bool {
-        Instant::now() >= self.until
+        self.until.has_passed()
     }
 }
 
@@ -220,7 +213,7 @@ impl Page {
 
     pub(super) fn ask_for(&self, doing: &'static str, time: Duration) -> Ask {
         let dialogs = self.connection.dialogs();
-        Ask { doing, until: after(time), time, dialogs }
+        Ask { doing, until: Deadline::after(time), time, dialogs }
     }
 
     /// Waits for an event of the page, or for a short interval.

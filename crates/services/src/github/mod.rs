@@ -34,7 +34,7 @@ pub use self::threads::{
     OWN_OPERATIONS, ReviewState, StandingComment, StandingReview, StandsAs, Thread, ThreadComment,
 };
 use crate::http::{
-    Api, Authorization, Call, Clock, ServerUrl, ServiceError, Transport, Wire, path_segment,
+    Api, Authorization, Call, ServerUrl, ServiceClock, ServiceError, Transport, Wire, path_segment,
 };
 
 /// The name of the service.
@@ -62,7 +62,7 @@ pub struct GitHub {
 
 impl GitHub {
     /// GitHub at an address: its own, or `https://HOST/api/v3` of a company's.
-    pub fn new(url: &ServerUrl, keys: Keys, pace: Pace, clock: Arc<dyn Clock>) -> GitHub {
+    pub fn new(url: &ServerUrl, keys: Keys, pace: Pace, clock: Arc<dyn ServiceClock>) -> GitHub {
         // There, GraphQL is beside that path and not below it.
         match url.to_string().trim_end_matches('/').strip_suffix("/v3") {
             Some(above) => {
@@ -78,7 +78,7 @@ impl GitHub {
         inner: Arc<dyn Transport>,
         keys: Keys,
         pace: Pace,
-        clock: Arc<dyn Clock>,
+        clock: Arc<dyn ServiceClock>,
     ) -> GitHub {
         let transport = Arc::new(Paced { inner, pace, clock: Arc::clone(&clock) });
         let api = Api::new(SERVICE, transport, Arc::new(keys), Authorization::Bearer, clock)
@@ -92,7 +92,7 @@ impl GitHub {
     }
 
     /// The clock that it waits by.
-    pub fn clock(&self) -> &dyn Clock {
+    pub fn clock(&self) -> &dyn ServiceClock {
         self.api.clock()
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use assay_store::disk::{self, DiskError, Lock, Sure};
 
-use crate::http::{Clock, Effect, Lost, Request, Response, Transport};
+use crate::http::{Effect, Lost, Request, Response, ServiceClock, Transport};
 
 /// How far apart two writes are at the least.
 const GAP: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ impl Pace {
     }
 
     /// Takes the next place, and keeps it from others until it is dropped.
-    fn take(&self, clock: &dyn Clock) -> Result<Lock, Lost> {
+    fn take(&self, clock: &dyn ServiceClock) -> Result<Lock, Lost> {
         let unkept = |error: DiskError| Lost::OnTheWay {
             why: format!("nobody can keep count of writes: {error}: {}", error.source),
             may_have_arrived: false,
@@ -98,7 +98,7 @@ fn seconds(time: Duration) -> u64 {
 pub(super) struct Paced {
     pub(super) inner: Arc<dyn Transport>,
     pub(super) pace: Pace,
-    pub(super) clock: Arc<dyn Clock>,
+    pub(super) clock: Arc<dyn ServiceClock>,
 }
 
 impl Transport for Paced {
@@ -126,7 +126,7 @@ mod tests {
     /// Waits for nothing.
     struct Hurried;
 
-    impl Clock for Hurried {
+    impl ServiceClock for Hurried {
         fn now(&self) -> Duration {
             HOUR
         }

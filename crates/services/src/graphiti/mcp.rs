@@ -4,8 +4,9 @@
 //! linked by `serve` alone.
 
 use std::io::{self, BufRead as _, BufReader, Read};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::Deadline;
 use assay_base::text::first_chars;
 use assay_findings::write::plain::one_line;
 use serde::Deserialize;
@@ -35,7 +36,7 @@ pub(super) struct Connection {
     url: ServerUrl,
     agent: Agent,
     time: Duration,
-    until: Instant,
+    until: Deadline,
     /// What the server calls the session, where it has a name for it.
     session: Option<HeaderValue>,
     version: Option<HeaderValue>,
@@ -80,7 +81,7 @@ impl Connection {
             url: url.clone(),
             agent: agent(url),
             time,
-            until: Instant::now() + time,
+            until: Deadline::after(time),
             session: None,
             version: None,
             calls: 0,
@@ -132,7 +133,7 @@ impl Connection {
     /// Says good-bye, where the session has a name.
     pub(super) fn close(self) {
         let Some(session) = self.session.clone() else { return };
-        let left = self.until.saturating_duration_since(Instant::now());
+        let left = self.until.left();
         if left.is_zero() {
             return;
         }
@@ -175,7 +176,7 @@ impl Connection {
     }
 
     fn post(&self, what: &str, body: &Value) -> Result<Response<Body>, GraphitiError> {
-        let left = self.until.saturating_duration_since(Instant::now());
+        let left = self.until.left();
         if left.is_zero() {
             return Err(self.timed_out());
         }

@@ -1,9 +1,10 @@
 //! A service that is called: [`Api`].
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_base::backoff::Backoff;
+use assay_base::clock::Stopwatch;
 use assay_base::percent::encode_segment;
 use assay_sandbox::{Key, Keys};
 use base64::Engine as _;
@@ -12,7 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::short;
-use super::{Clock, Effect, Lost, Method, Request, Response, ServiceError, Transport, limit};
+use super::{
+    Effect, Lost, Method, Request, Response, ServiceClock, ServiceError, Transport, limit,
+};
 
 /// How long it may take to get a key.
 const KEY_TIME: Duration = Duration::from_secs(60);
@@ -135,7 +138,7 @@ pub struct Api {
     keys: Arc<Keys>,
     authorization: Authorization,
     headers: Vec<(&'static str, String)>,
-    clock: Arc<dyn Clock>,
+    clock: Arc<dyn ServiceClock>,
 }
 
 impl Api {
@@ -145,7 +148,7 @@ impl Api {
         transport: Arc<dyn Transport>,
         keys: Arc<Keys>,
         authorization: Authorization,
-        clock: Arc<dyn Clock>,
+        clock: Arc<dyn ServiceClock>,
     ) -> Api {
         Api { service, transport, keys, authorization, headers: Vec::new(), clock }
     }
@@ -167,7 +170,7 @@ impl Api {
     }
 
     /// Its clock.
-    pub fn clock(&self) -> &dyn Clock {
+    pub fn clock(&self) -> &dyn ServiceClock {
         &*self.clock
     }
 
@@ -262,7 +265,7 @@ impl Api {
     fn traced_send(&self, call: &Call, request: &Request) -> Result<Response, Lost> {
         let (service, request_line) = (self.service, call.what());
         tracing::debug!(service, request = request_line, "sending the request");
-        let started = Instant::now();
+        let started = Stopwatch::start();
         let sent = self.transport.send(request);
         let elapsed = started.elapsed();
         match &sent {

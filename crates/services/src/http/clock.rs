@@ -1,9 +1,9 @@
-//! Time as a client sees it: [`Clock`], kept by [`Patience`] and by tests.
+//! Time as a client sees it: [`ServiceClock`], kept by [`Patience`] and by tests.
 
 use std::time::Duration;
 
+use assay_base::clock::Clock;
 use assay_base::shutdown::Shutdown;
-use assay_store::clock;
 
 /// Somebody does not wait that long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct NotWaited;
 ///
 /// It does not run backwards by more than a person moves it, and it never waits shorter than it was
 /// asked to and says that it did.
-pub trait Clock: Send + Sync {
+pub trait ServiceClock: Send + Sync {
     /// Gives the time since 1970.
     fn now(&self) -> Duration;
 
@@ -26,6 +26,7 @@ type Told = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The time of this machine, and how long somebody waits at a time.
 pub struct Patience {
+    clock: Clock,
     most: Duration,
     told: Told,
     end: Shutdown,
@@ -33,8 +34,13 @@ pub struct Patience {
 
 impl Patience {
     /// Waits so long at the most, and tells why each time.
-    pub fn new(most: Duration, told: impl Fn(&str) + Send + Sync + 'static) -> Patience {
-        Patience { most, told: Box::new(told), end: Shutdown::default() }
+    pub fn new(
+        clock: &Clock,
+        most: Duration,
+        told: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Patience {
+        let clock = clock.clone();
+        Patience { clock, most, told: Box::new(told), end: Shutdown::default() }
     }
 
     /// Ends all waiting, now and from now on.
@@ -43,9 +49,9 @@ impl Patience {
     }
 }
 
-impl Clock for Patience {
+impl ServiceClock for Patience {
     fn now(&self) -> Duration {
-        let since = clock::now().0.as_duration();
+        let since = self.clock.now().as_duration();
         Duration::try_from(since).unwrap_or_default()
     }
 

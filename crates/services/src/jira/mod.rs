@@ -27,7 +27,7 @@ pub use self::create::{Child, Draft, NewTicket};
 pub use self::error::JiraError;
 pub use self::field::FieldValue;
 pub use self::issue::{Comment, Found, Issue, Listed};
-use crate::http::{Api, Authorization, Call, Clock, Transport, path_segment};
+use crate::http::{Api, Authorization, Call, ServiceClock, Transport, path_segment};
 
 /// Which JIRA it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Jira {
         transport: Arc<dyn Transport>,
         flavour: Flavour,
         keys: Arc<Keys>,
-        clock: Arc<dyn Clock>,
+        clock: Arc<dyn ServiceClock>,
     ) -> Jira {
         let authorization = match &flavour {
             Flavour::Cloud { user } => Authorization::Basic { user: user.clone() },

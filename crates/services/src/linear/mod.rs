@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 pub use self::id::Id;
 pub use self::queries::{OPERATIONS, Operation};
-use crate::http::{Api, Authorization, Call, Clock, ServiceError, Transport};
+use crate::http::{Api, Authorization, Call, ServiceClock, ServiceError, Transport};
 use crate::outcome::{Moved, Told};
 
 /// Where Linear is.
@@ -112,7 +112,7 @@ impl Linear {
         transport: Arc<dyn Transport>,
         keys: Arc<Keys>,
         team: &str,
-        clock: Arc<dyn Clock>,
+        clock: Arc<dyn ServiceClock>,
     ) -> Linear {
         let api = Api::new("Linear", transport, keys, Authorization::Plain, clock);
         Linear { api: api.with_header("accept", "application/json"), team: team.to_owned() }

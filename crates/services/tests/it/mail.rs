@@ -5,10 +5,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_base::clock::Clock;
 use assay_sandbox::{KeySource, Keys};
 use assay_services::jira::{Flavour, Jira};
 use assay_services::mail::{Delivery, Letter, Mail, Review, TicketWord};
-use assay_store::clock;
 use assay_store::outbox::Outbox;
 use assay_store::task::{Moment, TaskId};
 use assay_testkit::github::{Fault, When, sha};
@@ -35,12 +35,12 @@ impl Post {
         let (github, jira) = (Stage::new(1), FakeJira::cloud());
         let ticket = jira.add("Task", "Log in");
         let mail = Mail {
-            outbox: Outbox::in_folder(github.kept.path().join("outbox")),
+            outbox: Outbox::in_folder(github.kept.path().join("outbox"), &Clock::system()),
             github: Some(github.client()),
             jira: Some(client(&jira, keys(fake_jira::TOKEN))),
         };
         // To the millisecond, as it is kept.
-        let began = clock::now().to_string().parse().unwrap();
+        let began = Moment::now(&Clock::system()).to_string().parse().unwrap();
         Post { github, jira, ticket, mail, began }
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::http::{Clock, Lost, NotWaited, Request, Response, Transport};
+use assay_services::http::{Lost, NotWaited, Request, Response, ServiceClock, Transport};
 use assay_testkit::web::{Answer, Asked, Service};
 
 /// Carries a request to a service in the same process.
@@ -43,7 +43,7 @@ impl Waits {
     }
 }
 
-impl Clock for Waits {
+impl ServiceClock for Waits {
     fn now(&self) -> Duration {
         Duration::from_secs(1_000_000)
     }

@@ -6,6 +6,7 @@ use std::fs;
 use std::rc::Rc;
 use std::time::Duration;
 
+use assay_base::clock::{Clock, Uptime};
 use serde_json::{Value, json};
 
 use super::guard::Locked;
@@ -13,12 +14,11 @@ use super::index::{Entry, Index, Stamp};
 use super::layout::{Layout, file_name};
 use super::lease::Lock;
 use super::write_ahead::{Stored, WriteAhead};
-use crate::clock::{self, Uptime};
 use crate::cycles::Cycles;
 use crate::disk::{self, Sure};
 use crate::queue::{Addressed, Claimed, Lease, Policy, QueueError, Settled, Settlement, Tenure};
 use crate::steps::{self, FENCE, RESTS, Step};
-use crate::task::{AgentId, QueueName, Status, Task, TaskId};
+use crate::task::{AgentId, Moment, QueueName, Status, Task, TaskId};
 
 /// Nobody claims a task so often: a number beyond it was made up.
 const MOST_CLAIMS: u64 = 1 << 62;
@@ -27,6 +27,7 @@ const MOST_CLAIMS: u64 = 1 << 62;
 pub(super) struct Desk<'a> {
     pub(super) layout: &'a Layout,
     pub(super) policy: &'a Policy,
+    pub(super) clock: &'a Clock,
     pub(super) boot: &'a str,
     pub(super) index: Rc<Index>,
     pub(super) locked: Locked<'a>,
@@ -176,7 +177,7 @@ impl Desk<'_> {
         agent: &AgentId,
         tenure: Tenure,
     ) -> Result<Option<Claimed>, QueueError> {
-        while let Some(entry) = self.index.next(queue, tenure, Uptime::now())? {
+        while let Some(entry) = self.index.next(queue, tenure, self.clock.uptime())? {
             if let Some(task) = self.read_unchanged(&entry)? {
                 return self.start(&entry, task, agent, tenure).map(Some);
             }
@@ -218,9 +219,9 @@ impl Desk<'_> {
         self.clear_lock(id)?;
         let before = Lock::read(self.layout, id).ok().flatten().map_or(0, |lock| lock.fence);
         let fence = before.max(fence(&task)) + 1;
-        let now = clock::now();
+        let now = Moment::now(self.clock);
         let lease = Lease { task: id.clone(), queue: queue.clone(), agent: agent.clone(), fence };
-        Lock::new(&lease, tenure, self.boot, now).write(self.layout)?;
+        Lock::new(&lease, tenure, self.boot, self.clock).write(self.layout)?;
         let mut task = steps::start(task, agent.as_str(), now);
         task.rest.insert(FENCE.into(), json!(fence));
         task.rest.remove(RESTS);
@@ -250,7 +251,7 @@ impl Desk<'_> {
 
     /// Holds a task for longer.
     pub(super) fn renew(&mut self, lease: &Lease, time: Duration) -> Result<(), QueueError> {
-        self.held(lease)?.renewed(time, clock::now()).write(self.layout)
+        self.held(lease)?.renewed(time, self.clock).write(self.layout)
     }
 
     /// Carries out what becomes of a task.
@@ -267,9 +268,9 @@ impl Desk<'_> {
         }
         let task = self.read(queue, &file_name(id))?.filter(|task| task.id == *id);
         let task = task.ok_or_else(|| QueueError::Unknown(id.clone()))?;
-        let mut step = steps::settle(task, lease, what, self.policy, clock::now());
+        let mut step = steps::settle(task, lease, what, self.policy, Moment::now(self.clock));
         if !step.rests.is_zero() {
-            let until = Uptime::now().after(step.rests).as_millis();
+            let until = self.clock.uptime().after(step.rests).as_millis();
             let rests = json!({ "boot_id": self.boot, "until_uptime_ms": until });
             step.task.rest.insert(RESTS.into(), rests);
         }
@@ -399,14 +400,14 @@ impl Desk<'_> {
     fn rests_until(&self, task: &Task) -> Option<Uptime> {
         let rests = task.rest.get(RESTS).filter(|rests| rests["boot_id"] == self.boot);
         let until = rests.and_then(|rests| rests["until_uptime_ms"].as_i64());
-        let left = steps::not_before(task, self.policy, clock::now());
+        let left = steps::not_before(task, self.policy, Moment::now(self.clock));
         let until = match until.map(Uptime::from_millis) {
             // How long it rests after a failure is known by a clock that no person sets.
             Some(until) if task.run_at.is_none() => until,
-            Some(until) => until.max(Uptime::now().after(left)),
-            None => Uptime::now().after(left),
+            Some(until) => until.max(self.clock.uptime().after(left)),
+            None => self.clock.uptime().after(left),
         };
-        (until > Uptime::now()).then_some(until)
+        (until > self.clock.uptime()).then_some(until)
     }
 
     /// Counts anew what the tasks wait for that wait for one, and wakes who can take them.
@@ -432,7 +433,7 @@ impl Desk<'_> {
 
     /// Calls a task off.
     pub(super) fn cancel(&mut self, id: &TaskId, by: &str) -> Result<(), QueueError> {
-        self.change(id, |task| steps::cancel(task, by, clock::now()))
+        self.change(id, |task| steps::cancel(task, by, Moment::now(self.clock)))
     }
 
     /// Lets a task be tried again.

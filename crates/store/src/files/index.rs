@@ -15,9 +15,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use assay_base::clock::Uptime;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::clock::Uptime;
 use crate::disk::{self, DiskError, fault};
 use crate::queue::{QueueError, Tenure};
 use crate::task::{QueueName, Status, TaskId};

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::time::Duration;
 
+use assay_base::clock::{Clock, Uptime};
 use serde::{Deserialize, Serialize};
 
 use super::layout::Layout;
-use crate::clock::Uptime;
 use crate::disk::{self, Sure};
 use crate::queue::{Lease, QueueError, Tenure};
 use crate::task::{AgentId, Moment, QueueName, TaskId};
@@ -34,7 +34,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    pub(super) fn new(lease: &Lease, tenure: Tenure, boot: &str, now: Moment) -> Lock {
+    pub(super) fn new(lease: &Lease, tenure: Tenure, boot: &str, clock: &Clock) -> Lock {
         let ends = match tenure {
             Tenure::WhileAlive(_) => Ends::WithTheAgent,
             Tenure::ByTime(_) => Ends::ByTime,
@@ -45,17 +45,17 @@ impl Lock {
             agent: lease.agent.clone(),
             fence: lease.fence,
             ends,
-            until: now,
+            until: Moment::now(clock),
             until_uptime_ms: 0,
             boot_id: boot.to_owned(),
         };
-        lock.renewed(tenure.time(), now)
+        lock.renewed(tenure.time(), clock)
     }
 
     /// The same for so long from now.
-    pub(super) fn renewed(self, time: Duration, now: Moment) -> Lock {
-        let until = now.0.checked_add(time).unwrap_or(jiff::Timestamp::MAX);
-        let until_uptime_ms = Uptime::now().after(time).as_millis();
+    pub(super) fn renewed(self, time: Duration, clock: &Clock) -> Lock {
+        let until = clock.now().checked_add(time).unwrap_or(jiff::Timestamp::MAX);
+        let until_uptime_ms = clock.uptime().after(time).as_millis();
         Lock { until: Moment(until), until_uptime_ms, ..self }
     }
 
@@ -81,8 +81,8 @@ impl Lock {
     }
 
     /// For how much longer it holds; nothing if it is over.
-    pub(super) fn left(&self, layout: &Layout, boot: &str) -> Option<Duration> {
-        let left = Uptime::now().until(Uptime::from_millis(self.until_uptime_ms));
+    pub(super) fn left(&self, layout: &Layout, boot: &str, clock: &Clock) -> Option<Duration> {
+        let left = clock.uptime().until(Uptime::from_millis(self.until_uptime_ms));
         let over = self.boot_id != boot
             || left.is_zero()
             || (self.ends_with_its_agent() && !is_alive(layout, &self.agent));

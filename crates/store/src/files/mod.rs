@@ -37,6 +37,7 @@ use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use assay_base::clock::Clock;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -46,13 +47,13 @@ use self::index::{Entry, Found, Index};
 use self::layout::Layout;
 use self::sweep::Look;
 use self::watch::Edited;
-use crate::clock::{self, Uptime};
+use crate::boot::boot_id;
 use crate::disk::{self, DiskError, Sure};
 use crate::queue::{
     Addressed, Claimed, Count, Filter, Heartbeat, Lease, Listed, Policy, Presence, Queue,
     QueueError, Recovered, Seen, Settled, Settlement, Standing, Tenure, Watch, Who, same_for_all,
 };
-use crate::task::{AgentId, QueueName, Status, Task, TaskId};
+use crate::task::{AgentId, Moment, QueueName, Status, Task, TaskId};
 
 /// How soon a folder is looked at again in which somebody may still be writing.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -61,6 +62,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 pub struct FileQueue {
     layout: Layout,
     policy: Policy,
+    clock: Clock,
     boot: String,
     inner: Mutex<Inner>,
     edited: Edited,
@@ -75,7 +77,7 @@ struct Inner {
 
 impl FileQueue {
     /// Opens the queue in a folder, which is made if it is not there.
-    pub fn open(folder: &Path, policy: Policy) -> Result<FileQueue, QueueError> {
+    pub fn open(folder: &Path, policy: Policy, clock: &Clock) -> Result<FileQueue, QueueError> {
         let layout = Layout::new(folder);
         for folder in layout.folders() {
             disk::make_folder(&folder)?;
@@ -87,17 +89,17 @@ impl FileQueue {
         }
         let guard = Guard::open(&layout.guard())?;
         let inner = Mutex::new(Inner { guard, index: None });
-        let boot = clock::boot_id();
+        let (clock, boot) = (clock.clone(), boot_id());
         let edited = Edited::default();
-        Ok(FileQueue { layout, policy, boot, inner, edited, _scratch: None })
+        Ok(FileQueue { layout, policy, clock, boot, inner, edited, _scratch: None })
     }
 
     /// Opens a queue without tasks in a temporary folder, which goes with it: for a place that has no
     /// queue and is only looked at.
-    pub fn empty(policy: Policy) -> Result<FileQueue, QueueError> {
+    pub fn empty(policy: Policy, clock: &Clock) -> Result<FileQueue, QueueError> {
         let folder = TempDir::with_prefix("assay-queue-");
         let folder = folder.map_err(disk::at(Path::new("the folder for temporary files")))?;
-        let queue = FileQueue::open(folder.path(), policy)?;
+        let queue = FileQueue::open(folder.path(), policy, clock)?;
         Ok(FileQueue { _scratch: Some(folder), ..queue })
     }
 
@@ -153,6 +155,7 @@ impl FileQueue {
         let mut desk = Desk {
             layout,
             policy,
+            clock: &self.clock,
             boot,
             index: index_of_desk,
             locked,
@@ -399,7 +402,7 @@ impl Queue for FileQueue {
     fn prune(&self, older_than: Duration) -> Result<usize, QueueError> {
         self.guarded(|desk| {
             desk.look_everywhere()?;
-            desk.prune(older_than, clock::now())
+            desk.prune(older_than, Moment::now(&self.clock))
         })
     }
 
@@ -417,14 +420,14 @@ impl Queue for FileQueue {
         self.guarded(|desk| {
             // The index may be there without the queue.
             desk.folder(queue)?;
-            let rested = desk.index.rest_over(queue)?.map(|over| Uptime::now().until(over));
+            let rested = desk.index.rest_over(queue)?.map(|over| self.clock.uptime().until(over));
             let unsettled = desk.is_unsettled(queue)?.then_some(LOOK_AGAIN);
             Ok(rested.into_iter().chain(unsettled).min())
         })
     }
 
     fn join(&self, agent: &AgentId) -> Result<Box<dyn Presence>, QueueError> {
-        let about = json!({ "pid": std::process::id(), "since": clock::now() });
+        let about = json!({ "pid": std::process::id(), "since": Moment::now(&self.clock) });
         let file = self.guarded(|desk| desk.join(agent, &about))?;
         Ok(Box::new(FilePresence { _locked: file }))
     }
@@ -458,7 +461,7 @@ impl Queue for FileQueue {
             Who::Agent(agent) => self.layout.pause(agent),
             Who::All => self.layout.pause_all(),
         };
-        let since = format!("{}\n", clock::now());
+        let since = format!("{}\n", Moment::now(&self.clock));
         self.guarded(|_| Ok(disk::write(&path, since.as_bytes(), Sure::OnDisk)?))
     }
 
@@ -479,7 +482,8 @@ impl Queue for FileQueue {
 
 fn count(desk: &Desk<'_>, queue: QueueName) -> Result<Count, QueueError> {
     let number = |status| desk.index.count(&queue, status);
-    let (ready, pending) = (desk.index.ready(&queue, Uptime::now())?, number(Status::Pending)?);
+    let (ready, pending) =
+        (desk.index.ready(&queue, desk.clock.uptime())?, number(Status::Pending)?);
     let mut blocked = 0;
     for id in desk.index.waiting(&queue, usize::MAX)? {
         let Some(entry) = desk.index.get(&id)? else {

@@ -10,11 +10,10 @@ use super::desk::{Desk, fence};
 use super::index::Entry;
 use super::lease::Lock;
 use super::write_ahead::WriteAhead;
-use crate::clock;
 use crate::disk;
 use crate::queue::{QueueError, Recovered};
 use crate::steps;
-use crate::task::{AgentId, Status};
+use crate::task::{AgentId, Moment, Status};
 
 /// An agent that gave a sign of life so recently may hold what has no lock.
 const FRESH: Duration = Duration::from_secs(90);
@@ -39,7 +38,7 @@ impl Desk<'_> {
                 },
                 Err(_) => None,
             };
-            if lock.and_then(|lock| lock.left(self.layout, self.boot)).is_none() {
+            if lock.and_then(|lock| lock.left(self.layout, self.boot, self.clock)).is_none() {
                 disk::remove(&self.layout.locks().join(&name))?;
             }
         }
@@ -64,7 +63,7 @@ impl Desk<'_> {
         self.locked.note(&entry.queue, &entry.id)?;
         self.name_by_id(entry)?;
         let fence = fence(&task);
-        let step = steps::recover(task, &entry.queue, self.policy, clock::now());
+        let step = steps::recover(task, &entry.queue, self.policy, Moment::now(self.clock));
         let step = self.named_apart(step, &entry.id, fence)?;
         self.commit(&WriteAhead::of(&entry.queue, step))?;
         Ok(Some(Recovered { task: entry.id.clone(), queue: entry.queue.clone(), held_by }))
@@ -76,7 +75,7 @@ impl Desk<'_> {
             return false;
         };
         let changed = fs::metadata(self.layout.heartbeat(&agent)).and_then(|file| file.modified());
-        changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age < FRESH))
+        changed.is_ok_and(|changed| self.clock.since(changed).is_some_and(|age| age < FRESH))
     }
 
     /// Keeps an agent's name locked.

@@ -3,7 +3,6 @@
 use super::desk::Desk;
 use super::index::Entry;
 use super::lease::Lock;
-use crate::clock::Uptime;
 use crate::cycles::Cycles;
 use crate::queue::{QueueError, Standing};
 use crate::task::{Status, TaskId};
@@ -19,7 +18,7 @@ impl Desk<'_> {
         if entry.open_dependencies > 0 {
             return self.waiting(&entry.id);
         }
-        let left = entry.rests_until.map(|until| Uptime::now().until(until));
+        let left = entry.rests_until.map(|until| self.clock.uptime().until(until));
         match left.filter(|left| !left.is_zero()) {
             Some(left) => Ok(Standing::Resting { seconds: left.as_secs().max(1) }),
             None => Ok(Standing::Ready),
@@ -31,7 +30,8 @@ impl Desk<'_> {
             let reason = format!("its lock `locks/{id}.lock` cannot be read");
             return Ok(Standing::Blocked { reason });
         };
-        let left = lock.and_then(|lock| Some((lock.left(self.layout, self.boot)?, lock.agent)));
+        let left = lock
+            .and_then(|lock| Some((lock.left(self.layout, self.boot, self.clock)?, lock.agent)));
         Ok(match left {
             Some((left, by)) => Standing::Held { by, seconds: left.as_secs() },
             // Whoever claims next takes it back first.

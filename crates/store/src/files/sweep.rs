@@ -9,10 +9,9 @@ use std::time::Duration;
 use super::desk::Desk;
 use super::index::{Stamp, Swept, changed};
 use super::layout::{REASON, file_name, is_task_file};
-use crate::clock::{self, Uptime};
 use crate::disk::{self, Sure};
 use crate::queue::QueueError;
-use crate::task::{MAX_STORED, Priority, QueueName, Task, TaskId};
+use crate::task::{MAX_STORED, Moment, Priority, QueueName, Task, TaskId};
 
 /// Somebody may still be writing a file that was changed so recently.
 const YOUNG: Duration = Duration::from_secs(2);
@@ -67,8 +66,11 @@ impl Desk<'_> {
         match looked {
             Err(QueueError::File(error)) if fs::read_dir(&folder).is_err() => {
                 let name = format!("{queue}{REASON}");
-                let told =
-                    format!("{} the folder cannot be read: {}\n", clock::now(), error.source);
+                let told = format!(
+                    "{} the folder cannot be read: {}\n",
+                    Moment::now(self.clock),
+                    error.source
+                );
                 let place = self.layout.malformed().join(name);
                 let _ = disk::write(&place, told.as_bytes(), Sure::InMemory);
                 Ok(())
@@ -99,7 +101,7 @@ impl Desk<'_> {
     /// Takes in what is new in a queue, as far as that is due.
     pub(super) fn look(&mut self, queue: &QueueName, how: Look) -> Result<(), QueueError> {
         let Some(folder) = self.folder(queue)? else { return Ok(()) };
-        let now = Uptime::now();
+        let now = self.clock.uptime();
         let due = self.index.swept(queue)?.is_none_or(|swept| {
             let since = swept.at.until(now);
             let rested = i64::try_from(since.as_millis()).unwrap_or(i64::MAX) >= SHARE * swept.took;
@@ -110,16 +112,16 @@ impl Desk<'_> {
     }
 
     fn sweep_all(&mut self, queue: &QueueName) -> Result<(), QueueError> {
-        let started = Uptime::now();
+        let started = self.clock.uptime();
         let path = self.layout.queue(queue);
         let folder = fs::metadata(&path).map_err(disk::at(&path))?;
         let settled = self.sweep(queue)?;
         for id in self.index.waiting(queue, COUNTED_ANEW)? {
             self.count_open(&id)?;
         }
-        let quiet = folder.modified().ok().and_then(|at| at.elapsed().ok());
+        let quiet = folder.modified().ok().and_then(|at| self.clock.since(at));
         let trusted = settled == Taken::In && quiet.is_some_and(|quiet| quiet > STEP);
-        let took = started.until(Uptime::now()).as_millis();
+        let took = started.until(self.clock.uptime()).as_millis();
         let swept = Swept {
             changed: if trusted { changed(&folder) } else { 0 },
             at: started,
@@ -180,7 +182,7 @@ impl Desk<'_> {
             },
             Err(wrong) => wrong,
         };
-        let quiet = file.modified().ok().and_then(|at| at.elapsed().ok());
+        let quiet = file.modified().ok().and_then(|at| self.clock.since(at));
         if quiet.is_some_and(|quiet| quiet < YOUNG) && file.is_file() {
             return Ok(Taken::NotYet);
         }
@@ -233,7 +235,7 @@ impl Desk<'_> {
         };
         let mut beside = place.into_os_string();
         beside.push(REASON);
-        let told = format!("{} {reason}{stays}\n", clock::now());
+        let told = format!("{} {reason}{stays}\n", Moment::now(self.clock));
         // An entry that cannot be moved, or whose reason cannot be written, stops no other.
         let _ = disk::write(Path::new(&beside), told.as_bytes(), Sure::InMemory);
         Ok(())

@@ -20,7 +20,7 @@ use postgres::types::Json;
 use super::pool::{Patience, Pool};
 use super::watch::EVERYBODY;
 use super::{PgQueue, ticket};
-use crate::clock;
+use crate::boot::boot_id;
 use crate::queue::{Heartbeat, Presence, QueueError, Seen, Who};
 use crate::task::AgentId;
 
@@ -100,7 +100,7 @@ impl Process {
     fn this() -> Process {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let room = fs::read_link("/proc/self/ns/pid").map(|room| room.display().to_string());
-        let place = room.map(|room| format!("{} {room}", clock::boot_id())).unwrap_or_default();
+        let place = room.map(|room| format!("{} {room}", boot_id())).unwrap_or_default();
         let pid = std::process::id();
         Process { host, place, born: born(pid.into()).unwrap_or_default(), pid: pid.into() }
     }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::Stopwatch;
 use jiff::Timestamp;
 use postgres::Row;
 use postgres::types::Json;
@@ -67,7 +68,7 @@ impl Desk {
 
 /// When it was last looked for what nobody holds any more.
 #[derive(Default)]
-pub(super) struct Lost(Mutex<Option<Instant>>);
+pub(super) struct Lost(Mutex<Option<Stopwatch>>);
 
 impl Lost {
     /// Says whether it is time to look, which is then done.
@@ -75,7 +76,7 @@ impl Lost {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let due = last.is_none_or(|last| last.elapsed() >= LOOK_FOR_LOST);
         if due {
-            *last = Some(Instant::now());
+            *last = Some(Stopwatch::start());
         }
         due
     }

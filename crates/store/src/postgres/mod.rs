@@ -28,6 +28,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_base::clock::Clock;
+
 use self::agents::Names;
 use self::claim::{Desk, Lost};
 use self::pool::{Patience, Pool};
@@ -61,8 +63,8 @@ impl fmt::Debug for PgQueue {
 
 impl PgQueue {
     /// Opens the queue in a database whose tables are [up to date](PgQueue::migrate).
-    pub fn open(url: &str, policy: Policy) -> Result<PgQueue, QueueError> {
-        let pool = Arc::new(Pool::new(Server::parse(url)?));
+    pub fn open(url: &str, policy: Policy, clock: &Clock) -> Result<PgQueue, QueueError> {
+        let pool = Arc::new(Pool::new(Server::parse(url)?, clock));
         let channel = pool.run(Patience::None, |conn, _| {
             schema::check(conn)?;
             let row = conn.query("SELECT current_schema()::text", &[])?;
@@ -77,8 +79,8 @@ impl PgQueue {
 
     /// Reaches a database and gives the version of its tables, if they are
     /// [up to date](PgQueue::migrate).
-    pub fn version(url: &str) -> Result<i32, QueueError> {
-        Pool::new(Server::parse(url)?).run(Patience::None, |conn, _| schema::check(conn))
+    pub fn version(url: &str, clock: &Clock) -> Result<i32, QueueError> {
+        Pool::new(Server::parse(url)?, clock).run(Patience::None, |conn, _| schema::check(conn))
     }
 
     /// Makes the tables or brings them up to date, and gives the number of steps that it took. It

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_base::backoff::Backoff;
+use assay_base::clock::{Clock, Stopwatch};
 use jiff::Timestamp;
 use postgres::error::SqlState;
 use postgres::types::ToSql;
@@ -114,14 +115,16 @@ pub(super) struct Pool {
     idle: Mutex<Vec<Conn>>,
     /// Tells those who wait for the server that somebody reached it.
     reached: Condvar,
-    clock: Mutex<Option<(Timestamp, Instant)>>,
+    /// The time of the server at a moment, and the time since then.
+    server_time: Mutex<Option<(Timestamp, Stopwatch)>>,
+    clock: Clock,
 }
 
 impl Pool {
     /// A pool without connections.
-    pub(super) fn new(server: Server) -> Pool {
-        let (idle, reached, clock) = Default::default();
-        Pool { server, idle, reached, clock }
+    pub(super) fn new(server: Server, clock: &Clock) -> Pool {
+        let (idle, reached, server_time) = Default::default();
+        Pool { server, idle, reached, server_time, clock: clock.clone() }
     }
 
     /// Makes a connection that is not shared.
@@ -138,7 +141,7 @@ impl Pool {
         patience: Patience,
         mut act: impl FnMut(&mut Conn, Try) -> Result<T, Failure>,
     ) -> Result<T, QueueError> {
-        let since = Instant::now();
+        let since = Stopwatch::start();
         let mut retries = 0;
         let mut attempt = Try::First;
         loop {
@@ -198,16 +201,17 @@ impl Pool {
 
     /// Reads the server's clock as it is now, without asking.
     pub(super) fn now(&self) -> Moment {
-        let known = *self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = *self.server_time.lock().unwrap_or_else(PoisonError::into_inner);
         match known {
             Some((then, at)) => Moment(then.saturating_add(at.elapsed()).unwrap_or(then)),
-            None => crate::clock::now(),
+            None => Moment::now(&self.clock),
         }
     }
 
     /// Notes what the server's clock says.
     pub(super) fn set_clock(&self, now: Timestamp) {
-        *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, Instant::now()));
+        *self.server_time.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((now, Stopwatch::start()));
     }
 
     /// Gives a connection, and whether it was there before.
@@ -216,7 +220,7 @@ impl Pool {
             return Ok((conn, true));
         }
         tracing::debug!("connecting to PostgreSQL");
-        let started = Instant::now();
+        let started = Stopwatch::start();
         let mut client = self.server.connect()?;
         tracing::debug!(elapsed = ?started.elapsed(), "connected to PostgreSQL");
         let now = client.query_one("SELECT clock_timestamp()", &[])?;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use assay_base::clock::Clock;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{
     Addressed, Again, Claimed, Failure, Filter, Policy, Queue, QueueError, Settled, Settlement,
@@ -24,7 +25,7 @@ fn large() -> Policy {
 fn open(policy: Policy) -> (String, PgQueue) {
     let url = schema();
     assert_eq!(PgQueue::migrate(&url).unwrap(), 1);
-    let queue = PgQueue::open(&url, policy).unwrap();
+    let queue = PgQueue::open(&url, policy, &Clock::system()).unwrap();
     (url, queue)
 }
 
@@ -66,7 +67,7 @@ fn names(claimed: &[Claimed]) -> String {
 #[test]
 fn tables_are_made_once_however_many_make_them() {
     let url = schema();
-    let error = PgQueue::open(&url, large()).unwrap_err().to_string();
+    let error = PgQueue::open(&url, large(), &Clock::system()).unwrap_err().to_string();
     assert_eq!(
         error,
         "the queue's tables are not there; `assay queue migrate` brings them up to date"
@@ -76,7 +77,7 @@ fn tables_are_made_once_however_many_make_them() {
         all.into_iter().map(|one| one.join().unwrap()).sum()
     });
     assert_eq!(steps, 1);
-    PgQueue::open(&url, large()).unwrap();
+    PgQueue::open(&url, large(), &Clock::system()).unwrap();
 }
 
 #[test]
@@ -84,10 +85,10 @@ fn a_password_is_never_shown() {
     let (url, queue) = open(large());
     assert!(!format!("{queue:?}").contains("not-a-secret"));
     let wrong = url.replace("not-a-secret", "s3cret");
-    let error = PgQueue::open(&wrong, large()).unwrap_err();
+    let error = PgQueue::open(&wrong, large(), &Clock::system()).unwrap_err();
     assert!(!format!("{error:?} {error}").contains("s3cret"), "{error:?}");
     let away = "postgres://me:s3cret@127.0.0.1:1/none";
-    let error = PgQueue::open(away, large()).unwrap_err();
+    let error = PgQueue::open(away, large(), &Clock::system()).unwrap_err();
     assert!(matches!(error, QueueError::Unreachable { .. }), "{error:?}");
     assert!(!format!("{error:?} {error}").contains("s3cret"), "{error:?}");
 }
@@ -101,7 +102,8 @@ fn of_many_who_try_one_holds_a_task() {
     thread::scope(|scope| {
         for worker in 0..8 {
             // Some share a store, as threads do, and some have their own, as processes do.
-            let own = (worker % 2 == 0).then(|| PgQueue::open(&url, large()).unwrap());
+            let own =
+                (worker % 2 == 0).then(|| PgQueue::open(&url, large(), &Clock::system()).unwrap());
             let (queue, done) = (&queue, &done);
             scope.spawn(move || {
                 let queue = own.as_ref().unwrap_or(queue);
@@ -151,7 +153,7 @@ fn what_follows_comes_with_the_completion_or_not_at_all() {
 fn a_task_waits_for_others_however_they_are_pushed_and_completed() {
     const ROUNDS: usize = 60;
     let (url, queue) = open(large());
-    let other = PgQueue::open(&url, large()).unwrap();
+    let other = PgQueue::open(&url, large(), &Clock::system()).unwrap();
     for round in 0..ROUNDS {
         let (first, second) = (format!("a{round}"), format!("b{round}"));
         queue.push(vec![task(&first)]).unwrap();
@@ -212,7 +214,7 @@ fn a_queue_takes_exactly_what_it_has_room_for() {
         thread::scope(|scope| {
             for _ in 0..6 {
                 scope.spawn(|| {
-                    let queue = PgQueue::open(&url, policy.clone()).unwrap();
+                    let queue = PgQueue::open(&url, policy.clone(), &Clock::system()).unwrap();
                     while refused.load(Ordering::Relaxed) < 6 {
                         let number = next.fetch_add(1, Ordering::Relaxed);
                         match queue.push(vec![task(&format!("t{number}"))]) {
@@ -241,7 +243,7 @@ fn a_push_wakes_who_waits_and_so_does_a_pause() {
     let (url, queue) = open(large());
     let watch = queue.watch(&qa()).unwrap();
     assert_eq!(names(&claim(&queue, "qa-1", 1)), "");
-    let other = PgQueue::open(&url, large()).unwrap();
+    let other = PgQueue::open(&url, large(), &Clock::system()).unwrap();
     for round in 0..3 {
         other.push(vec![task(&format!("t{round}"))]).unwrap();
         assert!(watch.wait(MINUTE));
@@ -265,7 +267,7 @@ fn a_push_wakes_who_waits_and_so_does_a_pause() {
 #[test]
 fn a_name_is_one_agents_until_it_leaves() {
     let (url, queue) = open(large());
-    let other = PgQueue::open(&url, large()).unwrap();
+    let other = PgQueue::open(&url, large(), &Clock::system()).unwrap();
     let presence = queue.join(&agent("qa-1")).unwrap();
     let refused = other.join(&agent("qa-1")).err().unwrap().to_string();
     assert!(refused.starts_with("agent `qa-1` is running already (process "), "{refused}");
@@ -288,11 +290,11 @@ fn a_server_that_crashes_under_load_loses_nothing_and_doubles_nothing() {
     PgQueue::migrate(&url).unwrap();
     let done = Mutex::new(BTreeMap::new());
     let total = AtomicUsize::new(0);
-    let watcher = PgQueue::open(&url, large()).unwrap();
+    let watcher = PgQueue::open(&url, large(), &Clock::system()).unwrap();
     let watch = watcher.watch(&qa()).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| {
-            let queue = PgQueue::open(&url, large()).unwrap();
+            let queue = PgQueue::open(&url, large(), &Clock::system()).unwrap();
             for number in 0..TASKS / 2 {
                 let pair = vec![task(&format!("a{number}")), task(&format!("b{number}"))];
                 queue.push(pair).unwrap();
@@ -301,7 +303,7 @@ fn a_server_that_crashes_under_load_loses_nothing_and_doubles_nothing() {
         for worker in 0..WORKERS {
             let (url, done, total) = (&url, &done, &total);
             scope.spawn(move || {
-                let queue = PgQueue::open(url, large()).unwrap();
+                let queue = PgQueue::open(url, large(), &Clock::system()).unwrap();
                 while total.load(Ordering::Relaxed) < TASKS * 2 {
                     for one in claim(&queue, &format!("qa-{worker}"), 2) {
                         *done.lock().unwrap().entry(one.task.id.clone()).or_insert(0) += 1;

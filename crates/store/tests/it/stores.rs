@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{Policy, Queue};
@@ -32,7 +33,7 @@ impl Files {
 
 impl Store for Files {
     fn open(&self, policy: Policy) -> Box<dyn Queue> {
-        Box::new(FileQueue::open(&self.folder(), policy).unwrap())
+        Box::new(FileQueue::open(&self.folder(), policy, &Clock::system()).unwrap())
     }
 
     fn another(&self) -> Box<dyn Store> {
@@ -53,7 +54,7 @@ impl Postgres {
 
 impl Store for Postgres {
     fn open(&self, policy: Policy) -> Box<dyn Queue> {
-        Box::new(PgQueue::open(&self.0, policy).unwrap())
+        Box::new(PgQueue::open(&self.0, policy, &Clock::system()).unwrap())
     }
 
     fn another(&self) -> Box<dyn Store> {

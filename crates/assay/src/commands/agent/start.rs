@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
@@ -15,6 +15,7 @@ use assay_agents::shutdown;
 use assay_agents::supervisor::{Over, Post, Supervisor};
 use assay_agents::tail::Tail;
 use assay_agents::worker::{Ended, OnWait, Worker};
+use assay_base::clock::Deadline;
 use assay_base::shutdown::Shutdown;
 use assay_base::text::first_chars;
 use assay_engine::agent_work;
@@ -23,7 +24,6 @@ use assay_engine::notify::notifiers;
 use assay_engine::queues;
 use assay_rules::redact;
 use assay_sandbox::Command;
-use assay_store::clock;
 use assay_store::queue::Queue;
 use assay_store::task::AgentId;
 
@@ -31,7 +31,7 @@ use super::{Place, names, own_folder, workers};
 use crate::commands::print;
 use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
-use crate::process::{environment, state_of};
+use crate::process::{self, environment, state_of};
 
 /// The agent that `--replicas` is for where none is named.
 const USUAL: &str = "qa";
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
     if args.detach {
         return detach(args, &place.root, &state, &names, diagnostics);
     }
-    let about = Supervising { pid: std::process::id(), since: clock::now(), agents: names };
+    let about = Supervising { pid: std::process::id(), since: process::now(), agents: names };
     let _seat = Seat::take(&state, &about)?;
     let folder = log::folder(&place.root);
     log::put_aside(&folder).context("the logs cannot be used")?;
@@ -171,7 +171,7 @@ fn posts(
 }
 
 fn open_log(folder: &Path, agent: &str, json: bool, echo: bool) -> anyhow::Result<Log> {
-    let log = Log::open(folder, agent, form(json));
+    let log = Log::open(folder, agent, form(json), process::clock());
     let log = log.with_context(|| format!("the logs in `{}` cannot be used", folder.display()))?;
     Ok(if echo { log.echoing(io::stderr()) } else { log })
 }
@@ -185,7 +185,7 @@ fn detach(
     diagnostics: &Diagnostics,
 ) -> anyhow::Result<Exit> {
     // Whoever has the seat is told here, where somebody reads it.
-    let about = Supervising { pid: std::process::id(), since: clock::now(), agents: Vec::new() };
+    let about = Supervising { pid: std::process::id(), since: process::now(), agents: Vec::new() };
     drop(Seat::take(state, &about)?);
     let folder = log::folder(root);
     fs::create_dir_all(&folder)?;
@@ -205,9 +205,9 @@ fn detach(
     let tail = Tail::new(&folder)?;
     let pid = command.detach(&output)?;
     let logs: Vec<PathBuf> = names.iter().map(|name| folder.join(format!("{name}.log"))).collect();
-    let until = Instant::now() + LONGEST_START;
+    let until = Deadline::after(LONGEST_START);
     while Seat::holder(state).is_none() || !logs.iter().all(|log| log.exists()) {
-        if Instant::now() >= until || !assay_sandbox::is_running(pid) {
+        if until.has_passed() || !assay_sandbox::is_running(pid) {
             bail!("the agents did not start; `logs/output.log` says why");
         }
         tail.wait(A_MOMENT);
@@ -228,7 +228,7 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
         bail!("there is no agent `{}`; there are: {}", args.id, names(&settings.roster));
     };
     let (name, agent_id) = (args.name.clone(), agent.id.clone());
-    let (pid, since) = (std::process::id(), clock::now());
+    let (pid, since) = (std::process::id(), process::now());
     let about = Working { name, agent: agent_id, pid, since, waits_because: None };
     let seat = Seat::take_to_work(&own_folder(root)?, &about)?;
     let on_wait = noted_in(seat, about);
@@ -248,6 +248,7 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
         announce: notifiers(root, &settings, &log)?,
         log,
         on_wait,
+        clock: process::clock().clone(),
         shutdown,
         lease: settings.configuration.safeguards.lease(),
         grace: Duration::from_secs(settings.configuration.task.stop_grace),

@@ -9,7 +9,6 @@ use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
 use assay_engine::wording::count;
 use assay_findings::write::plain;
-use assay_store::clock;
 use assay_store::queue::{AgentState, Count, Queue, QueueError, Seen, Watch};
 use assay_store::task::Moment;
 use serde::Serialize;
@@ -17,7 +16,7 @@ use serde::Serialize;
 use crate::commands::{print, print_json};
 use crate::exit::Exit;
 use crate::output;
-use crate::process::environment;
+use crate::process::{self, environment};
 use crate::terminal::{Room, table};
 
 /// How often the table is drawn anew where nothing is heard.
@@ -112,7 +111,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let status = source.read()?;
     match args.once {
-        true => print(&draw(&status, clock::now(), Room::on_stdout()))?,
+        true => print(&draw(&status, process::now(), Room::on_stdout()))?,
         false => print_json(&status)?,
     }
     Ok(match status.told {
@@ -126,7 +125,7 @@ fn show_live(mut source: Source) -> anyhow::Result<Exit> {
     let watch = source.watch();
     while output::is_open() {
         // From the top of an empty screen.
-        let table = draw(&status, clock::now(), Room::on_stdout());
+        let table = draw(&status, process::now(), Room::on_stdout());
         print(&format!("\x1b[H\x1b[2J{table}\nCtrl-C to leave\n"))?;
         output::flush();
         watch.wait(EVERY);

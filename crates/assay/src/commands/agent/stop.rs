@@ -2,10 +2,11 @@
 //! away.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use assay_agents::seat::{Seat, Working};
+use assay_base::clock::Deadline;
 use assay_engine::config::Configuration;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
@@ -83,9 +84,9 @@ fn stop_some(root: &Path, state: &Path, ids: &[AgentId]) -> anyhow::Result<Exit>
             asked.push(worker);
         }
     }
-    let until = Instant::now() + grace(root);
+    let until = Deadline::after(grace(root));
     for worker in asked {
-        let left = until.saturating_duration_since(Instant::now());
+        let left = until.left();
         if !Seat::wait_until_gone(state, &worker.name, left) {
             bail!("{} has not stopped yet", worker.name);
         }

@@ -13,9 +13,8 @@ use assay_engine::wording::count;
 
 use super::run::write_file;
 use super::{note, print};
-use crate::commands::today;
 use crate::exit::Exit;
-use crate::process::state_of;
+use crate::process::{self, state_of};
 
 /// The repository, and where the set goes.
 #[derive(clap::Args)]
@@ -107,7 +106,7 @@ pub(super) fn run(args: &MineArgs) -> anyhow::Result<Exit> {
 /// Reads the findings of the ledger that are decided. A ledger that cannot be used is an error only if
 /// the user asked for its findings.
 fn ledger_findings(root: &Path, is_asked_for: bool) -> anyhow::Result<Vec<Claim>> {
-    let today = today().map(String::from).unwrap_or_default();
+    let today = process::today().map(String::from).unwrap_or_default();
     match decided_findings(&state_of(root), &today) {
         Err(error) if !is_asked_for => {
             note(&format!("the ledger is not used: {error:#}"));

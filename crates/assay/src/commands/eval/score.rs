@@ -17,9 +17,8 @@ use assay_eval::report::{ReviewerResults, evaluate};
 use assay_eval::set::Case;
 
 use super::{ScoringArgs, name_of, note, read_set};
-use crate::commands::today;
 use crate::exit::Exit;
-use crate::process::environment;
+use crate::process::{self, environment};
 
 /// The outputs to score, and the rule.
 #[derive(clap::Args)]
@@ -102,7 +101,7 @@ fn judged_rule(
 fn open_judge(args: &ScoreArgs, model: &str) -> anyhow::Result<PairJudge> {
     let root = assay_change::root(&args.folder).unwrap_or_else(|_| args.folder.clone());
     let models = Settings::on_disk(environment(), &root)?.models;
-    let today = today().map(String::from).unwrap_or_default();
+    let today = process::today().map(String::from).unwrap_or_default();
     let request = ModelRequest::with_model(Some(model));
     let line = Line::new(&request, &models, &root, Keeping::Nothing, &today)?;
     PairJudge::open(&models, model, &line)

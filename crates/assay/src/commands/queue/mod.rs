@@ -7,9 +7,10 @@ mod view;
 mod watch;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_base::backoff::Backoff;
+use assay_base::clock::Stopwatch;
 use assay_base::shutdown::Shutdown;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
@@ -123,7 +124,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
 fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result<Box<dyn Queue>> {
     // A signal ends the process while it waits.
     let never = Shutdown::default();
-    let since = Instant::now();
+    let since = Stopwatch::start();
     let mut retries = 0;
     loop {
         let delay = BACKOFF.delay(retries);

@@ -5,7 +5,6 @@ use assay_engine::config::agents::AgentSettings;
 use assay_engine::config::service::A_MOMENT;
 use assay_engine::queues;
 use assay_services::github::PullState;
-use assay_store::clock;
 use assay_store::interval::Interval;
 use assay_store::pulls::RepositoryName;
 use assay_store::queue::{Addressed, Queue, QueueError};
@@ -15,6 +14,7 @@ use serde_json::{Map, Value, json};
 use super::super::{print, print_json, read_file, read_stdin};
 use super::queue_name;
 use crate::exit::Exit;
+use crate::process;
 
 /// What is to be done, and by whom.
 #[derive(clap::Args)]
@@ -158,7 +158,7 @@ fn for_pull(
     if found.state == PullState::Closed {
         bail!("{repository}#{number} is closed; there is nothing left to review");
     }
-    let mut new = found.pull(&repository).review(&queue, user, clock::now());
+    let mut new = found.pull(&repository).review(&queue, user, process::now());
     let task = &mut new.task;
     task.title = args.title.unwrap_or_else(|| std::mem::take(&mut task.title));
     if !args.description.is_empty() {
@@ -174,8 +174,8 @@ fn for_pull(
 fn from_options(args: Args, user: &str) -> anyhow::Result<Addressed> {
     let queue = args.queue.context("a task needs `--queue`, such as `--queue qa`")?;
     let kind = args.kind.context("a task needs `--type`, such as `--type review`")?;
-    let id = args.id.map_or_else(|| TaskId::fresh(&kind, queue.as_str(), clock::now()), Ok)?;
-    let mut task = Task::new(id, kind, args.title.unwrap_or_default(), clock::now());
+    let id = args.id.map_or_else(|| TaskId::fresh(&kind, queue.as_str(), process::now()), Ok)?;
+    let mut task = Task::new(id, kind, args.title.unwrap_or_default(), process::now());
     task.description = args.description;
     task.priority = Priority::try_from(args.priority)?;
     task.depends_on = args.depends_on;
@@ -207,7 +207,7 @@ fn from_json(file: &str, queue: Option<&QueueName>, user: &str) -> anyhow::Resul
     }
     let read = |(number, mut value): (usize, Value)| {
         if let Value::Object(fields) = &mut value {
-            fields.entry("created_at").or_insert_with(|| json!(clock::now()));
+            fields.entry("created_at").or_insert_with(|| json!(process::now()));
             fields.entry("created_by").or_insert_with(|| json!(user));
             if let Some(queue) = queue {
                 // Whoever the file names, the task goes to this queue.

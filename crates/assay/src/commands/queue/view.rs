@@ -3,7 +3,6 @@
 use assay_engine::queues::{self, NoTasks};
 use assay_engine::wording::count;
 use assay_findings::write::plain;
-use assay_store::clock;
 use assay_store::queue::{Filter, Listed, Queue, Standing};
 use assay_store::task::{Moment, QueueName, Status, Task, TaskId};
 use serde_json::{Value, json};
@@ -11,6 +10,7 @@ use serde_json::{Value, json};
 use super::super::{print, print_json};
 use super::{queue_name, status};
 use crate::exit::Exit;
+use crate::process;
 use crate::terminal::{Room, table};
 
 /// So many tasks are listed unless more are asked for.
@@ -143,7 +143,7 @@ fn in_short(standing: &Standing, task: &Task) -> String {
 
 /// Returns the moment of a task that is for later.
 fn for_later(task: &Task) -> Option<Moment> {
-    task.run_at.filter(|at| *at > clock::now())
+    task.run_at.filter(|at| *at > process::now())
 }
 
 /// Where a task stands, in full.

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use assay_engine::queues;
 use assay_findings::write::plain;
-use assay_store::clock;
 use assay_store::queue::{Filter, Queue, Watch};
 use assay_store::task::{QueueName, Status};
 use serde_json::json;
@@ -15,6 +14,7 @@ use super::super::print;
 use super::queue_name;
 use crate::exit::Exit;
 use crate::output;
+use crate::process;
 
 /// How often is looked whatever is heard: for queues that are new.
 const SAFETY_NET: Duration = Duration::from_secs(5);
@@ -118,7 +118,7 @@ fn tell(args: &Args, id: &str, from: Option<&Sight>, to: Option<&Sight>) -> anyh
         return Ok(());
     };
     let word = |sight: Option<&Sight>| sight.map_or("gone", |sight| sight.status.as_str());
-    let now = clock::now();
+    let now = process::now();
     if args.json {
         let by = to.and_then(|sight| sight.by.as_ref());
         return print(&format!(

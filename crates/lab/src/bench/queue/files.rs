@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use assay_store::clock;
+use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
 use assay_store::queue::{Addressed, Lease, Policy, Queue, Settlement, Tenure};
 use assay_store::task::{Moment, Task};
@@ -70,7 +70,7 @@ fn measure(size: usize) -> anyhow::Result<Taken> {
     let folder = fresh(&format!("bench/queue/files-{size}"))?;
     drop_in(&folder, size)?;
     let policy = Policy { max_queue_size: usize::MAX, ..Policy::default() };
-    let queue = FileQueue::open(&folder, policy)?;
+    let queue = FileQueue::open(&folder, policy, &Clock::system())?;
     let (qa, agent) = ("qa".parse()?, "bench".parse()?);
     // The first to look takes all of them in.
     ensure!(queue.claim(&qa, &agent, LEASE, 1)?.len() == 1, "nothing was dropped in");
@@ -114,7 +114,7 @@ fn drop_in(folder: &Path, size: usize) -> anyhow::Result<()> {
 fn task(id: &str) -> Addressed {
     let id = id.parse().expect("it is a name");
     let kind = "review".parse().expect("it is a name");
-    let now: Moment = clock::now();
+    let now: Moment = Moment::now(&Clock::system());
     let task = Task::new(id, kind, "Review a change", now);
     Addressed { queue: "qa".parse().expect("it is a name"), task }
 }
@@ -166,7 +166,7 @@ fn count_syncs() -> anyhow::Result<f64> {
 
 /// Does whole tasks one after the other: what is counted.
 pub(crate) fn whole_tasks(place: &Path, tasks: usize) -> anyhow::Result<bool> {
-    let queue = FileQueue::open(place, Policy::default())?;
+    let queue = FileQueue::open(place, Policy::default(), &Clock::system())?;
     let (qa, agent) = ("qa".parse()?, "bench".parse()?);
     for number in 0..tasks {
         queue.push(vec![task(&format!("t{number}"))])?;

@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use assay_store::clock;
+use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
 use assay_store::queue::{Addressed, Policy, Queue};
-use assay_store::task::Task;
+use assay_store::task::{Moment, Task};
 use assay_testenv::workspace::target_folder;
 use serde_json::Value;
 
@@ -121,9 +121,11 @@ fn start_once(binary: &Path, root: &Path) -> anyhow::Result<Duration> {
 /// Gives a task to the idle agent, and says how long it took until it began.
 fn pick_up(root: &Path, number: usize) -> anyhow::Result<Duration> {
     wait_until(|| Ok(state(root)?.as_deref() == Some("idle")))?;
-    let queue = FileQueue::open(&root.join(".agent-communication"), Policy::default())?;
-    let id = format!("task-{number}-{}", clock::now().0.as_millisecond());
-    let mut task = Task::new(id.parse()?, "review".parse()?, "Review a commit", clock::now());
+    let queue =
+        FileQueue::open(&root.join(".agent-communication"), Policy::default(), &Clock::system())?;
+    let id = format!("task-{number}-{}", Moment::now(&Clock::system()).0.as_millisecond());
+    let mut task =
+        Task::new(id.parse()?, "review".parse()?, "Review a commit", Moment::now(&Clock::system()));
     task.context.insert("commit".to_owned(), Value::from("HEAD"));
     let lock = root.join(format!(".agent-communication/locks/{id}.lock"));
     let completed = root.join(format!(".agent-communication/completed/qa/{id}.json"));

@@ -11,6 +11,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use assay_base::clock::Clock;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{Addressed, Policy, Queue, Settlement, Tenure};
 use assay_store::task::{AgentId, Moment, QueueName, Task};
@@ -195,7 +196,7 @@ fn queue_name() -> QueueName {
 fn open(url: &str) -> anyhow::Result<PgQueue> {
     PgQueue::migrate(url)?;
     let policy = Policy { max_queue_size: 10_000_000, ..Policy::default() };
-    Ok(PgQueue::open(url, policy)?)
+    Ok(PgQueue::open(url, policy, &Clock::system())?)
 }
 
 fn task(number: usize, created: Moment) -> anyhow::Result<Addressed> {
@@ -276,7 +277,8 @@ fn theirs(server: &PrivatePostgres, peer: &Peer, mode: Mode) -> anyhow::Result<T
 /// Times how long it takes from a push until an agent that waits has the task.
 fn wake(server: &PrivatePostgres) -> anyhow::Result<Vec<Row>> {
     let url = server.database("assay_wake")?;
-    let (waiting, pushing) = (open(&url)?, PgQueue::open(&url, Policy::default())?);
+    let (waiting, pushing) =
+        (open(&url)?, PgQueue::open(&url, Policy::default(), &Clock::system())?);
     let watch = waiting.watch(&queue_name())?;
     let agent: AgentId = "qa-1".parse()?;
     let created: Moment = "2026-02-03T10:00:00.000Z".parse()?;

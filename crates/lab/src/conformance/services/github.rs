@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
+use assay_base::clock::Clock;
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::github::{GitHub, Pace};
 use assay_services::http::Patience;
@@ -53,7 +54,7 @@ impl Stage {
         let prism = Prism::start(description, &served.url())?;
         let source = KeySource::Variable { name: "TOKEN".to_owned(), value: Some(Key::new(TOKEN)) };
         let pace = Pace::kept_in(target_folder("conformance/services/github")?);
-        let patience = Patience::new(std::time::Duration::from_secs(60), |_| {});
+        let patience = Patience::new(&Clock::system(), std::time::Duration::from_secs(60), |_| {});
         let url = prism.url().parse().context("a port of this machine is an address")?;
         let client = GitHub::new(&url, Keys::new(source), pace, Arc::new(patience));
         let repository = REPO.parse()?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use assay_base::clock::Clock;
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::http::{Api, Authorization, Call, Patience, Wire};
 use assay_services::jira::{Child, Draft, FieldValue, Flavour, Jira, NewTicket};
@@ -60,7 +61,7 @@ fn keys() -> Arc<Keys> {
 
 fn wire(url: &str) -> anyhow::Result<(Arc<Wire>, Arc<Patience>)> {
     let wire = Wire::new(url.parse()?, Duration::from_secs(30));
-    Ok((Arc::new(wire), Arc::new(Patience::new(Duration::ZERO, |_| ()))))
+    Ok((Arc::new(wire), Arc::new(Patience::new(&Clock::system(), Duration::ZERO, |_| ()))))
 }
 
 fn through_prism(fake: &FakeJira, description: &Path) -> Outcome {

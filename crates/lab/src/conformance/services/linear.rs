@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
+use assay_base::clock::Clock;
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::http::{Patience, Wire};
 use assay_services::linear::{Id, Linear, OPERATIONS};
@@ -39,7 +40,7 @@ fn requests() -> anyhow::Result<Vec<serde_json::Value>> {
     let wire = Wire::new(fake.serve().url().parse()?, Duration::from_secs(30));
     let value = Some(Key::new(KEY));
     let keys = Keys::new(KeySource::Variable { name: "KEY".to_owned(), value });
-    let clock = Patience::new(Duration::ZERO, |_| ());
+    let clock = Patience::new(&Clock::system(), Duration::ZERO, |_| ());
     let linear = Linear::new(Arc::new(wire), Arc::new(keys), TEAM_KEY, Arc::new(clock));
     let issue = linear.issue_for(&Id::of([1; 16]), "001-login", "A spec")?;
     linear.issue(&issue.identifier)?;

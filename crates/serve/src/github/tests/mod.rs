@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::github::Pace;
-use assay_services::http::{Clock, NotWaited};
+use assay_services::http::{NotWaited, ServiceClock};
 use assay_testkit::github::{self as fake, Access, Fault, NewPull, When, sha};
 use assay_testkit::jira::FakeJira;
 use expect_test::{Expect, expect};
@@ -38,7 +38,7 @@ struct Stage {
 /// The clock of the fake, which goes on when somebody waits.
 struct Stopped(Arc<fake::Clock>);
 
-impl Clock for Stopped {
+impl ServiceClock for Stopped {
     fn now(&self) -> Duration {
         self.0.now()
     }

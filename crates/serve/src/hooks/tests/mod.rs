@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use assay_base::clock::Clock;
 use assay_base::shutdown::Shutdown;
 use assay_store::files::FileQueue;
 use assay_store::queue::{Filter, Policy, Queue, Settlement, Tenure};
@@ -114,6 +115,7 @@ impl Served {
             },
             pulls: Some(clients::github(&at.url(), TOKEN, folder.path())),
             tickets: Some(clients::jira(&jira)),
+            clock: Clock::system(),
             log: Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned())),
         };
         change(&mut setup);
@@ -190,7 +192,7 @@ impl Drop for Served {
 
 fn queue_with_room_for(most: usize, folder: &TempDir) -> FileQueue {
     let policy = Policy { max_queue_size: most, ..Policy::default() };
-    FileQueue::open(&folder.path().join("queue"), policy).unwrap()
+    FileQueue::open(&folder.path().join("queue"), policy, &Clock::system()).unwrap()
 }
 
 /// An answer in a line: the status, and what is said.

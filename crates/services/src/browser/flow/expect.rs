@@ -1,13 +1,13 @@
 //! What has to hold of a page, now or soon.
 
 use std::error::Error;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_base::clock::Deadline;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::browser::element::{Sight, Wanted};
-use crate::browser::page::after;
 use crate::browser::untrusted::short;
 use crate::browser::{Page, PageError, scripts};
 
@@ -49,9 +49,9 @@ impl Page {
         time: Duration,
         enough: impl Fn(&Readable) -> bool,
     ) -> Result<Readable, PageError> {
-        let end = after(time);
+        let end = Deadline::after(time);
         loop {
-            let is_last = Instant::now() >= end;
+            let is_last = end.has_passed();
             let ask = self.ask("to a look at its text");
             let readable: Readable = self.look_at(scripts::TEXT, &json!({ "text": text }), ask)?;
             if enough(&readable) || is_last {

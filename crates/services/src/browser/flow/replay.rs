@@ -1,8 +1,8 @@
 //! A flow, done again: [`replay`], step by step, and what came of it.
 
 use std::path::Path;
-use std::time::Instant;
 
+use assay_base::clock::Stopwatch;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -160,7 +160,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn outcome(&self, part: Part<'_>) -> StepOutcome {
-        let began = Instant::now();
+        let began = Stopwatch::start();
         let done = match part {
             Part::Start(start) => self.start(start),
             Part::Step(step) => self.step(step),

@@ -19,7 +19,7 @@ use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::github::{GitHub, Pace};
-use assay_services::http::{Clock, Lost, NotWaited, Request, Response, Transport};
+use assay_services::http::{Lost, NotWaited, Request, Response, ServiceClock, Transport};
 use assay_store::pulls::RepositoryName;
 use assay_testkit::github::{self as fake, Access, NewPull, sha};
 use assay_testkit::web::{Answer, Asked};
@@ -120,7 +120,7 @@ struct Virtual {
     most: Duration,
 }
 
-impl Clock for Virtual {
+impl ServiceClock for Virtual {
     fn now(&self) -> Duration {
         self.clock.now()
     }

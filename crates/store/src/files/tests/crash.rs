@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 
+use assay_base::clock::Clock;
+
 use super::{Place, claim, done, policy, qa, task};
 use crate::disk::fault::{self, Fault};
 use crate::files::FileQueue;
@@ -152,7 +154,8 @@ fn die(role: &str) {
     let mut words = role.splitn(3, ' ');
     let operation = words.next().unwrap();
     let number = words.next().unwrap().parse().unwrap();
-    let queue = FileQueue::open(words.next().unwrap().as_ref(), policy()).unwrap();
+    let queue =
+        FileQueue::open(words.next().unwrap().as_ref(), policy(), &Clock::system()).unwrap();
     let presence = queue.join(&"somebody".parse().unwrap()).unwrap();
     fault::at(number, Fault::Die);
     let done = catch_unwind(AssertUnwindSafe(|| operate(&queue, operation)));

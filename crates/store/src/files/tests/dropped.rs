@@ -3,11 +3,11 @@
 use std::fs;
 use std::time::Duration;
 
+use assay_base::clock::Clock;
 use expect_test::expect;
 use serde_json::json;
 
 use super::{LONG, Place, claim, claimed, done, make_old, policy, qa, task, written};
-use crate::clock;
 use crate::files::FileQueue;
 use crate::queue::{Filter, Queue, QueueError, Standing, Tenure};
 use crate::task::Status;
@@ -216,7 +216,7 @@ fn a_task_in_progress_without_a_lock_is_left_to_an_agent_that_lives() {
 #[test]
 fn a_failure_on_the_wall_clock_rests_and_never_for_ever() {
     let ago = |seconds: i64| {
-        let then = clock::now().0 - jiff::SignedDuration::from_secs(seconds);
+        let then = Clock::system().now() - jiff::SignedDuration::from_secs(seconds);
         crate::task::Moment(then).to_string()
     };
     let cases = [
@@ -232,7 +232,7 @@ fn a_failure_on_the_wall_clock_rests_and_never_for_ever() {
         let policy = crate::queue::Policy { initial_backoff: Duration::from_secs(30), ..policy() };
         let failed = json!({ "retry_count": retries, "last_failed_at": ago(seconds) });
         place.drop_in("queues/qa/r.json", &written("r", failed));
-        let queue = super::FileQueue::open(place.0.path(), policy).unwrap();
+        let queue = super::FileQueue::open(place.0.path(), policy, &Clock::system()).unwrap();
         assert_eq!(claimed(&queue).as_deref(), expected, "{retries} retries, {seconds} s ago");
     }
 }

@@ -2,18 +2,19 @@
 
 mod crash;
 mod dropped;
+mod time;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use assay_base::clock::Clock;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::FileQueue;
-use crate::clock;
 use crate::queue::{Addressed, Claimed, Policy, Queue, Settlement, Tenure};
-use crate::task::{QueueName, Task};
+use crate::task::{Moment, QueueName, Task};
 
 const LONG: Duration = Duration::from_secs(3_600);
 
@@ -26,7 +27,7 @@ impl Place {
     }
 
     fn open(&self) -> FileQueue {
-        FileQueue::open(self.0.path(), policy()).unwrap()
+        FileQueue::open(self.0.path(), policy(), &Clock::system()).unwrap()
     }
 
     fn path(&self, inside: &str) -> PathBuf {
@@ -70,7 +71,12 @@ fn qa() -> QueueName {
 }
 
 fn task(id: &str) -> Addressed {
-    let task = Task::new(id.parse().unwrap(), "review".parse().unwrap(), id, clock::now());
+    let task = Task::new(
+        id.parse().unwrap(),
+        "review".parse().unwrap(),
+        id,
+        Moment::now(&Clock::system()),
+    );
     Addressed { queue: qa(), task }
 }
 

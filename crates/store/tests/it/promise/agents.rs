@@ -1,7 +1,8 @@
 //! Agents that come, wait, pause and go.
 
+use assay_base::clock::Clock;
 use assay_store::queue::{AgentState, Heartbeat, QueueError, Tenure, Who};
-use assay_store::task::AgentId;
+use assay_store::task::{AgentId, Moment};
 
 use super::{LONG, claim, qa};
 use crate::script::{done, policy, task};
@@ -95,7 +96,7 @@ fn signs_of_life_are_seen(store: &dyn Store) {
 }
 
 fn heartbeat(agent: &str) -> Heartbeat {
-    let now = assay_store::clock::now();
+    let now = Moment::now(&Clock::system());
     Heartbeat {
         agent: agent.parse().unwrap(),
         queue: qa(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use assay_base::clock::Clock;
 use assay_store::queue::{Filter, Policy, Settled, Standing};
 use assay_store::task::{Moment, Status};
 use expect_test::expect;
@@ -166,7 +167,7 @@ fn a_task_that_blocks_another_comes_before_it(store: &dyn Store) {
 fn a_task_for_later_is_not_claimed_before(store: &dyn Store) {
     let queue = store.open(Policy::default());
     let (mut later, mut due) = (task("later"), task("due"));
-    let now = jiff::Timestamp::now();
+    let now = Clock::system().now();
     later.task.run_at = Some(Moment(now + jiff::SignedDuration::from_hours(1)));
     due.task.run_at = Some(Moment(now - jiff::SignedDuration::from_hours(1)));
     queue.push(vec![later, due]).unwrap();
@@ -193,7 +194,7 @@ fn a_task_that_repeats_comes_again_once_it_is_over(store: &dyn Store) {
     let next = &listed[0].task;
     assert!(next.id.as_str().starts_with("nightly-"), "{}", next.id);
     assert!(next.id.as_str().ends_with("T020000Z"), "{}", next.id);
-    assert!(next.run_at.unwrap().0 > jiff::Timestamp::now());
+    assert!(next.run_at.unwrap().0 > Clock::system().now());
     assert_eq!(next.repeat_every.unwrap().to_string(), "1d");
     assert!(claim(&*queue, "qa-1").is_none(), "it is for later");
     queue.cancel(&next.id, "me").unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_store::clock;
+use assay_base::clock::Clock;
 use assay_store::queue::{Addressed, Policy};
 use assay_store::task::Moment;
 use expect_test::expect;
@@ -144,7 +144,7 @@ fn a_failed_task_rests_before_it_is_tried_again(store: &dyn Store) {
 fn a_task_whose_agent_dies_does_not_rest_for_an_earlier_failure(store: &dyn Store) {
     let Addressed { queue, mut task } = task("a");
     // It rested its 30 seconds; after two failures it would have to rest for 60.
-    let failed = Moment(clock::now().0 - Duration::from_secs(45));
+    let failed = Moment(Moment::now(&Clock::system()).0 - Duration::from_secs(45));
     (task.retry_count, task.last_failed_at) = (1, Some(failed));
     store.open(policy()).restore(vec![Addressed { queue, task }]).unwrap();
     check(
