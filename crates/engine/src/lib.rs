@@ -40,5 +40,6 @@ pub mod review_progress;
 pub mod review_session;
 pub mod safe_fixes;
 pub mod throwaway;
+mod ticket_update;
 pub mod unknown;
 pub mod wording;

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_agents::change_event::ChangeEvent;
 use assay_agents::config::roster::AgentConfig;
 use assay_agents::log::{Level, Log, TaskLog};
 use assay_agents::news::{Announce, Announcers, InTheLog, Word};
@@ -24,6 +23,7 @@ use crate::config::agents::AgentSettings;
 use crate::config::jira::StoredJira;
 use crate::config::service::A_MOMENT;
 use crate::publish;
+use crate::ticket_update::{TicketEvent, TicketUpdate};
 
 /// The longest title of a pull request.
 const TITLE: usize = 200;
@@ -87,38 +87,14 @@ impl ByMail {
         let permit = word.agent.permit();
         permit.check(Deed::WriteInJira).ok()?;
         let names = self.jira.names(Some(word.agent));
-        let reviewed = |summary: &str| {
-            word.review.map_or_else(|| summary.to_owned(), |review| review.ticket.clone())
-        };
-        let (what, text, to) = match word.news {
-            ChangeEvent::ReadyForReview { branch, pull } => {
-                let text = match pull {
-                    Some(pull) if pulls::named_in(&word.task.context).is_some() => {
-                        format!("More was pushed to the pull request: {}", pull.url)
-                    }
-                    Some(pull) => format!("Pull request created: {}", pull.url),
-                    None => format!("`{branch}` is ready to be reviewed"),
-                };
-                ("code-review", text, Some(names.code_review))
-            }
-            ChangeEvent::Approved { summary } => {
-                ("approved", reviewed(summary), Some(names.approved))
-            }
-            ChangeEvent::NothingToReview { summary } => {
-                ("nothing-to-review", reviewed(summary), None)
-            }
-            ChangeEvent::ChangesRequested { summary } => {
-                ("changes-requested", reviewed(summary), Some(names.changes_requested))
-            }
-            ChangeEvent::Escalated { reason } => {
-                ("escalated", format!("A person has to decide: {reason}"), None)
-            }
-        };
+        let had_pull = pulls::named_in(&word.task.context).is_some();
+        let event = TicketEvent::Change { event: word.news, review: word.review, had_pull };
+        let TicketUpdate { kind, text, transition } = event.update(names);
         Some(TicketWord {
             key,
-            marker: format!("{}-{what}", word.task.id),
-            text: redact(&text).into_owned(),
-            transition: to.filter(|name| permit.check_transition(name).is_ok()),
+            marker: format!("{}-{kind}", word.task.id),
+            text,
+            transition: transition.filter(|name| permit.check_transition(name).is_ok()),
         })
     }
 

@@ -33,6 +33,9 @@ const LONGEST: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Digits of a hash in the name of a letter.
 const HASH_DIGITS: usize = 32;
 
+/// The start of the names of addressees that are tickets.
+const TICKET: &str = "ticket-";
+
 const GITHUB: &str = "GitHub";
 const JIRA: &str = "JIRA";
 
@@ -97,9 +100,7 @@ impl Letter {
                 let own = format!("review-{}{}", draft.head(), against.unwrap_or_default());
                 (name(&to.to_ascii_lowercase()), name(&own))
             }
-            Letter::Ticket(TicketWord { key, marker, .. }) => {
-                (name(&format!("ticket-{key}")), name(marker))
-            }
+            Letter::Ticket(TicketWord { key, marker, .. }) => (ticket_addressee(key), name(marker)),
         }
     }
 
@@ -110,6 +111,11 @@ impl Letter {
             Letter::Ticket(_) => JIRA,
         }
     }
+}
+
+/// Returns the addressee of messages to a ticket.
+fn ticket_addressee(key: &TicketKey) -> TaskId {
+    name(&format!("{TICKET}{key}"))
 }
 
 /// Makes a name of a text, whatever it is.
@@ -157,11 +163,39 @@ impl Mail {
     /// has to wait holds up only those to the same addressee, unless its service is out: that one is
     /// not asked again this time. Whoever delivers to somebody just now takes what we have as well.
     pub fn deliver(&self, now: Moment, told: &dyn Fn(&Delivery)) -> Result<(), DiskError> {
+        self.deliver_where(&|_| true, now, told)
+    }
+
+    /// Delivers the messages to tickets as [`Mail::deliver`] does, and no others.
+    pub fn deliver_ticket_updates(
+        &self,
+        now: Moment,
+        told: &dyn Fn(&Delivery),
+    ) -> Result<(), DiskError> {
+        self.deliver_where(&|to| to.as_str().starts_with(TICKET), now, told)
+    }
+
+    /// Returns the messages to a ticket that wait, the first first; none while another process
+    /// delivers them.
+    pub fn waiting_ticket_updates(
+        &self,
+        key: &TicketKey,
+    ) -> Result<Vec<outbox::Letter>, DiskError> {
+        let held = self.outbox.try_hold(&ticket_addressee(key))?;
+        held.map_or_else(|| Ok(Vec::new()), |held| held.letters())
+    }
+
+    fn deliver_where(
+        &self,
+        is_wanted: &dyn Fn(&TaskId) -> bool,
+        now: Moment,
+        told: &dyn Fn(&Delivery),
+    ) -> Result<(), DiskError> {
         let (mut seen, mut out) = (BTreeSet::new(), BTreeSet::new());
         loop {
             // What stands may have others told, who were not there before.
             let mut new = self.outbox.addressees()?;
-            new.retain(|to| seen.insert(to.clone()));
+            new.retain(|to| is_wanted(to) && seen.insert(to.clone()));
             if new.is_empty() {
                 return Ok(());
             }

@@ -10,6 +10,7 @@ mod signing;
 mod silent;
 #[cfg(test)]
 mod tests;
+mod ticket;
 mod tracking;
 
 use std::path::Path;
@@ -63,6 +64,13 @@ pub struct Asked<'a> {
     pub models: &'a ModelRequest,
     /// For whom it is run, where that is not whoever is at the terminal.
     pub host: Option<Host<'a>>,
+}
+
+impl<'a> Asked<'a> {
+    /// Returns the repository that keeps answers, expenses and messages of the loop.
+    fn home(&self, place: &'a Place) -> &'a Path {
+        self.host.map_or(place.root.as_path(), |host| host.root)
+    }
 }
 
 /// A person's word: for the whole tree, or for single issues of it.
@@ -142,6 +150,7 @@ pub fn validate(
                 let told = Told { spec: &place.spec, standing: &standing };
                 told.write(&place.root, None).map_err(broken)?;
             }
+            tracking::send_kept(place, asked.home(place), standing.base.as_deref(), warn);
             return Ok((came_to, standing));
         }
         TakenUp::GoesOn { begin, base } => (begin, base),
@@ -238,7 +247,7 @@ impl Work<'_> {
             settings.models.for_review(request.only())?;
         }
         let request = request.at_most(asked.host.map(|host| host.seconds));
-        let purse = asked.host.map_or(place.root.as_path(), |host| host.root);
+        let purse = asked.home(place);
         let line = match request.are_wanted(&settings) {
             true => Some(Line::open(&request, &settings.models, purse)?),
             false => None,
@@ -272,7 +281,7 @@ impl Work<'_> {
                  rebase this branch onto it",
             );
         }
-        let tracking = Tracking::of(place, &settings, self.listener, warn);
+        let tracking = Tracking::of(place, purse, &settings, self.listener, warn);
         let ground = Ground {
             root: place.root.clone(),
             spec: place.spec.clone(),

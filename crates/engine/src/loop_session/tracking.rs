@@ -5,47 +5,56 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::path::Path;
 
 use assay_change::repository_name;
 use assay_checks::check::CheckOutcome;
 use assay_findings::write::plain::chain;
-use assay_services::jira::{Jira, JiraError, Marker};
 use assay_services::linear::{Id, Linear, LinearError, LinearIssue};
 use assay_services::outcome::Moved;
-use assay_store::pulls::TicketKey;
+use assay_store::outbox::Outbox;
 use assay_validate::ending::Ending;
 use assay_validate::event::Seen;
 use assay_validate::ground::Hears;
 use assay_validate::news::{Happened, News};
 use assay_validate::plan::ImplementationPlan;
 use assay_validate::standing::Standing;
-use serde_json::Value;
 
 use super::Place;
+use super::ticket::{Ticket, WAIT, named};
 use crate::config::Settings;
-use crate::config::jira::StepNames;
 use crate::config::linear::StoredStates;
-
-/// How long the loop is held up by a service that does not answer, at a time.
-const WAIT: Duration = Duration::from_secs(1);
 
 /// Tells those who follow the spec, and passes everything on to somebody else.
 pub(super) struct Tracking<'a> {
     listener: &'a dyn Hears,
     spec: &'a str,
     repository: String,
-    jira: Option<Ticket>,
+    jira: Option<Ticket<'a>>,
     linear: Option<Followed>,
     told: RefCell<BTreeSet<[u8; 16]>>,
     warn: &'a dyn Fn(&str),
 }
 
-/// A ticket in JIRA.
-struct Ticket {
-    jira: Jira,
-    key: TicketKey,
-    names: StepNames,
+/// Sends the messages to JIRA that an earlier run of the loop kept, where nothing is run any more.
+pub(super) fn send_kept(place: &Place, root: &Path, base: Option<&str>, warn: &dyn Fn(&str)) {
+    let send = || -> anyhow::Result<()> {
+        let outbox = place.environment.state_of(root).outside("outbox")?;
+        let outbox = Outbox::in_folder(outbox, place.environment.clock());
+        if outbox.addressees()?.is_empty() {
+            return Ok(());
+        }
+        let settings = Settings::of(&place.environment, &place.change(base)?)?;
+        if settings.qa.tracking.unwrap_or(true)
+            && let Some(ticket) = Ticket::open(place.plan(), &settings, root, warn)?
+        {
+            ticket.send();
+        }
+        Ok(())
+    };
+    if let Err(error) = send() {
+        warn(&format!("messages to JIRA still wait: {error:#}"));
+    }
 }
 
 /// An issue in Linear, made when there is something to say about it.
@@ -58,17 +67,22 @@ struct Followed {
 }
 
 impl<'a> Tracking<'a> {
-    /// Follows a spec as far as that is configured.
+    /// Follows a spec as far as that is configured. Messages to JIRA go through the outbox of the
+    /// repository at `root`, and what an earlier run left there is sent.
     pub(super) fn of(
         place: &'a Place,
+        root: &Path,
         settings: &Settings,
         listener: &'a dyn Hears,
         warn: &'a dyn Fn(&str),
     ) -> Tracking<'a> {
         let trouble = |what: &str, error: anyhow::Error| warn(&format!("{what}: {error:#}"));
         let is_wanted = settings.qa.tracking.unwrap_or(true);
-        let jira = match is_wanted.then(|| ticket(place.plan(), settings)) {
-            Some(Ok(ticket)) => ticket,
+        let jira = match is_wanted.then(|| Ticket::open(place.plan(), settings, root, warn)) {
+            Some(Ok(ticket)) => {
+                ticket.iter().for_each(Ticket::send);
+                ticket
+            }
             Some(Err(error)) => {
                 trouble("JIRA is not told how the loop goes on", error);
                 None
@@ -95,15 +109,11 @@ impl<'a> Tracking<'a> {
     }
 
     fn tell(&self, news: &News) {
-        let text = news.text(self.spec);
         if let Some(ticket) = &self.jira {
-            let done = [ticket.move_along(&news.what), ticket.say(news, &text)];
-            for error in done.into_iter().filter_map(Result::err) {
-                (self.warn)(&format!("JIRA was not told: {}", chain(&error)));
-            }
+            ticket.update(news, self.spec);
         }
         if let Some(followed) = &self.linear
-            && let Err(error) = self.tell_linear(followed, news, &text)
+            && let Err(error) = self.tell_linear(followed, news, &news.text(self.spec))
         {
             (self.warn)(&format!("Linear was not told: {}", chain(&error)));
         }
@@ -142,49 +152,11 @@ impl<'a> Tracking<'a> {
     }
 }
 
-impl Ticket {
-    fn move_along(&self, what: &Happened) -> Result<(), JiraError> {
-        let name = match what {
-            Happened::Started => &self.names.code_review,
-            Happened::Rejected { .. } => return Ok(()),
-            Happened::Approved { .. } => &self.names.approved,
-            Happened::HandedOver { .. } => &self.names.changes_requested,
-        };
-        self.jira.transition(&self.key, name)?;
-        Ok(())
-    }
-
-    fn say(&self, news: &News, text: &str) -> Result<(), JiraError> {
-        let digits: String = news.identity.iter().map(|byte| format!("{byte:02x}")).collect();
-        let marker: Marker = digits.parse().expect("digits are a marker");
-        self.jira.comment_once(&self.key, &marker, text)?;
-        Ok(())
-    }
-}
-
-fn ticket(plan: &ImplementationPlan, settings: &Settings) -> anyhow::Result<Option<Ticket>> {
-    let Some(key) = named(plan, "jira_key").filter(|_| settings.services.jira.is_configured())
-    else {
-        return Ok(None);
-    };
-    let key = key.parse()?;
-    let jira = settings.services.jira.open(WAIT, |_| ())?;
-    let names = settings.services.jira.names(None);
-    Ok(jira.map(|jira| Ticket { jira, key, names }))
-}
-
 fn followed(plan: &ImplementationPlan, settings: &Settings) -> anyhow::Result<Option<Followed>> {
     let linear = settings.linear.open(WAIT, |_| ())?;
     let states = settings.linear.states.clone();
     let named = named(plan, "linear_issue").map(str::to_owned);
     Ok(linear.map(|linear| Followed { linear, named, states, issue: RefCell::default() }))
-}
-
-/// Gives a ticket that a plan names, at its top or under `metadata`.
-fn named<'a>(plan: &'a ImplementationPlan, key: &str) -> Option<&'a str> {
-    let top = plan.whole().get(key);
-    let below = || plan.whole().get("metadata").and_then(|metadata| metadata.get(key));
-    top.or_else(below).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
 }
 
 impl Hears for Tracking<'_> {

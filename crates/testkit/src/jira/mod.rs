@@ -123,6 +123,11 @@ impl FakeJira {
         self.state().faults.push((request.to_owned(), fault));
     }
 
+    /// Drops the faults that have not occurred yet.
+    pub fn recover(&self) {
+        self.state().faults.clear();
+    }
+
     /// Gives where a ticket stands.
     pub fn status(&self, key: &str) -> String {
         self.state().tickets.status(key)

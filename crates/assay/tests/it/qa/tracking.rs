@@ -1,5 +1,8 @@
 //! What those who follow a spec in JIRA and Linear are told, and what becomes of tickets.
 
+use std::path::Path;
+
+use assay_change::state::State;
 use assay_testkit::jira::{self, FakeJira};
 use assay_testkit::linear::{self, FakeLinear, Fault};
 use expect_test::{Expect, expect};
@@ -151,8 +154,42 @@ fn services_that_are_away_change_nothing_but_what_is_warned_of() {
         "{}",
         ran.stderr
     );
+    assert!(ran.stderr.contains("the message is kept, and sent by a later run"), "{}", ran.stderr);
     assert!(ran.stderr.contains("Linear was not told: "), "{}", ran.stderr);
     assert!(!ran.stdout.contains("was not told"));
+}
+
+/// Moves the next attempt of all kept messages into the past.
+fn make_due(followed: &Followed) {
+    let home = Path::new(crate::state_home()).join("assay");
+    let state = State::new(followed.stage.repository.path(), Some(&home));
+    let folder = state.outside("outbox").unwrap().join(format!("ticket-{}", followed.ticket));
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let mut message: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        message["not_before"] = Value::Null;
+        std::fs::write(path, message.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn what_jira_did_not_hear_is_sent_by_the_next_run_once_and_in_order() {
+    let followed = Followed::with_fixer(MEND);
+    (0..200).for_each(|_| followed.jira.fail("/rest/api", jira::Fault::Before(503)));
+    let ran = followed.ends(0, &[], "9");
+    let kept = "; the message is kept, and sent by a later run";
+    assert_eq!(ran.stderr.matches(kept).count(), 1, "{}", ran.stderr);
+    assert_eq!(followed.jira.comments(&followed.ticket).len(), 0);
+    followed.jira.recover();
+    make_due(&followed);
+    // Nothing is left to run, and what was kept is sent.
+    let ran = followed.ends(0, &[], "9");
+    assert_eq!(ran.stderr, "");
+    assert_eq!(followed.jira.comments(&followed.ticket).len(), 3);
+    assert_eq!(followed.jira.status(&followed.ticket), "Approved");
+    let asked = followed.jira.asked().len();
+    followed.ends(0, &[], "9");
+    assert_eq!(followed.jira.asked().len(), asked);
 }
 
 #[test]

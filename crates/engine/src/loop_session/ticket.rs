@@ -1,0 +1,248 @@
+//! The JIRA ticket of a spec: [`Ticket`] keeps each update in the outbox, and sends it from there.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::time::Duration;
+
+use assay_base::clock::Clock;
+use assay_findings::write::plain::chain;
+use assay_services::mail::{Delivery, Letter, Mail, TicketWord};
+use assay_store::disk::DiskError;
+use assay_store::outbox::Outbox;
+use assay_store::pulls::TicketKey;
+use assay_store::task::Moment;
+use assay_validate::news::News;
+use assay_validate::plan::ImplementationPlan;
+use serde_json::Value;
+
+use crate::config::Settings;
+use crate::config::jira::StepNames;
+use crate::ticket_update::TicketEvent;
+
+/// The longest wait for a service that does not answer, at a time.
+pub(super) const WAIT: Duration = Duration::from_secs(1);
+
+/// Returns the ticket that a plan names, at its top or under `metadata`.
+pub(super) fn named<'a>(plan: &'a ImplementationPlan, key: &str) -> Option<&'a str> {
+    let top = plan.whole().get(key);
+    let below = || plan.whole().get("metadata").and_then(|metadata| metadata.get(key));
+    top.or_else(below).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// The ticket of a spec. An update that JIRA does not take stays in the outbox of the repository, for
+/// the next run of a loop or an agent.
+pub(super) struct Ticket<'a> {
+    mail: Mail,
+    key: TicketKey,
+    names: StepNames,
+    clock: Clock,
+    /// The last warning: a run does not repeat it.
+    warned: RefCell<String>,
+    warn: &'a dyn Fn(&str),
+}
+
+impl<'a> Ticket<'a> {
+    /// Opens the ticket that a plan names, with the outbox of the repository at `root`. Returns `None`
+    /// if the plan names no ticket, or JIRA is not configured.
+    pub(super) fn open(
+        plan: &ImplementationPlan,
+        settings: &Settings,
+        root: &Path,
+        warn: &'a dyn Fn(&str),
+    ) -> anyhow::Result<Option<Ticket<'a>>> {
+        let stored = &settings.services.jira;
+        let Some(key) = named(plan, "jira_key").filter(|_| stored.is_configured()) else {
+            return Ok(None);
+        };
+        let key = key.parse()?;
+        let Some(jira) = stored.open(WAIT, |_| ())? else { return Ok(None) };
+        let environment = &settings.environment;
+        let clock = environment.clock().clone();
+        let outbox = Outbox::in_folder(environment.state_of(root).outside("outbox")?, &clock);
+        let mail = Mail { outbox, github: None, jira: Some(jira) };
+        let names = stored.names(None);
+        Ok(Some(Ticket { mail, key, names, clock, warned: RefCell::default(), warn }))
+    }
+
+    /// Updates the ticket, now or later.
+    pub(super) fn update(&self, news: &News, spec: &str) {
+        match self.keep(news, spec) {
+            Ok(()) => self.send(),
+            Err(error) => self.warn_once(format!("JIRA was not told: {}", chain(&error))),
+        }
+    }
+
+    /// Keeps an update in the outbox. The same news is kept and told once.
+    fn keep(&self, news: &News, spec: &str) -> Result<(), DiskError> {
+        let update = TicketEvent::Loop { news, spec }.update(self.names.clone());
+        self.mail.put(&Letter::Ticket(TicketWord {
+            key: self.key.clone(),
+            marker: news.identity.iter().map(|byte| format!("{byte:02x}")).collect(),
+            text: update.text,
+            transition: update.transition,
+        }))
+    }
+
+    /// Sends the updates of all tickets that are due, and warns of those that are put aside, and of
+    /// those of this ticket that wait.
+    pub(super) fn send(&self) {
+        let report = |delivery: &Delivery| match delivery {
+            Delivery::Arrived(_) | Delivery::Superseded(_) | Delivery::Waits(_) => {}
+            Delivery::GivenUp(why, place) => {
+                let why = chain(why);
+                self.warn_once(format!("JIRA was not told: {why}; the message is in `{place}`"));
+            }
+        };
+        let sent = self.mail.deliver_ticket_updates(Moment::now(&self.clock), &report);
+        match sent.and_then(|()| self.mail.waiting_ticket_updates(&self.key)) {
+            Ok(waiting) => {
+                // Without an error, another process is about to send the message.
+                if let Some(why) = waiting.iter().find_map(|letter| letter.last_error.as_ref()) {
+                    self.warn_once(format!(
+                        "JIRA was not told: {why}; the message is kept, and sent by a later run"
+                    ));
+                }
+            }
+            Err(error) => self.warn_once(format!("JIRA was not told: {}", chain(&error))),
+        }
+    }
+
+    fn warn_once(&self, warning: String) {
+        if *self.warned.borrow() != warning {
+            (self.warn)(&warning);
+            *self.warned.borrow_mut() = warning;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_base::clock::ManualClock;
+    use assay_testkit::Repository;
+    use assay_testkit::jira::{self, FakeJira, Fault};
+    use assay_testkit::web::Served;
+    use assay_validate::news::Happened;
+
+    use super::*;
+    use crate::environment::Environment;
+
+    /// The longest back-off of a message.
+    const AN_HOUR: Duration = Duration::from_secs(3_600);
+
+    /// A repository with a ticket in a JIRA, at a time that the test moves.
+    struct Stage {
+        repository: Repository,
+        manual: ManualClock,
+        jira: FakeJira,
+        key: String,
+        settings: Settings,
+        _served: Served,
+    }
+
+    impl Stage {
+        fn new() -> Stage {
+            let (repository, jira) = (Repository::new(), FakeJira::cloud());
+            let (key, served) = (jira.add("Story", "Greeting"), jira.serve());
+            let text = format!("jira: {{ url: '{}' }}\n", served.url());
+            repository.write("config/agent-framework.yaml", text);
+            let manual = ManualClock::at("2026-02-03T12:00:00Z".parse().unwrap());
+            let home = repository.state_home().display().to_string();
+            let variables = [
+                ("XDG_STATE_HOME", home.as_str()),
+                ("JIRA_USER", jira::USER),
+                ("JIRA_API_TOKEN", jira::TOKEN),
+            ];
+            let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            let environment = Environment::new(variables, &manual.clock(), Vec::new);
+            let settings = Settings::on_disk(&environment, repository.path()).unwrap();
+            Stage { repository, manual, jira, key, settings, _served: served }
+        }
+
+        /// Runs something as one run of a loop does, and returns the warnings.
+        fn run(&self, act: impl FnOnce(&Ticket<'_>)) -> Vec<String> {
+            let warnings = RefCell::new(Vec::new());
+            let warn = |text: &str| warnings.borrow_mut().push(text.to_owned());
+            let plan = format!(r#"{{ "jira_key": "{}" }}"#, self.key);
+            let plan = ImplementationPlan::parse(plan).unwrap();
+            let root = self.repository.path();
+            act(&Ticket::open(&plan, &self.settings, root, &warn).unwrap().unwrap());
+            warnings.into_inner()
+        }
+
+        /// Has JIRA refuse all that a run asks.
+        fn is_down(&self) {
+            (0..40).for_each(|_| self.jira.fail("/rest/api", Fault::Before(503)));
+        }
+
+        fn comments(&self) -> usize {
+            self.jira.comments(&self.key).len()
+        }
+    }
+
+    fn started() -> News {
+        News { what: Happened::Started, identity: [1; 16] }
+    }
+
+    fn approved() -> News {
+        News { what: Happened::Approved { rounds: 1, seconds: 5 }, identity: [2; 16] }
+    }
+
+    #[test]
+    fn an_update_reaches_a_jira_that_answers_at_once_and_once() {
+        let stage = Stage::new();
+        for _ in 0..2 {
+            let warned = stage.run(|ticket| ticket.update(&started(), "001"));
+            assert_eq!(warned, Vec::<String>::new());
+        }
+        assert_eq!((stage.comments(), stage.jira.status(&stage.key)), (1, "Code Review".into()));
+    }
+
+    #[test]
+    fn updates_are_kept_while_jira_is_down_and_sent_in_order_by_a_later_run() {
+        let stage = Stage::new();
+        stage.is_down();
+        let warned = stage.run(|ticket| {
+            ticket.update(&started(), "001");
+            ticket.update(&approved(), "001");
+        });
+        let [warned] = &warned[..] else { panic!("{warned:?}") };
+        assert!(warned.starts_with("JIRA was not told: JIRA refused "), "{warned}");
+        assert!(warned.ends_with("; the message is kept, and sent by a later run"), "{warned}");
+        assert_eq!(stage.comments(), 0);
+        stage.jira.recover();
+        // Before the message is due, a run says that it waits, and asks nothing.
+        let asked = stage.jira.asked().len();
+        assert_eq!(stage.run(|ticket| ticket.send()).len(), 1);
+        assert_eq!(stage.jira.asked().len(), asked);
+        stage.manual.advance(AN_HOUR);
+        assert_eq!(stage.run(|ticket| ticket.send()), Vec::<String>::new());
+        assert_eq!((stage.comments(), stage.jira.status(&stage.key)), (2, "Approved".into()));
+    }
+
+    #[test]
+    fn a_crash_between_keeping_and_sending_leaves_one_comment() {
+        let stage = Stage::new();
+        stage.run(|ticket| ticket.keep(&started(), "001").unwrap());
+        assert_eq!(stage.comments(), 0);
+        // The run that goes on comes to the same news.
+        let warned = stage.run(|ticket| {
+            ticket.send();
+            ticket.update(&started(), "001");
+        });
+        assert_eq!((stage.comments(), warned), (1, vec![]));
+    }
+
+    #[test]
+    fn a_lost_answer_leaves_one_comment_and_the_transition_follows() {
+        let stage = Stage::new();
+        let posted = format!("POST /rest/api/3/issue/{}/comment", stage.key);
+        stage.jira.fail(&posted, Fault::CutAfter);
+        let transition = format!("POST /rest/api/3/issue/{}/transitions", stage.key);
+        stage.jira.fail(&transition, Fault::Before(503));
+        let warned = stage.run(|ticket| ticket.update(&started(), "001"));
+        assert_eq!((stage.comments(), warned.len()), (1, 1));
+        stage.manual.advance(AN_HOUR);
+        assert_eq!(stage.run(|ticket| ticket.send()), Vec::<String>::new());
+        assert_eq!((stage.comments(), stage.jira.status(&stage.key)), (1, "Code Review".into()));
+    }
+}
