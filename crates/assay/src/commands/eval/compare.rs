@@ -1,13 +1,12 @@
 //! `assay eval compare`: two reviewers on the same cases.
 
-use std::path::Path;
-
-use anyhow::{anyhow, bail};
-use assay_eval::report::{ReviewerScore, compare};
+use anyhow::bail;
+use assay_engine::evaluation::results_folder::read_reviewer;
+use assay_eval::report::compare;
 use assay_eval::table;
 use clap::ValueEnum;
 
-use super::{FigureArgs, print, print_json, read_report};
+use super::{FigureArgs, print, print_json};
 use crate::exit::Exit;
 
 /// The reports to compare.
@@ -44,26 +43,4 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         ComparisonForm::Json => print_json(&comparison)?,
     }
     Ok(Exit::Ready)
-}
-
-/// Reads a reviewer's score from `FILE` or `FILE:REVIEWER`.
-fn read_reviewer(text: &str) -> anyhow::Result<ReviewerScore> {
-    let (path, wanted) = match text.rsplit_once(':') {
-        Some((path, name)) if !Path::new(text).exists() => (path, Some(name)),
-        Some(_) | None => (text, None),
-    };
-    let report = read_report(Path::new(path))?;
-    let names: Vec<String> = report.reviewers.iter().map(|it| it.name.clone()).collect();
-    let mut reviewers = report.reviewers.into_iter();
-    let found = match wanted {
-        Some(wanted) => reviewers.find(|reviewer| reviewer.name == wanted),
-        None if names.len() == 1 => reviewers.next(),
-        None => None,
-    };
-    found.ok_or_else(|| {
-        anyhow!(
-            "name one reviewer of `{path}` as `{path}:REVIEWER`; there are {}",
-            names.join(", ")
-        )
-    })
 }

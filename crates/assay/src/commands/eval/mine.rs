@@ -1,17 +1,14 @@
 //! `assay eval mine`: a set of cases from the history of a repository.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use assay_change::History;
-use assay_engine::evaluation::mining::{
-    CaseKind, Claim, Mined, MinedCase, decided_findings, mine, read_threads,
-};
+use assay_engine::evaluation::mining::{CaseKind, Claim, decided_findings, mine, read_threads};
+use assay_engine::evaluation::set_folder::{check_set_folder, write_set};
 use assay_engine::wording::count;
 
-use super::run::write_file;
 use super::{note, print};
 use crate::exit::Exit;
 use crate::process::{self, state_of};
@@ -65,7 +62,7 @@ impl From<CaseKindArg> for CaseKind {
 
 pub(super) fn run(args: &MineArgs) -> anyhow::Result<Exit> {
     let history = History::open(&args.repository)?;
-    check_out(&args.out, history.root())?;
+    check_set_folder(&args.out, history.root())?;
     let mut kinds: BTreeSet<CaseKind> = args.from.iter().copied().map(CaseKind::from).collect();
     if kinds.contains(&CaseKind::Threads) && args.threads.is_none() {
         bail!("`--from threads` needs the review comments: `--threads FILE`");
@@ -114,53 +111,4 @@ fn ledger_findings(root: &Path, is_asked_for: bool) -> anyhow::Result<Vec<Claim>
         }
         findings => findings,
     }
-}
-
-/// Checks that a set can be written into a folder without changing the repository.
-fn check_out(out: &Path, root: &Path) -> anyhow::Result<()> {
-    let there = out.ancestors().find(|it| it.exists()).unwrap_or(Path::new("."));
-    let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
-    let there =
-        there.canonicalize().with_context(|| format!("could not use `{}`", out.display()))?;
-    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    if there.starts_with(&root) {
-        bail!(
-            "`{}` is inside of the repository, which is not changed; name a folder elsewhere",
-            out.display()
-        );
-    }
-    let is_used = fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
-    match is_used || out.is_file() {
-        true => bail!("`{}` is not empty; name a new folder", out.display()),
-        false => Ok(()),
-    }
-}
-
-fn write_set(out: &Path, mined: &Mined) -> anyhow::Result<()> {
-    let mut lines = String::new();
-    for MinedCase { case, before, after, deleted } in &mined.cases {
-        let folder = out.join(&case.change);
-        for (side, files) in [("before", before), ("after", after)] {
-            // Git keeps no empty folder, and a case needs both.
-            let side = folder.join(side);
-            fs::create_dir_all(&side)
-                .with_context(|| format!("could not write `{}`", side.display()))?;
-            for (path, bytes) in files {
-                let path = side.join(path);
-                let written = match path.parent() {
-                    Some(parent) => {
-                        fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes))
-                    }
-                    None => fs::write(&path, bytes),
-                };
-                written.with_context(|| format!("could not write `{}`", path.display()))?;
-            }
-        }
-        if !deleted.is_empty() {
-            write_file(&folder.join("deleted.txt"), &format!("{}\n", deleted.join("\n")))?;
-        }
-        lines += &serde_json::to_string(case)?;
-        lines.push('\n');
-    }
-    write_file(&out.join("cases.jsonl"), &lines)
 }

@@ -7,18 +7,17 @@ mod rekey;
 mod run;
 mod score;
 
-use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, anyhow, bail};
-use assay_eval::limits::{Breach, Limit, breaches, regressions};
-use assay_eval::matching::{DEFAULT_SIMILARITY, MatchRule, Verdict, Verdicts, WordRule};
+use anyhow::bail;
+use assay_engine::evaluation::measuring::{Assessment, Limits};
+use assay_engine::evaluation::results_folder::read_report;
+use assay_engine::evaluation::verdict_file::read_verdicts;
+use assay_eval::limits::Limit;
+use assay_eval::matching::{DEFAULT_SIMILARITY, MatchRule, WordRule};
 use assay_eval::report::EvalReport;
-use assay_eval::set::{Case, parse_cases};
 use assay_eval::summary::SummaryOptions;
 use assay_eval::{page, table};
-use assay_rules::redacted_text;
 use clap::{Subcommand, ValueEnum};
 
 use super::{note, print, print_json};
@@ -161,28 +160,6 @@ impl ScoringArgs {
         })
     }
 
-    /// Returns the verdicts that were recorded; none where their file is not there yet.
-    fn recorded_verdicts(&self) -> anyhow::Result<Verdicts> {
-        match self.verdicts.as_deref().filter(|path| path.exists()) {
-            Some(path) => read_verdicts(path),
-            None => Ok(Verdicts::default()),
-        }
-    }
-
-    /// Adds verdicts to their file, where there is one.
-    fn keep_verdicts(&self, verdicts: &[Verdict]) -> anyhow::Result<()> {
-        let Some(path) = &self.verdicts else { return Ok(()) };
-        let mut lines = String::new();
-        for verdict in verdicts {
-            let (comment, label) = (redacted_text(&verdict.comment), redacted_text(&verdict.label));
-            lines += &serde_json::to_string(&Verdict { comment, label, ..verdict.clone() })?;
-            lines.push('\n');
-        }
-        let file = fs::OpenOptions::new().create(true).append(true).open(path);
-        file.and_then(|mut file| file.write_all(lines.as_bytes()))
-            .with_context(|| format!("could not write the verdicts `{}`", path.display()))
-    }
-
     /// Reads the earlier report that a new one is held against.
     fn earlier(&self) -> anyhow::Result<Option<EvalReport>> {
         self.baseline.as_deref().map(read_report).transpose()
@@ -196,64 +173,24 @@ impl ScoringArgs {
         }
     }
 
-    /// Returns the exit code of a report: 1 if a limit is not kept, 3 if an output is missing.
-    /// Reviewers whose name is listed in `free` are held to no limit.
+    /// Prints the limits that a report does not keep, and returns its exit code: 1 if a limit is not
+    /// kept, 3 if an output is missing. Reviewers whose name is listed in `free` are held to no limit.
     fn exit(&self, report: &EvalReport, earlier: Option<&EvalReport>, free: &[String]) -> Exit {
-        let held = report.reviewers.iter().filter(|reviewer| !free.contains(&reviewer.name));
-        let mut failed: Vec<Breach> =
-            held.flat_map(|reviewer| breaches(reviewer, &self.min, &self.max)).collect();
-        if let Some(earlier) = earlier {
-            let worse = regressions(report, earlier, self.tolerance);
-            failed.extend(worse.into_iter().filter(|breach| !free.contains(&breach.reviewer)));
-        }
-        for breach in &failed {
+        let tolerance = self.tolerance;
+        let limits = Limits { min: &self.min, max: &self.max, earlier, tolerance };
+        let Assessment { breaches, missing } = Assessment::of(report, limits, free);
+        for breach in &breaches {
             note(&breach.to_string());
         }
-        let missing: usize = report.reviewers.iter().map(|reviewer| reviewer.missing.len()).sum();
         if missing > 0 {
             note(&format!(
                 "{missing} outputs are missing or cannot be read; their labels count as missed"
             ));
         }
-        match (failed.is_empty(), missing) {
+        match (breaches.is_empty(), missing) {
             (false, _) => Exit::NotReady,
             (true, 0) => Exit::Ready,
             (true, _) => Exit::Incomplete,
         }
-    }
-}
-
-fn read_verdicts(path: &Path) -> anyhow::Result<Verdicts> {
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("could not read the verdicts `{}`", path.display()))?;
-    Verdicts::parse(&text)
-        .map_err(|error| anyhow!("`{}` holds no verdicts: {error}", path.display()))
-}
-
-fn read_set(folder: &Path) -> anyhow::Result<Vec<Case>> {
-    let path = folder.join("cases.jsonl");
-    let text = fs::read_to_string(&path).with_context(|| {
-        format!("could not read the cases of the set from `{}`", path.display())
-    })?;
-    parse_cases(&text).with_context(|| format!("`{}` is no set of cases", path.display()))
-}
-
-fn name_of(folder: &Path) -> String {
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
-}
-
-fn read_report(path: &Path) -> anyhow::Result<EvalReport> {
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("could not read the report `{}`", path.display()))?;
-    let report: EvalReport = serde_json::from_str(&text).with_context(|| {
-        format!("`{}` is no report of `assay eval score --format json`", path.display())
-    })?;
-    match report.version {
-        assay_eval::report::VERSION => Ok(report),
-        other => bail!(
-            "`{}` has version {other} of the report's form, which is not known",
-            path.display()
-        ),
     }
 }

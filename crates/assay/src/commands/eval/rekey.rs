@@ -7,10 +7,11 @@ use assay_engine::config::review_files_on_disk;
 use assay_engine::evaluation::answering::rekey;
 use assay_engine::evaluation::brief_files::file_name;
 use assay_engine::evaluation::case_repository::CaseRepository;
+use assay_engine::evaluation::set_folder::read_set;
 use assay_engine::evaluation::transcripts::{ANSWERS, Transcripts};
 use assay_engine::wording::count;
 
-use super::{note, print, read_set};
+use super::{note, print};
 use crate::exit::Exit;
 use crate::process::environment;
 
