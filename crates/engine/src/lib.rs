@@ -19,6 +19,8 @@
 //! - [`evaluation`], [`throwaway`]: reviews of the cases of a set, each in a temporary repository.
 //! - [`diagnosis`]: what is installed, configured and missing.
 
+pub mod agent_status;
+pub mod agent_team;
 pub mod agent_work;
 pub mod config;
 pub mod dates;
@@ -26,11 +28,13 @@ pub mod delegated_review;
 pub mod diagnosis;
 pub mod environment;
 pub mod evaluation;
+pub mod finding_ledger;
 pub mod gate_run;
 pub mod gate_session;
 pub mod loop_session;
 mod memory;
 pub mod models;
+pub mod new_tasks;
 pub mod notify;
 pub mod publish;
 mod purpose;

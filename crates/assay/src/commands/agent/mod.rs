@@ -8,10 +8,7 @@ mod stop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
-use assay_base::hash::short_hash;
-use assay_change::state;
-use assay_engine::agent_work;
+use assay_engine::agent_team::named_workers;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
 use assay_store::queue::{Queue, Who};
@@ -21,7 +18,7 @@ use clap::Subcommand;
 use super::print;
 use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
-use crate::process::{environment, state_of};
+use crate::process::environment;
 
 /// What to do with agents.
 #[derive(Subcommand)]
@@ -99,29 +96,6 @@ impl Place {
     }
 }
 
-impl Place {
-    /// What tells the workers of this repository here from those of other machines: nothing where
-    /// nobody else can have the same queue.
-    fn mark(&self) -> anyhow::Result<String> {
-        if self.settings.configuration.queue.url.is_none() {
-            return Ok(String::new());
-        }
-        let allowed = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
-        let host: String = agent_work::host()?.chars().filter(allowed).take(40).collect();
-        let folder = short_hash(self.root.as_os_str().as_encoded_bytes(), 4);
-        Ok(format!(".{host}-{folder}"))
-    }
-}
-
-/// Names the workers of an agent.
-fn workers(agent: &AgentConfig, replicas: Replicas, mark: &str) -> Vec<AgentId> {
-    let names = match replicas.get() {
-        1 => vec![format!("{}{mark}", agent.id)],
-        replicas => (1..=replicas).map(|number| format!("{}-{number}{mark}", agent.id)).collect(),
-    };
-    names.iter().filter_map(|name| name.parse().ok()).collect()
-}
-
 /// Does something for each of those who are meant.
 fn for_each(
     whom: &Whom,
@@ -135,44 +109,10 @@ fn for_each(
         return Ok(Exit::Ready);
     }
     for id in &whom.ids {
-        for worker in meant(&*place.queue, &place.settings.roster, id)? {
+        for worker in named_workers(&*place.queue, &place.settings.roster, id)? {
             act(&*place.queue, &Who::Agent(worker.clone()))?;
             print(&format!("{done} {worker}\n"))?;
         }
     }
     Ok(Exit::Ready)
-}
-
-/// Gives the workers that a name stands for: an agent's, as far as they were seen, or the one that
-/// is called so.
-fn meant(queue: &dyn Queue, roster: &Roster, id: &AgentId) -> anyhow::Result<Vec<AgentId>> {
-    let agent = roster.named(id.as_str());
-    let of_agent = |worker: &AgentId| {
-        agent.is_some() && roster.of_worker(worker.as_str()).map(|it| &it.id) == Some(id)
-    };
-    let seen = queue.agents()?.into_iter().filter(|seen| seen.alive);
-    let mut workers: Vec<AgentId> = seen.map(|seen| seen.heartbeat.agent).collect();
-    workers.retain(|worker| worker == id || of_agent(worker));
-    if workers.is_empty() {
-        anyhow::ensure!(
-            agent.is_some() || roster.of_worker(id.as_str()).is_some(),
-            "there is no agent `{id}`; there are: {}",
-            names(roster)
-        );
-        workers.push(id.clone());
-    }
-    Ok(workers)
-}
-
-fn names(roster: &Roster) -> String {
-    let names: Vec<&str> = roster.agents().iter().map(|agent| agent.id.as_str()).collect();
-    names.join(", ")
-}
-
-/// Returns the folder with the locks of the supervisor and of workers. Fails if they came from elsewhere.
-fn own_folder(root: &Path) -> anyhow::Result<PathBuf> {
-    let own = state_of(root);
-    own.open("supervisor.json")?;
-    own.open("workers")?;
-    Ok(root.join(state::FOLDER))
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
+use assay_agents::config::roster::Replicas;
 use assay_agents::log::{self, Form, Level, Log};
 use assay_agents::patience::patiently;
 use assay_agents::seat::{Seat, Supervising, Working};
@@ -18,6 +18,7 @@ use assay_agents::worker::{Ended, OnWait, Worker};
 use assay_base::clock::Deadline;
 use assay_base::shutdown::Shutdown;
 use assay_base::text::first_chars;
+use assay_engine::agent_team::{Team, locks_folder, names, team, worker_suffix};
 use assay_engine::agent_work;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::notify::notifiers;
@@ -27,14 +28,11 @@ use assay_sandbox::Command;
 use assay_store::queue::Queue;
 use assay_store::task::AgentId;
 
-use super::{Place, names, own_folder, workers};
+use super::Place;
 use crate::commands::print;
 use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
 use crate::process::{self, environment, state_of};
-
-/// The agent that `--replicas` is for where none is named.
-const USUAL: &str = "qa";
 
 /// How long agents may take to start in the background.
 const LONGEST_START: Duration = Duration::from_secs(10);
@@ -90,11 +88,12 @@ fn form(json: bool) -> Form {
 
 pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     let place = Place::open(&args.folder)?;
-    let team = team(&place.settings.roster, args, &place.mark()?)?;
+    let suffix = worker_suffix(&place.root, &place.settings)?;
+    let team = team(&place.settings.roster, &args.ids, args.replicas, &suffix)?;
     let names: Vec<String> =
         team.iter().flat_map(|(_, names)| names.iter().map(ToString::to_string)).collect();
     state_of(&place.root).make()?;
-    let state = own_folder(&place.root)?;
+    let state = locks_folder(environment(), &place.root)?;
     if args.detach {
         return detach(args, &place.root, &state, &names, diagnostics);
     }
@@ -116,33 +115,6 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
         Over::Stopped => Exit::Ready,
         Over::GaveUp => Exit::Incomplete,
     })
-}
-
-/// An agent and the names of its workers.
-type Team<'a> = Vec<(&'a AgentConfig, Vec<AgentId>)>;
-
-/// Says who is started.
-fn team<'a>(roster: &'a Roster, args: &Args, mark: &str) -> anyhow::Result<Team<'a>> {
-    let mut team: Team<'a> = Vec::new();
-    for id in &args.ids {
-        let Some(agent) = roster.named(id.as_str()) else {
-            bail!("there is no agent `{id}`; there are: {}", names(roster));
-        };
-        if team.iter().all(|(other, _)| other.id != agent.id) {
-            let replicas = args.replicas.unwrap_or(agent.replicas);
-            team.push((agent, workers(agent, replicas, mark)));
-        }
-    }
-    if args.ids.is_empty() {
-        for agent in roster.agents().iter().filter(|agent| agent.enabled) {
-            let asked = args.replicas.filter(|_| agent.id.as_str() == USUAL);
-            team.push((agent, workers(agent, asked.unwrap_or(agent.replicas), mark)));
-        }
-    }
-    if team.is_empty() {
-        bail!("no agent is enabled in `config/agents.yaml`; name one to start it all the same");
-    }
-    Ok(team)
 }
 
 fn posts(
@@ -230,7 +202,7 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
     let (name, agent_id) = (args.name.clone(), agent.id.clone());
     let (pid, since) = (std::process::id(), process::now());
     let about = Working { name, agent: agent_id, pid, since, waits_because: None };
-    let seat = Seat::take_to_work(&own_folder(root)?, &about)?;
+    let seat = Seat::take_to_work(&locks_folder(environment(), root)?, &about)?;
     let on_wait = noted_in(seat, about);
     let shutdown = Shutdown::default();
     shutdown::request_on_signals(&shutdown).context("signals cannot be watched")?;

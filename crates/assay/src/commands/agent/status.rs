@@ -1,17 +1,16 @@
 //! `assay agent status`: who works on what, as a live table or as JSON.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use assay_agents::seat::{Seat, Supervising, Working};
-use assay_engine::config::agents::AgentSettings;
-use assay_engine::queues;
+use assay_agents::seat::Working;
+use assay_engine::agent_status::{
+    AgentStatus, QueueStatus, StatusReader, is_of_earlier_start, state_in_words,
+};
 use assay_engine::wording::count;
 use assay_findings::write::plain;
-use assay_store::queue::{AgentState, Count, Queue, QueueError, Seen, Watch};
+use assay_store::queue::{Count, Seen};
 use assay_store::task::Moment;
-use serde::Serialize;
 
 use crate::commands::{print, print_json};
 use crate::exit::Exit;
@@ -36,76 +35,8 @@ pub(crate) struct Args {
     folder: PathBuf,
 }
 
-/// Who works on what.
-#[derive(Serialize)]
-struct Status {
-    supervisor: Option<Supervising>,
-    /// Those who work here, as this machine knows it.
-    workers: Vec<Working>,
-    #[serde(flatten)]
-    told: Told,
-}
-
-/// What the queue knows.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Told {
-    /// Everybody, wherever they are, and what there is to do.
-    All { agents: Vec<Seen>, queues: Vec<Count> },
-    /// It does not tell, and why.
-    Nothing { unreadable: String },
-}
-
-/// Where status is read from.
-struct Source {
-    root: PathBuf,
-    settings: AgentSettings,
-    /// It is not there before it can be reached.
-    queue: Option<Arc<dyn Queue>>,
-}
-
-impl Source {
-    fn new(folder: &Path) -> anyhow::Result<Source> {
-        let root = queues::root(folder)?;
-        let settings = AgentSettings::on_disk(environment(), &root)?;
-        Ok(Source { root, settings, queue: None })
-    }
-
-    fn queue(&mut self) -> anyhow::Result<Arc<dyn Queue>> {
-        if let Some(queue) = &self.queue {
-            return Ok(queue.clone());
-        }
-        let queue: Arc<dyn Queue> = queues::open_to_read(&self.root, &self.settings)?.into();
-        Ok(self.queue.insert(queue).clone())
-    }
-
-    /// Reads all that can be read. A queue that is away, or will not be read, leaves what is known
-    /// here.
-    fn read(&mut self) -> anyhow::Result<Status> {
-        let state = super::own_folder(&self.root)?;
-        let (supervisor, workers) = (Seat::holder(&state), Seat::workers(&state));
-        let told = self.queue().and_then(|queue| Ok((queue.agents()?, queue.count()?)));
-        let told = match told {
-            Ok((agents, queues)) => Told::All { agents, queues },
-            Err(error) if error.chain().any(|cause| cause.is::<QueueError>()) => {
-                let unreadable = assay_rules::redact(&format!("{error:#}")).into_owned();
-                Told::Nothing { unreadable }
-            }
-            Err(error) => return Err(error),
-        };
-        Ok(Status { supervisor, workers, told })
-    }
-
-    /// What wakes whoever shows it.
-    fn watch(&self) -> Watch {
-        let queue = &self.settings.configuration.workflow.reviewer;
-        let watch = self.queue.as_ref().and_then(|open| open.watch(queue).ok());
-        watch.unwrap_or_else(Watch::deaf)
-    }
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let mut source = Source::new(&args.folder)?;
+    let mut source = StatusReader::new(environment(), &args.folder)?;
     if output::is_terminal() && !args.json && !args.once {
         return show_live(source);
     }
@@ -114,13 +45,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         true => print(&draw(&status, process::now(), Room::on_stdout()))?,
         false => print_json(&status)?,
     }
-    Ok(match status.told {
-        Told::All { .. } => Exit::Ready,
-        Told::Nothing { .. } => Exit::Incomplete,
+    Ok(match status.queue {
+        QueueStatus::Known { .. } => Exit::Ready,
+        QueueStatus::Unreadable { .. } => Exit::Incomplete,
     })
 }
 
-fn show_live(mut source: Source) -> anyhow::Result<Exit> {
+fn show_live(mut source: StatusReader) -> anyhow::Result<Exit> {
     let mut status = source.read()?;
     let watch = source.watch();
     while output::is_open() {
@@ -135,15 +66,16 @@ fn show_live(mut source: Source) -> anyhow::Result<Exit> {
 }
 
 /// Draws it for people, with as much as there is room for.
-fn draw(status: &Status, now: Moment, room: Room) -> String {
+fn draw(status: &AgentStatus, now: Moment, room: Room) -> String {
     let mut out = match &status.supervisor {
         Some(holder) => format!("agents run here (process {})\n\n", holder.pid),
         None => "no agents are running here; `assay agent start` starts them\n\n".to_owned(),
     };
-    match &status.told {
-        Told::All { agents, queues } => {
-            let (shown, over): (Vec<&Seen>, Vec<&Seen>) =
-                agents.iter().partition(|seen| !is_over(seen, status.supervisor.as_ref()));
+    match &status.queue {
+        QueueStatus::Known { agents, queues } => {
+            let (shown, over): (Vec<&Seen>, Vec<&Seen>) = agents
+                .iter()
+                .partition(|seen| !is_of_earlier_start(seen, status.supervisor.as_ref()));
             if !shown.is_empty() {
                 let heading = ["AGENT", "QUEUE", "STATE", "TASK", "SINCE", "SEEN"];
                 let rows: Vec<Vec<String>> =
@@ -159,7 +91,7 @@ fn draw(status: &Status, now: Moment, room: Room) -> String {
             out.push('\n');
             out.push_str(&table(&heading, &rows, room));
         }
-        Told::Nothing { unreadable } => {
+        QueueStatus::Unreadable { unreadable } => {
             let row = |worker: &Working| {
                 vec![worker.name.to_string(), worker.pid.to_string(), ago(worker.since, now)]
             };
@@ -177,15 +109,6 @@ fn draw(status: &Status, now: Moment, room: Room) -> String {
     out
 }
 
-/// Says whether a worker ended before those who run here were started, or as it was told to.
-fn is_over(seen: &Seen, supervisor: Option<&Supervising>) -> bool {
-    let is_of_earlier_start = match supervisor {
-        Some(holder) => seen.heartbeat.at < holder.since,
-        None => seen.heartbeat.state == AgentState::Stopped,
-    };
-    !seen.alive && is_of_earlier_start
-}
-
 fn queue_row(count: &Count) -> Vec<String> {
     let Count { queue, ready, waiting, blocked, in_progress, completed, failed, .. } = count;
     let numbers = [ready, waiting, blocked, in_progress, completed, failed];
@@ -194,19 +117,10 @@ fn queue_row(count: &Count) -> Vec<String> {
 
 fn agent_row(seen: &Seen, now: Moment) -> Vec<String> {
     let heartbeat = &seen.heartbeat;
-    let state = match (seen.alive, heartbeat.state, seen.paused) {
-        (_, AgentState::Stopped, _) => "stopped",
-        (false, _, _) => "gone",
-        (true, AgentState::Working, true) => "working, then paused",
-        (true, AgentState::Working, false) => "working",
-        (true, AgentState::Stopping, _) => "stopping",
-        (true, AgentState::Idle | AgentState::Paused, true) => "paused",
-        (true, AgentState::Idle | AgentState::Paused, false) => "idle",
-    };
     vec![
         heartbeat.agent.to_string(),
         heartbeat.queue.to_string(),
-        state.to_owned(),
+        state_in_words(seen).to_owned(),
         heartbeat.task.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
         ago(heartbeat.since, now),
         format!("{} ago", ago(heartbeat.at, now)),
@@ -227,7 +141,8 @@ fn ago(then: Moment, now: Moment) -> String {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use assay_store::queue::Heartbeat;
+    use assay_agents::seat::Supervising;
+    use assay_store::queue::{AgentState, Heartbeat};
 
     use super::*;
 
@@ -262,7 +177,7 @@ mod tests {
             let since = since.parse().unwrap();
             Supervising { pid: 6, since, agents: vec![] }
         });
-        let queue = Count {
+        let count = Count {
             queue: "senior-engineer".parse().unwrap(),
             ready: 1,
             waiting: 0,
@@ -272,8 +187,8 @@ mod tests {
             failed: 0,
             cancelled: 0,
         };
-        let told = Told::All { agents, queues: vec![queue] };
-        let status = Status { supervisor, workers: Vec::new(), told };
+        let queue = QueueStatus::Known { agents, queues: vec![count] };
+        let status = AgentStatus { supervisor, workers: Vec::new(), queue };
         let now = "2026-02-03T10:05:00Z".parse().unwrap();
         expected.assert_eq(&draw(&status, now, room));
     }

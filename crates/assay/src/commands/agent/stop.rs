@@ -4,15 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{bail, ensure};
+use anyhow::bail;
 use assay_agents::seat::{Seat, Working};
 use assay_base::clock::Deadline;
+use assay_engine::agent_team::{check_known, locks_folder};
 use assay_engine::config::Configuration;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
 use assay_store::task::AgentId;
 
-use super::{names, own_folder};
 use crate::commands::{print, warn};
 use crate::exit::Exit;
 use crate::process::environment;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
-    let state = own_folder(&root)?;
+    let state = locks_folder(environment(), &root)?;
     match args.ids.is_empty() {
         true => stop_all(&root, &state),
         false => stop_some(&root, &state, &args.ids),
@@ -75,8 +75,7 @@ fn stop_some(root: &Path, state: &Path, ids: &[AgentId]) -> anyhow::Result<Exit>
         let workers: Vec<&Working> = here.iter().filter(is_meant).collect();
         if workers.is_empty() {
             let roster = AgentSettings::on_disk(environment(), root)?.roster;
-            let known = roster.of_worker(id.as_str()).is_some();
-            ensure!(known, "there is no agent `{id}`; there are: {}", names(&roster));
+            check_known(&roster, id)?;
             print(&format!("{id} is not running here\n"))?;
         }
         for worker in workers {

@@ -1,10 +1,10 @@
 //! `assay queue push`: a task from options, for a pull request, or tasks as JSON.
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::config::service::A_MOMENT;
+use assay_engine::new_tasks::{Origin, check_tasks, parse_tasks, review_of_pull};
 use assay_engine::queues;
-use assay_services::github::PullState;
 use assay_store::interval::Interval;
 use assay_store::pulls::RepositoryName;
 use assay_store::queue::{Addressed, Queue, QueueError};
@@ -100,24 +100,17 @@ pub(super) fn run(
     let pull = args.pr.take();
     let asks_for_pull = pull.is_some();
     let tasks = match (&args.file, pull) {
-        (Some(file), _) => from_json(file, args.queue.as_ref(), user)?,
+        (Some(file), _) => {
+            let bytes = match file.as_str() {
+                "-" => read_stdin()?,
+                file => read_file(file.as_ref())?,
+            };
+            parse_tasks(&bytes, file, args.queue.as_ref(), origin(user))?
+        }
         (None, Some(pull)) => vec![for_pull(pull, settings, args, user)?],
         (None, None) => vec![from_options(args, user)?],
     };
-    for new in &tasks {
-        if !settings.roster.works_on(&new.queue) {
-            super::super::warn(&format!("no agent that is configured works on `{}`", new.queue));
-        } else if !new.task.kind.is_known() {
-            // Scripts may have kinds of work of their own, in queues of their own.
-            bail!(
-                "task `{}` has the type `{}`, which no agent of `{}` knows; there are: {}",
-                new.task.id,
-                new.task.kind,
-                new.queue,
-                Kind::KNOWN.join(", ")
-            );
-        }
-    }
+    check_tasks(settings, &tasks, &super::super::warn)?;
     match queue.push(tasks.clone()) {
         // Whoever else asked for it, it is what was asked for.
         Err(there @ QueueError::AlreadyThere { .. }) if asks_for_pull => {
@@ -154,11 +147,7 @@ fn for_pull(
     let queue = args.queue.map_or_else(|| queues::of_reviewer(settings, None), Ok)?;
     let configured = &settings.configuration.github;
     let github = configured.required(A_MOMENT, super::super::warn)?;
-    let found = github.pull(&repository, number)?;
-    if found.state == PullState::Closed {
-        bail!("{repository}#{number} is closed; there is nothing left to review");
-    }
-    let mut new = found.pull(&repository).review(&queue, user, process::now());
+    let mut new = review_of_pull(&github, &repository, number, &queue, origin(user))?;
     let task = &mut new.task;
     task.title = args.title.unwrap_or_else(|| std::mem::take(&mut task.title));
     if !args.description.is_empty() {
@@ -188,39 +177,6 @@ fn from_options(args: Args, user: &str) -> anyhow::Result<Addressed> {
     Ok(Addressed { queue, task })
 }
 
-/// Reads tasks as JSON: one, a list, or one on each line.
-fn from_json(file: &str, queue: Option<&QueueName>, user: &str) -> anyhow::Result<Vec<Addressed>> {
-    let bytes = match file {
-        "-" => read_stdin()?,
-        file => read_file(file.as_ref())?,
-    };
-    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
-    let mut tasks = Vec::new();
-    for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
-        match value.with_context(|| format!("`{file}` is no JSON"))? {
-            Value::Array(several) => tasks.extend(several),
-            one => tasks.push(one),
-        }
-    }
-    if tasks.is_empty() {
-        bail!("`{file}` has no task in it");
-    }
-    let read = |(number, mut value): (usize, Value)| {
-        if let Value::Object(fields) = &mut value {
-            fields.entry("created_at").or_insert_with(|| json!(process::now()));
-            fields.entry("created_by").or_insert_with(|| json!(user));
-            if let Some(queue) = queue {
-                // Whoever the file names, the task goes to this queue.
-                fields.insert("assigned_to".to_owned(), json!(queue));
-            }
-        }
-        let task = Task::parse(value.to_string().as_bytes());
-        let task = task.with_context(|| format!("task {} of `{file}` is none", number + 1))?;
-        let queue = queue.cloned().map_or_else(|| task.assigned_to.parse(), Ok);
-        let queue = queue.with_context(|| {
-            format!("task `{}` says nobody to be `assigned_to`; `--queue` names a queue", task.id)
-        })?;
-        Ok(Addressed { queue, task })
-    };
-    tasks.into_iter().enumerate().map(read).collect()
+fn origin(user: &str) -> Origin<'_> {
+    Origin { user, now: process::now() }
 }

@@ -4,12 +4,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
+use assay_engine::new_tasks::{parse_follow_ups, parse_leases};
 use assay_store::queue::{
-    Addressed, Again, Claimed, Failure, Lease, Queue, QueueError, Settled, Settlement, Tenure,
+    Again, Claimed, Failure, Lease, Queue, QueueError, Settled, Settlement, Tenure,
 };
-use assay_store::task::{AgentId, QueueName, Task, TaskId};
-use serde::Deserialize;
+use assay_store::task::{AgentId, QueueName, TaskId};
 use serde_json::{Map, Value, json};
 
 use super::super::{print_json, read_file, read_stdin};
@@ -107,14 +107,6 @@ pub(super) struct FailArgs {
     for_good: bool,
 }
 
-/// A task and its queue, as scripts write them.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FollowUp {
-    queue: QueueName,
-    task: Value,
-}
-
 impl Held {
     fn lease(&self, queue: &dyn Queue) -> anyhow::Result<Lease> {
         let name = queue.get(&self.id)?.queue;
@@ -140,40 +132,27 @@ pub(super) fn renew(queue: &dyn Queue, args: &RenewArgs) -> anyhow::Result<Exit>
 }
 
 pub(super) fn complete(queue: &dyn Queue, args: CompleteArgs) -> anyhow::Result<Exit> {
-    let follow_ups = args.follow_ups.map(|file| follow_ups(&file)).transpose()?;
+    let follow_ups = args
+        .follow_ups
+        .map(|file| parse_follow_ups(&read_file(&file)?, &file.display().to_string()))
+        .transpose()?;
     let settlement = Settlement::Completed {
         summary: args.summary,
         context: Map::new(),
         follow_ups: follow_ups.unwrap_or_default(),
     };
     let held = match (args.leases, args.id, args.agent, args.fence) {
-        (Some(file), ..) => return complete_all(queue, &leases(&file)?, &settlement),
+        (Some(file), ..) => {
+            let bytes = match file.as_str() {
+                "-" => read_stdin()?,
+                file => read_file(file.as_ref())?,
+            };
+            return complete_all(queue, &parse_leases(&bytes, &file)?, &settlement);
+        }
         (None, Some(id), Some(agent), Some(fence)) => Held { id, agent, fence, json: args.json },
         (None, ..) => bail!("name a task with `--agent` and `--fence`, or give `--leases FILE`"),
     };
     settle(queue, &held, settlement)
-}
-
-/// What `claim` prints.
-#[derive(Deserialize)]
-struct Claims {
-    claimed: Vec<Claim>,
-}
-
-#[derive(Deserialize)]
-struct Claim {
-    lease: Lease,
-}
-
-/// Reads leases as `claim` prints them.
-fn leases(file: &str) -> anyhow::Result<Vec<Lease>> {
-    let bytes = match file {
-        "-" => read_stdin()?,
-        file => read_file(file.as_ref())?,
-    };
-    let claims: Claims = serde_json::from_slice(&bytes)
-        .with_context(|| format!("`{file}` is not what `assay queue claim` prints"))?;
-    Ok(claims.claimed.into_iter().map(|claim| claim.lease).collect())
 }
 
 /// Completes several tasks, each for itself.
@@ -198,18 +177,6 @@ fn complete_all(
     }
     print_json(&json!({ "completed": completed, "refused": refused }))?;
     Ok(exit)
-}
-
-fn follow_ups(file: &std::path::Path) -> anyhow::Result<Vec<Addressed>> {
-    let name = file.display();
-    let list: Vec<FollowUp> = serde_json::from_slice(&read_file(file)?)
-        .with_context(|| format!("`{name}` is no list of {{\"queue\", \"task\"}}"))?;
-    let read = |(number, next): (usize, FollowUp)| {
-        let task = Task::parse(next.task.to_string().as_bytes());
-        let task = task.with_context(|| format!("task {} of `{name}` is none", number + 1))?;
-        Ok(Addressed { queue: next.queue, task })
-    };
-    list.into_iter().enumerate().map(read).collect()
 }
 
 pub(super) fn fail(queue: &dyn Queue, args: FailArgs) -> anyhow::Result<Exit> {

@@ -1,0 +1,248 @@
+//! Decisions of a user on findings in the ledger: findings are listed, dismissed and reopened by their
+//! ids.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use anyhow::{Context, bail};
+use assay_findings::identity::Day;
+use assay_review::ledger::{self, OpenLedger};
+use assay_store::ledger::decision::Terms;
+use assay_store::ledger::query::{Entry, History, Named};
+use assay_store::ledger::{FindingKey, Ledger, State};
+use assay_store::task::Moment;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::dates::today;
+use crate::environment::Environment;
+
+/// A time such as `7d`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span(SignedDuration);
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Span, String> {
+        let wrong = || format!("`{text}` is no time such as 7d, 2w or 12h");
+        let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+        let number: u32 = text[..split].parse().map_err(|_| wrong())?;
+        let hours = match &text[split..] {
+            "h" => 1,
+            "d" => 24,
+            "w" => 24 * 7,
+            _ => return Err(wrong()),
+        };
+        Ok(Span(SignedDuration::from_hours(i64::from(number) * hours)))
+    }
+}
+
+impl Span {
+    /// Returns the moment that lies so much before `now`.
+    pub fn before(self, now: Timestamp) -> anyhow::Result<Moment> {
+        now.checked_sub(self.0).map(Moment).context("nobody has looked so early")
+    }
+}
+
+/// A day, or a time before now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// The start of a day, in UTC.
+    Day(Timestamp),
+    /// A time before now.
+    Within(Span),
+}
+
+impl FromStr for Since {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Since, String> {
+        if let Ok(span) = text.parse() {
+            return Ok(Since::Within(span));
+        }
+        let day = Day::try_from(text.to_owned()).map_err(|_| {
+            format!("`{text}` is neither a day such as 2026-12-31 nor a time such as 7d, 2w or 12h")
+        })?;
+        let start = format!("{}T00:00:00Z", String::from(day)).parse();
+        start.map(Since::Day).map_err(|error: jiff::Error| error.to_string())
+    }
+}
+
+impl Since {
+    /// Returns the moment that is meant at `now`.
+    pub fn moment(self, now: Timestamp) -> anyhow::Result<Moment> {
+        match self {
+            Since::Day(start) => Ok(Moment(start)),
+            Since::Within(span) => span.before(now),
+        }
+    }
+}
+
+/// The ledger of a work tree, for the decisions of a user.
+pub struct FindingLedger {
+    ledger: OpenLedger,
+    environment: Environment,
+}
+
+impl FindingLedger {
+    /// Opens the ledger of the work tree at `root` to read. Fails if there is none.
+    pub fn open_to_read(environment: &Environment, root: &Path) -> anyhow::Result<FindingLedger> {
+        let ledger = ledger::open_to_read(&environment.state_of(root))?
+            .context("the ledger is empty; `assay review` fills it")?;
+        Ok(FindingLedger { ledger, environment: environment.clone() })
+    }
+
+    /// Opens the ledger of the work tree at `root` to write. Fails if there is none: where nothing is
+    /// known, nothing is made either.
+    pub fn open(environment: &Environment, root: &Path) -> anyhow::Result<FindingLedger> {
+        drop(FindingLedger::open_to_read(environment, root)?);
+        let ledger = ledger::open(&environment.state_of(root))?;
+        Ok(FindingLedger { ledger, environment: environment.clone() })
+    }
+
+    /// Returns all that is known of the finding with an id, or the start of one.
+    pub fn history(&self, id: &str) -> anyhow::Result<History> {
+        Ok(self.ledger.history(named(&self.ledger, id)?, &self.day()?)?)
+    }
+
+    /// Dismisses findings: later reviews leave them alone. All ids are found, or nothing is decided.
+    /// Returns the findings.
+    pub fn dismiss(
+        &mut self,
+        ids: &[String],
+        by: &str,
+        dismissal: &Dismissal<'_>,
+    ) -> anyhow::Result<Vec<Entry>> {
+        let keys = all_named(&self.ledger, ids)?;
+        let reason = &assay_rules::redact(dismissal.reason);
+        let terms = Terms { by, reason, until: dismissal.until.map(Day::as_str) };
+        self.ledger.dismiss(&keys, terms, Moment::now(self.environment.clock()))?;
+        self.entries(&keys)
+    }
+
+    /// Has later reviews raise findings again. Fails if one of them was not dismissed here. Returns the
+    /// findings.
+    pub fn reopen(&mut self, ids: &[String], by: &str) -> anyhow::Result<Vec<Entry>> {
+        let keys = all_named(&self.ledger, ids)?;
+        for key in &keys {
+            check_dismissed(&self.ledger.history(*key, &self.day()?)?)?;
+        }
+        self.ledger.reopen(&keys, by, Moment::now(self.environment.clock()))?;
+        self.entries(&keys)
+    }
+
+    fn entries(&self, keys: &[FindingKey]) -> anyhow::Result<Vec<Entry>> {
+        let day = self.day()?;
+        keys.iter().map(|key| Ok(self.ledger.history(*key, &day)?.entry)).collect()
+    }
+
+    fn day(&self) -> anyhow::Result<String> {
+        today(self.environment.clock()).map(String::from).context("there is no day today")
+    }
+}
+
+/// The reason of a dismissal, and the last day on which it holds.
+pub struct Dismissal<'a> {
+    reason: &'a str,
+    /// `None` if the dismissal holds for good.
+    until: Option<&'a Day>,
+}
+
+impl<'a> Dismissal<'a> {
+    /// Checks a reason and a day. Fails if there is no reason, or if the day has passed.
+    pub fn new(
+        environment: &Environment,
+        reason: &'a str,
+        until: Option<&'a Day>,
+    ) -> anyhow::Result<Dismissal<'a>> {
+        let reason = reason.trim();
+        if reason.is_empty() {
+            bail!("there is no reason; whoever reads the ledger later needs one");
+        }
+        let today = today(environment.clock()).context("there is no day today")?;
+        if let Some(until) = until.filter(|until| **until < today) {
+            bail!("{} has passed; a finding is left alone up to a day to come", until.as_str());
+        }
+        Ok(Dismissal { reason, until })
+    }
+}
+
+/// Fails if a finding was not dismissed by a decision in the ledger.
+fn check_dismissed(history: &History) -> anyhow::Result<()> {
+    if history.decisions.last().is_some_and(|decision| decision.ended.is_none()) {
+        return Ok(());
+    }
+    let (id, state) = (&history.entry.id, history.entry.state);
+    if state != State::Dismissed {
+        bail!("`{id}` is {}; nobody dismissed it", state.as_str());
+    }
+    let why = history.looks.last().and_then(|look| look.why.as_deref()).unwrap_or("no reason");
+    bail!(
+        "`{id}` is left alone by the baseline or a comment in the code, and is taken out there: {why}"
+    )
+}
+
+/// Finds all findings that are named, each once. Fails if one of them cannot be found.
+fn all_named(ledger: &Ledger, ids: &[String]) -> anyhow::Result<Vec<FindingKey>> {
+    let mut keys = Vec::new();
+    for id in ids {
+        let key = named(ledger, id)?;
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    Ok(keys)
+}
+
+/// Finds the finding with an id, or the start of one.
+fn named(ledger: &Ledger, id: &str) -> anyhow::Result<FindingKey> {
+    match ledger.named(id)? {
+        Named::One(key) => Ok(key),
+        Named::Nobody => {
+            bail!("there is no finding `{id}`; `assay findings list --state all` names them")
+        }
+        Named::Several(ids) => {
+            let some: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
+            let more = if ids.len() > some.len() { " and others" } else { "" };
+            bail!("`{id}` begins several ids: {}{more}; type more of it", some.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_testkit::Repository;
+
+    use super::*;
+
+    #[test]
+    fn a_span_is_a_number_of_hours_days_or_weeks() {
+        let hours = |text: &str| text.parse::<Span>().map(|span| span.0.as_hours());
+        assert_eq!([hours("12h"), hours("7d"), hours("2w")], [Ok(12), Ok(168), Ok(336)]);
+        for wrong in ["", "7", "d", "7m", "-1d", "99999999999d"] {
+            assert_eq!(hours(wrong), Err(format!("`{wrong}` is no time such as 7d, 2w or 12h")));
+        }
+    }
+
+    #[test]
+    fn since_is_a_day_or_a_span_before_now() {
+        let now: Timestamp = "2026-02-03T12:00:00Z".parse().unwrap();
+        let moment = |text: &str| text.parse::<Since>().unwrap().moment(now).unwrap().to_string();
+        assert_eq!(moment("2026-01-31"), "2026-01-31T00:00:00.000Z");
+        assert_eq!(moment("2d"), "2026-02-01T12:00:00.000Z");
+        let early = Since::Within(Span(SignedDuration::MAX)).moment(now).unwrap_err();
+        assert_eq!(early.to_string(), "nobody has looked so early");
+        assert!(
+            "tomorrow".parse::<Since>().unwrap_err().starts_with("`tomorrow` is neither a day")
+        );
+    }
+
+    #[test]
+    fn a_work_tree_without_a_ledger_gets_none() {
+        let repository = Repository::new();
+        for opened in [FindingLedger::open, FindingLedger::open_to_read] {
+            let error = opened(&Environment::default(), repository.path()).err().unwrap();
+            assert_eq!(error.to_string(), "the ledger is empty; `assay review` fills it");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! New tasks of a user: read from JSON, made for a pull request, and checked before they are queued.
+
+use anyhow::{Context, bail};
+use assay_services::github::{GitHub, PullState};
+use assay_store::pulls::RepositoryName;
+use assay_store::queue::{Addressed, Lease};
+use assay_store::task::{Kind, Moment, QueueName, Task};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::config::agents::AgentSettings;
+
+/// The author and the time of tasks that do not say their own.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    /// The name of the user.
+    pub user: &'a str,
+    /// The time.
+    pub now: Moment,
+}
+
+/// Reads tasks as JSON: one, a list, or one on each line. They go to `queue`, or else to the queue
+/// that each is assigned to. `name` names the input in errors.
+pub fn parse_tasks(
+    bytes: &[u8],
+    name: &str,
+    queue: Option<&QueueName>,
+    origin: Origin<'_>,
+) -> anyhow::Result<Vec<Addressed>> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let mut tasks = Vec::new();
+    for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
+        match value.with_context(|| format!("`{name}` is no JSON"))? {
+            Value::Array(several) => tasks.extend(several),
+            one => tasks.push(one),
+        }
+    }
+    if tasks.is_empty() {
+        bail!("`{name}` has no task in it");
+    }
+    let read = |(number, mut value): (usize, Value)| {
+        if let Value::Object(fields) = &mut value {
+            fields.entry("created_at").or_insert_with(|| json!(origin.now));
+            fields.entry("created_by").or_insert_with(|| json!(origin.user));
+            if let Some(queue) = queue {
+                // Whoever the file names, the task goes to this queue.
+                fields.insert("assigned_to".to_owned(), json!(queue));
+            }
+        }
+        let task = Task::parse(value.to_string().as_bytes());
+        let task = task.with_context(|| format!("task {} of `{name}` is none", number + 1))?;
+        let queue = queue.cloned().map_or_else(|| task.assigned_to.parse(), Ok);
+        let queue = queue.with_context(|| {
+            format!("task `{}` says nobody to be `assigned_to`; `--queue` names a queue", task.id)
+        })?;
+        Ok(Addressed { queue, task })
+    };
+    tasks.into_iter().enumerate().map(read).collect()
+}
+
+/// Returns the task that has a pull request reviewed, the same that every trigger makes. Fails if the
+/// pull request is closed.
+pub fn review_of_pull(
+    github: &GitHub,
+    repository: &RepositoryName,
+    number: u64,
+    queue: &QueueName,
+    origin: Origin<'_>,
+) -> anyhow::Result<Addressed> {
+    let found = github.pull(repository, number)?;
+    if found.state == PullState::Closed {
+        bail!("{repository}#{number} is closed; there is nothing left to review");
+    }
+    Ok(found.pull(repository).review(queue, origin.user, origin.now))
+}
+
+/// Warns of each task whose queue no configured agent works on. Fails if a task has a type that the
+/// agents of its queue do not know.
+pub fn check_tasks(
+    settings: &AgentSettings,
+    tasks: &[Addressed],
+    warn: &dyn Fn(&str),
+) -> anyhow::Result<()> {
+    for new in tasks {
+        if !settings.roster.works_on(&new.queue) {
+            warn(&format!("no agent that is configured works on `{}`", new.queue));
+        } else if !new.task.kind.is_known() {
+            // Scripts may have kinds of work of their own, in queues of their own.
+            bail!(
+                "task `{}` has the type `{}`, which no agent of `{}` knows; there are: {}",
+                new.task.id,
+                new.task.kind,
+                new.queue,
+                Kind::KNOWN.join(", ")
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A task and its queue, as scripts write them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FollowUp {
+    queue: QueueName,
+    task: Value,
+}
+
+/// Reads the tasks that follow from another one: `[{"queue": "engineer", "task": {…}}]`. `name` names
+/// the input in errors.
+pub fn parse_follow_ups(bytes: &[u8], name: &str) -> anyhow::Result<Vec<Addressed>> {
+    let list: Vec<FollowUp> = serde_json::from_slice(bytes)
+        .with_context(|| format!("`{name}` is no list of {{\"queue\", \"task\"}}"))?;
+    let read = |(number, next): (usize, FollowUp)| {
+        let task = Task::parse(next.task.to_string().as_bytes());
+        let task = task.with_context(|| format!("task {} of `{name}` is none", number + 1))?;
+        Ok(Addressed { queue: next.queue, task })
+    };
+    list.into_iter().enumerate().map(read).collect()
+}
+
+/// The output of `assay queue claim`.
+#[derive(Deserialize)]
+struct Claims {
+    claimed: Vec<Claim>,
+}
+
+#[derive(Deserialize)]
+struct Claim {
+    lease: Lease,
+}
+
+/// Reads leases as `assay queue claim` prints them. `name` names the input in errors.
+pub fn parse_leases(bytes: &[u8], name: &str) -> anyhow::Result<Vec<Lease>> {
+    let claims: Claims = serde_json::from_slice(bytes)
+        .with_context(|| format!("`{name}` is not what `assay queue claim` prints"))?;
+    Ok(claims.claimed.into_iter().map(|claim| claim.lease).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin() -> Origin<'static> {
+        Origin { user: "ann", now: "2026-02-03T12:00:00Z".parse().unwrap() }
+    }
+
+    fn parse(text: &str, queue: Option<&str>) -> anyhow::Result<Vec<Addressed>> {
+        let queue = queue.map(|name| name.parse().unwrap());
+        parse_tasks(text.as_bytes(), "tasks.json", queue.as_ref(), origin())
+    }
+
+    const TASK: &str = r#"{"id": "t1", "type": "review", "title": "a", "assigned_to": "qa"}"#;
+
+    #[test]
+    fn a_task_without_author_and_time_gets_those_of_the_user() {
+        let [new] = &parse(TASK, None).unwrap()[..] else { panic!("one task") };
+        assert_eq!((new.queue.as_str(), new.task.created_by.as_str()), ("qa", "ann"));
+        assert_eq!(new.task.created_at, origin().now);
+        let [other] = &parse(TASK, Some("second")).unwrap()[..] else { panic!("one task") };
+        assert_eq!((other.queue.as_str(), other.task.assigned_to.as_str()), ("second", "second"));
+    }
+
+    #[test]
+    fn tasks_may_be_a_list_or_one_on_each_line() {
+        assert_eq!(parse(&format!("[{TASK}, {TASK}]"), None).unwrap().len(), 2);
+        assert_eq!(parse(&format!("\u{feff}{TASK}\n{TASK}\n"), None).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_task_is_named() {
+        let refused = |text: &str| format!("{:#}", parse(text, None).unwrap_err());
+        assert_eq!(refused("[]"), "`tasks.json` has no task in it");
+        assert!(refused("{").starts_with("`tasks.json` is no JSON"));
+        assert!(refused(&format!("[{TASK}, 7]")).starts_with("task 2 of `tasks.json` is none"));
+        let nobody = TASK.replace("\"qa\"", "\"\"");
+        assert!(refused(&nobody).starts_with("task `t1` says nobody to be `assigned_to`"));
+    }
+
+    #[test]
+    fn follow_ups_and_leases_are_read_as_scripts_write_them() {
+        let task = TASK.replacen('{', r#"{"created_at": "2026-02-03T12:00:00Z", "#, 1);
+        let text = format!(r#"[{{"queue": "engineer", "task": {task}}}]"#);
+        let [next] = &parse_follow_ups(text.as_bytes(), "f").unwrap()[..] else { panic!("one") };
+        assert_eq!((next.queue.as_str(), next.task.id.as_str()), ("engineer", "t1"));
+        let refused = parse_follow_ups(b"[{}]", "f").unwrap_err().to_string();
+        assert_eq!(refused, "`f` is no list of {\"queue\", \"task\"}");
+        let leases = r#"{"claimed": [{"lease": {"task": "t1", "queue": "qa", "agent": "me", "fence": 3},
+                         "task": {}}]}"#;
+        let [lease] = &parse_leases(leases.as_bytes(), "f").unwrap()[..] else {
+            panic!("one lease")
+        };
+        assert_eq!((lease.task.as_str(), lease.fence), ("t1", 3));
+        let refused = parse_leases(b"[]", "f").unwrap_err().to_string();
+        assert_eq!(refused, "`f` is not what `assay queue claim` prints");
+    }
+}
