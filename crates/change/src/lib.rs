@@ -31,6 +31,7 @@ mod snapshot;
 pub mod state;
 mod stored;
 pub mod tree;
+pub mod unified;
 mod untracked;
 mod worktree;
 

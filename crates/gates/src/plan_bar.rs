@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digester;
 use crate::facts::path_patterns;
 use crate::item::{Item, Scope};
-use crate::plan::patch::read;
 use crate::plan::{Milestone, Plan};
 use crate::quote::quoted;
 use crate::result::CheckResult;
@@ -137,7 +136,7 @@ impl PlanBar {
         for test in &milestone.tests {
             add(RequirementKind::Test, test);
         }
-        for file in milestone.diffs.iter().flat_map(|diff| read(diff).files) {
+        for file in milestone.diffs.iter().flat_map(|diff| diff.read().files) {
             for hunk in &file.hunks {
                 let lines: Vec<&str> = hunk.added().map(|line| line.text.trim()).collect();
                 let Some(first) = lines.iter().find(|line| !line.is_empty()) else { continue };

@@ -17,4 +17,5 @@ mod shown;
 mod snapshot;
 mod traps;
 mod trees;
+mod unified;
 mod worktrees;

@@ -282,7 +282,8 @@ fn not_as_planned(subject: &Subject<'_>, file: &str) -> Option<String> {
         Ok(text) => text,
         Err(error) => return Some(error.to_string()),
     };
-    let parts = subject.planned().map(|planned| planned.of_path(path.as_str())).unwrap_or_default();
+    let Some(planned) = subject.planned() else { return Some(UNTOUCHED.to_owned()) };
+    let parts = planned.of_path(path.as_str());
     let Some(text) = text else {
         let is_deleted = parts.last().is_some_and(|(_, part)| part.new.is_none());
         return (!is_deleted).then(|| "there is no such file".to_owned());
@@ -294,7 +295,8 @@ fn not_as_planned(subject: &Subject<'_>, file: &str) -> Option<String> {
         (true, _) => Some(UNTOUCHED.to_owned()),
         (false, None) => None,
         (false, Some(hunk)) => {
-            Some(format!("{UNTOUCHED} and it does not hold what is added at {}", hunk.line))
+            let place = planned.plan.place(hunk.line);
+            Some(format!("{UNTOUCHED} and it does not hold what is added at {place}"))
         }
     }
 }

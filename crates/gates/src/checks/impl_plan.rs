@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use assay_change::diff::FileDiff;
+use assay_change::unified::Mark;
 use assay_findings::ground::squeeze;
 use assay_findings::path::RepoPath;
 use assay_rules::{TestEffect, TestFunction, test_functions};
@@ -14,7 +15,6 @@ use crate::facts::path_patterns;
 use crate::facts::squeezed_lines::squeezed;
 use crate::item::Scope;
 use crate::kinds;
-use crate::plan::patch::Mark;
 use crate::plan::{Criterion, Milestone, Plan, code_spans};
 use crate::quote::{quoted, shown};
 use crate::reconcile::{Answer, MilestoneResult, asserts_on, reconcile};
@@ -66,7 +66,8 @@ pub(super) fn diffs(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
             };
             if let Some(line) = hunk.added().map(|line| line.text).find(|line| is_missing(line)) {
                 let line = quoted(line.trim());
-                told.push(format!("`{shown}` lacks {line}, which the diff adds at {}", hunk.line));
+                let place = planned.plan.place(hunk.line);
+                told.push(format!("`{shown}` lacks {line}, which the diff adds at {place}"));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use assay_change::unified::{Fault, FilePatch, LineOrigin, Mark};
 use assay_findings::path::RepoPath;
 
 use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
@@ -11,7 +12,7 @@ use crate::facts::plan_diffs::Planned;
 use crate::facts::rule_results::UNTESTED;
 use crate::item::{Scope, Severity};
 use crate::kinds;
-use crate::plan::patch::{FilePatch, LineOrigin, Mark, Placed, Spot};
+use crate::plan::patch::{Placed, fault_text};
 use crate::plan::{Fence, Milestone, fences};
 use crate::quote::shown;
 use crate::result::CheckResult;
@@ -239,24 +240,35 @@ fn no_diff(scope: &Scope) -> CheckResult {
 fn named_at_all(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(planned) = subject.planned() else { return no_diff(scope) };
     say::on_milestones(subject, |_| {
-        let faults = planned.patches.iter().flat_map(|placed| &placed.patch.faults);
-        CheckResult::of(faults.map(|fault| format!("{}: {}", fault.line, fault.why)).collect())
+        told_faults(planned, planned.patches.iter().flat_map(|placed| &placed.patch.faults))
     })
 }
 
-fn syntax(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> CheckResult {
-    let faults = parts.iter().flat_map(|(_, file)| &file.faults);
-    CheckResult::of(faults.map(|fault| format!("{}: {}", fault.line, fault.why)).collect())
+fn syntax(planned: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> CheckResult {
+    told_faults(planned, parts.iter().flat_map(|(_, file)| &file.faults))
+}
+
+fn told_faults<'f>(
+    planned: &Planned<'_>,
+    faults: impl Iterator<Item = &'f Fault<'f>>,
+) -> CheckResult {
+    let told = |fault: &Fault<'_>| {
+        format!("{}: {}", planned.plan.place(fault.line), fault_text(&fault.kind))
+    };
+    CheckResult::of(faults.map(told).collect())
 }
 
 fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> CheckResult {
-    let misfits = planned.sketch().misfits(path).iter();
-    let told =
-        misfits.map(|misfit| format!("the diff at {} does not apply: {}", misfit.line, misfit.why));
+    let plan = planned.plan;
+    let misfits = planned.patched().misfits(path).iter();
+    let told = misfits.map(|misfit| {
+        let (place, why) = (plan.place(misfit.line), plan.misfit_text(&misfit.kind));
+        format!("the diff at {place} does not apply: {why}")
+    });
     let mut told: Vec<String> = told.collect();
     if !told.is_empty() {
-        let moved = planned.sketch().moved(path).iter().map(|moved| {
-            let (line, stated, fits) = (moved.line, moved.stated, moved.fits);
+        let moved = planned.patched().moved(path).iter().map(|moved| {
+            let (line, stated, fits) = (plan.place(moved.line), moved.stated, moved.fits);
             format!("the one at {line} fits at line {fits} of the file, not at line {stated}")
         });
         told.extend(moved);
@@ -269,19 +281,19 @@ fn conflict_markers(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -
         if kinds::is_page(path) { examples(planned, path, parts) } else { HashSet::new() };
     let shown = parts.iter().flat_map(|(_, file)| file.pieces()).flat_map(|piece| piece.lines);
     let comes = shown.filter(|line| line.mark != Mark::Context && !examples.contains(&line.at));
-    markers::look(path, comes.map(|line| (line.at, line.text)))
+    markers::look(path, comes.map(|line| (planned.plan.place(line.at), line.text)))
 }
 
 /// Returns the lines of the plan that stand in fences of a page: of the page after the plan, or, where
 /// not all of its diffs apply, of what they show.
-fn examples(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> HashSet<Spot> {
-    let after = RepoPath::exact(path).ok().filter(|_| planned.sketch().misfits(path).is_empty());
-    let text = after.as_ref().and_then(|path| planned.sketch().text(path));
+fn examples(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> HashSet<u32> {
+    let after = RepoPath::exact(path).ok().filter(|_| planned.patched().misfits(path).is_empty());
+    let text = after.as_ref().and_then(|path| planned.patched().text(path));
     if let (Some(path), Some(text)) = (&after, text) {
         let lines = fences(&text).into_iter().filter(|fence| fence.is_closed);
         let came = lines.flat_map(|fence| fence.first..=fence.last);
-        let came = came.filter_map(|line| match planned.sketch().came(path, line)? {
-            LineOrigin::Plan(spot) => Some(spot),
+        let came = came.filter_map(|line| match planned.patched().origin(path, line)? {
+            LineOrigin::Diff(line) => Some(line),
             LineOrigin::Before(_) => None,
         });
         return came.collect();
@@ -305,7 +317,7 @@ fn own_files(planned: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> CheckRes
         let strange = paths.into_iter().find(|path| !named.has(path))?;
         Some(format!(
             "the diff at {} touches `{}`, which milestone {} does not name",
-            file.line,
+            planned.plan.place(file.line),
             shown(strange),
             milestone.id
         ))
@@ -320,7 +332,7 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> CheckResul
     if planned.of_path(path).is_empty() {
         return no_diff(scope);
     }
-    if !planned.sketch().misfits(path).is_empty() {
+    if !planned.patched().misfits(path).is_empty() {
         return CheckResult::NotChecked(
             "not all of its diffs apply, so there is no file to look at".to_owned(),
         );
@@ -333,9 +345,9 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> CheckResul
         return CheckResult::NotChecked(format!("the rules could not read it: {why}"));
     }
     let after = RepoPath::exact(path).ok();
-    let came = |line: u32| planned.sketch().came(after.as_ref()?, line);
+    let came = |line: u32| planned.patched().origin(after.as_ref()?, line);
     CheckResult::of(told(&ruled.found, severity, |line| match came(line) {
-        Some(LineOrigin::Plan(spot)) => spot.to_string(),
+        Some(LineOrigin::Diff(line)) => planned.plan.place(line),
         Some(LineOrigin::Before(_)) | None => format!("line {line} of the file"),
     }))
 }
@@ -373,11 +385,11 @@ fn all_files(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     CheckResult::of(told)
 }
 
-fn blanks(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> CheckResult {
+fn blanks(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> CheckResult {
     let added = parts.iter().flat_map(|(_, file)| &file.hunks).flat_map(|hunk| hunk.added());
     let told = added.filter_map(|line| {
         let fault = whitespace::fault(path, line.text)?;
-        Some(format!("{} has {fault}", line.at))
+        Some(format!("{} has {fault}", planned.plan.place(line.at)))
     });
     CheckResult::of(told.collect())
 }

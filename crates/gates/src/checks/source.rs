@@ -1,8 +1,9 @@
 //! Code as far as it is shown, in a change or in a plan: [`Source`].
 
+use assay_change::unified::{Mark, Piece};
+
 use super::written::Written;
 use crate::facts::lexer::{Language, Lexed};
-use crate::plan::patch::{Mark, Piece};
 
 /// Lines of a file of code, with nothing between them that is not shown.
 pub(super) struct Source<'t> {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use assay_change::LeaveOut;
+use assay_change::unified::{FilePatch, PatchedTree};
 use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_rules::Rulebook;
@@ -13,13 +14,14 @@ use super::path_patterns::NamedFiles;
 use super::rule_results::Ruled;
 use crate::kinds;
 use crate::plan::Plan;
-use crate::plan::patch::{FilePatch, Placed, Sketch};
+use crate::plan::patch::{Placed, files};
 
 /// Larger files are not read by rules.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The diffs of a plan. They are applied, and rules held against them, when somebody first asks.
 pub(crate) struct Planned<'p> {
+    pub(crate) plan: &'p Plan,
     pub(crate) patches: Vec<Placed<'p>>,
     /// Which diff, and which file of it, is about a path.
     places: BTreeMap<String, Vec<(usize, usize)>>,
@@ -29,7 +31,7 @@ pub(crate) struct Planned<'p> {
     named: Vec<OnceLock<NamedFiles>>,
     tree: &'p (dyn Tree + Sync),
     rules: &'p Rulebook,
-    sketch: OnceLock<Sketch>,
+    patched: OnceLock<PatchedTree>,
     ruled: OnceLock<(Ruled, Option<TreeError>)>,
 }
 
@@ -49,9 +51,9 @@ impl<'p> Planned<'p> {
                 left.extend(file.old.as_ref().map(RepoPath::to_string));
             }
         }
-        let (sketch, ruled) = (OnceLock::new(), OnceLock::new());
+        let (patched, ruled) = (OnceLock::new(), OnceLock::new());
         let named = plan.milestones.iter().map(|_| OnceLock::new()).collect();
-        Planned { patches, places, left, named, tree, rules, sketch, ruled }
+        Planned { plan, patches, places, left, named, tree, rules, patched, ruled }
     }
 
     /// Returns the files that the milestone of a diff names, its tests among them.
@@ -61,9 +63,9 @@ impl<'p> Planned<'p> {
         Some(self.named.get(placed.nth?)?.get_or_init(|| NamedFiles::of(files())))
     }
 
-    /// Returns what the diffs make of the tree.
-    pub(crate) fn sketch(&self) -> &Sketch {
-        self.sketch.get_or_init(|| Sketch::of(self.tree, &self.patches))
+    /// Returns the tree after the diffs.
+    pub(crate) fn patched(&self) -> &PatchedTree {
+        self.patched.get_or_init(|| PatchedTree::of(self.tree, files(&self.patches)))
     }
 
     /// Returns the paths that the diffs are about.
@@ -103,7 +105,7 @@ impl<'p> Planned<'p> {
                 Ok(tests) => (tests, None),
                 Err(error) => (BTreeMap::new(), Some(error)),
             };
-            let mut change = self.sketch().change(Path::new("."), tests);
+            let mut change = self.patched().change("the plan", Path::new("."), tests);
             if let Ok(usual) = LeaveOut::new(&[], MAX_BYTES) {
                 change.leave_out(&usual);
             }

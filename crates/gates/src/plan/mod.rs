@@ -15,7 +15,7 @@ mod reasons;
 use std::collections::HashSet;
 use std::fmt;
 
-use patch::FilePatch;
+use assay_change::unified::FilePatch;
 
 use crate::quote::quoted;
 
@@ -141,7 +141,7 @@ impl Plan {
     pub fn new_files(&self) -> HashSet<String> {
         let mut new: HashSet<String> =
             self.milestones.iter().flat_map(|milestone| milestone.new_files.clone()).collect();
-        let loose = self.loose_diffs.iter().flat_map(|diff| patch::read(diff).files);
+        let loose = self.loose_diffs.iter().flat_map(|diff| diff.read().files);
         new.extend(loose.filter(FilePatch::is_new).map(|file| file.path().to_owned()));
         new
     }
@@ -156,7 +156,7 @@ impl Milestone {
     /// Adds the files that the diffs touch.
     fn add_diffed_files(&mut self) {
         let mut known: HashSet<String> = self.files.iter().cloned().collect();
-        for file in self.diffs.iter().flat_map(|diff| patch::read(diff).files) {
+        for file in self.diffs.iter().flat_map(|diff| diff.read().files) {
             if file.is_new() {
                 self.new_files.push(file.path().to_owned());
             }

@@ -12,13 +12,13 @@ mod search;
 mod text;
 mod word;
 
+use assay_change::unified::{FilePatch, UnifiedDiff};
 use assay_findings::ground::Tree;
 use serde::Serialize;
 
 use crate::claim::Reading;
 use crate::facts::squeezed_lines::{holds_added, squeezed};
 use crate::facts::tree_index::TreeIndex;
-use crate::plan::patch::{FilePatch, Patch, read};
 use crate::plan::{Criterion, Milestone, Plan};
 pub(crate) use body::asserts_on;
 pub use judge::{CriterionJudge, Judgement, Question};
@@ -297,15 +297,19 @@ fn by_code(criterion: &Criterion, reading: &Reading, lookup: &Lookup<'_>) -> Cri
 
 /// Says what became of the diffs of a milestone.
 fn diffs(milestone: &Milestone, tree: &(dyn Tree + Sync)) -> Vec<DiffResult> {
-    let patches: Vec<Patch<'_>> = milestone.diffs.iter().map(read).collect();
-    let files = patches.iter().flat_map(|patch| &patch.files);
-    files.map(|file| diff(file, tree)).collect()
+    let mut results = Vec::new();
+    for planned in &milestone.diffs {
+        let UnifiedDiff { files, .. } = planned.read();
+        let line = |file: &FilePatch<'_>| (planned.line > 0).then_some(file.line);
+        results.extend(files.iter().map(|file| diff(file, line(file), tree)));
+    }
+    results
 }
 
-fn diff(file: &FilePatch<'_>, tree: &(dyn Tree + Sync)) -> DiffResult {
+fn diff(file: &FilePatch<'_>, line: Option<u32>, tree: &(dyn Tree + Sync)) -> DiffResult {
     let result = |hunks: usize, there: usize, missing: Option<usize>| DiffResult {
         file: file.path().to_owned(),
-        line: file.line.in_plan(),
+        line,
         hunks,
         there,
         missing,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use assay_change::unified::PatchedTree;
 use assay_gates::plan::Plan;
-use assay_gates::plan::patch::Sketch;
+use assay_gates::plan::patch::files;
 use assay_gates::subject::Subject;
 
 use crate::files::Files;
@@ -20,7 +21,9 @@ fn many_files_are_held_against_the_lists_of_a_plan() {
     let listed = milestone("M1", &names, &[&diffs]);
     let plan = Plan { milestones: vec![listed], is_markdown: true, ..Plan::default() };
     let tree = Files::default();
-    let change = Sketch::of(&tree, &plan.patches()).change(Path::new("."), BTreeMap::new());
+    let patches = plan.patches();
+    let patched = PatchedTree::of(&tree, files(&patches));
+    let change = patched.change("the plan", Path::new("."), BTreeMap::new());
     let subject = Subject::new(Some((&plan, "plan.md")), Some(&change), change.tree());
     for (key, count) in [
         ("plan-code/own-files", COUNT),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use assay_gates::plan::patch::{Sketch, Spot};
+use assay_change::unified::PatchedTree;
+use assay_gates::plan::patch::{fault_text, files};
 use assay_gates::plan::{Plan, PlannedDiff};
 use expect_test::{Expect, expect};
 
@@ -18,25 +19,20 @@ fn plan(diffs: &[&str]) -> Plan {
     Plan { loose_diffs, is_markdown: true, ..Plan::default() }
 }
 
-/// Shows a line of the plan as its number alone.
-fn number(spot: Spot) -> u32 {
-    spot.in_plan().unwrap_or_default()
-}
-
 /// Applies diffs to files and shows what is wrong with them and what comes of them.
-fn applied(files: &[(&str, &str)], diffs: &[&str]) -> String {
+fn applied(before: &[(&str, &str)], diffs: &[&str]) -> String {
     let plan = plan(diffs);
     let patches = plan.patches();
-    let tree = Files::new(files);
-    let sketch = Sketch::of(&tree, &patches);
+    let tree = Files::new(before);
+    let patched = PatchedTree::of(&tree, files(&patches));
     let mut told = String::new();
     for placed in &patches {
         for fault in &placed.patch.faults {
-            told += &format!("! {}: {}\n", number(fault.line), fault.why);
+            told += &format!("! {}: {}\n", fault.line, fault_text(&fault.kind));
         }
         for file in &placed.patch.files {
             for fault in &file.faults {
-                told += &format!("! {} {}: {}\n", file.path(), number(fault.line), fault.why);
+                told += &format!("! {} {}: {}\n", file.path(), fault.line, fault_text(&fault.kind));
             }
         }
     }
@@ -48,15 +44,14 @@ fn applied(files: &[(&str, &str)], diffs: &[&str]) -> String {
             continue;
         }
         seen.push(path);
-        for misfit in sketch.misfits(path) {
-            told += &format!("x {path} {}: {}\n", number(misfit.line), misfit.why);
+        for misfit in patched.misfits(path) {
+            told += &format!("x {path} {}: {}\n", misfit.line, plan.misfit_text(&misfit.kind));
         }
-        for moved in sketch.moved(path) {
-            told +=
-                &format!("~ {path} {}: {} -> {}\n", number(moved.line), moved.stated, moved.fits);
+        for moved in patched.moved(path) {
+            told += &format!("~ {path} {}: {} -> {}\n", moved.line, moved.stated, moved.fits);
         }
     }
-    let change = sketch.change(Path::new("/none"), BTreeMap::new());
+    let change = patched.change("the plan", Path::new("/none"), BTreeMap::new());
     for file in &change.files {
         let lines = |lines: &[assay_findings::vote::Lines]| {
             let shown: Vec<String> =
@@ -69,7 +64,7 @@ fn applied(files: &[(&str, &str)], diffs: &[&str]) -> String {
             told += &format!(" [-{} +{}]", lines(&hunk.removed), lines(&hunk.added));
         }
         told.push('\n');
-        if let Some(text) = new.and_then(|new| sketch.text(&at(new))) {
+        if let Some(text) = new.and_then(|new| patched.text(&at(new))) {
             told += &text.split_inclusive('\n').map(|l| format!("  {l:?}\n")).collect::<String>();
         }
     }
@@ -441,9 +436,9 @@ mod any {
             let plan = super::plan(&[&diff]);
             let patches = plan.patches();
             let tree = super::Files::new(&[("a.txt", &before)]);
-            let sketch = super::Sketch::of(&tree, &patches);
+            let patched = super::PatchedTree::of(&tree, super::files(&patches));
             if before != after && !before.contains('\r') {
-                prop_assert_eq!(sketch.text(&super::at("a.txt")), Some(after), "{}", diff);
+                prop_assert_eq!(patched.text(&super::at("a.txt")), Some(after), "{}", diff);
             }
         }
     }

@@ -35,7 +35,7 @@ fn look_for(subject: &Subject<'_>, what: &str, find: fn(&Source<'_>) -> Vec<usiz
                 told.extend(found.into_iter().flatten().map(|nth| {
                     let line = piece.lines[nth];
                     let (text, path) = (quoted(line.text), quoted(file.path()));
-                    format!("{text} in {path}{}", at(plan, line.at.in_plan().unwrap_or(0)))
+                    format!("{text} in {path}{}", at(plan, line.at))
                 }));
             }
         }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use assay_change::unified::{FilePatch, Mark};
+
 use crate::checks::known::Known;
 use crate::checks::links::Links;
 use crate::checks::markdown;
@@ -9,7 +11,7 @@ use crate::checks::say::{at, lines_of_text, on_milestones};
 use crate::item::Scope;
 use crate::kinds::{is_code, is_document, is_markdown, names_a_file};
 use crate::plan::Plan;
-use crate::plan::patch::{FilePatch, Mark};
+use crate::plan::patch::files;
 use crate::quote::quoted;
 use crate::result::CheckResult;
 use crate::subject::Subject;
@@ -22,8 +24,7 @@ const DOCUMENTS: [&str; 14] = [
 
 /// Returns the files of all diffs of a plan.
 pub(super) fn diffed<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s FilePatch<'s>> {
-    let patches = subject.planned().into_iter().flat_map(|planned| &planned.patches);
-    patches.flat_map(|placed| &placed.patch.files)
+    subject.planned().into_iter().flat_map(|planned| files(&planned.patches))
 }
 
 /// Looks for references to decisions that are not in the log.
@@ -108,9 +109,9 @@ pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> CheckResult {
                     Ok(None) => continue,
                     Err(error) => return CheckResult::NotChecked(error.to_string()),
                 }
-                let line = added.get(number as usize - 1).and_then(|line| line.at.in_plan());
+                let line = added.get(number as usize - 1).map_or(0, |line| line.at);
                 let (target, path) = (quoted(&target), quoted(file.path()));
-                dead.push(format!("{target} in {path}{}", at(plan, line.unwrap_or(0))));
+                dead.push(format!("{target} in {path}{}", at(plan, line)));
             }
         }
         CheckResult::under("Links in added Markdown lead nowhere", dead)

@@ -1,79 +1,76 @@
-//! Reading a planned diff line by line: [`read`].
+//! Reading a unified diff line by line: [`read`].
 //!
 //! A hunk is read by the counts in its header first, since its lines may look like headers
-//! themselves. Where those do not add up it is read up to what must be the next header, so that
-//! what is wrong can be told and the rest of the diff is still read.
+//! themselves. Where those do not add up the hunk is read up to the next header, so that the fault
+//! is reported and the rest of the diff is still read.
 
-use assay_change::diff::{self, Content, Span, Unread};
 use assay_findings::path::RepoPath;
 
-use super::{End, Fault, FilePatch, Hunk, Line, Mark, Patch, Spot};
-use crate::plan::PlannedDiff;
-use crate::quote::quoted;
+use super::{DiffLine, Fault, FaultKind, FilePatch, HunkText, LineEnd, Mark, UnifiedDiff};
+use crate::diff::{self, Content, Span, Unread};
 
 /// No system has longer paths, in bytes.
 const MAX_PATH: usize = 4096;
 
-/// So many faults of one file are told.
+/// The most faults that are reported of one file.
 const MAX_FAULTS: usize = 20;
 
 /// The beginning of a hunk.
 const HUNK: &str = "@@";
 
-/// Reads a planned diff. It is read to its end, whatever is wrong with it.
-pub fn read(diff: &PlannedDiff) -> Patch<'_> {
-    let mut lines: Vec<&str> = diff.text.split('\n').collect();
+/// Reads a unified diff to its end, whatever is wrong with it. Lines are counted from a number on: that of
+/// the diff's first line in the text that it stands in, or 1.
+pub fn read(text: &str, first_line: u32) -> UnifiedDiff<'_> {
+    let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();
     }
-    let mut reader = Reader { lines, at: 0, diff, patch: Patch::default() };
+    let mut reader = Reader { lines, at: 0, first_line, diff: UnifiedDiff::default() };
     reader.read();
-    reader.patch
+    reader.diff
 }
 
-struct Reader<'p> {
+struct Reader<'t> {
     /// Each without its line feed.
-    lines: Vec<&'p str>,
+    lines: Vec<&'t str>,
     at: usize,
-    diff: &'p PlannedDiff,
-    patch: Patch<'p>,
+    first_line: u32,
+    diff: UnifiedDiff<'t>,
 }
 
 /// The lines of a hunk, up to where it ends.
-struct Body<'p> {
-    lines: Vec<Line<'p>>,
+struct Body<'t> {
+    lines: Vec<DiffLine<'t>>,
     end: usize,
 }
 
-impl<'p> Reader<'p> {
+impl<'t> Reader<'t> {
     fn read(&mut self) {
         while let Some(line) = self.lines.get(self.at).copied() {
             if self.opens_file(self.at) {
                 self.file();
             } else if line.starts_with(HUNK) {
-                let why = "a hunk stands under no file; put `--- a/PATH` and `+++ b/PATH` above it";
-                self.astray(self.at, why.to_owned());
+                self.astray(self.at, FaultKind::HunkWithoutFile);
                 self.at = self.next_header(self.at + 1);
             } else {
                 // Text before the first file, such as a message, is no part of the diff.
                 self.at += 1;
             }
         }
-        if self.patch.files.is_empty() && self.patch.faults.is_empty() {
-            let why = "the diff names no file; put `--- a/PATH` and `+++ b/PATH` above its hunks";
-            self.astray(0, why.to_owned());
+        if self.diff.files.is_empty() && self.diff.faults.is_empty() {
+            self.astray(0, FaultKind::NoFile);
         }
     }
 
-    fn spot(&self, at: usize) -> Spot {
-        Spot::of(self.diff, at)
+    /// Returns the number of a line.
+    fn number(&self, at: usize) -> u32 {
+        self.first_line.saturating_add(u32::try_from(at).unwrap_or(u32::MAX))
     }
 
-    /// Tells a fault that belongs to no file.
-    fn astray(&mut self, at: usize, why: String) {
-        if self.patch.faults.len() < MAX_FAULTS {
-            self.patch.faults.push(Fault { line: self.spot(at), why });
-        }
+    /// Reports a fault that belongs to no file.
+    fn astray(&mut self, at: usize, kind: FaultKind<'t>) {
+        let line = self.number(at);
+        report(&mut self.diff.faults, line, kind);
     }
 
     fn opens_file(&self, at: usize) -> bool {
@@ -107,7 +104,7 @@ impl<'p> Reader<'p> {
             old: None,
             new: None,
             origin: Default::default(),
-            line: self.spot(start),
+            line: self.number(start),
             hunks: Vec::new(),
             faults: Vec::new(),
             stray: Vec::new(),
@@ -118,12 +115,11 @@ impl<'p> Reader<'p> {
         self.hunks(&mut file);
         // Git tells of renames and modes in its header; two names alone change nothing.
         if !is_git && file.hunks.is_empty() && file.faults.is_empty() {
-            let at = self.spot(start);
-            tell(&mut file, at, "no hunk follows the names of the file".to_owned());
+            report(&mut file.faults, self.number(start), FaultKind::NoHunk);
         }
         match named {
-            Ok(()) => self.patch.files.push(file),
-            Err(why) => self.astray(start, why),
+            Ok(()) => self.diff.files.push(file),
+            Err(kind) => self.astray(start, kind),
         }
     }
 
@@ -138,8 +134,8 @@ impl<'p> Reader<'p> {
         if self.has_names(stop) { stop + 2 } else { stop }
     }
 
-    fn hunks(&mut self, file: &mut FilePatch<'p>) {
-        let mut is_told = false;
+    fn hunks(&mut self, file: &mut FilePatch<'t>) {
+        let mut is_reported = false;
         while let Some(line) = self.lines.get(self.at).copied() {
             if line.starts_with(HUNK) {
                 self.hunk(file);
@@ -149,40 +145,32 @@ impl<'p> Reader<'p> {
                 self.at = self.next_header(self.at);
             } else {
                 file.stray.extend(self.line_or_unmarked(self.at));
-                if !is_blank(line) && !std::mem::replace(&mut is_told, true) {
-                    let why = format!(
-                        "{} stands in no hunk; a hunk begins with `@@ -LINE,COUNT +LINE,COUNT @@`",
-                        quoted(line)
-                    );
-                    tell(file, self.spot(self.at), why);
+                if !is_blank(line) && !std::mem::replace(&mut is_reported, true) {
+                    report(&mut file.faults, self.number(self.at), FaultKind::OutsideHunk(line));
                 }
                 self.at += 1;
             }
         }
     }
 
-    fn hunk(&mut self, file: &mut FilePatch<'p>) {
+    fn hunk(&mut self, file: &mut FilePatch<'t>) {
         let head = self.at;
         let line = self.lines[head].strip_suffix('\r').unwrap_or(self.lines[head]);
         let Some((old, new)) = diff::hunk_header(line) else {
-            let why = format!(
-                "{} does not say which lines it is about, as `@@ -LINE,COUNT +LINE,COUNT @@` does",
-                quoted(line)
-            );
-            tell(file, self.spot(head), why);
+            report(&mut file.faults, self.number(head), FaultKind::BadHeader(line));
             let body = self.uncounted(head + 1);
             self.at = body.end;
-            let (line, old) = (self.spot(head), Span { start: 0, count: 0 });
+            let (line, old) = (self.number(head), Span { start: 0, count: 0 });
             let (is_at_top, is_whole) = (false, false);
-            file.hunks.push(Hunk { line, old, is_at_top, lines: body.lines, is_whole });
+            file.hunks.push(HunkText { line, old, is_at_top, lines: body.lines, is_whole });
             return;
         };
         let body = self.counted(head + 1, old.count, new.count);
         let body = body.unwrap_or_else(|| self.uncounted(head + 1));
         self.check(file, head, (old, new), &body);
         self.at = body.end;
-        file.hunks.push(Hunk {
-            line: self.spot(head),
+        file.hunks.push(HunkText {
+            line: self.number(head),
             old,
             is_at_top: new.start <= 1,
             is_whole: body.lines.iter().all(|line| line.mark != Mark::Unmarked),
@@ -191,7 +179,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Reads a hunk by its counts; `None` where they do not add up.
-    fn counted(&self, from: usize, old: u32, new: u32) -> Option<Body<'p>> {
+    fn counted(&self, from: usize, old: u32, new: u32) -> Option<Body<'t>> {
         let mut left = (old, new);
         let mut lines = Vec::new();
         let mut at = from;
@@ -219,7 +207,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Reads a hunk up to the next header.
-    fn uncounted(&self, from: usize) -> Body<'p> {
+    fn uncounted(&self, from: usize) -> Body<'t> {
         let end = self.next_header(from);
         let said = self.lines[from..end].iter().rposition(|line| !is_blank(line));
         let mut body = Body { lines: Vec::new(), end };
@@ -234,18 +222,18 @@ impl<'p> Reader<'p> {
 
     /// Reads a line of a hunk: none if it has no mark, nothing if it only says that the line before
     /// has no end.
-    fn line(&self, at: usize) -> Option<Option<Line<'p>>> {
+    fn line(&self, at: usize) -> Option<Option<DiffLine<'t>>> {
         self.lines.get(at)?;
         let line = self.line_or_unmarked(at);
         line.is_none_or(|line| line.mark != Mark::Unmarked).then_some(line)
     }
 
     /// Reads a line, whatever is before it; nothing if it only says that the line before has no end.
-    fn line_or_unmarked(&self, at: usize) -> Option<Line<'p>> {
+    fn line_or_unmarked(&self, at: usize) -> Option<DiffLine<'t>> {
         let whole = self.lines.get(at)?;
         let (line, end) = match whole.strip_suffix('\r') {
-            Some(line) => (line, End::ReturnFeed),
-            None => (*whole, End::Feed),
+            Some(line) => (line, LineEnd::ReturnFeed),
+            None => (*whole, LineEnd::Feed),
         };
         // An empty line of context may have lost its blank on the way.
         let (mark, text) = match line.as_bytes().first() {
@@ -256,41 +244,34 @@ impl<'p> Reader<'p> {
             Some(b'\\') => return None,
             Some(_) => (Mark::Unmarked, line),
         };
-        Some(Line { mark, text, end, at: self.spot(at) })
+        Some(DiffLine { mark, text, end, at: self.number(at) })
     }
 
-    /// Tells what is wrong with a hunk.
-    fn check(&self, file: &mut FilePatch<'p>, head: usize, said: (Span, Span), body: &Body<'p>) {
+    /// Reports what is wrong with a hunk.
+    fn check(&self, file: &mut FilePatch<'t>, head: usize, said: (Span, Span), body: &Body<'t>) {
         if let Some(line) = body.lines.iter().find(|line| line.mark == Mark::Unmarked) {
-            let why = format!(
-                "{} in a hunk has none of the marks ` `, `+` and `-` before it",
-                quoted(line.text)
-            );
-            return tell(file, line.at, why);
+            return report(&mut file.faults, line.at, FaultKind::Unmarked(line.text));
         }
         let count = |other: Mark| body.lines.iter().filter(|line| line.mark != other).count();
-        let (old, new) = (count(Mark::Added), count(Mark::Removed));
-        let (said_old, said_new) = (said.0.count as usize, said.1.count as usize);
-        if (old, new) != (said_old, said_new) {
-            let why = format!(
-                "the head of the hunk says {said_old} lines before and {said_new} after, and it has \
-                 {old} and {new}"
-            );
-            tell(file, self.spot(head), why);
+        let found = (count(Mark::Added), count(Mark::Removed));
+        let stated = (said.0.count, said.1.count);
+        if found != (stated.0 as usize, stated.1 as usize) {
+            let kind = FaultKind::Counts { stated, found };
+            report(&mut file.faults, self.number(head), kind);
         }
     }
 }
 
-fn tell(file: &mut FilePatch<'_>, line: Spot, why: String) {
-    if file.faults.len() < MAX_FAULTS {
-        file.faults.push(Fault { line, why });
+fn report<'t>(faults: &mut Vec<Fault<'t>>, line: u32, kind: FaultKind<'t>) {
+    if faults.len() < MAX_FAULTS {
+        faults.push(Fault { line, kind });
     }
 }
 
 /// Takes the end off the last line.
-fn end_with_file(lines: &mut [Line<'_>]) {
+fn end_with_file(lines: &mut [DiffLine<'_>]) {
     if let Some(last) = lines.last_mut() {
-        last.end = End::None;
+        last.end = LineEnd::None;
     }
 }
 
@@ -304,34 +285,28 @@ fn is_signature(line: &str) -> bool {
 }
 
 /// Names a file by its header.
-fn name(file: &mut FilePatch<'_>, header: &[u8]) -> Result<(), String> {
-    let Some(named) = diff::parse(header).pop() else {
-        return Err("the names of the file cannot be read".to_owned());
-    };
+fn name<'t>(file: &mut FilePatch<'_>, header: &[u8]) -> Result<(), FaultKind<'t>> {
+    let Some(named) = diff::parse(header).pop() else { return Err(FaultKind::NoNames) };
     let path = |name: &Option<String>| name.as_deref().map(inside).transpose();
     (file.old, file.new, file.origin) =
         (path(&named.old_path)?, path(&named.new_path)?, named.origin);
-    match named.content {
-        Content::Text => Ok(()),
-        _ if file.path().is_empty() => Err("the names of the file cannot be read".to_owned()),
-        Content::Binary => {
-            Err(format!("{} is no text, so nobody can check it", quoted(file.path())))
-        }
-        Content::Submodule | Content::Link => {
-            Err(format!("{} is a link, so nobody can check it", quoted(file.path())))
-        }
-        Content::Unread(Unread::Merge) => {
-            Err(format!("{} is compared with several files", quoted(file.path())))
-        }
+    let path = file.path().to_owned();
+    Err(match named.content {
+        Content::Text => return Ok(()),
+        _ if path.is_empty() => FaultKind::NoNames,
+        Content::Binary => FaultKind::Binary(path),
+        Content::Submodule | Content::Link => FaultKind::Link(path),
+        Content::Unread(Unread::Merge) => FaultKind::Merge(path),
         Content::Unread(Unread::Broken | Unread::TooMany | Unread::Unreadable) => {
-            Err("the names of the file cannot be read".to_owned())
+            FaultKind::NoNames
         }
-    }
+    })
 }
 
 /// Takes a path that stays inside the repository, and out of what git keeps there.
-fn inside(name: &str) -> Result<RepoPath, String> {
-    let refuse = |why: &str| Err(format!("{} is no path to change: {why}", quoted(name)));
+fn inside<'t>(name: &str) -> Result<RepoPath, FaultKind<'t>> {
+    let refuse =
+        |reason: &str| Err(FaultKind::BadPath { path: name.to_owned(), reason: reason.to_owned() });
     if name.chars().any(char::is_control) {
         return refuse("it holds a control character");
     }

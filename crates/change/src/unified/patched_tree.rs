@@ -1,29 +1,27 @@
-//! A tree as it would be after the diffs of a plan: [`Sketch`]. Nothing is written anywhere.
+//! A tree as it would be after diffs: [`PatchedTree`]. Nothing is written anywhere, and no process is started.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use assay_change::diff::{FileDiff, Hunk, Origin, Span};
-use assay_change::{Change, RecordedChange};
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 
-use super::apply::weave;
-use super::patched_line::{Budget, LineOrigin, Misfit, Moved, Written};
-use super::{End, FilePatch, Placed};
-use crate::quote::quoted;
+use super::hunks::apply;
+use super::patched_line::{Budget, LineOrigin, PatchedLine};
+use super::{FilePatch, LineEnd, Misfit, MisfitKind, Moved};
+use crate::diff::{FileDiff, Hunk, Origin, Span};
+use crate::{Change, RecordedChange};
 
-/// So many misfits of one file are told.
+/// The most misfits that are reported of one file.
 const MAX_MISFITS: usize = 20;
 
-/// So many lines are moved or compared for all diffs of a plan. A plan of any sense takes a
-/// hundredth.
+/// The most lines that are moved or compared for all diffs. Diffs that a person wrote take a hundredth.
 const WORK: usize = 1 << 26;
 
-/// The files that a plan changes, as they would be after it.
+/// The files that diffs change, as they would be afterwards.
 #[derive(Debug, Default)]
-pub struct Sketch {
+pub struct PatchedTree {
     /// Each that is touched; `None` where it is gone.
     files: BTreeMap<RepoPath, Option<Text>>,
     /// The files at those paths before, and those that are gone or were moved.
@@ -37,9 +35,9 @@ pub struct Sketch {
 /// A file that is changed.
 #[derive(Debug, Clone)]
 struct Text {
-    lines: Vec<Written>,
+    lines: Vec<PatchedLine>,
     /// How its lines end.
-    end: End,
+    end: LineEnd,
     /// The source.
     from: Option<(RepoPath, Origin)>,
 }
@@ -47,59 +45,62 @@ struct Text {
 impl Text {
     fn read(text: &str, from: Option<(RepoPath, Origin)>) -> Text {
         let numbered = text.split_inclusive('\n').zip(1u32..);
-        let lines: Vec<Written> = numbered
-            .map(|(line, number)| Written {
-                text: line.to_owned(),
-                came: LineOrigin::Before(number),
+        let lines: Vec<PatchedLine> = numbered
+            .map(|(line, number)| PatchedLine {
+                whole: line.to_owned(),
+                origin: LineOrigin::Before(number),
             })
             .collect();
-        let is_returned = lines.first().is_some_and(|line| line.text.ends_with("\r\n"));
-        Text { lines, end: if is_returned { End::ReturnFeed } else { End::Feed }, from }
+        let is_returned = lines.first().is_some_and(|line| line.whole.ends_with("\r\n"));
+        Text { lines, end: if is_returned { LineEnd::ReturnFeed } else { LineEnd::Feed }, from }
     }
 
     fn whole(&self) -> String {
-        self.lines.iter().map(|line| line.text.as_str()).collect()
+        self.lines.iter().map(|line| line.whole.as_str()).collect()
     }
 }
 
-impl Sketch {
-    /// Applies the diffs of a plan to a tree, in order.
-    pub fn of(tree: &dyn Tree, patches: &[Placed<'_>]) -> Sketch {
-        let mut sketch = Sketch::default();
+impl PatchedTree {
+    /// Applies the files of diffs to a tree, in order.
+    pub fn of<'p, 't: 'p>(
+        tree: &dyn Tree,
+        files: impl IntoIterator<Item = &'p FilePatch<'t>>,
+    ) -> PatchedTree {
+        let mut patched = PatchedTree::default();
         let mut budget = Budget(WORK);
-        for file in patches.iter().flat_map(|placed| &placed.patch.files) {
-            if let Err(why) = sketch.apply(tree, file, &mut budget) {
-                sketch.tell(file.path(), Misfit { line: file.line, why });
+        for file in files {
+            if let Err(kind) = patched.apply(tree, file, &mut budget) {
+                patched.report(file.path(), Misfit { line: file.line, kind });
             }
         }
-        sketch
+        patched
     }
 
-    /// Returns what of the diffs of a file does not fit.
+    /// Returns the hunks of a file that do not fit.
     pub fn misfits(&self, path: &str) -> &[Misfit] {
         self.misfits.get(path).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns what of the diffs of a file fits elsewhere than it says.
+    /// Returns the hunks of a file that fit at another line than they state.
     pub fn moved(&self, path: &str) -> &[Moved] {
         self.moved.get(path).map_or(&[], Vec::as_slice)
     }
 
-    /// Says where a line of a file after the plan comes from.
-    pub fn came(&self, path: &RepoPath, line: u32) -> Option<LineOrigin> {
+    /// Returns where a line of a file after the diffs comes from.
+    pub fn origin(&self, path: &RepoPath, line: u32) -> Option<LineOrigin> {
         let text = self.files.get(path)?.as_ref()?;
-        Some(text.lines.get((line as usize).checked_sub(1)?)?.came)
+        Some(text.lines.get((line as usize).checked_sub(1)?)?.origin)
     }
 
-    /// Returns a file after the plan, where the plan touches it and leaves it there.
+    /// Returns the text of a file after the diffs, if they touch the file and do not delete it.
     pub fn text(&self, path: &RepoPath) -> Option<String> {
         Some(self.files.get(path)?.as_ref()?.whole())
     }
 
-    fn tell(&mut self, path: &str, misfit: Misfit) {
-        let told = self.misfits.entry(path.to_owned()).or_default();
-        if told.len() < MAX_MISFITS {
-            told.push(misfit);
+    fn report(&mut self, path: &str, misfit: Misfit) {
+        let misfits = self.misfits.entry(path.to_owned()).or_default();
+        if misfits.len() < MAX_MISFITS {
+            misfits.push(misfit);
         }
     }
 
@@ -108,31 +109,31 @@ impl Sketch {
         tree: &dyn Tree,
         file: &FilePatch<'_>,
         budget: &mut Budget,
-    ) -> Result<(), String> {
+    ) -> Result<(), MisfitKind> {
         if budget.is_spent() {
-            return Err("the diffs before it take too long to apply".to_owned());
+            return Err(MisfitKind::TooMuchBefore);
         }
         let Some(old) = &file.old else { return self.create(tree, file, budget) };
         let is_moved = file.new.as_ref().is_some_and(|new| new != old);
         if let Some(new) = file.new.as_ref().filter(|_| is_moved)
             && self.exists(tree, new)?
         {
-            return Err(format!("{} is there already", quoted(new.as_str())));
+            return Err(MisfitKind::TargetExists(new.clone()));
         }
         let keeps_old = file.origin == Origin::Copied;
         let Some(mut text) = self.take(tree, old, keeps_old, budget)? else {
             if file.new.as_ref() == Some(old) && only_adds(file) && !self.exists(tree, old)? {
                 return self.create(tree, file, budget);
             }
-            return Err(self.why_missing(tree, old)?);
+            return Err(self.absence(tree, old)?);
         };
-        text.lines = self.woven(text.lines, file, text.end, budget);
+        text.lines = self.patched(text.lines, file, text.end, budget);
         match &file.new {
             None if text.lines.is_empty() => Ok(()),
             None => {
                 let left = text.lines.len();
                 self.files.insert(old.clone(), Some(text));
-                Err(format!("the file is to be deleted, and {left} of its lines are left"))
+                Err(MisfitKind::LinesLeft(left))
             }
             Some(new) => {
                 if is_moved && text.from.as_ref().is_some_and(|(from, _)| from == old) {
@@ -149,39 +150,39 @@ impl Sketch {
         tree: &dyn Tree,
         file: &FilePatch<'_>,
         budget: &mut Budget,
-    ) -> Result<(), String> {
+    ) -> Result<(), MisfitKind> {
         let Some(new) = &file.new else { return Ok(()) };
         if self.exists(tree, new)? {
-            return Err("the file is to be new, and it is there already".to_owned());
+            return Err(MisfitKind::Exists);
         }
         let returned = file.hunks.iter().flat_map(|hunk| &hunk.lines).map(|line| line.end).next();
-        let end = returned.filter(|end| *end == End::ReturnFeed).unwrap_or(End::Feed);
-        let lines = self.woven(Vec::new(), file, end, budget);
+        let end = returned.filter(|end| *end == LineEnd::ReturnFeed).unwrap_or(LineEnd::Feed);
+        let lines = self.patched(Vec::new(), file, end, budget);
         self.files.insert(new.clone(), Some(Text { lines, end, from: None }));
         Ok(())
     }
 
-    fn woven(
+    fn patched(
         &mut self,
-        before: Vec<Written>,
+        before: Vec<PatchedLine>,
         file: &FilePatch<'_>,
-        end: End,
+        end: LineEnd,
         budget: &mut Budget,
-    ) -> Vec<Written> {
-        let woven = weave(before, file, end, budget);
-        for misfit in woven.misfits {
-            self.tell(file.path(), misfit);
+    ) -> Vec<PatchedLine> {
+        let applied = apply(before, file, end, budget);
+        for misfit in applied.misfits {
+            self.report(file.path(), misfit);
         }
-        if !woven.moved.is_empty() {
-            self.moved.entry(file.path().to_owned()).or_default().extend(woven.moved);
+        if !applied.moved.is_empty() {
+            self.moved.entry(file.path().to_owned()).or_default().extend(applied.moved);
         }
-        woven.lines
+        applied.lines
     }
 
-    fn exists(&self, tree: &dyn Tree, path: &RepoPath) -> Result<bool, String> {
+    fn exists(&self, tree: &dyn Tree, path: &RepoPath) -> Result<bool, MisfitKind> {
         match self.files.get(path) {
             Some(file) => Ok(file.is_some()),
-            None => tree.exists(path).map_err(|error| error.to_string()),
+            None => Ok(tree.exists(path)?),
         }
     }
 
@@ -192,11 +193,9 @@ impl Sketch {
         path: &RepoPath,
         keeps: bool,
         budget: &mut Budget,
-    ) -> Result<Option<Text>, String> {
+    ) -> Result<Option<Text>, MisfitKind> {
         if !self.files.contains_key(path) {
-            let Some(text) = tree.read(path).map_err(|error| error.to_string())? else {
-                return Ok(None);
-            };
+            let Some(text) = tree.read(path)? else { return Ok(None) };
             let read = Text::read(&text, Some((path.clone(), Origin::Same)));
             self.before.insert(path.clone(), text);
             self.files.insert(path.clone(), Some(read));
@@ -209,19 +208,20 @@ impl Sketch {
         Ok(file.clone())
     }
 
-    fn why_missing(&self, tree: &dyn Tree, path: &RepoPath) -> Result<String, String> {
-        let told = quoted(path.as_str());
+    /// Returns why a file cannot be taken.
+    fn absence(&self, tree: &dyn Tree, path: &RepoPath) -> Result<MisfitKind, MisfitKind> {
         if self.files.contains_key(path) {
-            return Ok(format!("an earlier diff of the plan takes {told} away"));
+            return Ok(MisfitKind::TakenAway(path.clone()));
         }
         Ok(match self.exists(tree, path)? {
-            true => format!("{told} is no text that can be read"),
-            false => format!("there is no file {told}"),
+            true => MisfitKind::NotText(path.clone()),
+            false => MisfitKind::NoFile(path.clone()),
         })
     }
 
-    /// Returns the change that the plan makes, as of a repository. Other files may be shown with it.
-    pub fn change(&self, root: &Path, others: BTreeMap<RepoPath, String>) -> Change {
+    /// Returns the change that the diffs make, under a title, as of a repository. Other files may be shown
+    /// with it.
+    pub fn change(&self, title: &str, root: &Path, others: BTreeMap<RepoPath, String>) -> Change {
         let made = self.files.values().flatten().filter_map(|text| text.from.as_ref());
         let renamed = made.filter(|(_, origin)| *origin == Origin::Renamed);
         let renamed: BTreeSet<&RepoPath> = renamed.map(|(path, _)| path).collect();
@@ -235,11 +235,11 @@ impl Sketch {
         let after = after.filter_map(|(path, text)| Some((path.clone(), text.as_ref()?.whole())));
         let after = others.clone().into_iter().chain(after).collect();
         let before = others.into_iter().chain(self.before.clone()).collect();
-        let recorded = RecordedChange::sketched("the plan".to_owned(), files, before, after);
+        let recorded = RecordedChange::sketched(title.to_owned(), files, before, after);
         recorded.open(root.to_owned())
     }
 
-    /// Tells of a file that is gone, unless the plan itself had made it.
+    /// Returns the diff of a file that is gone, unless the diffs themselves had made it.
     fn deletion(&self, path: &RepoPath) -> Option<FileDiff> {
         let count = self.before.get(path)?.split_inclusive('\n').count();
         let old_path = Some(path.to_string());
@@ -269,14 +269,14 @@ fn only_adds(file: &FilePatch<'_>) -> bool {
 }
 
 /// Returns the places where a file differs from one of so many lines that it was made from.
-fn hunks(lines: &[Written], count: usize) -> Vec<Hunk> {
+fn hunks(lines: &[PatchedLine], count: usize) -> Vec<Hunk> {
     let mut hunks = Vec::new();
     let (mut old, mut new) = (1u32, 1u32);
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     let end = (count.saturating_add(1), u32::try_from(lines.len()).unwrap_or(u32::MAX) + 1);
-    let kept = lines.iter().zip(1u32..).filter_map(|(line, number)| match line.came {
+    let kept = lines.iter().zip(1u32..).filter_map(|(line, number)| match line.origin {
         LineOrigin::Before(before) => Some((before, number)),
-        LineOrigin::Plan(_) => None,
+        LineOrigin::Diff(_) => None,
     });
     for (next_old, next_new) in kept.chain([end]) {
         hunks.extend(between((old, next_old), (new, next_new)));

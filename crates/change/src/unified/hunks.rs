@@ -1,0 +1,82 @@
+//! The hunks of a file applied to its lines: [`apply`].
+
+use super::patched_line::{Budget, LineOrigin, PatchedLine};
+use super::place::Places;
+use super::{FilePatch, HunkText, LineEnd, Mark, Misfit, MisfitKind, Moved};
+
+/// The lines of a patched file, and the hunks that do not fit or that moved.
+#[derive(Default)]
+pub(super) struct Applied {
+    pub(super) lines: Vec<PatchedLine>,
+    pub(super) misfits: Vec<Misfit>,
+    pub(super) moved: Vec<Moved>,
+}
+
+/// Applies the hunks of a file, one after another. One that does not fit is left out.
+pub(super) fn apply(
+    before: Vec<PatchedLine>,
+    file: &FilePatch<'_>,
+    end: LineEnd,
+    budget: &mut Budget,
+) -> Applied {
+    let mut applied = Applied::default();
+    let mut placed: Vec<(usize, &HunkText<'_>)> = Vec::new();
+    let places = Places::new(&before);
+    let mut from = 0;
+    for hunk in &file.hunks {
+        let found = match hunk.is_whole {
+            true => places.find(hunk, from, budget),
+            false => Err(MisfitKind::Unreadable),
+        };
+        match found {
+            Ok(at) => {
+                let count = hunk.before().count();
+                let (stated, fits) = (hunk.old.start, u32::try_from(at + 1).unwrap_or(u32::MAX));
+                if count > 0 && fits != stated {
+                    applied.moved.push(Moved { line: hunk.line, stated, fits });
+                }
+                placed.push((at, hunk));
+                from = at + count;
+            }
+            Err(kind) => applied.misfits.push(Misfit { line: hunk.line, kind }),
+        }
+    }
+    budget.spend(before.len());
+    applied.lines = merged(before, &placed, end);
+    applied
+}
+
+/// Puts the added lines where they belong and leaves the removed ones out.
+fn merged(
+    before: Vec<PatchedLine>,
+    placed: &[(usize, &HunkText<'_>)],
+    end: LineEnd,
+) -> Vec<PatchedLine> {
+    let mut lines = Vec::with_capacity(before.len());
+    let mut rest = before.into_iter();
+    let mut passed = 0;
+    for (at, hunk) in placed {
+        lines.extend(rest.by_ref().take(at - passed));
+        passed = at + hunk.before().count();
+        let is_mixed = is_mixed(hunk);
+        for line in &hunk.lines {
+            match line.mark {
+                // A line without a mark is in no hunk that is placed.
+                Mark::Context | Mark::Unmarked => lines.extend(rest.next()),
+                Mark::Removed => drop(rest.next()),
+                Mark::Added => {
+                    let end = if is_mixed || line.end == LineEnd::None { line.end } else { end };
+                    lines.push(PatchedLine::new(line.text, end, LineOrigin::Diff(line.at)));
+                }
+            }
+        }
+    }
+    lines.extend(rest);
+    lines
+}
+
+/// Returns true if some lines of a hunk end with a return and some without: then the hunk changes the ends.
+fn is_mixed(hunk: &HunkText<'_>) -> bool {
+    let ends = |end: LineEnd| hunk.lines.iter().any(|line| line.end == end);
+    ends(LineEnd::Feed) && ends(LineEnd::ReturnFeed)
+}

@@ -1,0 +1,144 @@
+//! Where a hunk fits in a file: [`Places`].
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use super::patched_line::{Budget, PatchedLine};
+use super::{DiffLine, HunkText, LineEnd, MisfitKind};
+
+/// The most places where a hunk nearly fits that are compared for the reason why it does not fit.
+const MAX_NEAR: usize = 64;
+
+/// The most places where a hunk fits that are reported.
+const MAX_REPORTED: usize = 4;
+
+/// The lines of a file, for looking up where a hunk fits.
+pub(super) struct Places<'b> {
+    lines: &'b [PatchedLine],
+    /// Where each line stands, by its text.
+    index: OnceCell<HashMap<&'b str, Vec<usize>>>,
+}
+
+impl<'b> Places<'b> {
+    pub(super) fn new(lines: &'b [PatchedLine]) -> Places<'b> {
+        Places { lines, index: OnceCell::new() }
+    }
+
+    /// Returns how many lines stand before a hunk that follows others: as its header states, or else
+    /// where alone it fits.
+    pub(super) fn find(
+        &self,
+        hunk: &HunkText<'_>,
+        from: usize,
+        budget: &mut Budget,
+    ) -> Result<usize, MisfitKind> {
+        let wanted: Vec<&DiffLine<'_>> = hunk.before().collect();
+        let stated = hunk.old.start;
+        if wanted.is_empty() {
+            return self.between(stated, from);
+        }
+        let place = (stated as usize).saturating_sub(1);
+        if place >= from && self.fits(&wanted, place, budget) {
+            return Ok(place);
+        }
+        let found = self.all(&wanted, from, budget);
+        match found[..] {
+            _ if budget.is_spent() => Err(MisfitKind::TooMuch),
+            [place] => Ok(place),
+            [] => Err(self.mismatch(&wanted, place, budget)),
+            _ => {
+                let fits = found.iter().map(|place| place + 1).collect();
+                Err(MisfitKind::Ambiguous { stated, fits })
+            }
+        }
+    }
+
+    /// Returns the place of a hunk that only adds and shows nothing around it.
+    fn between(&self, stated: u32, from: usize) -> Result<usize, MisfitKind> {
+        let place = stated as usize;
+        match self.lines.len() {
+            0 => Ok(0),
+            count if place <= count && place >= from => Ok(place),
+            count if place > count => Err(MisfitKind::BehindEnd { stated, count }),
+            _ => Err(MisfitKind::BeforeOther),
+        }
+    }
+
+    fn fits(&self, wanted: &[&DiffLine<'_>], at: usize, budget: &mut Budget) -> bool {
+        self.matching(wanted, at, budget) == wanted.len()
+    }
+
+    /// Counts the lines that agree from a place on.
+    fn matching(&self, wanted: &[&DiffLine<'_>], at: usize, budget: &mut Budget) -> usize {
+        let here = self.lines.get(at..).unwrap_or_default();
+        let same = here.iter().zip(wanted).take_while(|(line, wanted)| agrees(line, wanted));
+        let count = same.count();
+        budget.spend(count + 1);
+        count
+    }
+
+    fn index(&self, budget: &mut Budget) -> &HashMap<&'b str, Vec<usize>> {
+        self.index.get_or_init(|| {
+            budget.spend(self.lines.len());
+            let mut index: HashMap<&str, Vec<usize>> = HashMap::new();
+            for (at, line) in self.lines.iter().enumerate() {
+                index.entry(line.text()).or_default().push(at);
+            }
+            index
+        })
+    }
+
+    /// Returns the first few places where lines fit, by the rarest of them.
+    fn all(&self, wanted: &[&DiffLine<'_>], from: usize, budget: &mut Budget) -> Vec<usize> {
+        let index = self.index(budget);
+        budget.spend(wanted.len());
+        let places = wanted.iter().map(|line| index.get(line.text).map_or(&[][..], Vec::as_slice));
+        let Some((nth, places)) = places.enumerate().min_by_key(|(_, places)| places.len()) else {
+            return Vec::new();
+        };
+        let first = places.partition_point(|at| *at < from + nth);
+        let mut found = Vec::new();
+        for at in &places[first..] {
+            if found.len() == MAX_REPORTED || budget.is_spent() {
+                break;
+            }
+            if self.fits(wanted, at - nth, budget) {
+                found.push(at - nth);
+            }
+        }
+        found
+    }
+
+    /// Returns why lines fit nowhere: the one that differs where most of them fit.
+    fn mismatch(&self, wanted: &[&DiffLine<'_>], stated: usize, budget: &mut Budget) -> MisfitKind {
+        let index = self.index(budget);
+        let same_start = wanted.first().and_then(|line| index.get(line.text));
+        let near = same_start.into_iter().flatten().copied().take(MAX_NEAR);
+        let mut best = (stated, self.matching(wanted, stated, budget));
+        for at in near {
+            let count = self.matching(wanted, at, budget);
+            if count > best.1 {
+                best = (at, count);
+            }
+        }
+        let (at, count) = best;
+        let Some(line) = wanted.get(count) else { return MisfitKind::TooMuch };
+        let (number, text) = (at + count + 1, line.text.to_owned());
+        match self.lines.get(at + count) {
+            None => MisfitKind::FileEnds { count: self.lines.len(), at: line.at, wanted: text },
+            Some(here) if here.text() == line.text => {
+                MisfitKind::LineBreak { number, has_break: here.has_end(), at: line.at }
+            }
+            Some(here) => {
+                let found = here.text().to_owned();
+                MisfitKind::Differs { number, found, at: line.at, wanted: text }
+            }
+        }
+    }
+}
+
+/// Returns true if a line is the one that a hunk shows. Returns at the end make no difference: diffs
+/// are mostly written without.
+fn agrees(line: &PatchedLine, wanted: &DiffLine<'_>) -> bool {
+    line.text() == wanted.text && line.has_end() == (wanted.end != LineEnd::None)
+}

@@ -1,0 +1,140 @@
+//! The diffs of a plan: [`Plan::patches`], and the words for their faults.
+
+use assay_change::unified::{self, FaultKind, FilePatch, MisfitKind, UnifiedDiff};
+
+use super::{Milestone, Plan, PlannedDiff};
+use crate::quote::quoted;
+
+/// A diff of a plan, read, with the milestone that it stands under.
+#[derive(Debug)]
+pub struct Placed<'p> {
+    /// The milestone, where there is one.
+    pub milestone: Option<&'p Milestone>,
+    /// Which of the plan that is, from 0.
+    pub nth: Option<usize>,
+    /// The text.
+    pub patch: UnifiedDiff<'p>,
+}
+
+impl PlannedDiff {
+    /// Reads the diff. Its lines are counted as lines of the plan, or from 1 where those are not known.
+    pub fn read(&self) -> UnifiedDiff<'_> {
+        unified::read(&self.text, self.line.max(1))
+    }
+}
+
+impl Plan {
+    /// Reads all diffs of the plan, in its order.
+    pub fn patches(&self) -> Vec<Placed<'_>> {
+        let own = self.milestones.iter().enumerate().flat_map(|(nth, milestone)| {
+            milestone.diffs.iter().map(move |diff| (Some((nth, milestone)), diff))
+        });
+        let loose = self.loose_diffs.iter().map(|diff| (None, diff));
+        let mut all: Vec<_> = own.chain(loose).collect();
+        if self.is_markdown {
+            all.sort_by_key(|(_, diff)| diff.line);
+        }
+        let mut placed = Vec::with_capacity(all.len());
+        for (own, diff) in all {
+            let (nth, milestone) = own.unzip();
+            placed.push(Placed { milestone, nth, patch: diff.read() });
+        }
+        placed
+    }
+
+    /// Returns a line of a diff in words: a line of the plan, or of the diff alone where the lines of the plan
+    /// are not known.
+    pub fn place(&self, line: u32) -> String {
+        let whole = if self.is_markdown { "the plan" } else { "its diff" };
+        format!("line {line} of {whole}")
+    }
+
+    /// Returns why a diff of the plan cannot be applied, in words.
+    pub fn misfit_text(&self, kind: &MisfitKind) -> String {
+        match kind {
+            MisfitKind::Unreadable => "it cannot be read".to_owned(),
+            MisfitKind::TooMuch => "there is too much to look through for its place".to_owned(),
+            MisfitKind::TooMuchBefore => "the diffs before it take too long to apply".to_owned(),
+            MisfitKind::Ambiguous { stated, fits } => {
+                let fits: Vec<String> = fits.iter().map(usize::to_string).collect();
+                format!(
+                    "it does not fit at line {stated}, and elsewhere it fits more than once: at lines {}",
+                    fits.join(", ")
+                )
+            }
+            MisfitKind::BehindEnd { stated, count } => {
+                format!("it is to stand behind line {stated}, and the file has {count} lines")
+            }
+            MisfitKind::BeforeOther => {
+                "it shows no line around it and stands before the hunk above it".to_owned()
+            }
+            MisfitKind::FileEnds { count, at, wanted } => format!(
+                "{} says {}, and the file ends at line {count}",
+                self.place(*at),
+                quoted(wanted)
+            ),
+            MisfitKind::LineBreak { number, has_break, at } => format!(
+                "line {number} of the file ends {} a line break, and {} says otherwise",
+                if *has_break { "with" } else { "without" },
+                self.place(*at)
+            ),
+            MisfitKind::Differs { number, found, at, wanted } => format!(
+                "line {number} of the file says {}, and {} {}",
+                quoted(found),
+                self.place(*at),
+                quoted(wanted)
+            ),
+            MisfitKind::Exists => "the file is to be new, and it is there already".to_owned(),
+            MisfitKind::TargetExists(path) => {
+                format!("{} is there already", quoted(path.as_str()))
+            }
+            MisfitKind::LinesLeft(left) => {
+                format!("the file is to be deleted, and {left} of its lines are left")
+            }
+            MisfitKind::TakenAway(path) => {
+                format!("an earlier diff of the plan takes {} away", quoted(path.as_str()))
+            }
+            MisfitKind::NotText(path) => {
+                format!("{} is no text that can be read", quoted(path.as_str()))
+            }
+            MisfitKind::NoFile(path) => format!("there is no file {}", quoted(path.as_str())),
+            MisfitKind::Tree(error) => error.to_string(),
+        }
+    }
+}
+
+/// Returns the files of diffs, in order.
+pub fn files<'a, 'p>(patches: &'a [Placed<'p>]) -> impl Iterator<Item = &'a FilePatch<'p>> {
+    patches.iter().flat_map(|placed| &placed.patch.files)
+}
+
+/// Returns what is wrong with the form of a diff, in words.
+pub fn fault_text(kind: &FaultKind<'_>) -> String {
+    const NAMES: &str = "`--- a/PATH` and `+++ b/PATH`";
+    const HEADER: &str = "`@@ -LINE,COUNT +LINE,COUNT @@`";
+    match kind {
+        FaultKind::NoFile => format!("the diff names no file; put {NAMES} above its hunks"),
+        FaultKind::HunkWithoutFile => format!("a hunk stands under no file; put {NAMES} above it"),
+        FaultKind::NoNames => "the names of the file cannot be read".to_owned(),
+        FaultKind::Binary(path) => format!("{} is no text, so nobody can check it", quoted(path)),
+        FaultKind::Link(path) => format!("{} is a link, so nobody can check it", quoted(path)),
+        FaultKind::Merge(path) => format!("{} is compared with several files", quoted(path)),
+        FaultKind::BadPath { path, reason } => {
+            format!("{} is no path to change: {reason}", quoted(path))
+        }
+        FaultKind::NoHunk => "no hunk follows the names of the file".to_owned(),
+        FaultKind::OutsideHunk(line) => {
+            format!("{} stands in no hunk; a hunk begins with {HEADER}", quoted(line))
+        }
+        FaultKind::BadHeader(line) => {
+            format!("{} does not say which lines it is about, as {HEADER} does", quoted(line))
+        }
+        FaultKind::Unmarked(line) => {
+            format!("{} in a hunk has none of the marks ` `, `+` and `-` before it", quoted(line))
+        }
+        FaultKind::Counts { stated: (old, new), found: (has_old, has_new) } => format!(
+            "the head of the hunk says {old} lines before and {new} after, and it has {has_old} and \
+             {has_new}"
+        ),
+    }
+}
