@@ -57,7 +57,7 @@ pub struct Beside {
 }
 
 /// An item that is on the list no more because a person said so.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReleasedItem {
     /// Its name.
@@ -65,7 +65,7 @@ pub struct ReleasedItem {
     /// The check, in words.
     pub check: String,
     /// The finding; `None` where the item had not failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub finding: Option<String>,
     /// The reason why the list does without the item.
     pub reason: String,

@@ -347,10 +347,7 @@ impl Gate<'_> {
         if let Some(Release { reason, by }) = release {
             state.beside.journal.extend(owed.iter().map(|item| JournalEntry {
                 item: item.id.to_string(),
-                finding: match &item.result {
-                    Verified::Fail(finding) => Some(finding.clone()),
-                    Verified::Todo | Verified::Pass => None,
-                },
+                finding: item.result.finding(),
                 decision: JournalDecision::Released,
                 by: by.clone(),
                 reason: reason.clone(),
@@ -358,10 +355,7 @@ impl Gate<'_> {
             state.beside.released.extend(owed.into_iter().map(|item| ReleasedItem {
                 id: item.id,
                 check: item.check,
-                finding: match item.result {
-                    Verified::Fail(finding) => Some(finding),
-                    Verified::Todo | Verified::Pass => None,
-                },
+                finding: item.result.finding(),
                 reason: reason.clone(),
                 by: by.clone(),
             }));

@@ -1,5 +1,8 @@
 //! Instructions for the items that failed: [`instructions`].
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::beside::By;
 use crate::checks;
 use crate::headline::headline;
@@ -12,7 +15,7 @@ pub(crate) const GONE: &str = "is no longer in the plan; where that is meant, a 
      `assay gate decompose --again --reason TEXT`.";
 
 /// Instructions for an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Instruction {
     /// The item.
     pub id: ItemId,

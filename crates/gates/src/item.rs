@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::phase::Phase;
 
-/// Something to be verified, with what came of it: the five fields that are written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Something to be verified, with what came of it. Five fields are written: a result is a `status` and a
+/// `finding`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(into = "ItemFields")]
 pub struct Item {
     /// Its name.
     pub id: ItemId,
@@ -22,8 +24,25 @@ pub struct Item {
     pub result: Verified,
 }
 
+#[derive(Serialize, JsonSchema)]
+struct ItemFields {
+    id: ItemId,
+    scope: Scope,
+    check: String,
+    #[schemars(extend("enum" = ["TODO", "PASS", "FAIL"]))]
+    status: &'static str,
+    finding: Option<String>,
+}
+
+impl From<Item> for ItemFields {
+    fn from(item: Item) -> ItemFields {
+        let Item { id, scope, check, result } = item;
+        ItemFields { id, scope, check, status: result.word(), finding: result.finding() }
+    }
+}
+
 /// The result of an item.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verified {
     /// Nobody looked, or what was looked at has changed since.
@@ -35,8 +54,29 @@ pub enum Verified {
     Fail(String),
 }
 
+impl Verified {
+    /// Returns the status without the finding: `TODO`, `PASS` or `FAIL`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verified::Todo => "TODO",
+            Verified::Pass => "PASS",
+            Verified::Fail(_) => "FAIL",
+        }
+    }
+
+    /// Returns the finding of an item that does not hold.
+    pub fn finding(&self) -> Option<String> {
+        match self {
+            Verified::Fail(finding) => Some(finding.clone()),
+            Verified::Todo | Verified::Pass => None,
+        }
+    }
+}
+
 /// An item's name, `{phase}-{number}` or as short as somebody chose it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct ItemId(Box<str>);
 
@@ -105,7 +145,8 @@ impl fmt::Display for ItemId {
 }
 
 /// The scope of an item: everything, or a part that can be looked at beside others.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(into = "String")]
 pub enum Scope {
     /// Everything: `*`.
     All,
@@ -149,6 +190,12 @@ impl From<&str> for Scope {
             }
             _ => Scope::Other(text.to_owned()),
         }
+    }
+}
+
+impl From<Scope> for String {
+    fn from(scope: Scope) -> String {
+        scope.to_string()
     }
 }
 

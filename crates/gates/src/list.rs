@@ -259,17 +259,9 @@ fn read_result(status: Option<&Value>, finding: Option<&Value>) -> Result<Verifi
 }
 
 fn write_item(Entry { item, also }: &Entry) -> Value {
-    let (status, finding) = match &item.result {
-        Verified::Todo => ("TODO", Value::Null),
-        Verified::Pass => ("PASS", Value::Null),
-        Verified::Fail(finding) => ("FAIL", json!(finding)),
-    };
-    let mut fields = Map::new();
-    fields.insert("id".to_owned(), json!(item.id));
-    fields.insert("scope".to_owned(), json!(item.scope.to_string()));
-    fields.insert("check".to_owned(), json!(item.check));
-    fields.insert("status".to_owned(), json!(status));
-    fields.insert("finding".to_owned(), finding);
-    fields.extend(also.clone());
-    Value::Object(fields)
+    let mut fields = json!(item);
+    if let Value::Object(fields) = &mut fields {
+        fields.extend(also.clone());
+    }
+    fields
 }

@@ -57,11 +57,7 @@ pub(crate) fn restore(list: &mut List, beside: &Beside) -> Vec<Alteration> {
 }
 
 fn restore_item(list: &mut List, id: &ItemId, note: &Note) -> Option<Alteration> {
-    let was = match note.result {
-        Verified::Todo => "TODO",
-        Verified::Pass => "PASS",
-        Verified::Fail(_) => "FAIL",
-    };
+    let was = note.result.word();
     let altered = |kind| Some(Alteration { id: id.clone(), kind, was });
     let recorded = recorded(id, note);
     let Some(item) = list.get(id) else {

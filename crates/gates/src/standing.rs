@@ -2,6 +2,9 @@
 //!
 //! Nothing of it is ever stored, so that it cannot disagree with the items.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::attempt::{Attempt, LoopState, Reviewed};
 use crate::bar::{Bar, BuiltIn, Reader};
 use crate::beside::{Checklist, JournalEntry, ReleasedItem};
@@ -31,22 +34,43 @@ pub struct Standing {
 }
 
 /// An item and what it means for the gate.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Line {
     /// The item, with its result on the content as it is now.
+    #[serde(flatten)]
     pub item: Item,
     /// How much depends on it.
     pub severity: Severity,
     /// In how many attempts it failed.
     pub fails: u32,
     /// The meaning.
+    #[serde(flatten)]
     pub stands: Stands,
     /// Whether it was looked at on the content as it is now.
+    #[serde(skip)]
     pub is_seen: bool,
 }
 
+/// How many items a gate has, by their results and their effects.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Counts {
+    /// All items.
+    pub total: usize,
+    /// The items that hold.
+    pub pass: usize,
+    /// The items that do not hold.
+    pub fail: usize,
+    /// The items that nobody looked at.
+    pub todo: usize,
+    /// The items that fail below the bar.
+    pub waived: usize,
+    /// The items that a person or the bar accepts.
+    pub accepted: usize,
+}
+
 /// The effect of an item on the gate.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "stands", rename_all = "snake_case")]
 pub enum Stands {
     /// The item holds.
     Holds,
@@ -61,6 +85,7 @@ pub enum Stands {
         /// The reason.
         reason: String,
         /// Who says so.
+        #[serde(rename = "accepted_by")]
         by: String,
     },
 }
@@ -89,9 +114,22 @@ impl Standing {
         self.outcome == Outcome::Pass
     }
 
-    /// Counts the items that something is true of.
-    pub fn count(&self, is_so: impl Fn(&Line) -> bool) -> usize {
-        self.lines.iter().filter(|line| is_so(line)).count()
+    /// Returns the outcome as one of two words: `PASS` or `FAIL`.
+    pub fn status(&self) -> &'static str {
+        if self.is_passed() { "PASS" } else { "FAIL" }
+    }
+
+    /// Counts the items.
+    pub fn counts(&self) -> Counts {
+        let count = |is_so: &dyn Fn(&Line) -> bool| self.lines.iter().filter(|l| is_so(l)).count();
+        Counts {
+            total: self.lines.len(),
+            pass: count(&|line| line.item.result == Verified::Pass),
+            fail: count(&Line::is_failed),
+            todo: count(&|line| line.item.result == Verified::Todo),
+            waived: count(&|line| line.stands == Stands::Waived),
+            accepted: count(&|line| matches!(line.stands, Stands::Accepted { .. })),
+        }
     }
 
     /// Returns what an attempt that left nothing open came to.

@@ -10,8 +10,8 @@ use assay_findings::write::plain::one_line;
 use crate::beside::{Checklist, JournalDecision};
 use crate::guide::Instruction;
 use crate::headline::headline;
-use crate::item::{Item, Verified};
-use crate::standing::{Line, Outcome, Standing, Stands};
+use crate::item::Item;
+use crate::standing::{Counts, Line, Outcome, Standing, Stands};
 
 /// Tells which items a list has.
 pub fn decomposed<'a>(items: impl Iterator<Item = &'a Item>) -> String {
@@ -31,8 +31,8 @@ const NOTHING: &str = "Ask a person to decide, as there is nothing to verify.";
 
 /// Tells where a gate stands.
 pub fn verified(standing: &Standing) -> String {
-    let status = if standing.is_passed() { "PASS" } else { "FAIL" };
-    let mut out = format!("VERIFICATION COMPLETE\n\nStatus: {status}\n{}\n", counts(standing));
+    let (status, counts) = (standing.status(), counts(standing));
+    let mut out = format!("VERIFICATION COMPLETE\n\nStatus: {status}\n{counts}\n");
     let blocks = |line: &Line| line.stands == Stands::Blocks;
     list(&mut out, "Failed items", standing, blocks);
     list(&mut out, "Open items", standing, |line| line.stands == Stands::Open);
@@ -73,13 +73,8 @@ pub fn verified(standing: &Standing) -> String {
 }
 
 fn counts(standing: &Standing) -> String {
-    let is = |result: fn(&Verified) -> bool| standing.count(|line| result(&line.item.result));
-    let pass = is(|result| *result == Verified::Pass);
-    let fail = is(|result| matches!(result, Verified::Fail(_)));
-    let mut out = format!("Items: {} total, {pass} PASS, {fail} FAIL", standing.lines.len());
-    let todo = is(|result| *result == Verified::Todo);
-    let waived = standing.count(|line| line.stands == Stands::Waived);
-    let accepted = standing.count(|line| matches!(line.stands, Stands::Accepted { .. }));
+    let Counts { total, pass, fail, todo, waived, accepted } = standing.counts();
+    let mut out = format!("Items: {total} total, {pass} PASS, {fail} FAIL");
     if todo > 0 {
         let _ = write!(out, ", {todo} TODO");
     }

@@ -84,7 +84,7 @@ fn an_item_below_the_bar_stays_failed_and_does_not_block() {
         qa-002 holds
     "#]],
     );
-    assert_eq!(judged(&state(3, items), &Bar::SEED).count(|line| line.is_failed()), 1);
+    assert_eq!(judged(&state(3, items), &Bar::SEED).counts().fail, 1);
     check(
         2,
         items,

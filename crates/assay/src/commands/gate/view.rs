@@ -9,7 +9,7 @@ use assay_gates::attempt::LoopState;
 use assay_gates::beside::{Checklist, JournalDecision, JournalEntry, ReleasedItem};
 use assay_gates::item::Verified;
 use assay_gates::phase::Phase;
-use assay_gates::standing::{Outcome, Standing, Stands};
+use assay_gates::standing::{Counts, Outcome, Standing, Stands};
 
 use serde_json::json;
 
@@ -102,10 +102,8 @@ fn in_words(standing: &Standing) -> String {
         LoopState::Complete => "COMPLETE",
     };
     let mut out = format!("{outcome} ({state}, iteration {}", standing.attempt.iteration);
-    let is = |result: fn(&Verified) -> bool| standing.count(|line| result(&line.item.result));
-    let (pass, todo) = (is(|r| *r == Verified::Pass), is(|r| *r == Verified::Todo));
-    let fail = standing.lines.len() - pass - todo;
-    let items = count(standing.lines.len(), "item");
+    let Counts { total, pass, fail, todo, .. } = standing.counts();
+    let items = count(total, "item");
     let _ = write!(out, "; {items}: {pass} PASS, {fail} FAIL, {todo} TODO");
     if standing.checklist == Checklist::HandedIn {
         out.push_str("; the built-in checklist was left out");
