@@ -24,15 +24,18 @@
 mod behaviours;
 mod builtin;
 mod calls;
+mod code_lines;
 mod conditions;
 mod credentials;
 mod definitions;
+mod documentation;
 pub mod examples;
 mod executable;
 mod flow;
 mod hit;
 mod kinds;
 mod language;
+mod name_search;
 mod references;
 mod review;
 mod rule;
@@ -50,13 +53,16 @@ mod wording;
 
 pub use behaviours::{Behaviour, behaviours};
 pub use calls::calls;
+pub use code_lines::{CodeLines, has_code_lines, is_program};
 pub use credentials::{
     KnownCredentials, Redacted, Redaction, redact, redacted_lines, redacted_text,
 };
 pub use definitions::{DefinitionKind, SymbolDefinition, definitions};
+pub use documentation::{SourceLines, needs_documentation, undocumented};
 pub use executable::executable_lines;
 pub use flow::Reach;
 pub use language::{is_test, name_of_language};
+pub use name_search::{NameSearch, NamedDefinition, Sighting, asserts_on, is_word};
 pub use references::{Reference, references};
 pub use review::{REVIEWER, Reviewed, reads_text_only};
 pub use rule::RuleError;

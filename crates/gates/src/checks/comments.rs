@@ -1,6 +1,6 @@
 //! Comments that came: those that leave something open, and those that tell what was.
 
-use super::source::Source;
+use assay_rules::SourceLines;
 
 /// The beginnings of comments that tell history.
 const HISTORY: [&str; 18] = [
@@ -13,7 +13,7 @@ const HISTORY: [&str; 18] = [
 const MAX_BEGINNING: usize = 24;
 
 /// Returns the added lines with a comment that leaves something open.
-pub(super) fn open(source: &Source<'_>) -> Vec<usize> {
+pub(super) fn open(source: &SourceLines<'_>) -> Vec<usize> {
     let is_open = |at: &usize| {
         let said = said(source, *at);
         let end = said.find(|c: char| !c.is_alphanumeric()).unwrap_or(said.len());
@@ -23,7 +23,7 @@ pub(super) fn open(source: &Source<'_>) -> Vec<usize> {
 }
 
 /// Returns the added lines with a comment that begins with what was.
-pub(super) fn history(source: &Source<'_>) -> Vec<usize> {
+pub(super) fn history(source: &SourceLines<'_>) -> Vec<usize> {
     let tells = |at: &usize| {
         let said = said(source, *at).chars().take(MAX_BEGINNING);
         let said: String = said.flat_map(char::to_lowercase).collect();
@@ -36,12 +36,12 @@ pub(super) fn history(source: &Source<'_>) -> Vec<usize> {
 }
 
 /// Returns what a comment says, without its marks.
-fn said<'s>(source: &'s Source<'_>, at: usize) -> &'s str {
+fn said<'s>(source: &'s SourceLines<'_>, at: usize) -> &'s str {
     source.comment(at).trim_start_matches(|c: char| !c.is_alphanumeric())
 }
 
 /// Returns true if a sentence begins with a comment, and does not go on from the line before.
-fn begins(source: &Source<'_>, at: usize) -> bool {
+fn begins(source: &SourceLines<'_>, at: usize) -> bool {
     if !source.is_comment(at) {
         return true;
     }

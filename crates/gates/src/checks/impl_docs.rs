@@ -3,14 +3,12 @@
 use std::collections::HashSet;
 
 use assay_findings::path::RepoPath;
+use assay_rules::{has_code_lines, needs_documentation, undocumented};
 
-use super::documented::{is_concerned, undocumented};
 use super::known::Known;
 use super::links::{Links, beside};
-use super::source::Source;
 use super::written::{self, Written};
-use super::{Check, Fix, Target, comments, markdown};
-use crate::facts::lexer::Language;
+use super::{Check, Fix, Target, comments, markdown, source};
 use crate::facts::path_patterns;
 use crate::item::{Scope, Severity};
 use crate::kinds;
@@ -35,51 +33,42 @@ pub(super) static CHECKS: [Check; 7] = [
         severity: Severity::Should,
         targets: |subject| pages(subject, "Check for dead links in"),
         look: links,
-        fix: Fix { what: "Correct or remove the links that are named.", include: &[] },
+        fix: Fix::of("Correct or remove the links that are named."),
     },
     Check {
         key: "impl-docs/paths",
         severity: Severity::Should,
         targets: |subject| pages(subject, "Check that the files exist which are named in"),
         look: paths,
-        fix: Fix { what: "Name the files as they are called now.", include: &[] },
+        fix: Fix::of("Name the files as they are called now."),
     },
     Check {
         key: "impl-docs/changelog",
         severity: Severity::Should,
         targets: changelogs,
         look: changelog,
-        fix: Fix {
-            what: "Tell in the changelog what is different for whoever upgrades.",
-            include: &[],
-        },
+        fix: Fix::of("Tell in the changelog what is different for whoever upgrades."),
     },
     Check {
         key: "impl-docs/planned-documents",
         severity: Severity::Should,
         targets: milestones_with_documents,
         look: planned_documents,
-        fix: Fix { what: "Write what the plan says about these documents.", include: &[] },
+        fix: Fix::of("Write what the plan says about these documents."),
     },
     Check {
         key: "impl-docs/documented",
         severity: Severity::Should,
         targets: code_files,
         look: documented,
-        fix: Fix {
-            what: "Say above each item, or in it where the language has it so, what it is for.",
-            include: &[],
-        },
+        fix: Fix::of("Say above each item, or in it where the language has it so, what it is for."),
     },
     Check {
         key: "impl-docs/history",
         severity: Severity::May,
         targets: commented_files,
         look: history,
-        fix: Fix {
-            what: "Say what the code does and why. What it did before stands in the history.",
-            include: &[],
-        },
+        fix: Fix::of("Say what the code does and why. What it did before stands in the history."),
     },
 ];
 
@@ -93,16 +82,15 @@ fn pages(subject: &Subject<'_>, check: &str) -> Vec<Target> {
 }
 
 fn code_files(subject: &Subject<'_>) -> Vec<Target> {
-    of_files(subject, is_concerned, "Check that public items say what they are for in")
+    of_files(subject, needs_documentation, "Check that public items say what they are for in")
 }
 
 fn commented_files(subject: &Subject<'_>) -> Vec<Target> {
-    let has_comments = |path: &str| Language::of(path).is_some();
-    of_files(subject, has_comments, "Check that no comment tells history in")
+    of_files(subject, has_code_lines, "Check that no comment tells history in")
 }
 
 fn files_with_decisions(subject: &Subject<'_>) -> Vec<Target> {
-    let can_refer = |path: &str| Language::of(path).is_some() || kinds::is_markdown(path);
+    let can_refer = |path: &str| has_code_lines(path) || kinds::is_markdown(path);
     match subject.plan {
         Some((_, at)) => {
             let is_the_plan = |target: &Target| target.scope == Scope::file(at);
@@ -116,7 +104,7 @@ fn files_with_decisions(subject: &Subject<'_>) -> Vec<Target> {
 
 /// Returns the added lines of a file that people read: comments, or all of a page.
 fn told_to_people(written: &Written<'_>) -> Vec<(u32, String)> {
-    let source = Source::of_file(written);
+    let source = source::of_file(written);
     let added = written.added().into_iter();
     let said = added.map(|(number, line)| match &source {
         Some(source) => (number, source.comment(number as usize - 1).to_owned()),
@@ -265,7 +253,7 @@ fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 
 fn documented(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     written::look(subject, scope, |written| {
-        let missing = Source::of_file(written).map(|source| undocumented(&source));
+        let missing = source::of_file(written).map(|source| undocumented(&source));
         let told = missing.into_iter().flatten().map(|(at, name)| {
             format!("line {}: {} does not say what it is for", at + 1, quoted(&name))
         });
@@ -275,7 +263,7 @@ fn documented(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 
 fn history(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     written::look(subject, scope, |written| {
-        let found = Source::of_file(written).map(|source| comments::history(&source));
+        let found = source::of_file(written).map(|source| comments::history(&source));
         let told = found.into_iter().flatten();
         CheckResult::of(
             told.map(|at| format!("the comment on line {} tells what was", at + 1)).collect(),

@@ -6,18 +6,17 @@ use assay_change::diff::FileDiff;
 use assay_change::unified::Mark;
 use assay_findings::ground::squeeze;
 use assay_findings::path::RepoPath;
-use assay_rules::{TestEffect, TestFunction, test_functions};
+use assay_rules::{CodeLines, TestEffect, TestFunction, asserts_on, is_program, test_functions};
 
 use super::Target;
 use super::written;
-use crate::facts::lexer::{Language, Lexed};
 use crate::facts::path_patterns;
 use crate::facts::squeezed_lines::squeezed;
 use crate::item::Scope;
 use crate::kinds;
 use crate::plan::{Criterion, Milestone, Plan, code_spans};
 use crate::quote::{quoted, shown};
-use crate::reconcile::{Answer, MilestoneResult, asserts_on, reconcile};
+use crate::reconcile::{Answer, MilestoneResult, reconcile};
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
@@ -168,7 +167,7 @@ fn named_tests(milestone: &Milestone) -> (BTreeSet<String>, BTreeSet<String>) {
             let (path, name) = word.split_once("::").unwrap_or((word, ""));
             let path = path_patterns::plain(path);
             let is_file = assay_rules::is_test(path) && path_patterns::is_one_file(path);
-            if is_file && Language::of(path).is_some_and(Language::is_of_programs) {
+            if is_file && is_program(path) {
                 files.insert(path.to_owned());
             }
             let name = if is_file { name } else { word };
@@ -195,8 +194,7 @@ fn asserts(path: &str, text: &str) -> bool {
 /// Returns true if a test that can fail, or in a file whose tests no grammar reads a line that asserts, has a
 /// line that is wanted, from 1.
 fn asserts_within(path: &str, text: &str, is_wanted: impl Fn(usize) -> bool) -> bool {
-    let Some(language) = Language::of(path) else { return true };
-    let code = Lexed::read(language, text).code;
+    let Some(CodeLines { code, .. }) = CodeLines::of(path, text) else { return true };
     let lines = (1..).zip(&code).filter(|(number, _)| is_wanted(*number));
     let mut asserting =
         lines.filter(|(_, line)| asserts_on(line)).map(|(number, _)| number).peekable();

@@ -5,7 +5,6 @@
 
 mod code;
 mod comments;
-mod documented;
 mod impl_code;
 mod impl_docs;
 mod impl_plan;
@@ -88,6 +87,11 @@ pub struct Fix {
 }
 
 impl Fix {
+    /// Returns instructions of one sentence, with no parts to include.
+    const fn of(what: &'static str) -> Fix {
+        Fix { what, include: &[] }
+    }
+
     /// Says what is to be done about what a scope names.
     pub fn told(&self, scope: &Scope) -> String {
         let name = match scope {

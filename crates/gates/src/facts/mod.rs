@@ -2,7 +2,6 @@
 //! [`checks`](crate::checks) says whether that is right.
 
 pub(crate) mod decisions;
-pub(crate) mod lexer;
 pub(crate) mod path_patterns;
 pub(crate) mod plan_diffs;
 pub(crate) mod rule_results;

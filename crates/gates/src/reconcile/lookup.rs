@@ -6,14 +6,13 @@ use std::rc::Rc;
 
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
-use assay_rules::{Reach, TestEffect, WithSymbols};
+use assay_rules::{
+    CodeLines, DefinitionKind, Reach, TestEffect, WithSymbols, has_code_lines, is_program, is_word,
+};
 
-use super::define::{Definition, VALUES};
-use super::search::{Search, definitions_in};
-use super::word::is_word;
+use super::search::{Definition, Search, definitions_in};
 use super::{Answer, Evidence, Place};
 use crate::claim::{Claim, Defined, Reading, Reference};
-use crate::facts::lexer::{Language, Lexed};
 use crate::facts::tree_index::TreeIndex;
 use crate::quote::quoted;
 
@@ -264,7 +263,7 @@ impl<'l> Lookup<'l> {
             return found.map(|found| found.definitions.clone()).ok_or_else(unclear);
         };
         let file = self.path(path, *is_by_name)?;
-        if Language::of(file.as_str()).is_none() {
+        if !has_code_lines(file.as_str()) {
             return Err(Hit::Unclear(format!("nobody knows the language of {}", quoted(path))));
         }
         Ok(definitions_in(&file, &self.text(&file)?, name))
@@ -301,17 +300,17 @@ impl<'l> Lookup<'l> {
             ));
         }
         let is_meant = |definition: &&Definition| {
-            definition.reach == Reach::Reached
-                && !definition.is_local
-                && claim.kind.as_deref().is_none_or(|kind| is_of_kind(definition, kind))
-                && (!claim.is_exported || says_exported(definition, name))
+            definition.of.reach == Reach::Reached
+                && !definition.of.is_local
+                && claim.kind.as_deref().is_none_or(|kind| is_of_kind(definition.of.kind, kind))
+                && (!claim.is_exported || definition.of.is_exported)
                 && around.iter().all(|outer| self.stands_in(definition, outer))
         };
-        let conditional = definitions.iter().find_map(|definition| match &definition.reach {
+        let conditional = definitions.iter().find_map(|definition| match &definition.of.reach {
             Reach::Conditional(why) => Some((definition, why)),
             Reach::Reached | Reach::Never(_) => None,
         });
-        let is_otherwise = |definition: &Definition| definition.reach == Reach::Reached;
+        let is_otherwise = |definition: &Definition| definition.of.reach == Reach::Reached;
         if let Some((definition, why)) = conditional
             && !definitions.iter().any(is_otherwise)
         {
@@ -325,7 +324,7 @@ impl<'l> Lookup<'l> {
                 quoted(name),
                 first.at.file,
                 first.at.line,
-                quoted(&first.line)
+                quoted(&first.of.text)
             )),
         }
     }
@@ -353,8 +352,8 @@ impl<'l> Lookup<'l> {
             Ok(definitions) => definitions,
             Err(hit) => return hit,
         };
-        let tests = || definitions.iter().filter(|one| one.is_test);
-        let by_rank = |test: &&Definition| match (test.dead(), &test.effect) {
+        let tests = || definitions.iter().filter(|one| one.of.is_test);
+        let by_rank = |test: &&Definition| match (test.dead(), &test.of.effect) {
             (None, TestEffect::CanFail) => 0,
             (None, TestEffect::Unclear(_)) => 1,
             (None, TestEffect::Inert(_)) => 2,
@@ -368,18 +367,16 @@ impl<'l> Lookup<'l> {
         if let Some((test, why)) = best.and_then(|test| Some((test, test.dead()?))) {
             return Hit::Missing(said(test, &format!("never runs: {why}")));
         }
-        match best {
-            Some(test @ Definition { effect: TestEffect::Inert(why), .. }) => {
-                Hit::Missing(said(test, why))
-            }
-            Some(test @ Definition { effect: TestEffect::Unclear(why), .. }) => {
-                Hit::Unclear(said(test, why))
-            }
-            Some(test) => Hit::There(Evidence {
+        let Some(test) = best else {
+            return Hit::Missing(format!("no test is called {}{}", quoted(name), within(place)));
+        };
+        match &test.of.effect {
+            TestEffect::Inert(why) => Hit::Missing(said(test, why)),
+            TestEffect::Unclear(why) => Hit::Unclear(said(test, why)),
+            TestEffect::CanFail => Hit::There(Evidence {
                 at: test.at.clone(),
-                what: format!("the test {}", quoted(&test.line)),
+                what: format!("the test {}", quoted(&test.of.text)),
             }),
-            None => Hit::Missing(format!("no test is called {}{}", quoted(name), within(place))),
         }
     }
 
@@ -404,10 +401,10 @@ impl<'l> Lookup<'l> {
             let mut places = line.match_indices(name);
             places.any(|(at, found)| is_word(line, at, at + found.len()))
         };
-        let language = Language::of(file.as_str());
         let is_symbol = matches!(what, Reference::Symbol { .. });
-        let language = language.filter(|language| is_symbol && language.is_of_programs());
-        let code = language.map(|language| Lexed::read(language, &text).code);
+        let code = (is_symbol && is_program(file.as_str()))
+            .then(|| CodeLines::of(file.as_str(), &text).map(|lines| lines.code))
+            .flatten();
         let in_code = |number: u32| {
             code.as_ref()
                 .is_none_or(|code| code.get(number as usize - 1).is_some_and(|c| stands(c)))
@@ -477,34 +474,20 @@ fn within(place: Option<&Reference>) -> String {
 }
 
 fn defined_at(written: &str, definition: &Definition) -> Evidence {
-    let what = format!("{} is defined: {}", quoted(written), quoted(&definition.line));
+    let what = format!("{} is defined: {}", quoted(written), quoted(&definition.of.text));
     Evidence { at: definition.at.clone(), what }
 }
 
 /// Returns true if a definition is one of a kind of things.
-fn is_of_kind(definition: &Definition, kind: &str) -> bool {
-    let word = definition.word;
-    match kind {
-        "function" | "method" => definition.is_function,
-        "constant" | "const" => VALUES.contains(&word),
-        "macro" => word == "macro_rules!",
-        "symbol" => true,
-        "type" => ["struct", "class", "enum", "trait", "interface", "type", "union", "record"]
-            .contains(&word),
+fn is_of_kind(definition: DefinitionKind, kind: &str) -> bool {
+    match (kind, definition) {
+        ("function" | "method", _) => definition == DefinitionKind::Function,
+        ("constant" | "const", _) => definition == DefinitionKind::Value,
+        ("macro", _) => definition == DefinitionKind::Macro,
+        ("symbol", _) => true,
+        ("type", DefinitionKind::Type(word)) => !["object", "protocol"].contains(&word),
         // Go says `type` of everything.
-        kind => word == kind || word == "type",
-    }
-}
-
-/// Returns true if the line that defines a name lets others see it.
-fn says_exported(definition: &Definition, name: &str) -> bool {
-    let has = |word: &str| definition.line.split_whitespace().any(|found| found == word);
-    match Language::of(&definition.at.file) {
-        Some(Language::Rust) => has("pub"),
-        Some(Language::Python) => !name.starts_with('_'),
-        Some(Language::Go) => name.starts_with(char::is_uppercase),
-        Some(Language::Script) => has("export"),
-        Some(Language::Java) => has("public"),
-        Some(Language::Hash | Language::Dash) | None => false,
+        (kind, DefinitionKind::Type(word)) => word == kind || word == "type",
+        _ => false,
     }
 }

@@ -4,13 +4,10 @@
 //! criterion says beyond that is for a [`CriterionJudge`], whose answer counts only with a quote
 //! that stands in the tree. Nothing that a plan names is run.
 
-mod body;
-mod define;
 mod judge;
 mod lookup;
 mod search;
 mod text;
-mod word;
 
 use assay_change::unified::{FilePatch, UnifiedDiff};
 use assay_findings::ground::Tree;
@@ -20,7 +17,6 @@ use crate::claim::Reading;
 use crate::facts::squeezed_lines::{holds_added, squeezed};
 use crate::facts::tree_index::TreeIndex;
 use crate::plan::{Criterion, Milestone, Plan};
-pub(crate) use body::asserts_on;
 pub use judge::{CriterionJudge, Judgement, Question};
 use lookup::Lookup;
 use search::Search;

@@ -1,9 +1,10 @@
 //! Code that planned diffs add: its public items and its comments. Only what a diff shows is judged.
 
+use assay_rules::{SourceLines, undocumented};
+
 use super::documents::diffed;
 use crate::checks::say::{at, on_milestones};
-use crate::checks::source::Source;
-use crate::checks::{comments, documented};
+use crate::checks::{comments, source};
 use crate::item::Scope;
 use crate::quote::quoted;
 use crate::result::CheckResult;
@@ -12,7 +13,7 @@ use crate::subject::Subject;
 /// Looks for public items without a doc comment.
 pub(super) fn look_for_bare_items(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     look_for(subject, "Public items have no doc comment", |source| {
-        documented::undocumented(source).into_iter().map(|(at, _)| at).collect()
+        undocumented(source).into_iter().map(|(at, _)| at).collect()
     })
 }
 
@@ -26,12 +27,16 @@ pub(super) fn look_for_history(subject: &Subject<'_>, _: &Scope) -> CheckResult 
     look_for(subject, "Added comments tell history", comments::history)
 }
 
-fn look_for(subject: &Subject<'_>, what: &str, find: fn(&Source<'_>) -> Vec<usize>) -> CheckResult {
+fn look_for(
+    subject: &Subject<'_>,
+    what: &str,
+    find: fn(&SourceLines<'_>) -> Vec<usize>,
+) -> CheckResult {
     on_milestones(subject, |plan| {
         let mut told = Vec::new();
         for file in diffed(subject) {
             for piece in file.pieces() {
-                let found = Source::of_piece(file.path(), &piece).map(|source| find(&source));
+                let found = source::of_piece(file.path(), &piece).map(|source| find(&source));
                 told.extend(found.into_iter().flatten().map(|nth| {
                     let line = piece.lines[nth];
                     let (text, path) = (quoted(line.text), quoted(file.path()));

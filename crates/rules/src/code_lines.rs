@@ -1,11 +1,12 @@
-//! Code and comments told apart, line by line: [`Lexed`].
+//! Code and comments of a file, line by line: [`CodeLines`].
 //!
-//! This is no parser. It knows where strings and comments begin and end, which is enough to keep
-//! from taking the one for the other.
+//! No grammar is needed: where strings and comments begin and end is enough to keep from taking the one for
+//! the other. So files of languages without a grammar are read as well, and single hunks of a diff, which
+//! begin anywhere.
 
-/// A language by how it writes strings and comments.
+/// A language by its marks of strings and comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Language {
+pub(crate) enum LineSyntax {
     Rust,
     Python,
     Go,
@@ -17,13 +18,14 @@ pub(crate) enum Language {
     Dash,
 }
 
-/// The lines of a file.
-#[derive(Debug, Default)]
-pub(crate) struct Lexed {
-    /// Without comments and without what stands in strings.
-    pub(crate) code: Vec<String>,
+/// The lines of a file of code.
+#[derive(Debug)]
+pub struct CodeLines {
+    pub(crate) syntax: LineSyntax,
+    /// The code on each line, without comments and without the content of strings.
+    pub code: Vec<String>,
     /// The comment on each line, with its marks.
-    pub(crate) comments: Vec<String>,
+    pub comments: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,36 +44,31 @@ enum Inside {
     },
 }
 
-impl Language {
+impl LineSyntax {
     /// Returns the language of a file, by its name.
-    pub(crate) fn of(path: &str) -> Option<Language> {
+    pub(crate) fn of(path: &str) -> Option<LineSyntax> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
         Some(match ending.to_ascii_lowercase().as_str() {
-            "rs" => Language::Rust,
-            "py" | "pyi" => Language::Python,
-            "go" => Language::Go,
-            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => Language::Script,
+            "rs" => LineSyntax::Rust,
+            "py" | "pyi" => LineSyntax::Python,
+            "go" => LineSyntax::Go,
+            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => LineSyntax::Script,
             "java" | "c" | "h" | "cc" | "cpp" | "hpp" | "cs" | "kt" | "swift" | "php" | "scala"
-            | "zig" | "proto" | "scss" => Language::Java,
+            | "zig" | "proto" | "scss" => LineSyntax::Java,
             "sh" | "bash" | "rb" | "yml" | "yaml" | "toml" | "ex" | "exs" | "tf" | "dockerfile"
-            | "makefile" => Language::Hash,
-            "sql" | "lua" | "hs" => Language::Dash,
+            | "makefile" => LineSyntax::Hash,
+            "sql" | "lua" | "hs" => LineSyntax::Dash,
             _ => return None,
         })
-    }
-
-    /// Returns true if files of the language are programs, and no data or configuration.
-    pub(crate) fn is_of_programs(self) -> bool {
-        !matches!(self, Language::Hash | Language::Dash)
     }
 
     /// Returns what begins a comment up to the end of the line.
     fn line_comment(self) -> &'static str {
         match self {
-            Language::Python | Language::Hash => "#",
-            Language::Dash => "--",
-            Language::Rust | Language::Go | Language::Script | Language::Java => "//",
+            LineSyntax::Python | LineSyntax::Hash => "#",
+            LineSyntax::Dash => "--",
+            LineSyntax::Rust | LineSyntax::Go | LineSyntax::Script | LineSyntax::Java => "//",
         }
     }
 
@@ -91,16 +88,28 @@ impl Language {
     }
 }
 
-impl Lexed {
-    /// Reads a file.
-    pub(crate) fn read(language: Language, text: &str) -> Lexed {
-        Lexed::read_lines(language, &text.lines().collect::<Vec<_>>(), false)
+/// Returns true if the language of a file is known by its name, so that its comments can be read.
+pub fn has_code_lines(path: &str) -> bool {
+    LineSyntax::of(path).is_some()
+}
+
+/// Returns true if a file is a program by its name, and no data or configuration.
+pub fn is_program(path: &str) -> bool {
+    let syntax = LineSyntax::of(path);
+    syntax.is_some_and(|syntax| !matches!(syntax, LineSyntax::Hash | LineSyntax::Dash))
+}
+
+impl CodeLines {
+    /// Reads a file; `None` if its language is not known.
+    pub fn of(path: &str, text: &str) -> Option<CodeLines> {
+        let lines: Vec<&str> = text.lines().collect();
+        LineSyntax::of(path).map(|syntax| CodeLines::read(syntax, &lines, false))
     }
 
     /// Reads some lines of a file, which may be cut off from those before.
-    pub(crate) fn read_lines(language: Language, lines: &[&str], is_cut: bool) -> Lexed {
-        let mut lexed = Lexed::default();
-        let mut inside = match is_cut && language.begins_in_comment(lines) {
+    pub(crate) fn read(syntax: LineSyntax, lines: &[&str], is_cut: bool) -> CodeLines {
+        let mut read = CodeLines { syntax, code: Vec::new(), comments: Vec::new() };
+        let mut inside = match is_cut && syntax.begins_in_comment(lines) {
             true => Inside::BlockComment(1),
             false => Inside::Code,
         };
@@ -111,23 +120,23 @@ impl Lexed {
             if let Inside::Text { has_lines: false, .. } = inside {
                 inside = Inside::Code;
             }
-            let (code, comment, after) = read_line(language, line, inside);
-            lexed.code.push(code);
-            lexed.comments.push(comment);
+            let (code, comment, after) = read_line(syntax, line, inside);
+            read.code.push(code);
+            read.comments.push(comment);
             inside = after;
         }
-        lexed
+        read
     }
 }
 
-fn read_line(language: Language, line: &str, mut inside: Inside) -> (String, String, Inside) {
+fn read_line(syntax: LineSyntax, line: &str, mut inside: Inside) -> (String, String, Inside) {
     let (mut code, mut comment) = (String::new(), String::new());
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
         let (taken, next) = match inside {
-            Inside::Code => open(language, rest, &code),
+            Inside::Code => open(syntax, rest, &code),
             Inside::LineComment => (rest.len(), inside),
-            Inside::BlockComment(depth) => in_comment(language, rest, depth),
+            Inside::BlockComment(depth) => in_comment(syntax, rest, depth),
             Inside::Text { quote, quotes, hashes, is_raw, .. } => {
                 match end_of_text(rest, quote, quotes, hashes, is_raw) {
                     End::Here(taken) => (taken, Inside::Code),
@@ -153,10 +162,10 @@ fn read_line(language: Language, line: &str, mut inside: Inside) -> (String, Str
 }
 
 /// Says what the code at hand opens, and how many bytes it takes.
-fn open(language: Language, rest: &str, before: &str) -> (usize, Inside) {
-    let mark = language.line_comment();
+fn open(syntax: LineSyntax, rest: &str, before: &str) -> (usize, Inside) {
+    let mark = syntax.line_comment();
     let is_word = before.ends_with(|c: char| c.is_alphanumeric() || c == '$');
-    if rest.starts_with(mark) && !(language == Language::Hash && is_word) {
+    if rest.starts_with(mark) && !(syntax == LineSyntax::Hash && is_word) {
         return (mark.len(), Inside::LineComment);
     }
     if mark == "//" && rest.starts_with("/*") {
@@ -170,22 +179,22 @@ fn open(language: Language, rest: &str, before: &str) -> (usize, Inside) {
         has_lines,
     };
     let first = rest.chars().next().unwrap_or_default();
-    match (language, first) {
-        (Language::Rust, 'r') if !before.ends_with(|c: char| c.is_alphanumeric() || c == '_') => {
+    match (syntax, first) {
+        (LineSyntax::Rust, 'r') if !before.ends_with(|c: char| c.is_alphanumeric() || c == '_') => {
             let hashes = rest[1..].len() - rest[1..].trim_start_matches('#').len();
             match rest[1 + hashes..].starts_with('"') {
                 true => (2 + hashes, text('"', 1, hashes, true, true)),
                 false => (1, Inside::Code),
             }
         }
-        (Language::Rust, '"') => (1, text('"', 1, 0, false, true)),
-        (Language::Rust, '\'') => (quoted_letter(rest), Inside::Code),
-        (Language::Python | Language::Java, '"') if rest.starts_with("\"\"\"") => {
+        (LineSyntax::Rust, '"') => (1, text('"', 1, 0, false, true)),
+        (LineSyntax::Rust, '\'') => (quoted_letter(rest), Inside::Code),
+        (LineSyntax::Python | LineSyntax::Java, '"') if rest.starts_with("\"\"\"") => {
             (3, text('"', 3, 0, false, true))
         }
-        (Language::Python, '\'') if rest.starts_with("'''") => (3, text('\'', 3, 0, false, true)),
-        (Language::Go | Language::Script, '`') => {
-            (1, text('`', 1, 0, language == Language::Go, true))
+        (LineSyntax::Python, '\'') if rest.starts_with("'''") => (3, text('\'', 3, 0, false, true)),
+        (LineSyntax::Go | LineSyntax::Script, '`') => {
+            (1, text('`', 1, 0, syntax == LineSyntax::Go, true))
         }
         (_, quote @ ('"' | '\'')) => (1, text(quote, 1, 0, false, false)),
         _ => (first.len_utf8(), Inside::Code),
@@ -202,12 +211,12 @@ fn quoted_letter(rest: &str) -> usize {
     }
 }
 
-fn in_comment(language: Language, rest: &str, depth: usize) -> (usize, Inside) {
+fn in_comment(syntax: LineSyntax, rest: &str, depth: usize) -> (usize, Inside) {
     if rest.starts_with("*/") {
         let inside = if depth > 1 { Inside::BlockComment(depth - 1) } else { Inside::Code };
         return (2, inside);
     }
-    if language == Language::Rust && rest.starts_with("/*") {
+    if syntax == LineSyntax::Rust && rest.starts_with("/*") {
         return (2, Inside::BlockComment(depth + 1));
     }
     (1, Inside::BlockComment(depth))
@@ -227,4 +236,31 @@ fn end_of_text(rest: &str, quote: char, quotes: usize, hashes: usize, is_raw: bo
     let ends = chars.by_ref().take(quotes).filter(|c| *c == quote).count() == quotes
         && chars.take(hashes).filter(|c| *c == '#').count() == hashes;
     if ends { End::Here(quotes + hashes) } else { End::Later(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_and_comments_are_told_apart() {
+        let check = |path: &str, text: &str, code: &str, comments: &str| {
+            let lines = CodeLines::of(path, text).unwrap();
+            assert_eq!(
+                (lines.code.join("|"), lines.comments.join("|")),
+                (code.into(), comments.into())
+            );
+        };
+        check(
+            "a.rs",
+            "let a = \"// no\"; // yes\n/* b\nc */ d",
+            "let a = \"; || d",
+            "// yes|/* b|c */",
+        );
+        check("a.py", "a = '#' # b\n\"\"\"\ndef c\n\"\"\"", "a = \" |\"||", "# b|||");
+        check("a.kt", "val a = 1 // b", "val a = 1 ", "// b");
+        check("a.sql", "select 1 -- b", "select 1 ", "-- b");
+        assert!(CodeLines::of("a.txt", "// b").is_none());
+        assert!(is_program("a.go") && !is_program("a.toml") && has_code_lines("a.toml"));
+    }
 }

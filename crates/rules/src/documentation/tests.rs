@@ -14,7 +14,8 @@ fn check(path: &str, marked: &str) {
 
 fn all_undocumented(path: &str, lines: Vec<&str>, is_cut: bool) -> Vec<(usize, String)> {
     let all = (0..lines.len()).collect();
-    Source::new(path, lines, all, is_cut).map(|source| undocumented(&source)).unwrap_or_default()
+    let source = SourceLines::new(path, lines, all, is_cut);
+    source.map(|source| undocumented(&source)).unwrap_or_default()
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Exported items of Go, which say in a comment above what they are for.
 
-use super::{MAX_LINES, without, word};
-use crate::checks::source::Source;
+use super::{MAX_LINES, SourceLines, without, word};
 
 /// Returns the name of the exported item on a line, if it has no comment.
-pub(super) fn bare(source: &Source<'_>, at: usize) -> Option<String> {
+pub(super) fn bare(source: &SourceLines<'_>, at: usize) -> Option<String> {
     let code = source.code(at);
     let is_exported = |name: &str| name.starts_with(char::is_uppercase);
     let name = if source.indent(at) == 0 {
@@ -33,7 +32,7 @@ pub(super) fn bare(source: &Source<'_>, at: usize) -> Option<String> {
 }
 
 /// Returns where the group begins that a line is a member of, such as `const (`.
-fn group_of(source: &Source<'_>, at: usize) -> Option<usize> {
+fn group_of(source: &SourceLines<'_>, at: usize) -> Option<usize> {
     let indent = source.indent(at);
     let is_member =
         |above: &usize| source.indent(*above) >= indent || source.code(*above).is_empty();
@@ -47,7 +46,7 @@ fn group_of(source: &Source<'_>, at: usize) -> Option<usize> {
 }
 
 /// Returns true if a comment stands above a line, or may. What is said to tools is none.
-fn has_comment(source: &Source<'_>, at: usize) -> bool {
+fn has_comment(source: &SourceLines<'_>, at: usize) -> bool {
     let is_to_tools = |at: &usize| {
         let comment = source.comment(*at);
         source.is_comment(*at) && (comment.starts_with("//go:") || comment.starts_with("//nolint"))

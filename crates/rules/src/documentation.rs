@@ -1,43 +1,89 @@
-//! Public items that say nothing of what they are for: [`undocumented`].
+//! Public items without documentation: [`undocumented`].
 
 mod go;
 mod python;
 #[cfg(test)]
 mod tests;
 
-use super::source::Source;
-use crate::facts::lexer::Language;
+use crate::code_lines::{CodeLines, LineSyntax};
+use crate::language::is_test;
 
-/// So many lines of attributes or of a signature are looked over.
+/// The most lines of attributes or of a signature that are looked over.
 const MAX_LINES: usize = 60;
+
+/// Lines of a file of code, with nothing between them that is not shown: a whole file, or a hunk of a diff.
+pub struct SourceLines<'t> {
+    path: &'t str,
+    lines: Vec<&'t str>,
+    /// Which of the lines were added, from 0.
+    pub added: Vec<usize>,
+    /// Whether lines may stand before them that are not shown.
+    pub is_cut: bool,
+    read: CodeLines,
+}
+
+impl<'t> SourceLines<'t> {
+    /// Reads lines; `None` if the language of the file is not known.
+    pub fn new(
+        path: &'t str,
+        lines: Vec<&'t str>,
+        added: Vec<usize>,
+        is_cut: bool,
+    ) -> Option<SourceLines<'t>> {
+        let read = CodeLines::read(LineSyntax::of(path)?, &lines, is_cut);
+        Some(SourceLines { path, lines, added, is_cut, read })
+    }
+
+    /// Returns the code on a line, without the content of strings.
+    fn code(&self, at: usize) -> &str {
+        self.read.code.get(at).map_or("", |code| code.trim())
+    }
+
+    /// Returns the comment on a line, with its marks.
+    pub fn comment(&self, at: usize) -> &str {
+        self.read.comments.get(at).map_or("", |comment| comment.trim())
+    }
+
+    /// Returns true if a line is a comment and nothing else.
+    pub fn is_comment(&self, at: usize) -> bool {
+        self.code(at).is_empty() && !self.comment(at).is_empty()
+    }
+
+    /// Returns how many bytes of blanks a line begins with.
+    fn indent(&self, at: usize) -> usize {
+        let line = self.lines.get(at).copied().unwrap_or_default();
+        line.len() - line.trim_start().len()
+    }
+}
 
 /// Returns true if the items of a file need documentation and can be told. Those of tests and of mere
 /// declarations need none.
-pub(super) fn is_concerned(path: &str) -> bool {
-    let is_told = match Language::of(path) {
-        Some(Language::Rust | Language::Python | Language::Go | Language::Script) => true,
-        Some(Language::Java) => path.ends_with(".java"),
-        Some(Language::Hash | Language::Dash) | None => false,
+pub fn needs_documentation(path: &str) -> bool {
+    let is_told = match LineSyntax::of(path) {
+        Some(LineSyntax::Rust | LineSyntax::Python | LineSyntax::Go | LineSyntax::Script) => true,
+        Some(LineSyntax::Java) => path.ends_with(".java"),
+        Some(LineSyntax::Hash | LineSyntax::Dash) | None => false,
     };
     let is_declaration = path.ends_with(".pyi") || path.ends_with(".d.ts");
-    is_told && !is_declaration && !assay_rules::is_test(path)
+    is_told && !is_declaration && !is_test(path)
 }
 
 /// Returns the public items that begin on added lines and carry no documentation, each with its line,
 /// from 0, and its name. What may stand on lines that are not shown is taken to be there.
-pub(super) fn undocumented(source: &Source<'_>) -> Vec<(usize, String)> {
-    if !is_concerned(source.path) {
+pub fn undocumented(source: &SourceLines<'_>) -> Vec<(usize, String)> {
+    if !needs_documentation(source.path) {
         return Vec::new();
     }
-    let is_python = source.language == Language::Python;
+    let syntax = source.read.syntax;
+    let is_python = syntax == LineSyntax::Python;
     let seen = if is_python { python::seen_from_outside(source) } else { Vec::new() };
-    let name_of = |at: usize| match source.language {
-        Language::Rust => rust(source, at),
-        Language::Python => python::bare(source, &seen, at),
-        Language::Go => go::bare(source, at),
-        Language::Script => script(source, at),
-        Language::Java => java(source, at),
-        Language::Hash | Language::Dash => None,
+    let name_of = |at: usize| match syntax {
+        LineSyntax::Rust => rust(source, at),
+        LineSyntax::Python => python::bare(source, &seen, at),
+        LineSyntax::Go => go::bare(source, at),
+        LineSyntax::Script => script(source, at),
+        LineSyntax::Java => java(source, at),
+        LineSyntax::Hash | LineSyntax::Dash => None,
     };
     source.added.iter().filter_map(|at| Some((*at, name_of(*at)?))).collect()
 }
@@ -54,7 +100,7 @@ fn without<'c>(code: &'c str, words: &[&str]) -> Option<&'c str> {
     words.contains(&first).then(|| code[first.len()..].trim_start())
 }
 
-impl Source<'_> {
+impl SourceLines<'_> {
     /// Returns the first line above that is no attribute, decorator or annotation, as those begin with
     /// a sign. They may take several lines.
     fn above(&self, at: usize, sign: &str) -> Option<usize> {
@@ -103,7 +149,7 @@ impl Source<'_> {
     }
 }
 
-fn rust(source: &Source<'_>, at: usize) -> Option<String> {
+fn rust(source: &SourceLines<'_>, at: usize) -> Option<String> {
     let mut code = source.code(at).strip_prefix("pub ")?.trim_start();
     while let Some(rest) = without(code, &["async", "unsafe", "default", "extern"]) {
         code = rest.trim_start_matches('"').trim_start();
@@ -126,7 +172,7 @@ fn rust(source: &Source<'_>, at: usize) -> Option<String> {
     (!is_documented).then(|| word(rest).to_owned())
 }
 
-fn script(source: &Source<'_>, at: usize) -> Option<String> {
+fn script(source: &SourceLines<'_>, at: usize) -> Option<String> {
     let mut code = source.code(at).strip_prefix("export ")?.trim_start();
     while let Some(rest) = without(code, &["default", "declare", "async", "abstract"]) {
         code = rest;
@@ -148,7 +194,7 @@ fn script(source: &Source<'_>, at: usize) -> Option<String> {
     (!name.is_empty() && !is_documented).then(|| name.to_owned())
 }
 
-fn java(source: &Source<'_>, at: usize) -> Option<String> {
+fn java(source: &SourceLines<'_>, at: usize) -> Option<String> {
     let mut code = without(source.code(at), &["public"])?;
     let modifiers =
         ["static", "final", "abstract", "synchronized", "default", "sealed", "strictfp", "native"];

@@ -1,10 +1,9 @@
 //! Definitions in Python, which say in their bodies what they are for.
 
-use super::{MAX_LINES, without, word};
-use crate::checks::source::Source;
+use super::{MAX_LINES, SourceLines, without, word};
 
 /// Returns the name of the definition on a line, if it is seen from outside and has no docstring.
-pub(super) fn bare(source: &Source<'_>, seen: &[bool], at: usize) -> Option<String> {
+pub(super) fn bare(source: &SourceLines<'_>, seen: &[bool], at: usize) -> Option<String> {
     let code = source.code(at);
     let code = without(code, &["async"]).unwrap_or(code);
     let name = word(without(code, &["def", "class"])?);
@@ -23,7 +22,7 @@ pub(super) fn bare(source: &Source<'_>, seen: &[bool], at: usize) -> Option<Stri
 
 /// Says of every line of Python whether what it defines is seen from outside: it stands in nothing
 /// but public classes.
-pub(super) fn seen_from_outside(source: &Source<'_>) -> Vec<bool> {
+pub(super) fn seen_from_outside(source: &SourceLines<'_>) -> Vec<bool> {
     let mut seen = Vec::with_capacity(source.lines.len());
     // The definitions around a line, each with its indent.
     let mut around: Vec<(usize, bool)> = Vec::new();
@@ -59,7 +58,7 @@ pub(super) fn seen_from_outside(source: &Source<'_>) -> Vec<bool> {
 }
 
 /// Returns true if a definition only repeats or completes another one.
-fn is_overload(source: &Source<'_>, at: usize) -> bool {
+fn is_overload(source: &SourceLines<'_>, at: usize) -> bool {
     let above = (at.saturating_sub(MAX_LINES)..at).rev().map(|at| source.code(at));
     let mut decorators = above.take_while(|code| code.starts_with('@'));
     decorators.any(|code| {
@@ -68,7 +67,7 @@ fn is_overload(source: &Source<'_>, at: usize) -> bool {
 }
 
 /// Returns where the body of a definition begins; none where it stands on the same line.
-fn after_signature(source: &Source<'_>, at: usize) -> Option<usize> {
+fn after_signature(source: &SourceLines<'_>, at: usize) -> Option<usize> {
     let mut open = 0i32;
     for line in at..(at + MAX_LINES).min(source.lines.len()) {
         for (place, c) in source.code(line).char_indices() {

@@ -1,10 +1,9 @@
 //! Code that never runs and tests that assert nothing, by the words on lines: [`is_dead`], [`TestBody::of`].
 //!
-//! Where a grammar reads a file, `assay_rules` tells more; the words are for all other files.
+//! Where a grammar reads a file, the syntax tree tells more; the words are for all other files.
 
-use assay_rules::TestEffect;
-
-use crate::facts::lexer::{Language, Lexed};
+use crate::code_lines::{CodeLines, LineSyntax};
+use crate::test_functions::TestEffect;
 
 /// Conditions that never hold, as they stand behind `if` or `while` without blanks and brackets.
 const NEVER: [&str; 9] =
@@ -52,8 +51,8 @@ impl TestBody {
     }
 
     /// Looks at the test that begins on a line, from 0.
-    pub(super) fn of(language: Language, lexed: &Lexed, at: usize) -> TestBody {
-        let body = body(language, &lexed.code, at);
+    pub(super) fn of(lines: &CodeLines, at: usize) -> TestBody {
+        let body = body(lines.syntax, &lines.code, at);
         let lines: Vec<String> = body.iter().map(|line| squeezed(line)).collect();
         let does = |line: &&String| {
             // A string alone is a comment.
@@ -72,7 +71,7 @@ impl TestBody {
 }
 
 /// Returns true if a line of code, without what stands in strings, asserts something.
-pub(crate) fn asserts_on(code: &str) -> bool {
+pub fn asserts_on(code: &str) -> bool {
     let line = squeezed(code);
     asserts(&line) && !EMPTY_ASSERTIONS.contains(&line.trim_end_matches(';'))
 }
@@ -87,12 +86,12 @@ fn squeezed(line: &str) -> String {
 
 /// Returns the code of a function behind the line that begins it, and what follows the beginning on that
 /// line.
-fn body(language: Language, code: &[String], at: usize) -> Vec<String> {
+fn body(syntax: LineSyntax, code: &[String], at: usize) -> Vec<String> {
     let Some(first) = code.get(at) else { return Vec::new() };
     let below = code.get(at + 1..).unwrap_or_default();
-    if matches!(language, Language::Python | Language::Hash | Language::Dash) {
+    if matches!(syntax, LineSyntax::Python | LineSyntax::Hash | LineSyntax::Dash) {
         let depth = indent(first);
-        let head = below.iter().take_while(|_| language == Language::Python);
+        let head = below.iter().take_while(|_| syntax == LineSyntax::Python);
         let open = brackets(first);
         // The parameters of a function may take several lines.
         let skipped = match open > 0 {
@@ -154,13 +153,13 @@ fn indent(line: &str) -> usize {
 }
 
 /// Returns true if the code on a line, from 0, never runs: it stands below a condition that never holds.
-pub(super) fn is_dead(language: Language, lines: &[&str], lexed: &Lexed, at: usize) -> bool {
-    match language {
-        Language::Python => is_dead_by_indent(&lexed.code, at),
-        Language::Rust | Language::Go | Language::Script | Language::Java => {
-            is_dead_by_braces(&lexed.code, at) || is_switched_off(lines, at)
+pub(super) fn is_dead(lines: &[&str], read: &CodeLines, at: usize) -> bool {
+    match read.syntax {
+        LineSyntax::Rust | LineSyntax::Go | LineSyntax::Script | LineSyntax::Java => {
+            is_dead_by_braces(&read.code, at) || is_switched_off(lines, at)
         }
-        Language::Hash | Language::Dash => false,
+        LineSyntax::Python => is_dead_by_indent(&read.code, at),
+        LineSyntax::Hash | LineSyntax::Dash => false,
     }
 }
 
@@ -255,36 +254,28 @@ mod tests {
     use super::*;
 
     /// Tells whether the line with `frob` is dead.
-    fn dead(language: Language, text: &str) -> bool {
+    fn dead(syntax: LineSyntax, text: &str) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         let at = lines.iter().position(|line| line.contains("frob")).unwrap();
-        is_dead(language, &lines, &Lexed::read(language, text), at)
+        is_dead(&lines, &CodeLines::read(syntax, &lines, false), at)
     }
 
     #[test]
     fn code_below_a_condition_that_never_holds_is_dead() {
         for (language, text) in [
-            (Language::Python, "if False:\n    def frob():\n        pass\n"),
-            (Language::Python, "if 0:\n    x = 1\n\n    def frob():\n        pass\n"),
-            (Language::Python, "if typing.TYPE_CHECKING:\n    def frob(): ...\n"),
-            (Language::Python, "if True:\n    x = 1\nelse:\n    def frob(): ...\n"),
-            (Language::Python, "while not True:\n  class A:\n    def frob(): ...\n"),
-            (Language::Script, "if (false) {\nfunction frob() {}\n}\n"),
-            (Language::Script, "if (false) { function frob() {} }\n"),
-            (Language::Script, "if (true) {\n} else {\n  function frob() {}\n}\n"),
-            (Language::Java, "#if 0\nint frob(int a) {\n}\n#endif\n"),
-            (Language::Rust, "#[cfg(any())]\nfn frob() {}\n"),
-            (Language::Rust, "fn a() { if false {\n fn frob() {}\n} }\n"),
+            (LineSyntax::Script, "if (false) {\nfunction frob() {}\n}\n"),
+            (LineSyntax::Script, "if (false) { function frob() {} }\n"),
+            (LineSyntax::Script, "if (true) {\n} else {\n  function frob() {}\n}\n"),
+            (LineSyntax::Java, "#if 0\nint frob(int a) {\n}\n#endif\n"),
+            (LineSyntax::Rust, "#[cfg(any())]\nfn frob() {}\n"),
+            (LineSyntax::Rust, "fn a() { if false {\n fn frob() {}\n} }\n"),
         ] {
             assert!(dead(language, text), "{text}");
         }
         for (language, text) in [
-            (Language::Python, "if False:\n    x = 1\n\n\ndef frob():\n    pass\n"),
-            (Language::Python, "if sys.version > x:\n    def frob(): ...\n"),
-            (Language::Python, "if False:\n    x = 1\nelse:\n    def frob(): ...\n"),
-            (Language::Script, "if (false) { a(); }\nfunction frob() {}\n"),
-            (Language::Java, "#if 0\n#else\nint frob(int a) {\n}\n#endif\n"),
-            (Language::Rust, "#[cfg(test)]\nfn frob() {}\n"),
+            (LineSyntax::Script, "if (false) { a(); }\nfunction frob() {}\n"),
+            (LineSyntax::Java, "#if 0\n#else\nint frob(int a) {\n}\n#endif\n"),
+            (LineSyntax::Rust, "#[cfg(test)]\nfn frob() {}\n"),
         ] {
             assert!(!dead(language, text), "{text}");
         }
@@ -292,26 +283,33 @@ mod tests {
 
     #[test]
     fn a_test_that_asserts_nothing_is_empty() {
-        let body = |language, text: &str| TestBody::of(language, &Lexed::read(language, text), 0);
+        let body = |syntax, text: &str| {
+            let lines: Vec<&str> = text.lines().collect();
+            TestBody::of(&CodeLines::read(syntax, &lines, false), 0)
+        };
         for (language, text, expected) in [
-            (Language::Python, "def test_a():\n    pass\n", TestBody::Empty),
-            (Language::Python, "def test_a(): pass\n", TestBody::Empty),
+            (LineSyntax::Python, "def test_a():\n    pass\n", TestBody::Empty),
+            (LineSyntax::Python, "def test_a(): pass\n", TestBody::Empty),
             (
-                Language::Python,
+                LineSyntax::Python,
                 "def test_a():\n    \"\"\"assert a\"\"\"\n    # assert\n",
                 TestBody::Empty,
             ),
-            (Language::Python, "def test_a():\n    assert True\n", TestBody::Empty),
-            (Language::Python, "def test_a():\n    assert a() == 1\n", TestBody::Asserts),
-            (Language::Python, "def test_a(\n    b,\n):\n    assert b\n", TestBody::Asserts),
-            (Language::Python, "def test_a():\n    run(1, 2)\n", TestBody::Calls),
-            (Language::Script, "it('a', () => {\n  expect(a()).toBe(1);\n});\n", TestBody::Asserts),
-            (Language::Script, "it('a', () => expect(a()).toBe(1));\n", TestBody::Asserts),
-            (Language::Script, "it('a', () => {\n  // expect\n});\n", TestBody::Empty),
-            (Language::Script, "it('a', () => {});\n", TestBody::Empty),
-            (Language::Rust, "fn a() {\n    assert_eq!(b(), 1);\n}\n", TestBody::Asserts),
-            (Language::Rust, "fn a() {\n}\nfn b() { assert!(c()); }\n", TestBody::Empty),
-            (Language::Go, "func TestA(t *testing.T) {\n\tt.Fatal(1)\n}\n", TestBody::Asserts),
+            (LineSyntax::Python, "def test_a():\n    assert True\n", TestBody::Empty),
+            (LineSyntax::Python, "def test_a():\n    assert a() == 1\n", TestBody::Asserts),
+            (LineSyntax::Python, "def test_a(\n    b,\n):\n    assert b\n", TestBody::Asserts),
+            (LineSyntax::Python, "def test_a():\n    run(1, 2)\n", TestBody::Calls),
+            (
+                LineSyntax::Script,
+                "it('a', () => {\n  expect(a()).toBe(1);\n});\n",
+                TestBody::Asserts,
+            ),
+            (LineSyntax::Script, "it('a', () => expect(a()).toBe(1));\n", TestBody::Asserts),
+            (LineSyntax::Script, "it('a', () => {\n  // expect\n});\n", TestBody::Empty),
+            (LineSyntax::Script, "it('a', () => {});\n", TestBody::Empty),
+            (LineSyntax::Rust, "fn a() {\n    assert_eq!(b(), 1);\n}\n", TestBody::Asserts),
+            (LineSyntax::Rust, "fn a() {\n}\nfn b() { assert!(c()); }\n", TestBody::Empty),
+            (LineSyntax::Go, "func TestA(t *testing.T) {\n\tt.Fatal(1)\n}\n", TestBody::Asserts),
         ] {
             assert_eq!(body(language, text), expected, "{text}");
         }

@@ -1,7 +1,7 @@
-//! Words of a line: [`is_word`].
+//! Words on a line: [`is_word`].
 
-/// Returns true if a hit is a word of its own.
-pub(super) fn is_word(line: &str, start: usize, end: usize) -> bool {
+/// Returns true if a part of a line is a word of its own, and not a part of a longer one.
+pub fn is_word(line: &str, start: usize, end: usize) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
     let word = &line[start..end];
     let joins = |outside: Option<char>, inside: Option<char>| {

@@ -1,38 +1,18 @@
-//! How code defines a name: [`Defined::of`] by a grammar, and [`Defined::on`] by the words on a line, for
-//! languages without one and for code that a grammar cannot read.
+//! How the words on a line define a name: [`LineDefinition::of`], for languages without a grammar and for code
+//! that a grammar cannot read.
 
-use assay_rules::{DefinitionKind, Reach, SymbolDefinition, TestEffect};
-
-use super::Place;
 use super::word::is_word;
-use crate::facts::lexer::Language;
-use crate::kinds::ending;
-
-/// A place where a name is defined.
-#[derive(Debug, Clone)]
-pub(super) struct Definition {
-    pub(super) at: Place,
-    /// The line, without blanks around it.
-    pub(super) line: String,
-    pub(super) is_test: bool,
-    /// Whether it can fail, if it is read as a test.
-    pub(super) effect: TestEffect,
-    /// Whether a run reaches it and leaves its name in place.
-    pub(super) reach: Reach,
-    /// The word that defines it, `=` for a value, `(` for a method.
-    pub(super) word: &'static str,
-    pub(super) is_function: bool,
-    pub(super) is_local: bool,
-}
+use crate::code_lines::LineSyntax;
+use crate::definitions::DefinitionKind;
 
 /// How a line defines a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Defined {
+pub(super) struct LineDefinition {
     /// The word that does, `=` for a value, `(` for a method.
-    pub(super) word: &'static str,
-    /// Whether it can be called: it is said to be a function, or is given one.
-    pub(super) is_function: bool,
-    /// Whether it is the variable of some function, which no plan speaks of.
+    word: &'static str,
+    /// Whether the name can be called: a word says so, or it is given a function.
+    is_function: bool,
+    /// Whether the name is a variable inside of a function.
     pub(super) is_local: bool,
 }
 
@@ -44,7 +24,7 @@ const WORDS: [&str; 24] = [
 ];
 
 /// Those of them that give it a value.
-pub(super) const VALUES: [&str; 6] = ["const", "static", "let", "var", "val", "="];
+const VALUES: [&str; 6] = ["const", "static", "let", "var", "val", "="];
 
 /// Those of them that make it a function.
 const FUNCTIONS: [&str; 6] = ["fn", "def", "func", "function", "fun", "("];
@@ -65,37 +45,22 @@ const WITH_METHODS: [&str; 15] = [
 /// The endings of languages in which `struct A b;` uses a type.
 const C: [&str; 5] = ["c", "h", "cc", "cpp", "hpp"];
 
-impl Definition {
-    /// Returns the reason why no run reaches the definition, where none does.
-    pub(super) fn dead(&self) -> Option<&str> {
-        match &self.reach {
-            Reach::Never(why) => Some(why),
-            Reach::Reached | Reach::Conditional(_) => None,
+impl LineDefinition {
+    /// Returns what the name stands for.
+    pub(super) fn kind(self) -> DefinitionKind {
+        match self.word {
+            _ if self.is_function => DefinitionKind::Function,
+            word if VALUES.contains(&word) => DefinitionKind::Value,
+            "macro_rules!" => DefinitionKind::Macro,
+            "mod" | "module" | "namespace" => DefinitionKind::Module,
+            word => DefinitionKind::Type(word),
         }
-    }
-}
-
-impl Defined {
-    /// A test that is told by its title.
-    pub(super) const TEST: Defined = Defined { word: "(", is_function: true, is_local: false };
-
-    /// Returns how a grammar found a name to be defined.
-    pub(super) fn of(found: &SymbolDefinition) -> Defined {
-        let word = match found.kind {
-            DefinitionKind::Function => "fn",
-            DefinitionKind::Type(word) => word,
-            DefinitionKind::Value => "const",
-            DefinitionKind::Module => "module",
-            DefinitionKind::Macro => "macro_rules!",
-        };
-        let is_function = found.kind == DefinitionKind::Function;
-        Defined { word, is_function, is_local: found.is_local }
     }
 
     /// Returns how a line of a file defines a name, if it does: a word stands before it, or the name is
     /// the beginning of a method, or is given a value. The body of a method may begin on the next line
     /// with code.
-    pub(super) fn on(path: &str, code: &str, next: &str, name: &str) -> Option<Defined> {
+    pub(super) fn of(path: &str, code: &str, next: &str, name: &str) -> Option<LineDefinition> {
         if code.trim_start().starts_with("import ") || CONTROL.contains(&name) {
             return None;
         }
@@ -105,30 +70,36 @@ impl Defined {
                 continue;
             }
             if let Some(word) = word_before(path, before, behind.trim_start()) {
-                return Some(Defined::by(word, path, before, behind));
+                return Some(LineDefinition::by(word, path, before, behind));
             }
             if is_method(path, before, name, (behind.trim(), next.trim())) {
-                return Some(Defined::by("(", path, before, behind));
+                return Some(LineDefinition::by("(", path, before, behind));
             }
         }
         // In Python and scripts a name at the very beginning is given a value.
         let rest = code.strip_prefix(name)?;
         let value = rest.trim_start();
         let is_value = value.starts_with('=') && !value.starts_with("==") && name.len() > 2;
-        is_value.then(|| Defined::by("=", path, "", rest))
+        is_value.then(|| LineDefinition::by("=", path, "", rest))
     }
 
-    fn by(word: &'static str, path: &str, before: &str, behind: &str) -> Defined {
+    fn by(word: &'static str, path: &str, before: &str, behind: &str) -> LineDefinition {
         let is_value = VALUES.contains(&word);
         let is_function = FUNCTIONS.contains(&word) || (is_value && is_given_a_function(behind));
         let is_inside = before.starts_with([' ', '\t']) && !before.contains("export ");
-        let is_local = match Language::of(path) {
-            Some(Language::Rust) => word == "let",
-            Some(Language::Script | Language::Go) => is_value && is_inside && !is_function,
+        let is_local = match LineSyntax::of(path) {
+            Some(LineSyntax::Rust) => word == "let",
+            Some(LineSyntax::Script | LineSyntax::Go) => is_value && is_inside && !is_function,
             _ => false,
         };
-        Defined { word, is_function, is_local }
+        LineDefinition { word, is_function, is_local }
     }
+}
+
+/// Returns the ending of a file's name in small letters; nothing where it has none.
+fn ending(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
 }
 
 /// Returns the word before a name that defines it.
@@ -174,7 +145,7 @@ fn is_method(path: &str, before: &str, name: &str, (behind, next): (&str, &str))
     if !WITH_METHODS.contains(&ending.as_str()) {
         return false;
     }
-    let is_script = Language::of(path) == Some(Language::Script);
+    let is_script = LineSyntax::of(path) == Some(LineSyntax::Script);
     // `for_each(x, list) {` within a function of C is a use of a macro.
     let is_constructor = before.is_empty() || name.starts_with(char::is_uppercase);
     if is_alone && !is_script && !is_constructor {
@@ -251,7 +222,9 @@ mod tests {
     /// Shows how a line defines a name: `fn`, `const function`, `let local`.
     fn check(path: &str, code: &str, name: &str) -> String {
         let (code, next) = code.split_once('\n').unwrap_or((code, ""));
-        let Some(defined) = Defined::on(path, code, next, name) else { return "used".to_owned() };
+        let Some(defined) = LineDefinition::of(path, code, next, name) else {
+            return "used".to_owned();
+        };
         let function = if defined.is_function { " function" } else { "" };
         let local = if defined.is_local { " local" } else { "" };
         format!("{}{function}{local}", defined.word)
