@@ -263,7 +263,27 @@ const PHRASES: [(&str, &str); 34] = [
     ("file % mentions", "% mentions"),
 ];
 
-/// Says what a criterion claims, if all of it is of a form that code can decide.
+/// The noun before the things that a criterion is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Noun {
+    None,
+    Thing,
+    File,
+    Test,
+}
+
+impl Noun {
+    /// Takes the noun off the last group of a shape.
+    fn split(shape: &str) -> (Noun, String) {
+        let (before, group) = shape.split_at(shape.rfind('%').unwrap_or(0));
+        let nouns = [("thing ", Noun::Thing), ("file ", Noun::File), ("test ", Noun::Test)];
+        let found = nouns.into_iter().find(|(word, _)| before.ends_with(word));
+        let (word, noun) = found.unwrap_or(("", Noun::None));
+        (noun, format!("{}{group}", &before[..before.len() - word.len()]))
+    }
+}
+
+/// Returns what a criterion claims, if all of it is of a form that code can decide.
 fn claim(words: &[String], references: &[Reference]) -> Option<Claim> {
     let canonical: Vec<&str> = words.iter().filter_map(|word| canonical(word)).collect();
     let (shape, groups) = grouped(&canonical, references);
@@ -271,102 +291,50 @@ fn claim(words: &[String], references: &[Reference]) -> Option<Claim> {
         shape.replace(&format!(" {from} "), &format!(" {to} "))
     });
     let mut groups = groups.into_iter();
-    let first = groups.next()?;
-    let second = groups.next();
-    let one = |group: Option<Vec<Reference>>| match group.as_deref() {
-        Some([file @ Reference::File { .. }]) => Some(file.clone()),
-        _ => None,
-    };
+    let (first, second) = (groups.next()?, groups.next());
     if groups.next().is_some() {
         return None;
     }
+    if let Some(claim) = replaced(shape.trim(), words, &first, second.as_deref()) {
+        return Some(claim);
+    }
+    // `% … in %` has its place behind, which is `@` from here on; `% adds %` has it before.
+    let (shape, what, place) = match (shape.trim().strip_suffix(" in %"), second) {
+        (Some(shape), Some(place)) => (format!("{shape} @"), first, Some(place)),
+        (_, Some(what)) => (shape.trim().to_owned(), what, Some(first)),
+        (_, None) => (shape.trim().to_owned(), first, None),
+    };
+    let place = match place.as_deref() {
+        Some([file @ Reference::File { .. }]) => Some(file.clone()),
+        Some(_) => return None,
+        None => None,
+    };
+    let (noun, shape) = Noun::split(&shape);
+    let is_new = words.iter().any(|word| word == "new");
     let kind = words.iter().find_map(|word| kind(word)).map(str::to_owned);
     let defined = |what, place, is_exported| {
         Claim::Defined(Defined { what, place, kind: kind.clone(), is_exported })
     };
-    let is_new = words.iter().any(|word| word == "new");
-    if let Some(claim) = replaced(shape.trim(), words, &first, second.as_deref()) {
-        return Some(claim);
-    }
-    match (shape.trim(), second) {
-        ("thing %", None) if is_new => Some(defined(first, None, false)),
-        ("file %", None) if is_new => Some(Claim::Files(first)),
-        ("test %", None) if is_new => Some(Claim::Tests { what: first, place: None }),
-        ("thing % in %", place @ Some(_)) => Some(defined(first, Some(one(place)?), false)),
-        ("test % in %", place @ Some(_)) => {
-            Some(Claim::Tests { what: first, place: Some(one(place)?) })
+    let is_any = matches!(noun, Noun::None | Noun::Thing);
+    match shape.as_str() {
+        "%" if noun == Noun::None || !is_new => None,
+        "% @" if noun == Noun::None => None,
+        "%" | "% @" | "% exists" | "there is %" | "adds %" | "% exists @" | "there is % @"
+        | "adds % @" | "% adds %" => match (noun, place) {
+            (Noun::Test, place) => Some(Claim::Tests { what, place }),
+            (Noun::File, place) => place.is_none().then_some(Claim::Files(what)),
+            (Noun::None, None) => Some(Claim::Exist(what)),
+            (Noun::None | Noun::Thing, place) => Some(defined(what, place, false)),
+        },
+        "% is defined" | "% is defined @" if is_any => Some(defined(what, place, false)),
+        "% is exported" | "% is exported @" if is_any => Some(defined(what, place, true)),
+        "% mentions %" | "% contains %" | "% is mentioned @" if noun == Noun::None => {
+            Some(Claim::Mentioned { what, page: place? })
         }
-        ("% exists" | "there is %" | "adds %", None) => Some(Claim::Exist(first)),
-        ("file % exists" | "there is file %" | "adds file %", None) => Some(Claim::Files(first)),
-        (
-            "thing % exists" | "there is thing %" | "adds thing %" | "% is defined"
-            | "thing % is defined",
-            None,
-        ) => Some(defined(first, None, false)),
-        ("% is exported" | "thing % is exported", None) => Some(defined(first, None, true)),
-        (
-            "thing % exists in %"
-            | "% exists in %"
-            | "there is thing % in %"
-            | "there is % in %"
-            | "adds thing % in %"
-            | "adds % in %"
-            | "% is defined in %"
-            | "thing % is defined in %",
-            place @ Some(_),
-        ) => Some(defined(first, Some(one(place)?), false)),
-        ("% is exported in %" | "thing % is exported in %", place @ Some(_)) => {
-            Some(defined(first, Some(one(place)?), true))
-        }
-        ("% adds thing %" | "% adds %", Some(what)) => {
-            Some(defined(what, Some(one(Some(first))?), false))
-        }
-        ("adds test %" | "there is test %" | "test % exists", None) => {
-            Some(Claim::Tests { what: first, place: None })
-        }
-        ("adds test % in %" | "there is test % in %" | "test % exists in %", place @ Some(_)) => {
-            Some(Claim::Tests { what: first, place: Some(one(place)?) })
-        }
-        ("% adds test %", Some(what)) => {
-            Some(Claim::Tests { what, place: Some(one(Some(first))?) })
-        }
-        ("% mentions %" | "% contains %", Some(what)) => {
-            Some(Claim::Mentioned { what, page: one(Some(first))? })
-        }
-        ("% is mentioned in %", page @ Some(_)) => {
-            Some(Claim::Mentioned { what: first, page: one(page)? })
-        }
-        (
-            "% is gone"
-            | "thing % is gone"
-            | "file % is gone"
-            | "test % is gone"
-            | "removes %"
-            | "removes thing %"
-            | "removes file %"
-            | "there is no %"
-            | "there is no thing %"
-            | "there is no file %"
-            | "there is no test %"
-            | "no % exists"
-            | "no thing % exists"
-            | "no file % exists"
-            | "no test % exists",
-            None,
-        ) => Some(Claim::Gone { what: first, place: None }),
-        (
-            "% is gone in %"
-            | "thing % is gone in %"
-            | "removes % in %"
-            | "removes thing % in %"
-            | "there is no % in %"
-            | "there is no thing % in %"
-            | "there is no test % in %",
-            place @ Some(_),
-        ) => Some(Claim::Gone { what: first, place: Some(one(place)?) }),
-        ("% lacks %" | "% lacks thing %" | "% lacks test %", Some(what)) => {
-            Some(Claim::Gone { what, place: Some(one(Some(first))?) })
-        }
+        "% is gone" | "there is no %" | "no % exists" => Some(Claim::Gone { what, place }),
+        "removes %" if noun != Noun::Test => Some(Claim::Gone { what, place }),
+        "% is gone @" | "removes % @" if is_any => Some(Claim::Gone { what, place }),
+        "there is no % @" | "% lacks %" if noun != Noun::File => Some(Claim::Gone { what, place }),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use assay_findings::ground::Tree;
+use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_rules::{
     CodeLines, DefinitionKind, Reach, TestEffect, WithSymbols, has_code_lines, is_program, is_word,
@@ -34,14 +34,21 @@ pub(super) struct Lookup<'l> {
     read: Cell<usize>,
 }
 
-/// The result of looking for one thing.
-enum Hit {
-    /// The thing is there.
-    There(Evidence),
+/// The result of looking for one thing: where it is.
+type Hit = Result<Evidence, Miss>;
+
+/// Why a thing is not known to be there.
+enum Miss {
     /// The thing is not there, with the words for what was looked for.
     Missing(String),
     /// Code cannot tell, with the reason.
     Unclear(String),
+}
+
+impl From<TreeError> for Miss {
+    fn from(error: TreeError) -> Miss {
+        Miss::Unclear(error.to_string())
+    }
 }
 
 impl<'l> Lookup<'l> {
@@ -64,9 +71,9 @@ impl<'l> Lookup<'l> {
         let mut evidence = Vec::new();
         for hit in self.hits(claim) {
             match hit {
-                Hit::There(found) => evidence.push(found),
-                Hit::Missing(why) => return (Answer::NotMet { why }, evidence),
-                Hit::Unclear(why) => return (Answer::CannotTell { why }, evidence),
+                Ok(found) => evidence.push(found),
+                Err(Miss::Missing(why)) => return (Answer::NotMet { why }, evidence),
+                Err(Miss::Unclear(why)) => return (Answer::CannotTell { why }, evidence),
             }
         }
         let seen = match claim {
@@ -86,9 +93,9 @@ impl<'l> Lookup<'l> {
         let mut missing = None;
         for reference in &reading.references {
             match self.anywhere(reference) {
-                Some(Hit::There(found)) => evidence.push(found),
-                Some(Hit::Missing(why)) => missing = missing.or(Some(why)),
-                Some(Hit::Unclear(_)) | None => {}
+                Some(Ok(found)) => evidence.push(found),
+                Some(Err(Miss::Missing(why))) => missing = missing.or(Some(why)),
+                Some(Err(Miss::Unclear(_))) | None => {}
             }
         }
         let answer = match missing.filter(|_| !reading.is_negative) {
@@ -112,17 +119,17 @@ impl<'l> Lookup<'l> {
                 what.iter().map(|what| self.mentioned(what, page)).collect()
             }
             Claim::Gone { what, place } => {
-                what.iter().filter_map(|what| self.left(what, place.as_ref())).collect()
+                what.iter().filter_map(|what| self.left(what, place.as_ref())).map(Err).collect()
             }
             Claim::Replaced { old, new, is_test } => {
                 let new = if *is_test { self.test(new, None) } else { self.exists(new) };
-                self.left_in_code(old).into_iter().chain([new]).collect()
+                self.left_in_code(old).map(Err).into_iter().chain([new]).collect()
             }
         }
     }
 
     /// Returns what is left of a thing that another one replaced. Pages may tell of the old name.
-    fn left_in_code(&self, what: &Reference) -> Option<Hit> {
+    fn left_in_code(&self, what: &Reference) -> Option<Miss> {
         let found = match what {
             Reference::Symbol { name, .. } => self.search.found(name),
             Reference::File { .. } | Reference::Folder(_) | Reference::Other(_) => None,
@@ -147,7 +154,7 @@ impl<'l> Lookup<'l> {
         match what {
             Reference::Symbol { .. } => self.defined(what, &Defined::default()),
             Reference::Other(text) => {
-                Hit::Unclear(format!("{} is no file and no name", quoted(text)))
+                Err(Miss::Unclear(format!("{} is no file and no name", quoted(text))))
             }
             Reference::File { path, line, is_by_name } => self.file(path, *line, *is_by_name),
             Reference::Folder(path) => self.folder(path),
@@ -162,14 +169,17 @@ impl<'l> Lookup<'l> {
             Reference::Symbol { written, name, .. } => {
                 let found = self.search.found(name)?;
                 if let Some(definition) = found.definitions.first() {
-                    return Some(Hit::There(defined_at(written, definition)));
+                    return Some(Ok(defined_at(written, definition)));
                 }
                 match &found.used {
-                    Some(at) => Hit::There(Evidence {
+                    Some(at) => Ok(Evidence {
                         at: at.clone(),
                         what: format!("{} stands there", quoted(written)),
                     }),
-                    None => Hit::Missing(format!("{} stands nowhere in the tree", quoted(written))),
+                    None => {
+                        let why = format!("{} stands nowhere in the tree", quoted(written));
+                        Err(Miss::Missing(why))
+                    }
                 }
             }
             Reference::Other(_) => return None,
@@ -178,10 +188,10 @@ impl<'l> Lookup<'l> {
 
     /// Finds the one file that a path means. Of others that end so nobody can tell whether they
     /// are meant, unless only the name was said and only one file has it.
-    fn path(&self, path: &str, is_by_name: bool) -> Result<RepoPath, Hit> {
-        let missing = || Hit::Missing(format!("there is no file {}", quoted(path)));
+    fn path(&self, path: &str, is_by_name: bool) -> Result<RepoPath, Miss> {
+        let missing = || Miss::Missing(format!("there is no file {}", quoted(path)));
         let exact = RepoPath::parse(path, None).map_err(|_| missing())?;
-        if self.has_file(&exact)? {
+        if self.tree.exists(&exact)? {
             return Ok(exact);
         }
         match self.index.ending(exact.as_str())[..] {
@@ -189,7 +199,7 @@ impl<'l> Lookup<'l> {
             [only] if is_by_name => Ok(only.clone()),
             [first, ..] => {
                 let (found, meant) = (quoted(first.as_str()), quoted(path));
-                Err(Hit::Unclear(format!("{found} may not be what is meant by {meant}")))
+                Err(Miss::Unclear(format!("{found} may not be what is meant by {meant}")))
             }
         }
     }
@@ -201,70 +211,59 @@ impl<'l> Lookup<'l> {
         self.index.ending(path.as_str()).first().map(|found| (*found).clone())
     }
 
-    fn has_file(&self, path: &RepoPath) -> Result<bool, Hit> {
-        self.tree.exists(path).map_err(|error| Hit::Unclear(error.to_string()))
-    }
-
     /// Returns what a file says, as long as not too much was read.
-    fn text(&self, path: &RepoPath) -> Result<Rc<str>, Hit> {
+    fn text(&self, path: &RepoPath) -> Result<Rc<str>, Miss> {
         let mut texts = self.texts.borrow_mut();
         let read = || self.tree.read(path).ok().flatten().map(Rc::from);
         let known = texts.entry(path.clone()).or_insert_with(read);
-        let unread = || Hit::Unclear(format!("{} cannot be read", quoted(path.as_str())));
+        let unread = || Miss::Unclear(format!("{} cannot be read", quoted(path.as_str())));
         let text = known.clone().ok_or_else(unread)?;
         let read = self.read.get().saturating_add(text.len());
         self.read.set(read);
         match read <= MAX_READ {
             true => Ok(text),
-            false => Err(Hit::Unclear("the plan has too much looked up".to_owned())),
+            false => Err(Miss::Unclear("the plan has too much looked up".to_owned())),
         }
     }
 
     /// Looks for a file; by its name alone any that has it will do.
     fn file(&self, path: &str, line: Option<u32>, is_by_name: bool) -> Hit {
         let first = if is_by_name { self.first_ending(path) } else { None };
-        let found = match first.map_or_else(|| self.path(path, false), Ok) {
-            Ok(found) => found,
-            Err(hit) => return hit,
-        };
+        let found = first.map_or_else(|| self.path(path, false), Ok)?;
         let file = found.to_string();
         let Some(line) = line else {
             let what = format!("{} is there", quoted(&file));
-            return Hit::There(Evidence { at: Place { file, line: 1 }, what });
+            return Ok(Evidence { at: Place { file, line: 1 }, what });
         };
-        let text = match self.text(&found) {
-            Ok(text) => text,
-            Err(hit) => return hit,
-        };
-        match text.lines().nth((line as usize).saturating_sub(1)) {
+        match self.text(&found)?.lines().nth((line as usize).saturating_sub(1)) {
             Some(said) if line > 0 => {
-                Hit::There(Evidence { at: Place { file, line }, what: quoted(said.trim()) })
+                Ok(Evidence { at: Place { file, line }, what: quoted(said.trim()) })
             }
-            _ => Hit::Missing(format!("{} has no line {line}", quoted(&file))),
+            _ => Err(Miss::Missing(format!("{} has no line {line}", quoted(&file)))),
         }
     }
 
     fn folder(&self, path: &str) -> Hit {
         let inside = format!("{path}/");
         match self.index.first_in(path) {
-            Some(file) => Hit::There(Evidence {
+            Some(file) => Ok(Evidence {
                 at: Place { file: file.to_string(), line: 1 },
                 what: format!("{} is there", quoted(&inside)),
             }),
-            None => Hit::Missing(format!("there is no folder {}", quoted(&inside))),
+            None => Err(Miss::Missing(format!("there is no folder {}", quoted(&inside)))),
         }
     }
 
     /// Returns the definitions of a name, in a file if one is named.
-    fn definitions(&self, name: &str, place: Option<&Reference>) -> Result<Vec<Definition>, Hit> {
+    fn definitions(&self, name: &str, place: Option<&Reference>) -> Result<Vec<Definition>, Miss> {
         let Some(Reference::File { path, is_by_name, .. }) = place else {
             let found = self.search.found(name);
-            let unclear = || Hit::Unclear("there are too many names to look for".to_owned());
+            let unclear = || Miss::Unclear("there are too many names to look for".to_owned());
             return found.map(|found| found.definitions.clone()).ok_or_else(unclear);
         };
         let file = self.path(path, *is_by_name)?;
         if !has_code_lines(file.as_str()) {
-            return Err(Hit::Unclear(format!("nobody knows the language of {}", quoted(path))));
+            return Err(Miss::Unclear(format!("nobody knows the language of {}", quoted(path))));
         }
         Ok(definitions_in(&file, &self.text(&file)?, name))
     }
@@ -276,28 +275,25 @@ impl<'l> Lookup<'l> {
                 Reference::File { .. } | Reference::Folder(_) if place.is_none() => {
                     self.exists(what)
                 }
-                _ => Hit::Unclear(format!("{} is no name in code", quoted(&what.written()))),
+                _ => {
+                    let why = format!("{} is no name in code", quoted(&what.written()));
+                    Err(Miss::Unclear(why))
+                }
             };
         };
-        let definitions = match self.definitions(name, place) {
-            Ok(definitions) => definitions,
-            Err(hit) => return hit,
-        };
+        let definitions = self.definitions(name, place)?;
         let Some(first) = definitions.first() else {
-            return Hit::Missing(format!(
-                "{} is defined nowhere{}",
-                quoted(written),
-                within(place)
-            ));
+            let why = format!("{} is defined nowhere{}", quoted(written), within(place));
+            return Err(Miss::Missing(why));
         };
         if let Some(why) = first.dead()
             && definitions.iter().all(|definition| definition.dead().is_some())
         {
             let Place { file, line } = &first.at;
-            return Hit::Missing(format!(
+            return Err(Miss::Missing(format!(
                 "{} is defined only in code that never runs, at {file}:{line}: {why}",
                 quoted(written)
-            ));
+            )));
         }
         let is_meant = |definition: &&Definition| {
             definition.of.reach == Reach::Reached
@@ -315,17 +311,18 @@ impl<'l> Lookup<'l> {
             && !definitions.iter().any(is_otherwise)
         {
             let Place { file, line } = &definition.at;
-            return Hit::Unclear(format!("{} at {file}:{line} is defined {why}", quoted(name)));
+            let why = format!("{} at {file}:{line} is defined {why}", quoted(name));
+            return Err(Miss::Unclear(why));
         }
         match definitions.iter().find(is_meant) {
-            Some(definition) => Hit::There(defined_at(written, definition)),
-            None => Hit::Unclear(format!(
+            Some(definition) => Ok(defined_at(written, definition)),
+            None => Err(Miss::Unclear(format!(
                 "{} at {}:{} may not be what is meant: {}",
                 quoted(name),
                 first.at.file,
                 first.at.line,
                 quoted(&first.of.text)
-            )),
+            ))),
         }
     }
 
@@ -348,10 +345,7 @@ impl<'l> Lookup<'l> {
             Reference::Other(text) => text,
             Reference::File { .. } | Reference::Folder(_) => return self.exists(what),
         };
-        let definitions = match self.definitions(name, place) {
-            Ok(definitions) => definitions,
-            Err(hit) => return hit,
-        };
+        let definitions = self.definitions(name, place)?;
         let tests = || definitions.iter().filter(|one| one.of.is_test);
         let by_rank = |test: &&Definition| match (test.dead(), &test.of.effect) {
             (None, TestEffect::CanFail) => 0,
@@ -365,15 +359,16 @@ impl<'l> Lookup<'l> {
         };
         let best = tests().min_by_key(by_rank);
         if let Some((test, why)) = best.and_then(|test| Some((test, test.dead()?))) {
-            return Hit::Missing(said(test, &format!("never runs: {why}")));
+            return Err(Miss::Missing(said(test, &format!("never runs: {why}"))));
         }
         let Some(test) = best else {
-            return Hit::Missing(format!("no test is called {}{}", quoted(name), within(place)));
+            let why = format!("no test is called {}{}", quoted(name), within(place));
+            return Err(Miss::Missing(why));
         };
         match &test.of.effect {
-            TestEffect::Inert(why) => Hit::Missing(said(test, why)),
-            TestEffect::Unclear(why) => Hit::Unclear(said(test, why)),
-            TestEffect::CanFail => Hit::There(Evidence {
+            TestEffect::Inert(why) => Err(Miss::Missing(said(test, why))),
+            TestEffect::Unclear(why) => Err(Miss::Unclear(said(test, why))),
+            TestEffect::CanFail => Ok(Evidence {
                 at: test.at.clone(),
                 what: format!("the test {}", quoted(&test.of.text)),
             }),
@@ -382,16 +377,10 @@ impl<'l> Lookup<'l> {
 
     fn mentioned(&self, what: &Reference, page: &Reference) -> Hit {
         let Reference::File { path, is_by_name, .. } = page else {
-            return Hit::Unclear(BEYOND.to_owned());
+            return Err(Miss::Unclear(BEYOND.to_owned()));
         };
-        let file = match self.path(path, *is_by_name) {
-            Ok(file) => file,
-            Err(hit) => return hit,
-        };
-        let text = match self.text(&file) {
-            Ok(text) => text,
-            Err(hit) => return hit,
-        };
+        let file = self.path(path, *is_by_name)?;
+        let text = self.text(&file)?;
         let wanted = what.written();
         let name = match what {
             Reference::Symbol { name, .. } => name.as_str(),
@@ -413,57 +402,57 @@ impl<'l> Lookup<'l> {
             text.lines().zip(1u32..).filter(|(line, _)| !name.is_empty() && stands(line)).collect();
         let in_code = found.iter().find(|(_, number)| in_code(*number));
         match in_code.or(found.first()).copied() {
-            Some((_, number)) if in_code.is_none() => Hit::Unclear(format!(
+            Some((_, number)) if in_code.is_none() => Err(Miss::Unclear(format!(
                 "{} stands only in a comment or a string, at {file}:{number}",
                 quoted(&wanted)
-            )),
-            Some((line, number)) => Hit::There(Evidence {
+            ))),
+            Some((line, number)) => Ok(Evidence {
                 at: Place { file: file.to_string(), line: number },
                 what: quoted(line.trim()),
             }),
-            None => Hit::Missing(format!("{} says nothing of {}", quoted(path), quoted(&wanted))),
+            None => {
+                let why = format!("{} says nothing of {}", quoted(path), quoted(&wanted));
+                Err(Miss::Missing(why))
+            }
         }
     }
 
     /// Returns what is left of a thing that is to be gone.
-    fn left(&self, what: &Reference, place: Option<&Reference>) -> Option<Hit> {
+    fn left(&self, what: &Reference, place: Option<&Reference>) -> Option<Miss> {
         let still = |at: &Place| {
             let (file, line) = (&at.file, at.line);
-            Hit::Missing(format!("{} is still at {file}:{line}", quoted(&what.written())))
+            Miss::Missing(format!("{} is still at {file}:{line}", quoted(&what.written())))
         };
         if let Some(place) = place {
             return match self.mentioned(what, place) {
-                Hit::There(found) => Some(still(&found.at)),
+                Ok(found) => Some(still(&found.at)),
                 // A file that is gone holds nothing.
-                Hit::Missing(_) => None,
-                unclear @ Hit::Unclear(_) => Some(unclear),
+                Err(Miss::Missing(_)) => None,
+                Err(unclear @ Miss::Unclear(_)) => Some(unclear),
             };
         }
         match what {
             Reference::File { path, .. } => {
                 let exact = RepoPath::parse(path, None).ok();
-                match exact.map_or(Ok(false), |path| self.has_file(&path)) {
+                match exact.map_or(Ok(false), |path| self.tree.exists(&path)) {
                     Ok(is_left) => is_left.then(|| still(&Place { file: path.clone(), line: 1 })),
-                    Err(unclear) => Some(unclear),
+                    Err(error) => Some(error.into()),
                 }
             }
-            Reference::Folder(path) => match self.folder(path) {
-                Hit::There(found) => Some(still(&found.at)),
-                Hit::Missing(_) | Hit::Unclear(_) => None,
-            },
+            Reference::Folder(path) => self.folder(path).ok().map(|found| still(&found.at)),
             Reference::Symbol { written, name, .. } => {
                 let Some(found) = self.search.found(name) else {
-                    return Some(Hit::Unclear("there are too many names to look for".to_owned()));
+                    return Some(Miss::Unclear("there are too many names to look for".to_owned()));
                 };
                 let used = |at: &Place| {
                     let (file, line) = (&at.file, at.line);
-                    Hit::Unclear(format!("{} still stands at {file}:{line}", quoted(written)))
+                    Miss::Unclear(format!("{} still stands at {file}:{line}", quoted(written)))
                 };
                 let defined = found.definitions.first().map(|definition| still(&definition.at));
                 defined.or_else(|| found.used.as_ref().map(used))
             }
             Reference::Other(text) => {
-                Some(Hit::Unclear(format!("{} is no file and no name", quoted(text))))
+                Some(Miss::Unclear(format!("{} is no file and no name", quoted(text))))
             }
         }
     }

@@ -215,9 +215,7 @@ impl Reconciliation {
             && self.removed.is_empty()
             && self.milestones.iter().all(is_satisfied)
     }
-}
 
-impl Reconciliation {
     /// Returns true if something was seen that is not as the plan says, rather than not seen at all.
     pub fn has_failed(&self) -> bool {
         let is_failed = |milestone: &MilestoneResult| {
