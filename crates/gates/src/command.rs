@@ -52,14 +52,8 @@ pub enum AnswerForm {
 impl CommandVerifier {
     /// Returns the item that it verifies.
     pub fn item(&self) -> Proposed {
-        Proposed {
-            id: None,
-            scope: Scope::All,
-            check: self.check.clone(),
-            severity: self.severity,
-            parent: None,
-            by: Some(By::Command(self.name.clone())),
-        }
+        let by = Some(By::Command(self.name.clone()));
+        Proposed::new(Scope::All, self.check.clone(), self.severity, by)
     }
 
     /// Looks at an item.

@@ -58,6 +58,13 @@ pub struct Proposed {
     pub by: Option<By>,
 }
 
+impl Proposed {
+    /// Returns an item without a name of its own and without a parent.
+    pub fn new(scope: Scope, check: String, severity: Severity, by: Option<By>) -> Proposed {
+        Proposed { id: None, scope, check, severity, parent: None, by }
+    }
+}
+
 /// The fate of a list that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Earlier<'a> {
@@ -262,13 +269,9 @@ impl Gate<'_> {
     pub(crate) fn built_in(&self) -> Vec<Proposed> {
         let checks = checks::of(self.phase).into_iter();
         let items = checks.flat_map(|check| {
-            (check.targets)(self.subject).into_iter().map(|target| Proposed {
-                id: None,
-                scope: target.scope,
-                check: target.check,
-                severity: check.severity,
-                parent: None,
-                by: Some(By::Code(check.key.to_owned())),
+            (check.targets)(self.subject).into_iter().map(|target| {
+                let by = By::Code(check.key.to_owned());
+                Proposed::new(target.scope, target.check, check.severity, Some(by))
             })
         });
         items.chain(self.for_a_reader()).collect()
@@ -277,14 +280,8 @@ impl Gate<'_> {
     /// Returns the item that a model or a person has to judge, where the bar asks for that.
     fn for_a_reader(&self) -> Option<Proposed> {
         let check = checks::for_a_reader(self.phase, self.subject)?;
-        (self.bar.reader == Reader::Required).then(|| Proposed {
-            id: None,
-            scope: Scope::All,
-            check: check.to_owned(),
-            severity: Severity::Must,
-            parent: None,
-            by: None,
-        })
+        (self.bar.reader == Reader::Required)
+            .then(|| Proposed::new(Scope::All, check.to_owned(), Severity::Must, None))
     }
 
     /// Makes a list of items. One that was there before keeps its name, its failure and how often it
@@ -309,7 +306,8 @@ impl Gate<'_> {
                 known.get(&place).filter(|(_, by)| *by == proposed.by).map(|(id, _)| id.clone());
             let same = same.filter(|id| state.list.get(id).is_none());
             let earlier = before.and_then(|before| before.list.get(proposed.id.as_ref()?));
-            if let Some(earlier) = earlier.filter(|earlier| !is_item(earlier, &proposed)) {
+            let is_proposed = |item: &&Item| (&item.scope, &item.check) == (&place.0, &place.1);
+            if let Some(earlier) = earlier.filter(|earlier| !is_proposed(earlier)) {
                 if release.is_none() {
                     return Err(ListError::AnotherItem(earlier.id.clone()));
                 }
@@ -378,11 +376,7 @@ fn lost_list(release: &Release) -> ReleasedItem {
     }
 }
 
-/// Returns true if an item and one that is proposed look for the same.
-fn is_item(item: &Item, proposed: &Proposed) -> bool {
-    item.scope == proposed.scope && item.check == proposed.check
-}
-
+/// Returns true if two items look for the same.
 fn is_same(one: &Item, other: &Item) -> bool {
     one.scope == other.scope && one.check == other.check
 }

@@ -132,14 +132,9 @@ impl Gate<'_> {
             if is_listed(state, requirement) {
                 continue;
             }
-            let item = Proposed {
-                id: None,
-                scope: requirement.scope(),
-                check: requirement.check(),
-                severity: Severity::Must,
-                parent: None,
-                by: Some(By::Code(REQUIREMENT.to_owned())),
-            };
+            let by = Some(By::Code(REQUIREMENT.to_owned()));
+            let (scope, check) = (requirement.scope(), requirement.check());
+            let item = Proposed::new(scope, check, Severity::Must, by);
             added.push(add(state, item, None, number)?);
         }
         Ok(added)

@@ -4,24 +4,20 @@ use super::Fix;
 use crate::facts::rule_results::Found;
 use crate::item::Severity;
 
-pub(super) const RESOLVE: Fix = Fix {
-    what: "Remove conflict markers (<<<<<<, ======, >>>>>>) and resolve merge conflicts.",
-    include: &[],
-};
+pub(super) const RESOLVE: Fix =
+    Fix::of("Remove conflict markers (<<<<<<, ======, >>>>>>) and resolve merge conflicts.");
 
-pub(super) const REWRITE: Fix = Fix {
-    what: "Change the lines that are named so that the rules no longer fire. Where a rule is wrong \
+pub(super) const REWRITE: Fix = Fix::of(
+    "Change the lines that are named so that the rules no longer fire. Where a rule is wrong \
            about a line, say so beside it: `assay: ignore RULE reason`.",
-    include: &[],
-};
+);
 
 pub(super) const ADD_TESTS: Fix = Fix {
     what: "Add or change tests for the behaviour that changes.",
     include: &["A test that fails without the change", "The file it stands in"],
 };
 
-pub(super) const TRIM: Fix =
-    Fix { what: "Take the blanks away; a formatter does it.", include: &[] };
+pub(super) const TRIM: Fix = Fix::of("Take the blanks away; a formatter does it.");
 
 /// Tells what rules found of one severity, each with the place that `at` gives for its line.
 pub(super) fn told(found: &[Found], severity: Severity, at: impl Fn(u32) -> String) -> Vec<String> {

@@ -42,55 +42,45 @@ pub(super) static CHECKS: [Check; 13] = [
         severity: Severity::Must,
         targets: milestones_with_files,
         look: planned_files,
-        fix: Fix {
-            what: "Do what the milestone says to the files that it names, or correct the plan.",
-            include: &[],
-        },
+        fix: Fix::of("Do what the milestone says to the files that it names, or correct the plan."),
     },
     Check {
         key: "impl-code/planned-diffs",
         severity: Severity::Must,
         targets: impl_plan::diffed_files,
         look: impl_plan::diffs,
-        fix: Fix {
-            what: "Write into {name} what the diffs of the plan add, or have a person accept that it \
+        fix: Fix::of(
+            "Write into {name} what the diffs of the plan add, or have a person accept that it \
                    differs.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "impl-code/criteria",
         severity: Severity::Must,
         targets: impl_plan::milestones_with_criteria,
         look: impl_plan::criteria,
-        fix: Fix { what: "Do what the criteria say that are named.", include: &[] },
+        fix: Fix::of("Do what the criteria say that are named."),
     },
     Check {
         key: "impl-code/planned-tests",
         severity: Severity::Should,
         targets: impl_plan::milestones_with_tests,
         look: impl_plan::tests,
-        fix: Fix {
-            what: "Write the tests that milestone {name} names, each with an assertion.",
-            include: &[],
-        },
+        fix: Fix::of("Write the tests that milestone {name} names, each with an assertion."),
     },
     Check {
         key: "impl-code/read",
         severity: Severity::Must,
         targets: |subject| everything(subject, "Check that every hunk of the change could be read"),
         look: all_read,
-        fix: Fix {
-            what: "Have a person look at the files that are named, or make them readable.",
-            include: &[],
-        },
+        fix: Fix::of("Have a person look at the files that are named, or make them readable."),
     },
     Check {
         key: "impl-code/whole-must",
         severity: Severity::Must,
         targets: |subject| everything(subject, "Check what the commits say"),
         look: whole,
-        fix: Fix { what: "Reword the commits that are named.", include: &[] },
+        fix: Fix::of("Reword the commits that are named."),
     },
     Check {
         key: "impl-code/rules-should",
@@ -109,10 +99,9 @@ pub(super) static CHECKS: [Check; 13] = [
             false => Vec::new(),
         },
         look: inside_plan,
-        fix: Fix {
-            what: "Take the change to the files that are named back, or let the plan name them.",
-            include: &[],
-        },
+        fix: Fix::of(
+            "Take the change to the files that are named back, or let the plan name them.",
+        ),
     },
     Check {
         key: "impl-code/tests",

@@ -24,13 +24,12 @@ pub(super) static CHECKS: [Check; 12] = [
         severity: Severity::Must,
         targets: without_diffs,
         look: shown_at_all,
-        fix: Fix {
-            what: "Put the code that the plan writes into the plan as diffs in the unified form, each in a \
+        fix: Fix::of(
+            "Put the code that the plan writes into the plan as diffs in the unified form, each in a \
                    `diff` fence below its milestone. Where the plan is to go on without diffs, a person \
                    decides that by name with `assay gate accept ID --phase plan-code --by NAME --reason \
                    TEXT`.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-code/named",
@@ -84,11 +83,10 @@ pub(super) static CHECKS: [Check; 12] = [
         severity: Severity::Must,
         targets: files_with_owners,
         look: |subject, scope| look(subject, scope, own_files),
-        fix: Fix {
-            what: "Let the milestone name the file among the files that it touches, or take the \
+        fix: Fix::of(
+            "Let the milestone name the file among the files that it touches, or take the \
                    diff out of it.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-code/rules-must",
@@ -120,11 +118,10 @@ pub(super) static CHECKS: [Check; 12] = [
         severity: Severity::Should,
         targets: milestones_with_diffs,
         look: all_files,
-        fix: Fix {
-            what: "Show the diff of each file of code that the milestone names, or name only those \
+        fix: Fix::of(
+            "Show the diff of each file of code that the milestone names, or name only those \
                    that it changes.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-code/rules-may",

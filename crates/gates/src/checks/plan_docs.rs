@@ -15,11 +15,10 @@ pub(super) static CHECKS: [Check; 6] = [
         severity: Must,
         targets: |s| whole(s, "Verify that decisions referred to by id are in the decision log"),
         look: documents::look_at_decisions,
-        fix: Fix {
-            what: "Add each decision that is referred to to the decision log with its reason, or \
+        fix: Fix::of(
+            "Add each decision that is referred to to the decision log with its reason, or \
                    correct the reference.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-docs/documents",
@@ -28,32 +27,29 @@ pub(super) static CHECKS: [Check; 6] = [
             whole(s, "Check that a plan that changes code also changes or names documents")
         },
         look: documents::look_for_documents,
-        fix: Fix {
-            what: "Name the documents that change with the code (README, docs/, CHANGELOG), or say \
+        fix: Fix::of(
+            "Name the documents that change with the code (README, docs/, CHANGELOG), or say \
                    under `Documentation` why none does.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-docs/public-items",
         severity: Should,
         targets: |s| whole(s, "Check that public items added in planned diffs carry a doc comment"),
         look: added_code::look_for_bare_items,
-        fix: Fix {
-            what: "Add a doc comment to each public item that a diff adds: what it does, and what a \
+        fix: Fix::of(
+            "Add a doc comment to each public item that a diff adds: what it does, and what a \
                    caller has to know.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-docs/todo-comments",
         severity: Should,
         targets: |s| whole(s, "Check that planned diffs add no TODO or FIXME comments"),
         look: added_code::look_for_todos,
-        fix: Fix {
-            what: "Do what each comment leaves open, or make it a milestone, and take the comment out.",
-            include: &[],
-        },
+        fix: Fix::of(
+            "Do what each comment leaves open, or make it a milestone, and take the comment out.",
+        ),
     },
     Check {
         key: "plan-docs/links",
@@ -62,21 +58,19 @@ pub(super) static CHECKS: [Check; 6] = [
             whole(s, "Check that links in Markdown that planned diffs add lead to files that exist")
         },
         look: documents::look_at_links,
-        fix: Fix {
-            what: "Correct each link, or add the file that it leads to. Paths count from the folder \
+        fix: Fix::of(
+            "Correct each link, or add the file that it leads to. Paths count from the folder \
                    of the document.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-docs/history",
         severity: May,
         targets: |s| whole(s, "Check that comments in planned diffs say what is, not what was"),
         look: added_code::look_for_history,
-        fix: Fix {
-            what: "Let each comment say what the code does and why. What it did before is in the \
+        fix: Fix::of(
+            "Let each comment say what the code does and why. What it did before is in the \
                    history.",
-            include: &[],
-        },
+        ),
     },
 ];

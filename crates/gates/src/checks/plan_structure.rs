@@ -20,11 +20,10 @@ pub(super) static CHECKS: [Check; 19] = [
         severity: Must,
         targets: |s| whole(s, "Verify that the plan has milestones and each has an id of its own"),
         look: milestones::look_at_ids,
-        fix: Fix {
-            what: "Give the plan its milestones, each as a heading with an id that no other has, \
+        fix: Fix::of(
+            "Give the plan its milestones, each as a heading with an id that no other has, \
                    such as `## M1: Title`.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-structure/criteria",
@@ -41,21 +40,17 @@ pub(super) static CHECKS: [Check; 19] = [
         severity: Must,
         targets: why::each_decision,
         look: why::look_for_a_reason,
-        fix: Fix {
-            what: "Say why {name} was decided: put the reason into its column of the decision log, \
+        fix: Fix::of(
+            "Say why {name} was decided: put the reason into its column of the decision log, \
                    or behind the decision after `Reason:` or `because`.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-structure/decisions",
         severity: Must,
         targets: |s| why::too_many(s, "Check that the plan has no more decisions than are read"),
         look: why::look_at_their_number,
-        fix: Fix {
-            what: "Split the plan, or leave only the decisions in its log that it rests on.",
-            include: &[],
-        },
+        fix: Fix::of("Split the plan, or leave only the decisions in its log that it rests on."),
     },
     Check {
         key: "plan-structure/assumptions",
@@ -79,31 +74,26 @@ pub(super) static CHECKS: [Check; 19] = [
             whole(s, "Check that no placeholder is left in milestones, criteria or decisions")
         },
         look: placeholders::look,
-        fix: Fix {
-            what: "Replace each placeholder with what was meant, or take the line out.",
-            include: &[],
-        },
+        fix: Fix::of("Replace each placeholder with what was meant, or take the line out."),
     },
     Check {
         key: "plan-structure/conflict-markers",
         severity: Must,
         targets: |s| whole(s, "Check that the plan has no merge conflict markers"),
         look: form::look_for_conflicts,
-        fix: Fix {
-            what: "Remove conflict markers (<<<<<<<, =======, >>>>>>>) and resolve merge conflicts.",
-            include: &[],
-        },
+        fix: Fix::of(
+            "Remove conflict markers (<<<<<<<, =======, >>>>>>>) and resolve merge conflicts.",
+        ),
     },
     Check {
         key: "plan-structure/orders",
         severity: Must,
         targets: |s| whole(s, "Check that the plan gives no orders to whoever reviews it"),
         look: orders::look,
-        fix: Fix {
-            what: "Take out what tells a reviewer or a model how to judge; a plan says what is to be \
+        fix: Fix::of(
+            "Take out what tells a reviewer or a model how to judge; a plan says what is to be \
                    done.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-structure/order",
@@ -115,21 +105,17 @@ pub(super) static CHECKS: [Check; 19] = [
             )
         },
         look: milestones::look_at_order,
-        fix: Fix {
-            what: "Name only milestones of this plan after `Depends on`, and break each circle: \
+        fix: Fix::of(
+            "Name only milestones of this plan after `Depends on`, and break each circle: \
                    split a milestone, or take the dependency out that is not needed.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-structure/files",
         severity: Should,
         targets: |s| milestones::each(s, "Check that the files are named for milestone"),
         look: milestones::look_for_files,
-        fix: Fix {
-            what: "Add the files that milestone {name} touches, as a list after `**Files**:`.",
-            include: &[],
-        },
+        fix: Fix::of("Add the files that milestone {name} touches, as a list after `**Files**:`."),
     },
     Check {
         key: "plan-structure/files-exist",
@@ -138,20 +124,16 @@ pub(super) static CHECKS: [Check; 19] = [
             whole(s, "Check that the files that milestones name exist or are said to be new")
         },
         look: references::look_for_files,
-        fix: Fix {
-            what: "Correct each path, or write `(new)` behind a file that is to be created.",
-            include: &[],
-        },
+        fix: Fix::of("Correct each path, or write `(new)` behind a file that is to be created."),
     },
     Check {
         key: "plan-structure/tests",
         severity: Should,
         targets: |s| milestones::each(s, "Check that tests are named for milestone"),
         look: milestones::look_for_tests,
-        fix: Fix {
-            what: "Add the tests of milestone {name}: which are written or run, and what they show.",
-            include: &[],
-        },
+        fix: Fix::of(
+            "Add the tests of milestone {name}: which are written or run, and what they show.",
+        ),
     },
     Check {
         key: "plan-structure/duplicates",
@@ -160,69 +142,59 @@ pub(super) static CHECKS: [Check; 19] = [
             whole(s, "Check that no two milestones, nor two criteria of one, say the same")
         },
         look: milestones::look_for_duplicates,
-        fix: Fix {
-            what: "Make one of what stands there twice, or say in what the two differ.",
-            include: &[],
-        },
+        fix: Fix::of("Make one of what stands there twice, or say in what the two differ."),
     },
     Check {
         key: "plan-structure/size",
         severity: Should,
         targets: |s| whole(s, "Check that no milestone is too large to be verified at once"),
         look: milestones::look_at_size,
-        fix: Fix {
-            what: "Split each milestone that is too large into ones that can be finished and \
+        fix: Fix::of(
+            "Split each milestone that is too large into ones that can be finished and \
                    verified alone.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-structure/vague-criteria",
         severity: Should,
         targets: |s| whole(s, "Check that each criterion says how anybody can tell that it holds"),
         look: criteria::look_for_vague_ones,
-        fix: Fix {
-            what: "Say in each criterion what is seen when it holds: a command and its output, a \
+        fix: Fix::of(
+            "Say in each criterion what is seen when it holds: a command and its output, a \
                    number and its limit, a test by name.",
-            include: &[],
-        },
+        ),
     },
     Check {
         key: "plan-structure/links",
         severity: Should,
         targets: |s| whole(s, "Check that links lead to files and headings that exist"),
         look: references::look_at_links,
-        fix: Fix {
-            what: "Correct each link, or take it out. Paths count from the folder of the plan.",
-            include: &[],
-        },
+        fix: Fix::of("Correct each link, or take it out. Paths count from the folder of the plan."),
     },
     Check {
         key: "plan-structure/headings",
         severity: May,
         targets: |s| form::whole_markdown(s, "Check that headings do not skip a level"),
         look: form::look_at_headings,
-        fix: Fix {
-            what: "Raise or lower the headings so that each is one level below the one it belongs to.",
-            include: &[],
-        },
+        fix: Fix::of(
+            "Raise or lower the headings so that each is one level below the one it belongs to.",
+        ),
     },
     Check {
         key: "plan-structure/fences",
         severity: May,
         targets: |s| form::whole_markdown(s, "Check that code fences are closed"),
         look: form::look_at_fences,
-        fix: Fix { what: "Close each fence with as many marks as opened it.", include: &[] },
+        fix: Fix::of("Close each fence with as many marks as opened it."),
     },
     Check {
         key: "plan-structure/white-space",
         severity: May,
         targets: |s| form::whole_markdown(s, "Check that lines have no stray white space"),
         look: form::look_at_white_space,
-        fix: Fix {
-            what: "Take the white space off the ends of the lines, and indent with blanks or with \
+        fix: Fix::of(
+            "Take the white space off the ends of the lines, and indent with blanks or with \
                    tabs but not with both.",
-            include: &[],
-        },
+        ),
     },
 ];

@@ -126,13 +126,9 @@ impl Proposals {
         let is_said = |proposal: &Proposal| !proposal.check.trim().is_empty();
         let items = self.items.into_iter().filter(is_said).take(MOST_PROPOSED);
         items
-            .map(|Proposal { scope, check, category }| Proposed {
-                id: None,
-                scope: known(scope.as_str().into(), subject),
-                check: check.trim().to_owned(),
-                severity: severity_of(&category),
-                parent: None,
-                by: None,
+            .map(|Proposal { scope, check, category }| {
+                let scope = known(scope.as_str().into(), subject);
+                Proposed::new(scope, check.trim().to_owned(), severity_of(&category), None)
             })
             .collect()
     }

@@ -397,7 +397,7 @@ fn decision(key: Option<&str>, value: &Value) -> Option<Told> {
     let mut told = Told::read(&what.unwrap_or_default(), 0);
     let own = get(object, &["id", "ref"]).and_then(text);
     told.id = own.as_deref().or(key).map(names::tidy).or(told.id);
-    if let Some(reason) = get(object, &reasons::REASON_KEYS) {
+    if let Some(reason) = get(object, &reasons::REASON_LABELS) {
         told.reason = joined(reason);
     }
     (told.id.is_some() || !told.text.is_empty()).then_some(told)

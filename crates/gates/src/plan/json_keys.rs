@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::reasons::REASON_KEYS;
+use super::reasons::REASON_LABELS;
 use super::{UnreadKind, UnreadLine};
 
 pub(super) type Object = Map<String, Value>;
@@ -126,7 +126,7 @@ fn is_known(key: &str, place: Place) -> bool {
         Place::Plan => &MILESTONES,
         Place::Milestone => &PARTS,
     };
-    [read, parts, &CRITERIA, &OTHERS, &REASON_KEYS].into_iter().any(|names| is_one_of(key, names))
+    [read, parts, &CRITERIA, &OTHERS, &REASON_LABELS].into_iter().any(|names| is_one_of(key, names))
 }
 
 /// Returns the keys of an object that are not known and hold a list, each with the path above it.

@@ -76,27 +76,21 @@ fn with_word(text: &str) -> Option<Named> {
 }
 
 /// Numbers as they are spelt; the place of a word, from 1, is what it means.
-const SPELT: [[&str; 2]; 12] = [
-    ["one", "I"],
-    ["two", "II"],
-    ["three", "III"],
-    ["four", "IV"],
-    ["five", "V"],
-    ["six", "VI"],
-    ["seven", "VII"],
-    ["eight", "VIII"],
-    ["nine", "IX"],
-    ["ten", "X"],
-    ["eleven", "XI"],
-    ["twelve", "XII"],
+const SPELT: [&str; 12] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
 ];
+
+/// The same in Roman numerals.
+const ROMAN: [&str; 12] =
+    ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"];
 
 /// Reads a number that is spelt, `two`, or Roman, `II`, and returns what follows it.
 fn spelt_number(text: &str, unit: Unit) -> Option<(String, &str)> {
     let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
-    let is_it = |[spelt, roman]: &[&str; 2]| word.eq_ignore_ascii_case(spelt) || word == *roman;
-    let place = SPELT.iter().position(is_it)?;
+    let spelt = SPELT.iter().position(|spelt| word.eq_ignore_ascii_case(spelt));
+    let place = spelt.or_else(|| ROMAN.iter().position(|roman| word == *roman))?;
     Some((format!("{}{}", unit.letter(), place + 1), rest))
 }
 

@@ -65,48 +65,32 @@ pub(super) fn clauses(line: &str) -> impl Iterator<Item = &str> {
     line.split(", ").flat_map(|part| part.split("; ")).flat_map(|part| part.split(". "))
 }
 
+/// The words of a line that makes what it names.
+const NEW: [&str; 6] = ["new", "create", "creates", "created", "creating", "introduces"];
+
+/// The first words of a line that changes what it names.
+const OLD: [&str; 18] = [
+    "modify", "modifies", "edit", "edits", "update", "updates", "change", "changes", "extend",
+    "extends", "refactor", "refactors", "delete", "deletes", "remove", "removes", "rename",
+    "renames",
+];
+
 /// Returns true if a line tells that what it names is new.
 pub(super) fn says_new(text: &str) -> bool {
     let without_code: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
-    let mut words = without_code
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_ascii_lowercase)
-        .peekable();
+    let mut words = words(&without_code).peekable();
     let begins_with_add =
-        words.peek().is_some_and(|word| matches!(word.as_str(), "add" | "adds" | "added"));
-    begins_with_add
-        || words.any(|word| {
-            matches!(
-                word.as_str(),
-                "new" | "create" | "creates" | "created" | "creating" | "introduces"
-            )
-        })
+        words.peek().is_some_and(|word| ["add", "adds", "added"].contains(&word.as_str()));
+    begins_with_add || words.any(|word| NEW.contains(&word.as_str()))
 }
 
 /// Returns true if a line tells that what it names is there already.
 pub(super) fn says_old(text: &str) -> bool {
-    let first = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
-    let first = first.unwrap_or("").to_ascii_lowercase();
-    matches!(
-        first.as_str(),
-        "modify"
-            | "modifies"
-            | "edit"
-            | "edits"
-            | "update"
-            | "updates"
-            | "change"
-            | "changes"
-            | "extend"
-            | "extends"
-            | "refactor"
-            | "refactors"
-            | "delete"
-            | "deletes"
-            | "remove"
-            | "removes"
-            | "rename"
-            | "renames"
-    )
+    words(text).next().is_some_and(|first| OLD.contains(&first.as_str()))
+}
+
+/// Returns the words of a text in small letters.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_ascii_lowercase)
 }

@@ -17,15 +17,9 @@ pub(super) struct Told {
 /// The prefixes under which decisions are kept.
 const PREFIXES: [&str; 6] = ["DL", "ADR", "DEC", "DR", "AD", "D"];
 
-/// The labels of a reason.
-const REASON_LABELS: [&str; 8] = [
+/// The labels of a reason, which are the names of its field in JSON as well.
+pub(super) const REASON_LABELS: [&str; 8] = [
     "reasoning chain", "reasoning", "rationale", "reasons", "reason", "justification", "why",
-    "because",
-];
-
-/// The name of a field with a reason.
-pub(super) const REASON_KEYS: [&str; 8] = [
-    "reasoning_chain", "reasoning", "rationale", "reasons", "reason", "justification", "why",
     "because",
 ];
 

@@ -99,18 +99,16 @@ fn titled(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
 }
 
 fn list(out: &mut String, title: &str, standing: &Standing, belongs: impl Fn(&Line) -> bool) {
-    let mut lines = standing.lines.iter().filter(|line| belongs(line)).peekable();
-    if lines.peek().is_none() {
-        return;
-    }
-    let _ = writeln!(out, "{title}:");
-    for line in lines {
-        let _ = write!(out, "- {}: {}", line.item.id, headline(&line.item));
-        if let Stands::Accepted { reason, by } = &line.stands {
-            let _ = write!(out, " (accepted by {}: {})", one_line(by), one_line(reason));
+    let lines = standing.lines.iter().filter(|line| belongs(line)).map(|line| {
+        let said = format!("{}: {}", line.item.id, headline(&line.item));
+        match &line.stands {
+            Stands::Accepted { reason, by } => {
+                format!("{said} (accepted by {}: {})", one_line(by), one_line(reason))
+            }
+            Stands::Holds | Stands::Open | Stands::Blocks | Stands::Waived => said,
         }
-        out.push('\n');
-    }
+    });
+    titled(out, title, lines);
 }
 
 /// Says what is to be done next.
