@@ -32,9 +32,9 @@ pub struct CodeLines {
 enum Inside {
     Code,
     LineComment,
-    /// In so many comments.
+    /// In nested comments, this many.
     BlockComment(usize),
-    /// In a string that so many of a quote end; hashes may have to follow.
+    /// In a string that ends with this many quotes, and hashes behind them.
     Text {
         quote: char,
         quotes: usize,
@@ -161,7 +161,7 @@ fn read_line(syntax: LineSyntax, line: &str, mut inside: Inside) -> (String, Str
     (code, comment, inside)
 }
 
-/// Says what the code at hand opens, and how many bytes it takes.
+/// Returns how many bytes the next token takes, and what it opens.
 fn open(syntax: LineSyntax, rest: &str, before: &str) -> (usize, Inside) {
     let mark = syntax.line_comment();
     let is_word = before.ends_with(|c: char| c.is_alphanumeric() || c == '$');

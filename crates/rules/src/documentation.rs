@@ -56,16 +56,16 @@ impl<'t> SourceLines<'t> {
     }
 }
 
-/// Returns true if the items of a file need documentation and can be told. Those of tests and of mere
-/// declarations need none.
+/// Returns true if the public items of a file need documentation and can be found. Those of tests and of
+/// declarations alone need none.
 pub fn needs_documentation(path: &str) -> bool {
-    let is_told = match LineSyntax::of(path) {
+    let is_known = match LineSyntax::of(path) {
         Some(LineSyntax::Rust | LineSyntax::Python | LineSyntax::Go | LineSyntax::Script) => true,
         Some(LineSyntax::Java) => path.ends_with(".java"),
         Some(LineSyntax::Hash | LineSyntax::Dash) | None => false,
     };
     let is_declaration = path.ends_with(".pyi") || path.ends_with(".d.ts");
-    is_told && !is_declaration && !is_test(path)
+    is_known && !is_declaration && !is_test(path)
 }
 
 /// Returns the public items that begin on added lines and carry no documentation, each with its line,
@@ -161,7 +161,7 @@ fn rust(source: &SourceLines<'_>, at: usize) -> Option<String> {
     }
     let kinds = ["fn", "struct", "enum", "trait", "type", "const", "static", "mod", "union"];
     let rest = without(code, &kinds)?;
-    // A module of its own says at its own top what it is for.
+    // A module with a file of its own has its documentation at the top of that file.
     if word(code) == "mod" && rest.ends_with(';') {
         return None;
     }

@@ -268,7 +268,7 @@ fn only_adds(file: &FilePatch<'_>) -> bool {
     !file.hunks.is_empty() && file.hunks.iter().all(|hunk| hunk.before().next().is_none())
 }
 
-/// Returns the places where a file differs from one of so many lines that it was made from.
+/// Returns the places where a file differs from the file that it was made from, given the lines of that.
 fn hunks(lines: &[PatchedLine], count: usize) -> Vec<Hunk> {
     let mut hunks = Vec::new();
     let (mut old, mut new) = (1u32, 1u32);

@@ -220,15 +220,15 @@ impl<'t> Reader<'t> {
         body
     }
 
-    /// Reads a line of a hunk: none if it has no mark, nothing if it only says that the line before
-    /// has no end.
+    /// Reads a line of a hunk: none if it has no mark, nothing if it is the note that the line before has no
+    /// end.
     fn line(&self, at: usize) -> Option<Option<DiffLine<'t>>> {
         self.lines.get(at)?;
         let line = self.line_or_unmarked(at);
         line.is_none_or(|line| line.mark != Mark::Unmarked).then_some(line)
     }
 
-    /// Reads a line, whatever is before it; nothing if it only says that the line before has no end.
+    /// Reads a line with any mark; nothing if it is the note that the line before has no end.
     fn line_or_unmarked(&self, at: usize) -> Option<DiffLine<'t>> {
         let whole = self.lines.get(at)?;
         let (line, end) = match whole.strip_suffix('\r') {

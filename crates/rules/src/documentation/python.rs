@@ -20,7 +20,7 @@ pub(super) fn bare(source: &SourceLines<'_>, seen: &[bool], at: usize) -> Option
     (!is_documented).then(|| name.to_owned())
 }
 
-/// Says of every line of Python whether what it defines is seen from outside: it stands in nothing
+/// Returns for every line of Python whether its definition is seen from outside: it stands in nothing
 /// but public classes.
 pub(super) fn seen_from_outside(source: &SourceLines<'_>) -> Vec<bool> {
     let mut seen = Vec::with_capacity(source.lines.len());
@@ -40,7 +40,7 @@ pub(super) fn seen_from_outside(source: &SourceLines<'_>) -> Vec<bool> {
         while around.last().is_some_and(|(outer, _)| *outer >= indent) {
             around.pop();
         }
-        // Of what stands in something that is not shown nobody knows.
+        // Whether lines that are not shown are public is not known.
         let is_outermost = indent == 0 || !source.is_cut;
         let is_seen = around.last().map_or(is_outermost, |(_, is_seen)| *is_seen);
         seen.push(is_seen);

@@ -10,7 +10,7 @@ use crate::definitions::DefinitionKind;
 pub(super) struct LineDefinition {
     /// The word that does, `=` for a value, `(` for a method.
     word: &'static str,
-    /// Whether the name can be called: a word says so, or it is given a function.
+    /// Whether the name can be called: a word makes it a function, or its value is one.
     is_function: bool,
     /// Whether the name is a variable inside of a function.
     pub(super) is_local: bool,

@@ -112,47 +112,35 @@ fn circle(plan: &Plan) -> Option<String> {
         let needs = milestone.needs.iter().map(String::as_str);
         waits.entry(&milestone.id).or_default().extend(needs);
     }
-    let left = unfinished(&waits);
-    let mut next = plan.milestones.iter().map(|m| m.id.as_str()).find(|id| left.contains(id))?;
-    // Each that is left waits for one that is left, so that the way comes back to itself.
-    let mut way: Vec<&str> = Vec::new();
+    // The milestones on the way to a milestone, each with the number of its needs that were followed.
+    let mut way: Vec<(&str, usize)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
-    while !places.contains_key(next) {
-        places.insert(next, way.len());
-        way.push(next);
-        next = waits.get(next)?.iter().copied().find(|id| left.contains(id))?;
-    }
-    let begin = places.get(next).copied()?;
-    let mut told: Vec<&str> = way.get(begin..)?.to_vec();
-    told.push(next);
-    Some(shortened(&told))
-}
-
-/// Returns the milestones that can never be begun, since each waits for another of them.
-fn unfinished<'a>(waits: &HashMap<&'a str, Vec<&'a str>>) -> HashSet<&'a str> {
-    let mut open: HashMap<&str, usize> = HashMap::new();
-    let mut waiters: HashMap<&str, Vec<&'a str>> = HashMap::new();
-    for (id, needs) in waits {
-        let needs: Vec<&str> =
-            needs.iter().copied().filter(|need| waits.contains_key(need)).collect();
-        open.insert(id, needs.len());
-        for need in needs {
-            waiters.entry(need).or_default().push(id);
+    let mut visited: HashSet<&str> = HashSet::new();
+    for start in plan.milestones.iter().map(|milestone| milestone.id.as_str()) {
+        if visited.insert(start) {
+            places.insert(start, 0);
+            way.push((start, 0));
         }
-    }
-    let mut left: HashSet<&'a str> = waits.keys().copied().collect();
-    let mut ready: Vec<&str> = left.iter().copied().filter(|id| open.get(id) == Some(&0)).collect();
-    while let Some(id) = ready.pop() {
-        left.remove(id);
-        for waiter in waiters.remove(id).unwrap_or_default() {
-            let Some(count) = open.get_mut(waiter) else { continue };
-            *count -= 1;
-            if *count == 0 {
-                ready.push(waiter);
+        while let Some((id, followed)) = way.last_mut() {
+            let need = waits.get(id).and_then(|needs| needs.get(*followed)).copied();
+            let Some(need) = need else {
+                places.remove(id);
+                way.pop();
+                continue;
+            };
+            *followed += 1;
+            if let Some(begin) = places.get(need) {
+                let mut told: Vec<&str> = way[*begin..].iter().map(|(id, _)| *id).collect();
+                told.push(need);
+                return Some(shortened(&told));
+            }
+            if waits.contains_key(need) && visited.insert(need) {
+                places.insert(need, way.len());
+                way.push((need, 0));
             }
         }
     }
-    left
+    None
 }
 
 /// Tells a circle, of a long one its beginning.
