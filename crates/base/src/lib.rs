@@ -5,6 +5,7 @@
 pub mod backoff;
 pub mod clock;
 pub mod hash;
+pub mod markdown;
 pub mod percent;
 pub mod shutdown;
 pub mod text;

@@ -1,6 +1,7 @@
 //! The change under review, read from git: [`open`] returns a [`Change`].
 //!
-//! - [`diff`] reads unified diffs. `git` is the only module that knows the command line of git.
+//! - [`diff`] reads unified diffs. [`unified`] reads diffs that are not applied yet, and applies them in memory.
+//! - `git` is the only module that knows the command line of git.
 //! - [`tree`] answers for the files before and after the change. `name` makes text of file names
 //!   that are no UTF-8.
 //! - `worktree`, `bench`, `patch`: folders in which agents and fixers work, and their results.

@@ -97,7 +97,7 @@ pub enum PlanError {
         second: String,
     },
     /// Its lists or quotes are in each other so often that nobody wrote it.
-    #[error("line {line} of the plan `{name}` is nested deeper than {max} lists or quotes", max = markdown::MAX_NESTED)]
+    #[error("line {line} of the plan `{name}` is nested deeper than {max} lists or quotes", max = assay_base::markdown::MAX_NESTED)]
     TooDeep {
         /// The name.
         name: String,

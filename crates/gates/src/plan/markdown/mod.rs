@@ -6,7 +6,6 @@
 
 mod assumed;
 mod blocks;
-mod depth;
 mod folding;
 mod gathered;
 mod html;
@@ -15,13 +14,14 @@ mod outline;
 mod tables;
 mod walk;
 
+use assay_base::markdown::first_too_deep;
+
 use super::{Fence, Heading, Milestone, Plan, PlanError, UnreadKind, UnreadLine};
 use blocks::{Block, Kind};
-pub(super) use depth::MAX_NESTED;
 
 /// Reads a plan.
 pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
-    if let Some(line) = depth::first_too_deep(text) {
+    if let Some(line) = first_too_deep(text) {
         return Err(PlanError::TooDeep { name: name.to_owned(), line });
     }
     let document = blocks::read(text);
@@ -49,7 +49,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
 
 /// Returns the blocks of code on a page, in order; none where it is nested too deep to be read.
 pub(crate) fn fences(text: &str) -> Vec<Fence> {
-    match depth::first_too_deep(text) {
+    match first_too_deep(text) {
         Some(_) => Vec::new(),
         None => blocks::read(text).fences,
     }

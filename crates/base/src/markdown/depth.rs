@@ -1,13 +1,26 @@
 //! How deep lists and quotes are in each other: [`first_too_deep`].
 //!
 //! To read a line takes a step for each list and quote around it, so that a text of a million of
-//! them would take an hour. Nobody writes more than a handful.
+//! them would take an hour. People write no more than a handful.
 
-/// So many lists and quotes may be in each other.
-pub(in super::super) const MAX_NESTED: usize = 100;
+/// The most lists and quotes in each other that a person writes.
+pub const MAX_NESTED: usize = 100;
 
-/// Returns the first line, from 1, on which lists and quotes are too deep.
-pub(super) fn first_too_deep(text: &str) -> Option<usize> {
+/// The most steps that reading a text may take for the lists and quotes around its lines.
+const MAX_STEPS: usize = 50_000_000;
+
+/// Returns true if a text takes too long to read: it is nested too deep for its number of lines.
+pub(super) fn is_too_slow(text: &str) -> bool {
+    let (mut lines, mut deepest) = (0_usize, 0);
+    for line in text.split(['\n', '\r']) {
+        lines += 1;
+        deepest = depth(line).max(deepest);
+    }
+    deepest > MAX_NESTED && deepest.saturating_mul(lines) > MAX_STEPS
+}
+
+/// Returns the first line, from 1, on which more than [`MAX_NESTED`] lists and quotes are in each other.
+pub fn first_too_deep(text: &str) -> Option<usize> {
     let too_deep = text.lines().position(|line| depth(line) > MAX_NESTED);
     too_deep.map(|at| at + 1)
 }
