@@ -3,8 +3,8 @@
 //! A quote is one block, whatever stands in it, and so is a run of HTML: only where criteria are announced
 //! do they count.
 
+use assay_base::markdown::{self, Code, Inline, InlineKind, Span};
 use assay_base::text::first_chars;
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::super::{Fence, Link};
 
@@ -78,201 +78,203 @@ const MAX_TARGET: usize = 2048;
 
 /// Reads a text.
 pub(super) fn read(text: &str) -> Document {
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let mut reading = Reading { text, starts: line_starts(text), ..Reading::default() };
-    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
-        reading.take(event, range);
+    let page = markdown::read_with_front_matter(text);
+    let document = Document { metadata: page.front_matter().to_owned(), ..Document::default() };
+    let mut reading = Reading { page: &page, document, places: Vec::new(), lead_from: None };
+    for block in page.blocks() {
+        reading.take(block);
     }
     reading.document
 }
 
-fn line_starts(text: &str) -> Vec<usize> {
-    let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-    std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect()
-}
-
-#[derive(Default)]
 struct Reading<'a> {
-    text: &'a str,
-    starts: Vec<usize>,
+    page: &'a markdown::Document<'a>,
     document: Document,
-    /// The items that are open, as numbers of their blocks.
-    items: Vec<usize>,
-    /// The heading, paragraph, table or code that is open.
-    open: Option<usize>,
-    /// The cells of the row that is open.
-    cells: Vec<String>,
-    in_header: bool,
-    quotes: u32,
-    /// The quote that is open, as the number of its block.
-    quote: Option<usize>,
-    /// How many front matters are open: what they say is no text.
-    metadata: u32,
+    /// Where the blocks of the page are among those of the document. What is in a quote is where the
+    /// quote is.
+    places: Vec<usize>,
     /// Where in its line bold text began.
     lead_from: Option<usize>,
 }
 
 impl Reading<'_> {
-    fn take(&mut self, event: Event<'_>, range: std::ops::Range<usize>) {
-        match event {
-            Event::Start(tag) => self.start(tag, range),
-            Event::End(tag) => self.end(tag),
-            Event::Text(text) => self.text(&text, range.start),
-            Event::Code(code) => self.text(&format!("`{code}`"), range.start),
-            // A comment is not seen; anything else in angle brackets is.
-            Event::InlineHtml(html) if !html.starts_with("<!--") => self.text(&html, range.start),
-            Event::SoftBreak | Event::HardBreak if self.quotes > 0 => self.text(" ", range.start),
-            Event::SoftBreak | Event::HardBreak => self.end_line(),
-            Event::Html(html) => self.html(&html, range.start),
-            Event::InlineHtml(_) | Event::Rule | Event::TaskListMarker(_) => {}
-            // These are not asked for.
-            Event::FootnoteReference(_) | Event::InlineMath(_) | Event::DisplayMath(_) => {}
-        }
-    }
-
-    fn line_of(&self, offset: usize) -> u32 {
-        let lines = self.starts.partition_point(|start| *start <= offset);
-        u32::try_from(lines).unwrap_or(u32::MAX)
-    }
-
-    fn start(&mut self, tag: Tag<'_>, range: std::ops::Range<usize>) {
-        if self.quotes > 0 {
-            self.end_quoted_line(&tag, range.start);
-        }
-        match tag {
-            Tag::BlockQuote(_) => {
-                if self.quotes == 0 {
-                    self.quote = Some(self.document.blocks.len());
-                    self.push(Kind::Quote { in_item: !self.items.is_empty() }, range.start);
-                }
-                self.quotes += 1;
-            }
-            Tag::HtmlBlock => self.open(Kind::Html { text: String::new() }, range.start),
-            Tag::MetadataBlock(_) => self.metadata += 1,
-            Tag::Heading { level, .. } => self.open(Kind::Heading(level as u8), range.start),
-            Tag::Paragraph if self.items.is_empty() => self.open(Kind::Paragraph, range.start),
-            Tag::Paragraph => self.end_line(),
-            Tag::Item => self.item(range.start),
-            Tag::Table(_) => {
-                self.open(Kind::Table { header: Vec::new(), rows: Vec::new() }, range.start);
-            }
-            Tag::TableHead => self.in_header = true,
-            Tag::TableCell => self.cells.push(String::new()),
-            Tag::TableRow => self.row(range.start),
-            Tag::CodeBlock(kind) => self.code(kind, range),
-            Tag::Strong | Tag::Emphasis => self.bold(),
-            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
-                let line = self.line_of(range.start);
-                let target = first_chars(&dest_url, MAX_TARGET).to_owned();
-                self.document.links.push(Link { target, line });
-            }
-            _ => {}
-        }
-    }
-
-    fn end(&mut self, tag: TagEnd) {
-        match tag {
-            TagEnd::BlockQuote(_) => self.quotes = self.quotes.saturating_sub(1),
-            TagEnd::MetadataBlock(_) => self.metadata = self.metadata.saturating_sub(1),
-            TagEnd::Heading(_) | TagEnd::Table | TagEnd::CodeBlock | TagEnd::HtmlBlock
-                if self.quotes == 0 =>
-            {
-                self.open = None;
-                // Text that follows in the same item is a line of its own.
-                self.end_line();
-            }
-            TagEnd::Paragraph if self.quotes > 0 => {}
-            TagEnd::Paragraph if self.items.is_empty() => self.open = None,
-            TagEnd::Paragraph => self.end_line(),
-            TagEnd::Item if self.quotes == 0 => {
-                self.items.pop();
-            }
-            TagEnd::TableHead => {
-                self.in_header = false;
-                let cells = std::mem::take(&mut self.cells);
-                if let Some(Kind::Table { header, .. }) = self.open_kind() {
-                    *header = cells;
-                }
-            }
-            TagEnd::TableRow => {
-                let cells = std::mem::take(&mut self.cells);
-                if let Some(Kind::Table { rows, .. }) = self.open_kind()
-                    && let Some(last) = rows.last_mut()
-                {
-                    last.0 = cells;
-                }
-            }
-            TagEnd::Strong | TagEnd::Emphasis => self.end_bold(),
-            _ => {}
-        }
-    }
-
-    fn open_kind(&mut self) -> Option<&mut Kind> {
-        let block = self.document.blocks.get_mut(self.open?)?;
-        Some(&mut block.kind)
-    }
-
-    fn open(&mut self, kind: Kind, start: usize) {
-        if self.quotes == 0 {
-            self.open = Some(self.document.blocks.len());
-            self.push(kind, start);
-        }
-    }
-
-    fn push(&mut self, kind: Kind, start: usize) {
-        let line = self.line_of(start);
-        self.document.blocks.push(Block { kind, start, lines: Vec::new(), line });
-    }
-
-    fn item(&mut self, start: usize) {
-        if self.quotes > 0 {
-            return;
-        }
-        if let Some(parent) = self.items.last().copied()
-            && let Some(Block { kind: Kind::Item { has_items, .. }, .. }) =
-                self.document.blocks.get_mut(parent)
-        {
-            *has_items = true;
-        }
-        self.items.push(self.document.blocks.len());
-        let depth = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
-        self.push(Kind::Item { depth, has_items: false }, start);
-    }
-
-    fn row(&mut self, start: usize) {
-        let line = self.line_of(start);
-        if let Some(Kind::Table { rows, .. }) = self.open_kind() {
-            rows.push((Vec::new(), line));
-        }
-    }
-
-    fn code(&mut self, kind: CodeBlockKind<'_>, range: std::ops::Range<usize>) {
-        let first = self.line_of(range.start);
-        let body = self.text.get(range.clone()).unwrap_or("");
-        let last = self.line_of(range.start + body.trim_end().len().saturating_sub(1));
-        let (info, is_closed) = match &kind {
-            CodeBlockKind::Fenced(info) => (info.to_string(), is_closed(body)),
-            CodeBlockKind::Indented => (String::new(), true),
+    fn take(&mut self, block: &markdown::Block<'_>) {
+        let around = block.parent.and_then(|parent| self.places.get(parent)).copied();
+        let place = match around {
+            Some(at) if self.is_quote(at) => self.quoted(at, block),
+            around => self.outside_quotes(around, block),
         };
-        self.document.fences.push(Fence { first, last, is_closed });
-        let text_line = first + u32::from(matches!(kind, CodeBlockKind::Fenced(_)));
-        let in_item = !self.items.is_empty();
-        self.open(Kind::Code { info, text: String::new(), text_line, in_item }, range.start);
+        self.places.push(place);
+    }
+
+    fn is_quote(&self, at: usize) -> bool {
+        matches!(self.document.blocks.get(at), Some(Block { kind: Kind::Quote { .. }, .. }))
+    }
+
+    /// Takes a block that is in an item or in nothing, and returns where it is.
+    fn outside_quotes(&mut self, item: Option<usize>, block: &markdown::Block<'_>) -> usize {
+        let in_item = item.is_some();
+        match &block.kind {
+            markdown::Kind::Heading(level) => {
+                let at = self.push(Kind::Heading(*level), block);
+                self.inlines(at, &block.inlines);
+                self.end_line(item.unwrap_or(at));
+                at
+            }
+            markdown::Kind::Paragraph => {
+                let at = item.unwrap_or_else(|| self.push(Kind::Paragraph, block));
+                self.end_line(at);
+                self.inlines(at, &block.inlines);
+                if in_item {
+                    self.end_line(at);
+                }
+                at
+            }
+            markdown::Kind::Item { depth, .. } => {
+                let parent = item.and_then(|at| self.document.blocks.get_mut(at));
+                if let Some(Block { kind: Kind::Item { has_items, .. }, .. }) = parent {
+                    *has_items = true;
+                }
+                self.push(Kind::Item { depth: *depth, has_items: false }, block)
+            }
+            markdown::Kind::Quote => self.push(Kind::Quote { in_item }, block),
+            markdown::Kind::Code(code) => {
+                let text_line = block.line + u32::from(code.info.is_some());
+                self.fence(code, block);
+                let info = code.info.as_deref().unwrap_or("").to_owned();
+                self.push(Kind::Code { info, text: code.text.clone(), text_line, in_item }, block)
+            }
+            markdown::Kind::Table(table) => {
+                let header = table.header.iter().map(|cell| self.cell(cell)).collect();
+                let rows = table
+                    .rows
+                    .iter()
+                    .map(|row| (row.cells.iter().map(|cell| self.cell(cell)).collect(), row.line));
+                let rows = rows.collect();
+                self.push(Kind::Table { header, rows }, block)
+            }
+            markdown::Kind::Html(text) => self.push(Kind::Html { text: text.clone() }, block),
+            markdown::Kind::Rule | markdown::Kind::Definition => item.unwrap_or(0),
+        }
+    }
+
+    /// Takes a block that is in a quote, which is one block with a line for each.
+    fn quoted(&mut self, quote: usize, block: &markdown::Block<'_>) -> usize {
+        match &block.kind {
+            markdown::Kind::Item { .. } => self.begin_quoted(quote, block.line, true),
+            markdown::Kind::Paragraph | markdown::Kind::Heading(_) => {
+                self.begin_quoted(quote, block.line, false);
+                self.quoted_inlines(quote, &block.inlines);
+            }
+            markdown::Kind::Code(code) => {
+                self.fence(code, block);
+                self.begin_quoted(quote, block.line, false);
+                self.say_quoted(quote, &code.text);
+            }
+            markdown::Kind::Table(table) => {
+                for cell in &table.header {
+                    self.quoted_inlines(quote, cell);
+                }
+                for row in &table.rows {
+                    self.begin_quoted(quote, row.line, false);
+                    row.cells.iter().for_each(|cell| self.quoted_inlines(quote, cell));
+                }
+            }
+            markdown::Kind::Html(text) => self.say_quoted(quote, text),
+            markdown::Kind::Quote | markdown::Kind::Rule | markdown::Kind::Definition => {}
+        }
+        quote
+    }
+
+    fn push(&mut self, kind: Kind, block: &markdown::Block<'_>) -> usize {
+        let (start, line) = (block.range.start, block.line);
+        self.document.blocks.push(Block { kind, start, lines: Vec::new(), line });
+        self.document.blocks.len() - 1
+    }
+
+    fn fence(&mut self, code: &Code<'_>, block: &markdown::Block<'_>) {
+        let body = self.page.source(block).trim_end();
+        let last = self.page.line_at(block.range.start + body.len().saturating_sub(1));
+        let is_closed = code.is_closed;
+        self.document.fences.push(Fence { first: block.line, last, is_closed });
+    }
+
+    fn link(&mut self, inline: &Inline<'_>) {
+        if let InlineKind::Open { span: Span::Link | Span::Image, target } = &inline.kind {
+            let line = self.page.line_at(inline.range.start);
+            let target = first_chars(target, MAX_TARGET).to_owned();
+            self.document.links.push(Link { target, line });
+        }
+    }
+
+    /// Returns the text of a cell.
+    fn cell(&mut self, cell: &[Inline<'_>]) -> String {
+        cell.iter().for_each(|inline| self.link(inline));
+        cell.iter().filter_map(piece).collect()
+    }
+
+    /// Adds text to a heading, a paragraph or an item.
+    fn inlines(&mut self, at: usize, inlines: &[Inline<'_>]) {
+        for inline in inlines {
+            self.link(inline);
+            match &inline.kind {
+                InlineKind::Break => self.end_line(at),
+                InlineKind::Open { span: Span::Strong | Span::Emphasis, .. } => self.bold(at),
+                InlineKind::Close(Span::Strong | Span::Emphasis) => self.end_bold(at),
+                InlineKind::Text(_)
+                | InlineKind::Code(_)
+                | InlineKind::Html(_)
+                | InlineKind::CheckBox
+                | InlineKind::Open { .. }
+                | InlineKind::Close(_) => {
+                    let number = self.page.line_at(inline.range.start);
+                    piece(inline).into_iter().for_each(|piece| self.say(at, &piece, number));
+                }
+            }
+        }
+    }
+
+    fn say(&mut self, at: usize, piece: &str, number: u32) {
+        let Some(block) = self.document.blocks.get_mut(at) else { return };
+        match block.lines.last_mut() {
+            Some(line) if !line.text.is_empty() => line.text.push_str(piece),
+            Some(line) => *line = Line { text: piece.to_owned(), number, ..Line::default() },
+            None => {
+                block.lines.push(Line { text: piece.to_owned(), number, ..Line::default() });
+            }
+        }
+    }
+
+    fn end_line(&mut self, at: usize) {
+        self.lead_from = None;
+        if let Some(block) = self.document.blocks.get_mut(at)
+            && block.lines.last().is_some_and(|line| !line.text.is_empty())
+        {
+            block.lines.push(Line::default());
+        }
+    }
+
+    fn bold(&mut self, at: usize) {
+        let line = self.document.blocks.get(at).and_then(|block| block.lines.last());
+        self.lead_from = match line.map_or(0, |line| line.text.trim().len()) {
+            0 => Some(0),
+            // Bold within bold goes on.
+            _ => self.lead_from,
+        };
+    }
+
+    fn end_bold(&mut self, at: usize) {
+        let block = self.document.blocks.get_mut(at);
+        if self.lead_from.take().is_some()
+            && let Some(line) = block.and_then(|block| block.lines.last_mut())
+        {
+            line.lead = line.text.len();
+        }
     }
 
     /// Begins another line of a quote where a block begins in it.
-    fn end_quoted_line(&mut self, tag: &Tag<'_>, offset: usize) {
-        let is_item = matches!(tag, Tag::Item);
-        let begins = matches!(
-            tag,
-            Tag::Item | Tag::Paragraph | Tag::Heading { .. } | Tag::TableRow | Tag::CodeBlock(_)
-        );
-        let number = self.line_of(offset);
-        let quote = self.quote.and_then(|at| self.document.blocks.get_mut(at));
-        let Some(block) = quote.filter(|_| begins) else { return };
+    fn begin_quoted(&mut self, quote: usize, number: u32, is_item: bool) {
+        let Some(block) = self.document.blocks.get_mut(quote) else { return };
         match block.lines.last_mut() {
             Some(line) if line.text.trim().is_empty() => {
                 *line = Line { number, is_item: line.is_item || is_item, ..Line::default() };
@@ -281,96 +283,32 @@ impl Reading<'_> {
         }
     }
 
-    fn html(&mut self, html: &str, offset: usize) {
-        if self.quotes > 0 {
-            return self.text(html, offset);
-        }
-        if let Some(Kind::Html { text }) = self.open_kind() {
-            text.push_str(html);
-        }
-    }
-
-    /// Returns the block that text goes to.
-    fn sink(&mut self) -> Option<&mut Block> {
-        let at = self.open.or_else(|| self.items.last().copied())?;
-        self.document.blocks.get_mut(at)
-    }
-
-    fn text(&mut self, piece: &str, offset: usize) {
-        if self.metadata > 0 {
-            self.document.metadata.push_str(piece);
-            return;
-        }
-        let number = self.line_of(offset);
-        if self.quotes > 0 {
-            let quote = self.quote.and_then(|at| self.document.blocks.get_mut(at));
-            if let Some(line) = quote.and_then(|block| block.lines.last_mut()) {
-                line.text.push_str(piece);
-            }
-            return;
-        }
-        let cells = &mut self.cells;
-        let at = self.open.or_else(|| self.items.last().copied());
-        let Some(block) = at.and_then(|at| self.document.blocks.get_mut(at)) else { return };
-        match &mut block.kind {
-            Kind::Code { text, .. } | Kind::Html { text } => text.push_str(piece),
-            Kind::Quote { .. } => {}
-            Kind::Table { .. } => {
-                if let Some(cell) = cells.last_mut() {
-                    cell.push_str(piece);
-                }
-            }
-            Kind::Heading(_) | Kind::Paragraph | Kind::Item { .. } => {
-                match block.lines.last_mut() {
-                    Some(line) if line.text.is_empty() => {
-                        *line = Line { text: piece.to_owned(), number, ..Line::default() };
-                    }
-                    Some(line) => line.text.push_str(piece),
-                    None => {
-                        let text = piece.to_owned();
-                        block.lines.push(Line { text, number, ..Line::default() });
-                    }
-                }
+    fn quoted_inlines(&mut self, quote: usize, inlines: &[Inline<'_>]) {
+        for inline in inlines {
+            self.link(inline);
+            match inline.kind {
+                InlineKind::Break => self.say_quoted(quote, " "),
+                _ => piece(inline).into_iter().for_each(|piece| self.say_quoted(quote, &piece)),
             }
         }
     }
 
-    fn end_line(&mut self) {
-        self.lead_from = None;
-        if self.quotes > 0 {
-            return;
-        }
-        if let Some(block) = self.sink()
-            && block.lines.last().is_some_and(|line| !line.text.is_empty())
-        {
-            block.lines.push(Line::default());
-        }
-    }
-
-    fn bold(&mut self) {
-        let length =
-            |block: &mut Block| block.lines.last().map_or(0, |line| line.text.trim().len());
-        self.lead_from = match self.sink().map(length) {
-            Some(0) => Some(0),
-            // Bold within bold goes on.
-            _ => self.lead_from,
-        };
-    }
-
-    fn end_bold(&mut self) {
-        if self.lead_from.take().is_some()
-            && let Some(line) = self.sink().and_then(|block| block.lines.last_mut())
-        {
-            line.lead = line.text.len();
+    fn say_quoted(&mut self, quote: usize, piece: &str) {
+        let block = self.document.blocks.get_mut(quote);
+        if let Some(line) = block.and_then(|block| block.lines.last_mut()) {
+            line.text.push_str(piece);
         }
     }
 }
 
-/// Returns true if a fence has its end: a last line of as many marks as the first, or more.
-fn is_closed(body: &str) -> bool {
-    let mark = if body.starts_with('~') { '~' } else { '`' };
-    let opening = body.chars().take_while(|c| *c == mark).count();
-    let Some((_, last)) = body.trim_end().rsplit_once('\n') else { return false };
-    let last = last.trim_start_matches([' ', '\t', '>']);
-    last.len() >= opening && last.chars().all(|c| c == mark)
+/// Returns the text of a part of a line, with code in back-ticks. A comment is not seen; anything else
+/// in angle brackets is.
+fn piece(inline: &Inline<'_>) -> Option<String> {
+    match &inline.kind {
+        InlineKind::Text(text) => Some(text.to_string()),
+        InlineKind::Code(code) => Some(format!("`{code}`")),
+        InlineKind::Html(html) => Some(html.to_string()).filter(|html| !html.starts_with("<!--")),
+        InlineKind::CheckBox | InlineKind::Break => None,
+        InlineKind::Open { .. } | InlineKind::Close(_) => None,
+    }
 }

@@ -202,3 +202,17 @@ and then 4
         "#]],
     );
 }
+
+#[test]
+fn what_stands_between_two_rules_is_no_front_matter() {
+    check(
+        "# M1: a\n\nAcceptance criteria:\n\n- b\n\n---\n- c\n- d\n---\n\n- e\n",
+        expect![[r#"
+            M1: a (line 1)
+              criterion 5: b
+              criterion 8: c
+              criterion 9: d
+              criterion 12: e
+        "#]],
+    );
+}
