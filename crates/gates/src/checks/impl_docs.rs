@@ -152,10 +152,10 @@ fn paths(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
         let added: HashSet<u32> = written.added().into_iter().map(|(number, _)| number).collect();
         let mut wrong = Vec::new();
         for (number, code) in markdown::code_spans(&written.text) {
-            if !added.contains(&number) || !looks_like_path(code) {
+            if !added.contains(&number) || !looks_like_path(&code) {
                 continue;
             }
-            let path = path_patterns::plain(code);
+            let path = path_patterns::plain(&code);
             let is_beside = match beside(written.path, path).map(|path| known.has(&path)) {
                 Some(Ok(is_there)) => is_there,
                 Some(Err(error)) => return CheckResult::NotChecked(error.to_string()),

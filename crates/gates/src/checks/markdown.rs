@@ -2,158 +2,132 @@
 
 use std::collections::{HashMap, HashSet};
 
-use assay_base::text::first_chars;
+use assay_base::markdown::{self, Inline, InlineKind, Kind, Span};
 
 /// Longer targets of links are none.
 const MAX_TARGET: usize = 500;
 
-/// A place in a page, and what stands there.
-pub(crate) type At<'t> = (u32, &'t str);
-
-/// Returns the lines of a page that are prose, outside its fences, each with its number.
-pub(crate) fn prose(text: &str) -> Vec<At<'_>> {
-    let mut fence: Option<(char, usize)> = None;
-    let mut prose = Vec::new();
-    for (line, number) in text.lines().zip(1u32..) {
-        let trimmed = line.trim_start();
-        let sign = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'));
-        let run = sign.map_or(0, |sign| trimmed.chars().take_while(|c| *c == sign).count());
-        match (fence, sign) {
-            (Some((open, length)), _) => {
-                let closes =
-                    sign == Some(open) && run >= length && trimmed[run..].trim().is_empty();
-                fence = if closes { None } else { fence };
-            }
-            (None, Some(sign)) if run >= 3 && !trimmed[run..].contains('`') => {
-                fence = Some((sign, run));
-            }
-            (None, _) => prose.push((number, line)),
-        }
-    }
-    prose
+/// Returns the code in back-ticks on a page, each with its line.
+pub(crate) fn code_spans(text: &str) -> Vec<(u32, String)> {
+    let page = markdown::read(text);
+    let code = page.inlines().filter_map(|inline| match &inline.kind {
+        InlineKind::Code(code) => Some((page.line_at(inline.range.start), code.trim().to_owned())),
+        _ => None,
+    });
+    code.collect()
 }
 
-/// Splits a line into what stands in single back-ticks and what does not.
-fn spans(line: &str) -> (Vec<&str>, String) {
-    let (mut code, mut rest, mut text) = (Vec::new(), line, String::new());
-    while let Some(start) = rest.find('`') {
-        text.push_str(&rest[..start]);
-        let run = rest[start..].len() - rest[start..].trim_start_matches('`').len();
-        let body = &rest[start + run..];
-        let ticks = &rest[start..start + run];
-        let Some(end) = body.find(ticks) else {
-            text.push_str(ticks);
-            rest = body;
-            continue;
-        };
-        code.push(body[..end].trim());
-        // Something has to be left, so that links around code stay links.
-        text.push('x');
-        rest = &body[end + run..];
-    }
-    text.push_str(rest);
-    (code, text)
-}
-
-/// Returns what stands in back-ticks in prose.
-pub(crate) fn code_spans(text: &str) -> Vec<At<'_>> {
-    let prose = prose(text).into_iter();
-    prose
-        .flat_map(|(number, line)| spans(line).0.into_iter().map(move |code| (number, code)))
-        .collect()
-}
-
-/// Returns the targets of the links and images of a page.
+/// Returns the targets of the links and images of a page, each with its line. The target of a reference is
+/// where it is defined. A target with a blank makes no link, and is here by its first word: its author
+/// meant a link. On a page that is nested too deep, every `](` counts.
 pub(crate) fn links(text: &str) -> Vec<(u32, String)> {
-    let mut found = Vec::new();
-    for (number, line) in prose(text) {
-        let (_, line) = spans(line);
-        let mut rest = line.as_str();
-        while let Some(at) = rest.find("](") {
-            rest = &rest[at + 2..];
-            found.extend(destination(rest).map(|target| (number, target.to_owned())));
-        }
-        let definition = line.trim_start().strip_prefix('[').and_then(|d| d.split_once("]:"));
-        if let Some((name, target)) = definition
-            && !name.starts_with('^')
-            && !name.contains(['[', ']'])
-        {
-            found.extend(destination(target.trim_start()).map(|t| (number, t.to_owned())));
-        }
+    let page = markdown::read(text);
+    if page.is_flat() {
+        let lines = text.lines().zip(1..);
+        let targets = |line: &str| -> Vec<String> {
+            line.split("](").skip(1).filter_map(target_of).map(str::to_owned).collect()
+        };
+        return lines
+            .flat_map(|(line, number)| targets(line).into_iter().map(move |it| (number, it)))
+            .collect();
     }
-    found
+    let meant = page.inlines().filter_map(|inline| {
+        let is_bracket =
+            matches!(inline.kind, InlineKind::Text(_)) && text[inline.range.clone()].ends_with(']');
+        let behind = text[inline.range.end..].strip_prefix('(').filter(|_| is_bracket)?;
+        Some((page.line_at(inline.range.start), target_of(behind)?.to_owned()))
+    });
+    let is_reference = |inline: &Inline<'_>| text[inline.range.clone()].ends_with(']');
+    let inline = page.inlines().filter_map(|inline| match &inline.kind {
+        InlineKind::Open { span: Span::Link | Span::Image, target } if !is_reference(inline) => {
+            Some((page.line_at(inline.range.start), target.to_string()))
+        }
+        _ => None,
+    });
+    let defined = page.definitions().iter().filter(|it| !it.label.starts_with('^'));
+    let defined = defined.map(|it| (it.line, it.target.to_string()));
+    let is_target = |target: &str| !target.is_empty() && target.chars().count() <= MAX_TARGET;
+    let mut links: Vec<_> =
+        inline.chain(meant).chain(defined).filter(|(_, it)| is_target(it)).collect();
+    links.sort_by_key(|(line, _)| *line);
+    links
 }
 
-/// Takes the target off the beginning of what stands in the brackets of a link.
-fn destination(text: &str) -> Option<&str> {
-    let (inner, is_quoted) = match text.strip_prefix('<') {
-        Some(inner) => (inner, true),
-        None => (text, false),
-    };
-    let mut open = 0;
-    let ends = |c: char| match is_quoted {
-        true => c == '>',
-        false => {
-            open += i32::from(c == '(') - i32::from(c == ')');
-            open < 0 || c.is_whitespace()
-        }
-    };
-    // Nobody links that far, and whoever tries must not keep us.
-    let near = first_chars(inner, MAX_TARGET);
-    let end = near.find(ends).or_else(|| (near.len() == inner.len()).then_some(near.len()))?;
-    (end > 0).then_some(&near[..end])
+/// Returns the first word of a target, which ends with its bracket and on its line.
+fn target_of(behind: &str) -> Option<&str> {
+    let (target, _) = behind.lines().next()?.split_once(')')?;
+    target.split_whitespace().next()
 }
 
 /// Returns the names under which the headings of a page can be linked to, and those that it gives
 /// itself, in small letters.
 pub(crate) fn anchors(text: &str) -> HashSet<String> {
+    let page = markdown::read(text);
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut anchors = HashSet::new();
-    let mut before = "";
-    for (_, line) in prose(text) {
-        let hashes = line.len() - line.trim_start_matches('#').len();
-        let is_underline = |sign: char| {
-            let line = line.trim_end();
-            !line.is_empty() && line.chars().all(|c| c == sign)
-        };
-        let heading = match hashes {
-            1..=6 => Some(line.trim_start_matches('#').trim_end_matches('#')),
-            _ if is_underline('=') || is_underline('-') => Some(before),
-            _ => None,
-        };
-        if let Some(heading) = heading {
-            let slug = slug(heading);
-            let times = seen.entry(slug.clone()).or_default();
-            anchors.insert(if *times == 0 { slug } else { format!("{slug}-{times}") });
-            *times += 1;
+    if page.is_flat() {
+        let lines = text.lines().map(|line| line.trim_start_matches([' ', '\t', '>']));
+        anchors.extend(
+            lines
+                .filter(|line| line.starts_with('#'))
+                .map(|line| slug(line.trim_matches(['#', ' ']))),
+        );
+        return anchors;
+    }
+    for block in page.blocks() {
+        match &block.kind {
+            Kind::Heading(_) => {
+                let words: String = block.inlines.iter().map(Inline::words).collect();
+                let slug = slug(&words);
+                let times = seen.entry(slug.clone()).or_default();
+                anchors.insert(if *times == 0 { slug } else { format!("{slug}-{times}") });
+                *times += 1;
+            }
+            Kind::Html(html) => anchors.extend(given(&without_comments(html), &ATTRIBUTES)),
+            _ => {}
         }
-        anchors.extend(given(line).into_iter().map(|name| name.to_lowercase()));
-        before = line;
+    }
+    for inline in page.inlines() {
+        match &inline.kind {
+            InlineKind::Html(html) => anchors.extend(given(html, &ATTRIBUTES)),
+            InlineKind::Text(text) => anchors.extend(given(text, &[("{#", '}')])),
+            _ => {}
+        }
     }
     anchors
 }
 
-/// Returns the names that a line gives itself: `<a id="x">`, `<a name="x">`, `{#x}`.
-fn given(line: &str) -> Vec<String> {
+/// What stands around a name in a tag.
+const ATTRIBUTES: [(&str, char); 2] = [("id=\"", '"'), ("name=\"", '"')];
+
+/// Returns the names that a piece of a page gives itself, in small letters: `<a id="x">`,
+/// `<a name="x">`, `{#x}`.
+fn given(piece: &str, around: &[(&str, char)]) -> Vec<String> {
     let mut names = Vec::new();
-    for (open, close) in [("id=\"", '"'), ("name=\"", '"'), ("{#", '}')] {
-        let parts = line.split(open).skip(1);
-        names.extend(parts.filter_map(|part| Some(part.split_once(close)?.0.to_owned())));
+    if piece.starts_with("<!--") {
+        return names;
+    }
+    for (open, close) in around {
+        let parts = piece.split(open).skip(1);
+        names.extend(parts.filter_map(|part| Some(part.split_once(*close)?.0.to_lowercase())));
     }
     names
 }
 
+fn without_comments(html: &str) -> String {
+    let mut kept = String::new();
+    let mut at = 0;
+    for comment in markdown::comments_of(html) {
+        kept.push_str(&html[at..comment.start]);
+        at = comment.end;
+    }
+    kept + &html[at..]
+}
+
 /// Returns a heading as it is linked to: small letters, digits, and `-` for blanks.
 fn slug(heading: &str) -> String {
-    let mut said = String::new();
-    let mut rest = heading.trim();
-    // Of a link only its text is left.
-    while let Some((before, link)) = rest.split_once("](") {
-        said.push_str(before);
-        rest = link.split_once(')').map_or("", |(_, rest)| rest);
-    }
-    said.push_str(rest);
-    let kept = said.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' '));
+    let kept =
+        heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' '));
     kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
@@ -178,6 +152,29 @@ mod tests {
         let wanted =
             ["mine", "named-mine", "own", "same", "same-1", "set--off", "the-plan-a-first-look"];
         assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn what_a_reader_of_the_page_does_not_see_is_no_target() {
+        let page = "    [no](no.md) `no`\n\n<!-- [no](no.md)\n`no` <a id=\"no\"> -->\n\n- a\n\n      # no\n\n\
+                    `` [no](no.md) ` `` [a][r] <a@b.example>\n\n[r]: there.md\n[R]: no.md\n\n#no\n";
+        let links: Vec<String> = links(page).into_iter().map(|(n, t)| format!("{n} {t}")).collect();
+        assert_eq!(links, ["10 mailto:a@b.example", "12 there.md"]);
+        assert_eq!(code_spans(page), [(10, "[no](no.md) `".to_owned())]);
+        assert!(anchors(page).is_empty());
+    }
+
+    #[test]
+    fn a_target_with_a_blank_is_found_since_a_link_was_meant() {
+        let page = "[guide](my guide.md) `[no](no no.md)` a] (b c)\n";
+        assert_eq!(links(page), [(1, "my".to_owned())]);
+    }
+
+    #[test]
+    fn a_page_that_is_nested_too_deep_has_its_links_and_headings() {
+        let page = format!("{}\n{}# Here\n[a](b.md)\n", "> ".repeat(9_000), "x\n".repeat(9_000));
+        assert_eq!(links(&page), [(9_003, "b.md".to_owned())]);
+        assert!(anchors(&page).contains("here"));
     }
 
     #[test]
