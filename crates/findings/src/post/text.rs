@@ -1,5 +1,6 @@
 //! Text of findings in a body: kept readable, made harmless, and cut where there is no room.
 
+use assay_base::markdown::{self, Document, Kind};
 use assay_base::text::truncate;
 
 use crate::write::plain;
@@ -9,6 +10,8 @@ use crate::write::plain;
 pub(super) enum Block {
     Paragraph(String),
     Item(String),
+    /// An item of an ordered list.
+    Numbered(u64, String),
     Code(String),
 }
 
@@ -23,45 +26,54 @@ pub(super) struct Fitted {
 /// Shorter pieces tell nothing.
 const LEAST: usize = 20;
 
+/// The most marks that a quote in quotes is shown with.
+const MAX_QUOTES: usize = 3;
+
 /// Tells paragraphs, items of lists and code apart. A fence that is never closed goes to the end.
 pub(super) fn blocks(text: &str) -> Vec<Block> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut is_open = false;
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        let line = line.trim();
-        if let Some(fence) = fence_of(line) {
-            let code: Vec<&str> =
-                lines.by_ref().take_while(|line| !closes(line.trim(), fence)).collect();
-            blocks.extend(Some(code.join("\n")).filter(|c| !c.trim().is_empty()).map(Block::Code));
-            is_open = false;
-            continue;
-        }
-        let item = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark));
-        match (item, blocks.last_mut().filter(|_| is_open)) {
-            (Some(item), _) => blocks.push(Block::Item(item.to_owned())),
-            (None, _) if line.is_empty() => {}
-            (None, Some(Block::Paragraph(open) | Block::Item(open))) => {
-                open.push(' ');
-                open.push_str(line);
+    let page = markdown::read(&text);
+    let mut blocks = Vec::new();
+    let mut item: Option<Option<u64>> = None;
+    for block in page.blocks() {
+        match &block.kind {
+            Kind::Item { number, .. } => item = Some(*number),
+            Kind::Quote | Kind::Rule => {}
+            Kind::Code(code) => {
+                item = None;
+                let code = code.text.trim_end_matches('\n').to_owned();
+                blocks.extend(Some(code).filter(|it| !it.trim().is_empty()).map(Block::Code));
             }
-            (None, _) => blocks.push(Block::Paragraph(line.to_owned())),
+            Kind::Heading(_)
+            | Kind::Paragraph
+            | Kind::Table(_)
+            | Kind::Html(_)
+            | Kind::Definition => {
+                let text = said(&page, block);
+                if !text.is_empty() {
+                    blocks.push(match item.take().filter(|_| block.parent.is_some()) {
+                        Some(Some(number)) => Block::Numbered(number, text),
+                        Some(None) => Block::Item(text),
+                        None => Block::Paragraph(text),
+                    });
+                }
+            }
         }
-        is_open = !line.is_empty();
     }
     blocks
 }
 
-fn fence_of(line: &str) -> Option<&str> {
-    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let length = line.len() - line.trim_start_matches(mark).len();
-    // Back-ticks later on the line make it code within a text.
-    (length >= 3 && !(mark == '`' && line[length..].contains('`'))).then(|| &line[..length])
-}
-
-fn closes(line: &str, fence: &str) -> bool {
-    line.starts_with(fence) && line.trim_start_matches(&fence[..1]).is_empty()
+/// Returns the source of a block on one line. The marks of a heading and of quotes are shown.
+fn said(page: &Document<'_>, block: &markdown::Block<'_>) -> String {
+    let source = page.source(block).trim();
+    let is_marked = matches!(block.kind, Kind::Heading(_)) && source.starts_with('#');
+    let lines = page.source_lines(block);
+    let text = match is_marked {
+        true => source.to_owned(),
+        false => lines.iter().map(|line| line.text).collect::<Vec<_>>().join(" "),
+    };
+    let quotes = page.around(block).filter(|around| around.kind == Kind::Quote).count();
+    "> ".repeat(quotes.min(MAX_QUOTES)) + &text
 }
 
 impl Block {
@@ -69,6 +81,7 @@ impl Block {
         match self {
             Block::Paragraph(text) => plain::comment(text),
             Block::Item(text) => format!("- {}", plain::comment(text)),
+            Block::Numbered(number, text) => format!("{number}. {}", plain::comment(text)),
             Block::Code(code) => plain::fenced(code),
         }
     }
@@ -77,12 +90,16 @@ impl Block {
         match self {
             Block::Paragraph(text) => Block::Paragraph(truncate(text, most)),
             Block::Item(text) => Block::Item(truncate(text, most)),
+            Block::Numbered(number, text) => Block::Numbered(*number, truncate(text, most)),
             Block::Code(code) => Block::Code(truncate(code, most)),
         }
     }
 
     fn characters(&self) -> usize {
-        let (Block::Paragraph(text) | Block::Item(text) | Block::Code(text)) = self;
+        let (Block::Paragraph(text)
+        | Block::Item(text)
+        | Block::Numbered(_, text)
+        | Block::Code(text)) = self;
         text.chars().count()
     }
 
@@ -110,7 +127,7 @@ pub(super) fn fitted(blocks: &[Block], room: usize) -> Fitted {
     let mut out = Fitted::default();
     let mut after_item = false;
     for block in blocks {
-        let is_item = matches!(block, Block::Item(_));
+        let is_item = matches!(block, Block::Item(_) | Block::Numbered(..));
         let gap = match (out.text.is_empty(), after_item && is_item) {
             (true, _) => "",
             (false, true) => "\n",
@@ -174,6 +191,33 @@ mod tests {
             </details>
             ~~~
             ```"#]],
+        );
+    }
+
+    #[test]
+    fn numbers_quotes_and_indented_code_stay_what_they_are() {
+        check(
+            "# Why\n3. a\n   b\n4. c\n\n> d\n> - e\n\n    <f>\n\n[g]: h\n\n```a```\n<!-- i\n-->",
+            1_000,
+            expect![[r#"
+                \#&#8203; Why
+
+                3. a b
+                4. c
+
+                \> d
+
+                - \> e
+
+                ```
+                <f>
+                ```
+
+                \[g\]: h
+
+                \`\`\`a\`\`\`
+
+                &lt;\!-- i -->"#]],
         );
     }
 
