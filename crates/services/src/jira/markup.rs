@@ -1,7 +1,8 @@
 //! Text as people and models write it, in parts: [`parse`] finds paragraphs, lists, code and links.
 //!
-//! It knows as much of Markdown as comments have. What it does not know stays as it is written.
+//! Markup that JIRA has no part for stays as it is written.
 
+use assay_base::markdown::{self, Cell, Document, InlineKind, Kind, Span};
 use assay_base::text::{first_chars, split_chars};
 
 /// The most characters of a text that are sent: JIRA takes 32,767, with what markup adds.
@@ -56,120 +57,249 @@ pub fn parse(text: &str) -> Vec<Block> {
     blocks
 }
 
+/// The most marks that a quote in quotes is shown with.
+const MAX_QUOTES: usize = 3;
+
 fn blocks(text: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut lines = text.lines();
-    let mut is_open = false;
-    while let Some(line) = lines.next() {
-        let trimmed = line.trim_start();
-        if let Some(rest) = trimmed.strip_prefix("```") {
-            let ticks = trimmed.len() - trimmed.trim_start_matches('`').len();
-            let fence = "`".repeat(ticks);
-            let code: Vec<&str> =
-                lines.by_ref().take_while(|line| !line.trim_start().starts_with(&fence)).collect();
-            let language = rest.trim_start_matches('`').trim();
-            let is_word = |c: char| c.is_ascii_alphanumeric() || "+#-_".contains(c);
-            let language = (!language.is_empty() && language.chars().all(is_word))
-                .then(|| language.to_owned());
-            blocks.push(Block::Code { language, text: code.join("\n") });
-            is_open = false;
-        } else if trimmed.is_empty() {
-            is_open = false;
-        } else if let Some((level, rest)) = heading(trimmed) {
-            blocks.push(Block::Heading(level, inlines(rest)));
-            is_open = false;
-        } else if let Some(item) = trimmed.strip_prefix("- ").or(trimmed.strip_prefix("* ")) {
-            let item = inlines(item.trim());
-            match blocks.last_mut() {
-                Some(Block::Bullets(items)) if is_open => items.push(item),
-                _ => blocks.push(Block::Bullets(vec![item])),
-            }
-            is_open = true;
-        } else {
-            match blocks.last_mut() {
-                Some(Block::Paragraph(lines)) if is_open => lines.push(inlines(trimmed.trim_end())),
-                _ => blocks.push(Block::Paragraph(vec![inlines(trimmed.trim_end())])),
-            }
-            is_open = true;
-        }
-    }
-    blocks
+    let page = markdown::read(text);
+    let mut writer =
+        Writer { text, page: &page, blocks: Vec::new(), item: None, is_numbered: false };
+    page.blocks().iter().for_each(|block| writer.block(block));
+    writer.blocks
 }
 
-fn heading(line: &str) -> Option<(u8, &str)> {
-    let rest = line.trim_start_matches('#');
-    let level = line.len() - rest.len();
-    let words = rest.strip_prefix(' ')?.trim();
-    ((1..=6).contains(&level) && !words.is_empty()).then_some((u8::try_from(level).ok()?, words))
+struct Writer<'a> {
+    text: &'a str,
+    page: &'a Document<'a>,
+    blocks: Vec<Block>,
+    /// The item that is open, with its number, until its first line is written.
+    item: Option<Option<u64>>,
+    /// Whether the last block is a paragraph of items with numbers.
+    is_numbered: bool,
 }
 
-/// Takes a line apart. It is read once, from its beginning.
-fn inlines(line: &str) -> Vec<Inline> {
-    let mut parts = Vec::new();
-    let mut plain = String::new();
-    let mut rest = line;
-    while let Some(first) = rest.chars().next() {
-        let found = match first {
-            '`' => between(rest, "`").map(|(text, after)| (Inline::Code(text), after)),
-            '*' => between(rest, "**").map(|(text, after)| (Inline::Strong(text), after)),
-            '[' => named_link(rest),
-            'h' => bare_link(rest),
-            _ => None,
-        };
-        match found {
-            Some((part, after)) => {
-                if !plain.is_empty() {
-                    parts.push(Inline::Text(std::mem::take(&mut plain)));
+impl Writer<'_> {
+    fn block(&mut self, block: &markdown::Block<'_>) {
+        match &block.kind {
+            Kind::Item { number, .. } => return self.item = Some(*number),
+            Kind::Quote => return,
+            Kind::Heading(level) if !block.inlines.is_empty() && block.parent.is_none() => {
+                let line = joined(self.lines(&block.inlines));
+                self.blocks.push(Block::Heading(*level, line));
+            }
+            Kind::Heading(_) if block.inlines.is_empty() => self.text(block, self.source(block)),
+            Kind::Paragraph | Kind::Heading(_) => self.text(block, self.lines(&block.inlines)),
+            Kind::Code(code) => {
+                let language = code.info.as_deref().map(str::trim).unwrap_or("");
+                let is_word = |c: char| c.is_ascii_alphanumeric() || "+#-_".contains(c);
+                let language = Some(language.to_owned())
+                    .filter(|language| !language.is_empty() && language.chars().all(is_word));
+                let text = code.text.strip_suffix('\n').unwrap_or(&code.text).to_owned();
+                self.blocks.push(Block::Code { language, text });
+            }
+            Kind::Table(table) => {
+                let mut lines = self.page.source_lines(block);
+                // The line below the header has no words.
+                if lines.len() > 1 {
+                    lines.remove(1);
                 }
-                parts.push(part);
-                rest = after;
+                // A table drops cells beyond its header, and fills up rows with too few.
+                let is_even = lines.iter().all(|line| cells(line.text) == table.header.len());
+                let rows = table.rows.iter().map(|row| &row.cells);
+                let rows: Vec<Vec<Inline>> = match is_even {
+                    true => std::iter::once(&table.header)
+                        .chain(rows)
+                        .map(|row| self.row(row))
+                        .collect(),
+                    false => lines.into_iter().map(|line| with_links(line.text)).collect(),
+                };
+                self.text(block, rows);
             }
-            None => {
-                plain.push(first);
-                rest = &rest[first.len_utf8()..];
+            Kind::Html(_) | Kind::Rule | Kind::Definition => self.text(block, self.source(block)),
+        }
+        self.item = None;
+    }
+
+    /// Adds lines of text: those of an item without a number as a bullet, all others as a paragraph.
+    fn text(&mut self, block: &markdown::Block<'_>, mut lines: Vec<Vec<Inline>>) {
+        let item = self.item.filter(|_| block.parent.is_some());
+        let quotes = self.page.around(block).filter(|it| it.kind == Kind::Quote).count();
+        if item == Some(None) && quotes == 0 {
+            let line = joined(lines);
+            match self.blocks.last_mut() {
+                Some(Block::Bullets(items)) => items.push(line),
+                _ => self.blocks.push(Block::Bullets(vec![line])),
+            }
+            return;
+        }
+        let is_number = matches!(item, Some(Some(_)));
+        let mark = match item {
+            Some(Some(number)) => format!("{number}. "),
+            Some(None) => "- ".to_owned(),
+            None => String::new(),
+        };
+        for (line, at) in lines.iter_mut().zip(0..) {
+            let mark = if at == 0 { mark.as_str() } else { "" };
+            let before = "> ".repeat(quotes.min(MAX_QUOTES)) + mark;
+            if !before.is_empty() {
+                line.insert(0, Inline::Text(before));
             }
         }
+        match self.blocks.last_mut() {
+            Some(Block::Paragraph(before)) if is_number && self.is_numbered => before.extend(lines),
+            _ => self.blocks.push(Block::Paragraph(lines)),
+        }
+        self.is_numbered = is_number;
     }
-    if !plain.is_empty() {
-        parts.push(Inline::Text(plain));
+
+    /// Returns the lines of a block as they are written.
+    fn source(&self, block: &markdown::Block<'_>) -> Vec<Vec<Inline>> {
+        let lines = match block.kind {
+            Kind::Heading(_) | Kind::Rule => vec![self.page.source(block).trim()],
+            _ => self.page.source_lines(block).into_iter().map(|line| line.text).collect(),
+        };
+        lines.into_iter().map(with_links).collect()
+    }
+
+    fn row(&self, cells: &[Cell<'_>]) -> Vec<Inline> {
+        let mut row = vec![Inline::Text("|".to_owned())];
+        for cell in cells {
+            row.push(Inline::Text(" ".to_owned()));
+            row.extend(self.lines(cell).into_iter().flatten());
+            row.push(Inline::Text(" |".to_owned()));
+        }
+        row
+    }
+
+    /// Takes text apart, line by line. Marks that JIRA has no part for stay as they are written.
+    fn lines(&self, inlines: &[markdown::Inline<'_>]) -> Vec<Vec<Inline>> {
+        let mut lines = Vec::new();
+        let mut line = Line::default();
+        let mut rest = inlines;
+        while let Some((inline, after)) = rest.split_first() {
+            rest = after;
+            let source = &self.text[inline.range.clone()];
+            match &inline.kind {
+                InlineKind::Text(text) => line.plain.push_str(text),
+                InlineKind::Code(code) => line.push(Inline::Code(code.to_string())),
+                InlineKind::Html(_) => line.plain.push_str(source),
+                InlineKind::CheckBox => line.plain.push_str(&format!("{source} ")),
+                InlineKind::Break => lines.push(line.end()),
+                InlineKind::Open { span: Span::Strong, .. } => line.strong(1),
+                InlineKind::Close(Span::Strong) => line.strong(-1),
+                InlineKind::Open { span: Span::Link | Span::Image, target } => {
+                    // The end of a span has the bytes of the whole.
+                    let end = after.iter().position(|it| it.range == inline.range);
+                    let (inner, behind) = after.split_at(end.unwrap_or(after.len()));
+                    rest = behind;
+                    let words: String = inner.iter().map(markdown::Inline::words).collect();
+                    let words = Some(words.trim()).filter(|words| !words.is_empty());
+                    match is_url(target) {
+                        true => line.push(Inline::Link {
+                            text: words.unwrap_or(target).to_owned(),
+                            url: target.to_string(),
+                        }),
+                        false => line.plain.push_str(source),
+                    }
+                }
+                InlineKind::Close(Span::Link | Span::Image) => {}
+                InlineKind::Open { span: Span::Emphasis, .. }
+                | InlineKind::Close(Span::Emphasis) => line.plain.push_str(&source[..1]),
+                InlineKind::Open { span: Span::Strikethrough, .. }
+                | InlineKind::Close(Span::Strikethrough) => {
+                    let mark = source.len() - source.trim_start_matches('~').len();
+                    line.plain.push_str(&source[..mark.min(2)]);
+                }
+            }
+        }
+        lines.push(line.end());
+        lines
+    }
+}
+
+/// Makes one line of several.
+fn joined(lines: Vec<Vec<Inline>>) -> Vec<Inline> {
+    lines.join(&Inline::Text(" ".to_owned()))
+}
+
+/// A line while it is taken apart.
+#[derive(Default)]
+struct Line {
+    parts: Vec<Inline>,
+    /// Words that are in no part yet.
+    plain: String,
+    /// How many spans of strong words are open.
+    strong: i32,
+}
+
+impl Line {
+    fn push(&mut self, part: Inline) {
+        self.flush();
+        self.parts.push(part);
+    }
+
+    fn strong(&mut self, more: i32) {
+        self.flush();
+        self.strong += more;
+    }
+
+    /// Ends the line, and begins the next one.
+    fn end(&mut self) -> Vec<Inline> {
+        self.flush();
+        std::mem::take(&mut self.parts)
+    }
+
+    fn flush(&mut self) {
+        let plain = std::mem::take(&mut self.plain);
+        match self.strong {
+            _ if plain.is_empty() => {}
+            0 => self.parts.extend(with_links(&plain)),
+            _ => self.parts.push(Inline::Strong(plain)),
+        }
+    }
+}
+
+/// Returns how many cells a row of a table has as it is written.
+fn cells(row: &str) -> usize {
+    let row = row.replace(r"\|", "");
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row);
+    row.strip_suffix('|').unwrap_or(row).split('|').count()
+}
+
+/// Finds the addresses in words. They are read once, from their beginning.
+fn with_links(words: &str) -> Vec<Inline> {
+    let mut parts = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(start) = words[at..].find('h').map(|start| at + start) {
+        let Some((link, length)) = bare_link(&words[start..]) else {
+            at = start + 1;
+            continue;
+        };
+        if from < start {
+            parts.push(Inline::Text(words[from..start].to_owned()));
+        }
+        parts.push(link);
+        at = start + length;
+        from = at;
+    }
+    if from < words.len() {
+        parts.push(Inline::Text(words[from..].to_owned()));
     }
     parts
 }
 
-/// The most characters that are looked through for the end of a part, so that a line is read in time.
+/// The most characters of an address, so that a line is read in time.
 const REACH: usize = 2_000;
 
-fn between<'a>(text: &'a str, mark: &str) -> Option<(String, &'a str)> {
-    let inside = text.strip_prefix(mark)?;
-    let end = within_reach(inside).find(mark)?;
-    let words = &inside[..end];
-    let is_whole = !words.trim().is_empty() && words.trim() == words;
-    is_whole.then(|| (words.to_owned(), &inside[end + mark.len()..]))
-}
-
-fn named_link(text: &str) -> Option<(Inline, &str)> {
-    let inside = text.strip_prefix('[')?;
-    let reach = within_reach(inside);
-    let middle = reach.find("](")?;
-    let end = middle + 2 + reach[middle + 2..].find(')')?;
-    let (words, url) = (inside[..middle].trim(), &inside[middle + 2..end]);
-    let is_one = is_url(url) && !words.is_empty() && !words.contains('[');
-    is_one
-        .then(|| (Inline::Link { text: words.to_owned(), url: url.to_owned() }, &inside[end + 1..]))
-}
-
-fn bare_link(text: &str) -> Option<(Inline, &str)> {
-    let reach = within_reach(text);
+fn bare_link(text: &str) -> Option<(Inline, usize)> {
+    let reach = first_chars(text, REACH);
     let is_end = |c: char| c.is_whitespace() || "<>\"'`|{}[]".contains(c);
     let url = &reach[..reach.find(is_end).unwrap_or(reach.len())];
     // What ends a sentence is no part of an address.
     let url = url.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
     let link = || Inline::Link { text: url.to_owned(), url: url.to_owned() };
-    is_url(url).then(|| (link(), &text[url.len()..]))
-}
-
-fn within_reach(text: &str) -> &str {
-    first_chars(text, REACH)
+    is_url(url).then(|| (link(), url.len()))
 }
 
 /// Says whether a text is an address of the web. Other schemes, such as `javascript`, are none.
@@ -182,6 +312,13 @@ fn is_url(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn inlines(line: &str) -> Vec<Inline> {
+        match blocks(line).as_slice() {
+            [Block::Paragraph(lines)] => lines.concat(),
+            other => panic!("{line} is {other:?}"),
+        }
+    }
 
     #[test]
     fn a_line_that_never_ends_what_it_begins_is_text() {
