@@ -6,6 +6,7 @@
 
 mod names;
 mod parser;
+pub mod sketch;
 
 use std::collections::BTreeMap;
 

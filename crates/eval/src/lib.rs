@@ -32,7 +32,6 @@ pub mod random;
 pub mod report;
 pub mod score;
 pub mod set;
-pub mod sketch;
 pub mod statistics;
 pub mod summary;
 pub mod table;

@@ -29,6 +29,34 @@ pub(crate) struct Parser {
     next: (u32, u32),
     /// How many hunks and runs of lines there are.
     places: usize,
+    /// How many lines have come.
+    number: usize,
+    /// The first file that could not be read.
+    fault: Option<Fault>,
+    /// The lines of all hunks, if they are kept.
+    kept: Option<Vec<HunkLine>>,
+}
+
+/// The first reason why a file of a diff could not be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fault {
+    /// The line of the diff, from 1.
+    pub(super) line: usize,
+    pub(super) reason: &'static str,
+}
+
+/// A line of a hunk.
+#[derive(Debug)]
+pub(super) struct HunkLine {
+    /// The file, by its place in the diff.
+    pub(super) file: usize,
+    pub(super) kind: LineKind,
+    /// The number of the line, or of the next one, before and after.
+    pub(super) numbers: (u32, u32),
+    /// The line of the diff, from 1.
+    pub(super) line: usize,
+    /// The text without its sign.
+    pub(super) text: Vec<u8>,
 }
 
 /// Where in a diff a line stands.
@@ -46,14 +74,26 @@ enum Place {
 }
 
 /// What became of a line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LineKind {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineKind {
     Context,
     Added,
     Removed,
 }
 
 impl Parser {
+    /// Returns a parser that keeps the lines of hunks, however long they are.
+    pub(super) fn keeping_lines() -> Parser {
+        Parser { kept: Some(Vec::new()), ..Parser::default() }
+    }
+
+    /// Returns the files and the lines of their hunks once all has come, or why a file could not be
+    /// read.
+    pub(super) fn finish_with_lines(mut self) -> (Vec<FileDiff>, Result<Vec<HunkLine>, Fault>) {
+        let kept = self.end();
+        (self.files, kept)
+    }
+
     /// Takes the next piece.
     pub(crate) fn feed(&mut self, mut piece: &[u8]) {
         while let Some(end) = piece.iter().position(|byte| *byte == b'\n') {
@@ -66,31 +106,42 @@ impl Parser {
 
     /// Gives the files once all has come.
     pub(crate) fn finish(mut self) -> Vec<FileDiff> {
+        let _ = self.end();
+        self.files
+    }
+
+    /// Takes the end of the diff.
+    fn end(&mut self) -> Result<Vec<HunkLine>, Fault> {
         if !self.partial.is_empty() {
             self.end_line();
         }
         if self.left != (0, 0) {
-            self.give_up(Unread::Broken);
+            self.give_up(Unread::Broken, "the hunk ends before its last line");
         }
         self.check_named();
-        self.files
+        match self.fault {
+            Some(fault) => Err(fault),
+            None => Ok(self.kept.take().unwrap_or_default()),
+        }
     }
 
     /// A file that no line named is one that could not be read.
     fn check_named(&mut self) {
         if self.files.last().is_some_and(|file| file.path().is_empty()) {
-            self.give_up(Unread::Broken);
+            self.give_up(Unread::Broken, "the file has no name");
         }
     }
 
     fn keep(&mut self, piece: &[u8]) {
-        let room = MAX_LINE - self.partial.len();
+        let most = if self.kept.is_some() { usize::MAX } else { MAX_LINE };
+        let room = most - self.partial.len();
         self.is_cut |= piece.len() > room;
         self.partial.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.partial);
+        self.number += 1;
         self.line(&line);
         // The buffer is used again.
         self.partial = line;
@@ -103,7 +154,12 @@ impl Parser {
             if self.hunk_line(line) {
                 return;
             }
-            self.give_up(Unread::Broken);
+            let has_sign = matches!(line, [] | [b'+' | b'-' | b' ' | b'\r', ..]);
+            let reason = match has_sign {
+                true => "the hunk has more lines than its head says",
+                false => "the hunk ends before its last line",
+            };
+            self.give_up(Unread::Broken, reason);
             self.left = (0, 0);
         }
         self.header(line.strip_suffix(b"\r").unwrap_or(line));
@@ -130,6 +186,11 @@ impl Parser {
         self.left = (old, new);
         let number = self.next;
         self.next = (number.0.saturating_add(takes_old), number.1.saturating_add(takes_new));
+        if let Some(kept) = &mut self.kept {
+            let text = line.get(1..).unwrap_or_default().to_vec();
+            let file = self.files.len().saturating_sub(1);
+            kept.push(HunkLine { file, kind, numbers: number, line: self.number, text });
+        }
         match kind {
             LineKind::Context => {}
             LineKind::Added => self.remember(number.1, |hunk| &mut hunk.added),
@@ -162,12 +223,13 @@ impl Parser {
     fn count_place(&mut self) {
         self.places += 1;
         if self.places > MAX_PLACES {
-            self.give_up(Unread::TooMany);
+            self.give_up(Unread::TooMany, "the diff has too many hunks");
         }
     }
 
     /// Marks the current file as one whose hunks could not be read.
-    fn give_up(&mut self, why: Unread) {
+    fn give_up(&mut self, why: Unread, reason: &'static str) {
+        self.fault.get_or_insert(Fault { line: self.number, reason });
         if let Some(file) = self.files.last_mut() {
             file.content = Content::Unread(why);
             file.hunks = Vec::new();
@@ -189,6 +251,10 @@ impl Parser {
             let taken = match self.place {
                 Place::Header => self.git_header(line),
                 Place::Named => self.hunk(line),
+                // A person may have put a blank line between two hunks.
+                Place::Outside if self.kept.is_some() && line.starts_with(b"@@ ") => {
+                    self.hunk(line)
+                }
                 Place::Outside | Place::Merge => false,
             };
             if !taken && !line.starts_with(b"\\") {
@@ -226,7 +292,7 @@ impl Parser {
     /// Names that were cut off could be anybody's.
     fn check_whole(&mut self) {
         if self.is_cut {
-            self.give_up(Unread::Broken);
+            self.give_up(Unread::Broken, "the name of the file is too long");
         }
     }
 
@@ -303,8 +369,12 @@ impl Parser {
     fn hunk(&mut self, line: &[u8]) -> bool {
         let Some((old, new)) = hunk_header(line) else {
             match line {
-                [b'@', b'@', b'@', ..] => self.give_up(Unread::Merge),
-                [b'@', b'@', ..] => self.give_up(Unread::Broken),
+                [b'@', b'@', b'@', ..] => {
+                    self.give_up(Unread::Merge, "the hunk has more than one side before");
+                }
+                [b'@', b'@', ..] => {
+                    self.give_up(Unread::Broken, "the head of the hunk is broken");
+                }
                 _ => return false,
             }
             return true;
@@ -313,7 +383,7 @@ impl Parser {
         self.next = (old.start, new.start);
         let ends = [old, new].map(|side| side.start.checked_add(side.count));
         if ends.contains(&None) {
-            self.give_up(Unread::Broken);
+            self.give_up(Unread::Broken, "the numbers of the lines are too high");
         }
         let Some(file) = self.files.last_mut() else { return false };
         if matches!(file.content, Content::Text | Content::Link) {

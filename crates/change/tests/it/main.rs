@@ -14,6 +14,7 @@ mod pull;
 mod recorded;
 mod renames;
 mod shown;
+mod sketch;
 mod snapshot;
 mod traps;
 mod trees;

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use assay_change::diff::sketch::sketch;
 use assay_change::state::is_at_or_below;
 use assay_eval::set::Case;
-use assay_eval::sketch::sketch;
 use assay_findings::path::RepoPath;
 
 use crate::config;

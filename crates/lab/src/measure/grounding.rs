@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
+use assay_change::diff::sketch::{Sketch, sketch};
 use assay_change::{Change, RecordedChange};
-use assay_eval::sketch::{Sketch, sketch};
 use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};

@@ -1,4 +1,6 @@
 //! What a pull request changes, as far as comments need it: [`Diff`].
+//!
+//! The reader shares no line with the product's, so that a mistake of one is seen in the other.
 
 use std::fmt;
 

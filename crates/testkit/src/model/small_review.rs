@@ -1,7 +1,8 @@
 //! A small but plausible review of whatever change stands in a request.
 //!
 //! This is the one place that knows how a prompt shows a change: `### FILE path`, and below it lines
-//! with a number, a sign and the text (`   12 + added`). A plain diff is read too.
+//! with a number, a sign and the text (`   12 + added`). A plain diff is read too, by a reader that shares no
+//! line with the product's.
 
 use serde_json::{Value, json};
 
