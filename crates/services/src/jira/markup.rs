@@ -254,7 +254,18 @@ impl Line {
         match self.strong {
             _ if plain.is_empty() => {}
             0 => self.parts.extend(with_links(&plain)),
-            _ => self.parts.push(Inline::Strong(plain)),
+            _ => {
+                // Marks of strong words stand right beside the words.
+                let words = plain.trim();
+                let before = plain.len() - plain.trim_start().len();
+                let parts = [
+                    Inline::Text(plain[..before].to_owned()),
+                    Inline::Strong(words.to_owned()),
+                    Inline::Text(plain[before + words.len()..].to_owned()),
+                ];
+                let is_empty = |part: &Inline| matches!(part, Inline::Text(text) | Inline::Strong(text) if text.is_empty());
+                self.parts.extend(parts.into_iter().filter(|part| !is_empty(part)));
+            }
         }
     }
 }

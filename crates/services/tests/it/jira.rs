@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_services::jira::document::{Block, Inline};
 use assay_services::jira::{
     Child, Draft, FieldValue, Flavour, Jira, JiraError, NewTicket, document,
 };
@@ -328,4 +329,48 @@ fn the_fake_takes_no_plain_text_for_a_document() {
     assert_eq!(say(json!("plain")), 400);
     assert_eq!(say(json!({ "type": "doc", "version": 1, "content": [{ "type": "text" }] })), 400);
     assert_eq!(say(document::write(&document::parse("plain"))), 201);
+}
+
+#[test]
+fn text_is_read_as_markdown_and_unknown_marks_stay() {
+    let text = "# A *b*\n- a\n  b **c `d` [e](https://f.example)**\n- [x] 2*3*4 <https://f.example/g_h_i>\n  \
+                [no](javascript:a)\n\n3. k\n4. l\n\n> m\n> - n\n\n~~~rs\n```\n~~~~\n\n| o | `p` |\n|--|--|\n\
+                | q | https://r.example/*s*. |\n\n    t\n***\n[u]: https://v.example\n<b>w</b>\n";
+    let mut out = String::new();
+    for block in document::parse(text) {
+        out += &match block {
+            Block::Paragraph(lines) => format!("text {}\n", joined(&lines)),
+            Block::Heading(level, words) => format!("h{level} {}\n", line(&words)),
+            Block::Bullets(items) => format!("items {}\n", joined(&items)),
+            Block::Code { language, text } => format!("code {language:?} {text}\n"),
+        };
+    }
+    expect![[r#"
+        h1 A *b*
+        items a b strong(c) code(d) link(e to https://f.example) / [x] 2*3*4 link(https://f.example/g_h_i to https://f.example/g_h_i) [no](javascript:a)
+        text 3. k / 4. l
+        text > m
+        text > - n
+        code Some("rs") ```
+        text | o | code(p) | / | q | link(https://r.example/*s* to https://r.example/*s*). |
+        code None t
+        text ***
+        text [u]: link(https://v.example to https://v.example)
+        text <b>w</b>
+    "#]]
+    .assert_eq(&out);
+}
+
+fn joined(lines: &[Vec<Inline>]) -> String {
+    lines.iter().map(|parts| line(parts)).collect::<Vec<_>>().join(" / ")
+}
+
+fn line(parts: &[Inline]) -> String {
+    let part = |part: &Inline| match part {
+        Inline::Text(text) => text.clone(),
+        Inline::Strong(text) => format!("strong({text})"),
+        Inline::Code(code) => format!("code({code})"),
+        Inline::Link { text, url } => format!("link({text} to {url})"),
+    };
+    parts.iter().map(part).collect()
 }
