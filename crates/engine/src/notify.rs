@@ -95,6 +95,7 @@ impl ByMail {
             marker: format!("{}-{kind}", word.task.id),
             text,
             transition: transition.filter(|name| permit.check_transition(name).is_ok()),
+            is_commented: false,
         })
     }
 

@@ -74,6 +74,9 @@ pub struct TicketWord {
     pub text: String,
     /// The transition that the ticket is to make, if any.
     pub transition: Option<String>,
+    /// Whether the comment was made, so that the transition alone is left.
+    #[serde(default)]
+    pub is_commented: bool,
 }
 
 impl TicketWord {
@@ -113,9 +116,18 @@ impl Letter {
     }
 }
 
+/// Returns true if messages to tickets wait in an outbox.
+pub fn has_ticket_updates(outbox: &Outbox) -> Result<bool, DiskError> {
+    Ok(outbox.addressees()?.iter().any(is_ticket))
+}
+
 /// Returns the addressee of messages to a ticket.
 fn ticket_addressee(key: &TicketKey) -> TaskId {
     name(&format!("{TICKET}{key}"))
+}
+
+fn is_ticket(to: &TaskId) -> bool {
+    to.as_str().starts_with(TICKET)
 }
 
 /// Makes a name of a text, whatever it is.
@@ -172,17 +184,36 @@ impl Mail {
         now: Moment,
         told: &dyn Fn(&Delivery),
     ) -> Result<(), DiskError> {
-        self.deliver_where(&|to| to.as_str().starts_with(TICKET), now, told)
+        self.deliver_where(&is_ticket, now, told)
     }
 
-    /// Returns the messages to a ticket that wait, the first first; none while another process
-    /// delivers them.
+    /// Delivers the messages to one ticket at once, in order, also those that rest: the caller has a new
+    /// message. A comment that fails holds up those after it. Waits for another process that delivers to
+    /// the ticket, and returns the messages that wait afterwards.
+    pub fn deliver_to_ticket(
+        &self,
+        key: &TicketKey,
+        now: Moment,
+        told: &dyn Fn(&Delivery),
+    ) -> Result<Vec<outbox::Letter>, DiskError> {
+        let held = self.outbox.hold(&ticket_addressee(key))?;
+        for letter in held.letters()? {
+            let delivery = self.deliver_one(&held, letter, now)?;
+            told(&delivery);
+            if matches!(&delivery, Delivery::Waits(why) if !why.is_about_a_transition()) {
+                break;
+            }
+        }
+        held.letters()
+    }
+
+    /// Returns the messages to a ticket that wait, the first first. Waits for another process that
+    /// delivers to the ticket.
     pub fn waiting_ticket_updates(
         &self,
         key: &TicketKey,
     ) -> Result<Vec<outbox::Letter>, DiskError> {
-        let held = self.outbox.try_hold(&ticket_addressee(key))?;
-        held.map_or_else(|| Ok(Vec::new()), |held| held.letters())
+        self.outbox.hold(&ticket_addressee(key))?.letters()
     }
 
     fn deliver_where(
@@ -244,7 +275,7 @@ impl Mail {
     fn deliver_one(
         &self,
         held: &Held<'_>,
-        letter: outbox::Letter,
+        mut letter: outbox::Letter,
         now: Moment,
     ) -> Result<Delivery, DiskError> {
         let error = match self.hand_over(held, &letter) {
@@ -254,9 +285,17 @@ impl Mail {
             }
             Err(error) => error,
         };
+        if error.is_about_a_transition()
+            && let Ok(Letter::Ticket(word)) = read(&letter)
+        {
+            letter.body = json!(Letter::Ticket(TicketWord { is_commented: true, ..word }));
+        }
         let why = chain(&error);
         let age = now.0.duration_since(letter.put_at.0);
-        match error.is_passing() && age < LONGEST {
+        // A workflow may offer a transition only after an earlier one.
+        let may_pass = error.is_passing()
+            || error.is_about_a_transition() && has_earlier_transition(held, &letter)?;
+        match may_pass && age < LONGEST {
             true => {
                 let rest = error.rest(letter.tries);
                 let not_before = now.0.checked_add(rest).unwrap_or(Timestamp::MAX);
@@ -276,7 +315,13 @@ impl Mail {
     fn hand_over(&self, held: &Held<'_>, letter: &outbox::Letter) -> Result<Delivery, MailError> {
         match read(letter)? {
             Letter::Review(review) => self.post(held, &review),
-            Letter::Ticket(word) => self.tell(&word).map(Delivery::Arrived),
+            Letter::Ticket(word) => {
+                let done = self.tell(&word)?;
+                if word.transition.is_some() {
+                    end_earlier_transitions(held, letter)?;
+                }
+                Ok(Delivery::Arrived(done))
+            }
         }
     }
 
@@ -303,17 +348,20 @@ impl Mail {
 
     /// Tells a ticket a word, moves it, and says what was done.
     fn tell(&self, word: &TicketWord) -> Result<String, MailError> {
-        let TicketWord { key, marker, text, transition } = word;
+        let TicketWord { key, marker, text, transition, is_commented } = word;
         let jira = self.jira.as_ref().ok_or(MailError::NotConfigured(JIRA))?;
-        let said = match jira.comment_once(key, &Marker::of(marker), text)? {
+        let comment = || jira.comment_once(key, &Marker::of(marker), text);
+        let said = match if *is_commented { Told::Before } else { comment()? } {
             Told::Now => "was told",
             Told::Before => "had been told",
         };
         let moved = match transition {
-            Some(transition) => match jira.transition(key, transition)? {
-                Moved::Now { from, to } => format!(", and moved from {from} to {to}"),
-                Moved::Before { status } => format!(", and is in {status}"),
-            },
+            Some(transition) => {
+                match jira.transition(key, transition).map_err(MailError::Transition)? {
+                    Moved::Now { from, to } => format!(", and moved from {from} to {to}"),
+                    Moved::Before { status } => format!(", and is in {status}"),
+                }
+            }
             None => String::new(),
         };
         Ok(format!("{key} {said}{moved}"))
@@ -325,13 +373,39 @@ fn read(letter: &outbox::Letter) -> Result<Letter, MailError> {
         .map_err(|error| MailError::Unreadable(error.to_string()))
 }
 
+/// Takes out the letters before one that moved their ticket, of which the transition alone is left: it
+/// would move the ticket back.
+fn end_earlier_transitions(held: &Held<'_>, moved: &outbox::Letter) -> Result<(), DiskError> {
+    earlier_transitions(held, moved)?.iter().try_for_each(|letter| held.arrived(letter))
+}
+
+fn has_earlier_transition(held: &Held<'_>, later: &outbox::Letter) -> Result<bool, DiskError> {
+    Ok(!earlier_transitions(held, later)?.is_empty())
+}
+
+/// Returns the letters before another one, of which the transition alone is left.
+fn earlier_transitions(
+    held: &Held<'_>,
+    later: &outbox::Letter,
+) -> Result<Vec<outbox::Letter>, DiskError> {
+    let mut letters = held.letters()?;
+    let before = letters.iter().position(|letter| letter.name == later.name);
+    letters.truncate(before.unwrap_or(letters.len()));
+    letters.retain(|letter| {
+        matches!(read(letter), Ok(Letter::Ticket(TicketWord { is_commented: true, .. })))
+    });
+    Ok(letters)
+}
+
 /// Gives the next letter to somebody that does not rest. What a ticket is told goes in order, so one
-/// that rests holds up the others; of reviews, at most one is about the last commit.
+/// that rests holds up the others, unless its transition alone is left; of reviews, at most one is about
+/// the last commit.
 fn next(held: &Held<'_>, now: Moment) -> Result<Option<outbox::Letter>, DiskError> {
     for letter in held.letters()? {
         match (letter.rests(now), read(&letter)) {
             (false, _) => return Ok(Some(letter)),
             (true, Ok(Letter::Review(_))) => {}
+            (true, Ok(Letter::Ticket(word))) if word.is_commented => {}
             (true, Ok(Letter::Ticket(_)) | Err(_)) => return Ok(None),
         }
     }

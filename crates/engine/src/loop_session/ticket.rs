@@ -8,7 +8,7 @@ use assay_base::clock::Clock;
 use assay_findings::write::plain::chain;
 use assay_services::mail::{Delivery, Letter, Mail, TicketWord};
 use assay_store::disk::DiskError;
-use assay_store::outbox::Outbox;
+use assay_store::outbox::{self, Outbox};
 use assay_store::pulls::TicketKey;
 use assay_store::task::Moment;
 use assay_validate::news::News;
@@ -64,12 +64,12 @@ impl<'a> Ticket<'a> {
         Ok(Some(Ticket { mail, key, names, clock, warned: RefCell::default(), warn }))
     }
 
-    /// Updates the ticket, now or later.
+    /// Updates the ticket, now or later. A new update is a reason to try those that wait again.
     pub(super) fn update(&self, news: &News, spec: &str) {
-        match self.keep(news, spec) {
-            Ok(()) => self.send(),
-            Err(error) => self.warn_once(format!("JIRA was not told: {}", chain(&error))),
-        }
+        let now = Moment::now(&self.clock);
+        let kept = self.keep(news, spec);
+        let report = |delivery: &Delivery| self.report(delivery);
+        self.warn_of(kept.and_then(|()| self.mail.deliver_to_ticket(&self.key, now, &report)));
     }
 
     /// Keeps an update in the outbox. The same news is kept and told once.
@@ -80,28 +80,35 @@ impl<'a> Ticket<'a> {
             marker: news.identity.iter().map(|byte| format!("{byte:02x}")).collect(),
             text: update.text,
             transition: update.transition,
+            is_commented: false,
         }))
     }
 
     /// Sends the updates of all tickets that are due, and warns of those that are put aside, and of
     /// those of this ticket that wait.
     pub(super) fn send(&self) {
-        let report = |delivery: &Delivery| match delivery {
-            Delivery::Arrived(_) | Delivery::Superseded(_) | Delivery::Waits(_) => {}
-            Delivery::GivenUp(why, place) => {
-                let why = chain(why);
-                self.warn_once(format!("JIRA was not told: {why}; the message is in `{place}`"));
-            }
-        };
+        let report = |delivery: &Delivery| self.report(delivery);
         let sent = self.mail.deliver_ticket_updates(Moment::now(&self.clock), &report);
-        match sent.and_then(|()| self.mail.waiting_ticket_updates(&self.key)) {
+        self.warn_of(sent.and_then(|()| self.mail.waiting_ticket_updates(&self.key)));
+    }
+
+    fn report(&self, delivery: &Delivery) {
+        if let Delivery::GivenUp(why, place) = delivery {
+            let why = chain(why);
+            self.warn_once(format!("JIRA was not told: {why}; the message is in `{place}`"));
+        }
+    }
+
+    /// Warns of updates of this ticket that wait.
+    fn warn_of(&self, waiting: Result<Vec<outbox::Letter>, DiskError>) {
+        match waiting {
+            Ok(waiting) if waiting.is_empty() => {}
             Ok(waiting) => {
-                // Without an error, another process is about to send the message.
-                if let Some(why) = waiting.iter().find_map(|letter| letter.last_error.as_ref()) {
-                    self.warn_once(format!(
-                        "JIRA was not told: {why}; the message is kept, and sent by a later run"
-                    ));
-                }
+                let why = waiting.iter().find_map(|letter| letter.last_error.as_deref());
+                self.warn_once(format!(
+                    "JIRA was not told: {}; the message is kept, and sent by a later run",
+                    why.unwrap_or("JIRA does not answer")
+                ));
             }
             Err(error) => self.warn_once(format!("JIRA was not told: {}", chain(&error))),
         }
@@ -216,6 +223,19 @@ mod tests {
         assert_eq!(stage.jira.asked().len(), asked);
         stage.manual.advance(AN_HOUR);
         assert_eq!(stage.run(|ticket| ticket.send()), Vec::<String>::new());
+        assert_eq!((stage.comments(), stage.jira.status(&stage.key)), (2, "Approved".into()));
+    }
+
+    #[test]
+    fn an_update_that_failed_once_does_not_keep_the_next_one_back() {
+        let stage = Stage::new();
+        let posted = format!("POST /rest/api/3/issue/{}/comment", stage.key);
+        (0..2).for_each(|_| stage.jira.fail(&posted, Fault::Before(503)));
+        let warned = stage.run(|ticket| {
+            ticket.update(&started(), "001");
+            ticket.update(&approved(), "001");
+        });
+        assert_eq!(warned.len(), 1, "{warned:?}");
         assert_eq!((stage.comments(), stage.jira.status(&stage.key)), (2, "Approved".into()));
     }
 

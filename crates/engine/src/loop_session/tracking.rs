@@ -11,6 +11,7 @@ use assay_change::repository_name;
 use assay_checks::check::CheckOutcome;
 use assay_findings::write::plain::chain;
 use assay_services::linear::{Id, Linear, LinearError, LinearIssue};
+use assay_services::mail;
 use assay_services::outcome::Moved;
 use assay_store::outbox::Outbox;
 use assay_validate::ending::Ending;
@@ -41,7 +42,7 @@ pub(super) fn send_kept(place: &Place, root: &Path, base: Option<&str>, warn: &d
     let send = || -> anyhow::Result<()> {
         let outbox = place.environment.state_of(root).outside("outbox")?;
         let outbox = Outbox::in_folder(outbox, place.environment.clock());
-        if outbox.addressees()?.is_empty() {
+        if named(place.plan(), "jira_key").is_none() || !mail::has_ticket_updates(&outbox)? {
             return Ok(());
         }
         let settings = Settings::of(&place.environment, &place.change(base)?)?;

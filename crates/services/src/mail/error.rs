@@ -23,6 +23,9 @@ pub enum MailError {
     /// JIRA did not take it.
     #[error(transparent)]
     Jira(#[from] JiraError),
+    /// JIRA has the comment, and did not make the transition.
+    #[error(transparent)]
+    Transition(JiraError),
     /// Nobody knows the way.
     #[error("{0} is not configured, so nothing can be told there")]
     NotConfigured(&'static str),
@@ -42,7 +45,7 @@ impl MailError {
             // Somebody may configure it.
             MailError::NotConfigured(_) => true,
             MailError::Unreadable(_) => false,
-            MailError::GitHub(_) | MailError::Jira(_) => {
+            MailError::GitHub(_) | MailError::Jira(_) | MailError::Transition(_) => {
                 self.service_error().is_some_and(|error| {
                     error.is_passing() || error.is_unclear() || is_for_want_of_a_right(error)
                 })
@@ -55,16 +58,26 @@ impl MailError {
         match self {
             MailError::NotConfigured(_) => true,
             MailError::Disk(_) | MailError::Unreadable(_) => false,
-            MailError::GitHub(_) | MailError::Jira(_) => match self.service_error() {
-                Some(
-                    ServiceError::Lost { .. }
-                    | ServiceError::Limited { .. }
-                    | ServiceError::NoKey { .. },
-                ) => true,
-                Some(ServiceError::Refused { status, .. }) => *status == 401 || *status >= 500,
-                Some(ServiceError::Unreadable { .. }) | None => false,
-            },
+            MailError::GitHub(_) | MailError::Jira(_) | MailError::Transition(_) => {
+                match self.service_error() {
+                    Some(
+                        ServiceError::Lost { .. }
+                        | ServiceError::Limited { .. }
+                        | ServiceError::NoKey { .. },
+                    ) => true,
+                    // A service that took the comment is not out.
+                    Some(ServiceError::Refused { status, .. }) => {
+                        *status == 401 || *status >= 500 && !self.is_about_a_transition()
+                    }
+                    Some(ServiceError::Unreadable { .. }) | None => false,
+                }
+            }
         }
+    }
+
+    /// Returns true if the comment on a ticket was made and its transition was not.
+    pub(super) fn is_about_a_transition(&self) -> bool {
+        matches!(self, MailError::Transition(_))
     }
 
     /// Gives how long a letter rests that was tried so often before.
@@ -80,8 +93,11 @@ impl MailError {
 
     fn service_error(&self) -> Option<&ServiceError> {
         match self {
-            MailError::GitHub(error) | MailError::Jira(JiraError::Service(error)) => Some(error),
+            MailError::GitHub(error)
+            | MailError::Jira(JiraError::Service(error))
+            | MailError::Transition(JiraError::Service(error)) => Some(error),
             MailError::Jira(_)
+            | MailError::Transition(_)
             | MailError::NotConfigured(_)
             | MailError::Unreadable(_)
             | MailError::Disk(_) => None,

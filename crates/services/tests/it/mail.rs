@@ -60,6 +60,7 @@ impl Post {
             marker: marker.to_owned(),
             text: format!("A word about {marker}"),
             transition: transition.map(str::to_owned),
+            is_commented: false,
         }
     }
 
@@ -263,6 +264,38 @@ fn a_service_that_is_out_is_asked_once_a_turn() {
         pull-octo.demo-2 review-HEAD-1 rests 31 s: GitHub at `the fake` did not answer `ReviewState`: the connection was cut
         pull-octo.demo-3 review-HEAD-1
     "#]]);
+}
+
+#[test]
+fn a_transition_that_fails_holds_up_no_comment_and_ends_with_a_later_one() {
+    let post = Post::new();
+    let transition = format!("POST /rest/api/3/issue/{}/transitions", post.ticket);
+    post.jira.fail(&transition, fake_jira::Fault::Before(500));
+    post.put_word("started", Some("Code Review"));
+    post.put_word("rejected", None);
+    post.deliver(expect![[r#"
+        waits: JIRA refused `POST /rest/api/3/issue/PROJ-1/transitions` with status 500: <html><body><h1>Trouble</h1></body></html>
+        PROJ-1 was told
+    "#]]);
+    post.check_waiting(expect![[r#"
+        ticket-PROJ-1 started rests 30 s: JIRA refused `POST /rest/api/3/issue/PROJ-1/transitions` with status 500: <html><body><h1>Trouble</h1></body></html>
+    "#]]);
+    post.put_word("approved", Some("Approved"));
+    post.deliver(expect![[r#"
+        waits: `PROJ-1` cannot be moved to `Approved`: it is in `To Do`, and offered are `Start → In Progress`, `Ask for review → Code Review`
+    "#]]);
+    post.check_waiting(expect![[r#"
+        ticket-PROJ-1 started rests 30 s: JIRA refused `POST /rest/api/3/issue/PROJ-1/transitions` with status 500: <html><body><h1>Trouble</h1></body></html>
+        ticket-PROJ-1 approved rests 30 s: `PROJ-1` cannot be moved to `Approved`: it is in `To Do`, and offered are `Start → In Progress`, `Ask for review → Code Review`
+    "#]]);
+    post.deliver_after(
+        A_DAY,
+        &expect![[r#"
+        PROJ-1 had been told, and moved from To Do to Code Review
+        PROJ-1 had been told, and moved from Code Review to Approved
+    "#]],
+    );
+    assert_eq!(post.jira.status(&post.ticket), "Approved");
 }
 
 #[test]
