@@ -1,6 +1,7 @@
 //! The layers: an import between crates only ever goes down. `modules` checks imports inside of crates.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -76,4 +77,22 @@ fn the_core_links_nothing_that_reaches_outside() {
     let needs = &imports["assay-findings"];
     assert!(needs.iter().all(|need| need == "assay-base"), "{needs:?}");
     assert!(imports["assay-base"].is_empty(), "{:?}", imports["assay-base"]);
+}
+
+#[test]
+fn the_core_reads_no_clock() {
+    let mut folders = vec![workspace().join("crates/findings/src")];
+    let mut read = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+                continue;
+            }
+            let text = fs::read_to_string(&entry).unwrap();
+            assert!(!text.contains("clock::"), "{} uses a clock", entry.display());
+            read += 1;
+        }
+    }
+    assert!(read > 50, "{read} files");
 }
