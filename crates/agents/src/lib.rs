@@ -2,7 +2,7 @@
 //!
 //! - [`worker`]: one agent. It waits for its queue, renews its lease, enforces the timeout and
 //!   settles the task.
-//! - [`supervisor`], [`seat`], [`stop`]: one process for each worker, restarted when it exits; the
+//! - [`supervisor`], [`seat`], [`shutdown`]: one process for each worker, restarted when it exits; the
 //!   locks that show which processes supervise and work in a folder, without the queue; shutdown by
 //!   signals.
 //! - [`work`]: the kinds of work as a table, which `engine` fills. [`workflow`]: the kinds

@@ -12,10 +12,13 @@
 //!   asking. [`delegated_review`]: reviews that the model of an agent reads.
 //! - [`loop_session`]: the validation loop. [`gate_session`], [`gate_run`]: a gate, and its
 //!   verification and fixes.
-//! - [`agent_work`]: the kinds of work of agents, filled with these sessions. [`queues`]: the queue
-//!   that is configured.
-//! - [`publish`], [`notify`]: reviews on pull requests, and notifications of agents. [`purpose`],
-//!   [`memory`]: the purpose of a change, and what earlier runs learned.
+//! - [`agent_work`]: the kinds of work of agents, filled with these sessions. [`agent_team`],
+//!   [`agent_status`]: which workers run, and how they do. [`queues`], [`new_tasks`]: the queue that
+//!   is configured, and tasks for it.
+//! - [`publish`], [`notify`]: reviews on pull requests, and notifications of agents. `ticket_update`:
+//!   the text and the transition of each event on a ticket.
+//! - `purpose`, `memory`: the purpose of a change, and what earlier runs learned.
+//!   [`finding_ledger`]: what people decide about findings.
 //! - [`evaluation`], [`throwaway`]: reviews of the cases of a set, each in a temporary repository.
 //! - [`diagnosis`]: what is installed, configured and missing.
 

@@ -6,8 +6,8 @@
 //!
 //! The crate is pure: files, models and reviewers are the caller's.
 //!
-//! - [`set`], [`sketch`], [`mining`]: labelled changes, one JSON object a line; both sides of a
-//!   change of which only the diff is known; cases from the messages of commits.
+//! - [`set`], [`mining`]: labelled changes, one JSON object a line; cases from the messages of
+//!   commits.
 //! - [`formats`]: outputs of review tools, one file for each format. An output without a review is
 //!   an error, never an empty review.
 //! - [`comment`], [`matching`], [`assignment`], [`judge`]: comments without repetitions; which

@@ -8,7 +8,7 @@
 //!   names. [`polling`]: one look at the open pull requests of repositories; `assay` waits between
 //!   two looks.
 //! - [`site`], `connections`: the server of `assay serve`, to which parts add their routes.
-//! - [`door`], [`token`], [`stop`]: the addresses that are listened on, who may use them, and the
+//! - [`door`], [`token`], [`shutdown`]: the addresses that are listened on, who may use them, and the
 //!   end of a server.
 //!
 //! This is the only crate that listens and the only one that is async. A tool is a plain function

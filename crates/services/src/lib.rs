@@ -5,7 +5,7 @@
 //! - [`github`]: pull requests, comments, reviews, checks, branches and SARIF, one file each;
 //!   `github::post` puts a review on a pull request exactly once, whatever fails.
 //! - [`jira`], [`linear`]: tickets.
-//! - [`mail`]: the messages about a review to GitHub and JIRA; each stays in the outbox until it is
+//! - [`mail`]: the messages of agents and loops to GitHub and JIRA; each stays in the outbox until it is
 //!   delivered.
 //! - [`http`], [`graphql`]: one call to a service. Reads are retried and writes are not; rate
 //!   limits are waited for. [`permit`]: what an agent may do, checked before a call. [`outcome`]:
