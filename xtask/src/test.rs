@@ -89,7 +89,7 @@ impl Outcome {
 type Step = (&'static str, fn(Mode) -> Outcome);
 
 // Clippy needs a pass over all dependencies that the tests do not share, so the tests come first.
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     ("formatting", |_| formatting()),
     ("documentation links", |_| documentation_links()),
     ("build of tests", |_| build_of_tests()),
@@ -98,6 +98,7 @@ const STEPS: [Step; 9] = [
     ("tests on toolchains", |_| tests_on_toolchains()),
     ("tests on Chromium", |_| tests_on_chromium()),
     ("clippy", clippy),
+    ("links in doc comments", doc_comment_links),
     ("licences and sources", |_| licences()),
 ];
 
@@ -156,6 +157,16 @@ fn clippy(mode: Mode) -> Outcome {
         return missing("clippy", "rustup component add clippy");
     }
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+/// Looks for links in doc comments to items that do not exist.
+fn doc_comment_links(mode: Mode) -> Outcome {
+    if mode == Mode::Plain {
+        return Outcome::Optional("`--lint` looks for broken links");
+    }
+    let args = ["doc", "--workspace", "--no-deps", "--document-private-items", "--quiet"];
+    let flags = "-A warnings -D rustdoc::broken_intra_doc_links";
+    result_of(command("cargo", &args).env("RUSTDOCFLAGS", flags), "")
 }
 
 fn has_nextest() -> bool {

@@ -20,7 +20,7 @@
 //!   looks.
 //! - [`alike`] and `likeness`: whether two titles or two claims name the same defect.
 //! - [`identity`] and [`recurring`]: recognise a finding after edits and over rounds.
-//! - [`write`]: one file for each output format. [`post`]: the review of a pull request;
+//! - [`mod@write`]: one file for each output format. [`post`]: the review of a pull request;
 //!   `post::approval` alone decides whether a review approves. [`answer`]: the JSON that commands
 //!   for scripts print, with its schemas.
 //!

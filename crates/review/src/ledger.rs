@@ -1,7 +1,7 @@
 //! What reviews leave in the ledger and take from it: the file `.assay/ledger.db`.
 //!
 //! [`Kept::record`] adds a review to it, [`dismissals`] gives what somebody decided, for the gate, and
-//! [`memory`] what models are told of it.
+//! [`memory()`] what models are told of it.
 //! Which review may say that a finding is gone is decided in `gone`; how a ledger is kept is
 //! `store`'s business.
 

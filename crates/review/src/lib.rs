@@ -1,6 +1,6 @@
 //! Reviewers and how they are run.
 //!
-//! [`roster`] decides which reviewers read a change. [`run`] runs them side by side, and each
+//! [`roster`] decides which reviewers read a change. [`run()`] runs them side by side, and each
 //! returns an [`Answer`]: its report, and a look for each hunk. The looks add up to the coverage,
 //! which is part of the verdict. A reviewer that fails returns an answer without looks, so that
 //! "not reviewed" travels like any other result. [`Review::synthesis`] combines the answers;

@@ -2,7 +2,7 @@
 //!
 //! This is the only crate that starts processes. A command gets a cleaned environment, a process
 //! group of its own, a timeout after which the whole group is killed, a bound on the output that is
-//! kept and, where the system offers it ([`limits`]), bounds on the files and the network that it
+//! kept and, where the system offers it ([`limits()`]), bounds on the files and the network that it
 //! reaches and on its processes and memory.
 //!
 //! The output is collected ([`Command::run`]), handed on piece by piece ([`Command::stream`]) or

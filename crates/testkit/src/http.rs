@@ -20,7 +20,7 @@ const LONGEST_HEAD: usize = 256 * 1024;
 
 impl Request {
     /// Reads one, and leaves the last byte of its body unread: a connection that is closed with
-    /// something unread is reset, which is how a reset is made. [`finish`] reads it.
+    /// something unread is reset, which is how a reset is made. [`Request::finish`] reads it.
     ///
     /// Gives none when the client has left.
     pub(crate) fn read(mut stream: &TcpStream) -> io::Result<Option<Request>> {

@@ -1,4 +1,4 @@
-//! A pull request's review, composed: [`compose`] turns a synthesis into a [`Draft`] of comments
+//! A pull request's review, composed: [`compose()`] turns a synthesis into a [`Draft`] of comments
 //! and a summary, every finding in exactly one of them.
 //!
 //! Nothing is sent from here. Whoever posts a draft finds out what stands already and what is

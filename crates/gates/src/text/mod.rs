@@ -1,4 +1,4 @@
-//! The text that agents read and follow: [`write`](write) puts a gate into it, [`read`](read) takes
+//! The text that agents read and follow: [`mod@write`] puts a gate into it, [`mod@read`] takes
 //! one out of it.
 
 pub mod read;

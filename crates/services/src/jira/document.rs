@@ -1,4 +1,4 @@
-//! Atlassian's documents (ADF), which the cloud takes and gives: [`write`] makes one of a text's parts,
+//! Atlassian's documents (ADF), which the cloud takes and gives: [`write()`] makes one of a text's parts,
 //! [`read`] gives one as plain text.
 
 use serde_json::{Value, json};

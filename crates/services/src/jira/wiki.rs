@@ -1,4 +1,4 @@
-//! JIRA's wiki text, as servers take it: [`write`].
+//! JIRA's wiki text, as servers take it: [`write()`].
 
 use super::markup::{Block, Inline};
 

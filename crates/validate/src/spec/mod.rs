@@ -1,7 +1,7 @@
 //! The requirements of a spec: [`Spec`], read from the spec's folder.
 //!
 //! The criteria and the way to verify them stand in `spec.md` and in the plan; what stands in both
-//! counts once. [`find`] says which folder a prefix means.
+//! counts once. [`find()`] says which folder a prefix means.
 
 pub(crate) mod claim;
 pub(crate) mod criteria;

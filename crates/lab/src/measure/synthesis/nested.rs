@@ -1,4 +1,4 @@
-//! Choice of the gate on other changes than those that are scored: [`print`].
+//! Choice of the gate on other changes than those that are scored: [`print()`].
 //!
 //! One change is left out at a time. The gate that does best on the others, at no more than
 //! [`MAX_COMMENTS`] comments a change, is scored on the change that was left out.

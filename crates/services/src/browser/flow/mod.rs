@@ -1,5 +1,5 @@
-//! What a user does with an app, written down as steps: [`Flow`], replayed with [`replay`]; and
-//! pages that only have to open, looked at with [`visit`].
+//! What a user does with an app, written down as steps: [`Flow`], replayed with [`replay()`]; and
+//! pages that only have to open, looked at with [`visit()`].
 //!
 //! A flow is YAML:
 //!

@@ -1,4 +1,4 @@
-//! Where a comment stands: the rules for [`place`].
+//! Where a comment stands: the rules of GitHub.
 
 use super::super::call::Fields;
 use super::super::diff::{Diff, File, Side};
