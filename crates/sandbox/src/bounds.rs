@@ -441,5 +441,7 @@ mod tests {
         let error =
             watched(&shell("yes").time(Duration::from_millis(50)).processes(20)).unwrap_err();
         assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
+        let error = shell("yes").time(Duration::from_millis(20)).run().unwrap_err();
+        assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
     }
 }

@@ -308,6 +308,10 @@ impl Command {
                     return status.ok_or_else(|| self.timed_out());
                 }
             };
+            // A piece that is there is received after the deadline, too.
+            if status.is_none() && deadline.left().is_zero() {
+                return Err(self.timed_out());
+            }
             taken = taken.saturating_add(piece.len());
             if taken > self.output {
                 return Err(self.too_much());
@@ -500,6 +504,10 @@ impl Command {
             let until = silence.map_or(deadline, |silence| silence.min(deadline));
             match inbox.recv_timeout(until.left()) {
                 Ok(Event::Printed(piece)) => {
+                    // A piece that is there is received after the deadline, too.
+                    if deadline.left().is_zero() {
+                        return Err(self.timed_out());
+                    }
                     last_output = Stopwatch::start();
                     if let ControlFlow::Break(error) = take(piece) {
                         return Err(error);
