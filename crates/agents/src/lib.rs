@@ -12,7 +12,7 @@
 //! - [`config`]: `agents.yaml`, `mcp-config.json` and the agents' part of `agent-framework.yaml`.
 //!   [`log`]: the logs of agents.
 //!
-//! How a review is made, how code is fixed and where the queue is stored arrives from the caller.
+//! The caller supplies the queue, the reviews and the fixes.
 
 pub mod change_event;
 pub mod config;

@@ -12,19 +12,19 @@ use crate::config::agents::AgentSettings;
 use crate::environment::Environment;
 use crate::queues;
 
-/// Who works on what.
+/// The workers of a repository and their tasks.
 #[derive(Serialize)]
 pub struct AgentStatus {
     /// The supervisor of this repository; `None` if no agents run here.
     pub supervisor: Option<Supervising>,
     /// The workers here, as this machine knows them.
     pub workers: Vec<Working>,
-    /// What the queue knows.
+    /// The workers and tasks that the queue has.
     #[serde(flatten)]
     pub queue: QueueStatus,
 }
 
-/// What the queue knows.
+/// The workers and tasks that the queue has.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum QueueStatus {

@@ -51,7 +51,7 @@ pub struct Line {
     pub is_seen: bool,
 }
 
-/// How many items a gate has, by their results and their effects.
+/// The numbers of items of a gate, by their results and their effects.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Counts {
     /// All items.

@@ -41,7 +41,7 @@ pub const REPLIES: &str = "replies";
 /// The form of the file.
 const VERSION: u32 = 1;
 
-/// Why a recording could not be read or written.
+/// The reason why a recording could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     /// A file cannot be read or written.

@@ -48,7 +48,7 @@ pub struct Sighting<'n> {
 pub struct NamedDefinition {
     /// The line, without blanks around it.
     pub text: String,
-    /// What the name stands for.
+    /// The kind of thing that the name stands for.
     pub kind: DefinitionKind,
     /// Whether the name is a variable inside of a function.
     pub is_local: bool,

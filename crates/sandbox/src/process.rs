@@ -309,7 +309,7 @@ impl Command {
                 }
             };
             // A piece that is there is received after the deadline, too.
-            if status.is_none() && deadline.left().is_zero() {
+            if status.is_none() && deadline.has_passed() {
                 return Err(self.timed_out());
             }
             taken = taken.saturating_add(piece.len());
@@ -505,7 +505,7 @@ impl Command {
             match inbox.recv_timeout(until.left()) {
                 Ok(Event::Printed(piece)) => {
                     // A piece that is there is received after the deadline, too.
-                    if deadline.left().is_zero() {
+                    if deadline.has_passed() {
                         return Err(self.timed_out());
                     }
                     last_output = Stopwatch::start();

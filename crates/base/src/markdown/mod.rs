@@ -55,7 +55,7 @@ pub enum Kind<'t> {
     Paragraph,
     /// An item of a list.
     Item {
-        /// How many items there are around it, with itself.
+        /// The number of items around this one, with this one.
         depth: u32,
         /// The number of an item in an ordered list.
         number: Option<u64>,

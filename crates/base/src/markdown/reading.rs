@@ -79,7 +79,7 @@ struct Reading<'t> {
     document: Document<'t>,
     /// The items and quotes that are open.
     around: Vec<usize>,
-    /// How many of these are items.
+    /// The number of items among these.
     items: u32,
     /// The lists that are open, each with the number of its next item.
     lists: Vec<Option<u64>>,

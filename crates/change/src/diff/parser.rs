@@ -29,7 +29,7 @@ pub(crate) struct Parser {
     next: (u32, u32),
     /// How many hunks and runs of lines there are.
     places: usize,
-    /// How many lines have come.
+    /// The number of lines that were read.
     number: usize,
     /// The first file that could not be read.
     fault: Option<Fault>,

@@ -1,4 +1,4 @@
-//! What is wrong with a diff: [`Fault`] of its form, [`Misfit`] where it does not apply.
+//! Faults of a diff: [`Fault`] of its form, [`Misfit`] where the diff does not apply.
 
 use assay_findings::ground::TreeError;
 use assay_findings::path::RepoPath;
@@ -12,7 +12,7 @@ pub struct Fault<'t> {
     pub kind: FaultKind<'t>,
 }
 
-/// What is wrong with the form of a diff.
+/// A fault in the form of a diff, by its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultKind<'t> {
     /// The diff names no file.
@@ -60,7 +60,7 @@ pub struct Misfit {
     pub kind: MisfitKind,
 }
 
-/// Why a hunk or a file cannot be applied.
+/// The reason why a hunk or a file cannot be applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MisfitKind {
     /// The hunk cannot be read.

@@ -18,7 +18,7 @@ pub enum LineOrigin {
     Diff(u32),
 }
 
-/// How many more lines may be moved or compared.
+/// The number of lines that may still be moved or compared.
 #[derive(Debug)]
 pub(super) struct Budget(pub(super) usize);
 

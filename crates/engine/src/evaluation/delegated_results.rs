@@ -34,7 +34,7 @@ pub struct DelegatedResults {
     pub out: PathBuf,
     /// When a comment names a label.
     pub rule: MatchRule,
-    /// How figures are computed.
+    /// The options for the figures.
     pub figures: SummaryOptions,
 }
 

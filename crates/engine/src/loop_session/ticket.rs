@@ -137,7 +137,7 @@ mod tests {
     const AN_HOUR: Duration = Duration::from_secs(3_600);
 
     /// A repository with a ticket in a JIRA, at a time that the test moves.
-    struct Stage {
+    struct TicketFixture {
         repository: Repository,
         manual: ManualClock,
         jira: FakeJira,
@@ -146,8 +146,8 @@ mod tests {
         _served: Served,
     }
 
-    impl Stage {
-        fn new() -> Stage {
+    impl TicketFixture {
+        fn new() -> TicketFixture {
             let (repository, jira) = (Repository::new(), FakeJira::cloud());
             let (key, served) = (jira.add("Story", "Greeting"), jira.serve());
             let text = format!("jira: {{ url: '{}' }}\n", served.url());
@@ -162,7 +162,7 @@ mod tests {
             let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
             let environment = Environment::new(variables, &manual.clock(), Vec::new);
             let settings = Settings::on_disk(&environment, repository.path()).unwrap();
-            Stage { repository, manual, jira, key, settings, _served: served }
+            TicketFixture { repository, manual, jira, key, settings, _served: served }
         }
 
         /// Runs something as one run of a loop does, and returns the warnings.
@@ -196,73 +196,79 @@ mod tests {
 
     #[test]
     fn an_update_reaches_a_jira_that_answers_at_once_and_once() {
-        let stage = Stage::new();
+        let fixture = TicketFixture::new();
         for _ in 0..2 {
-            let warned = stage.run(|ticket| ticket.update(&started(), "001"));
+            let warned = fixture.run(|ticket| ticket.update(&started(), "001"));
             assert_eq!(warned, Vec::<String>::new());
         }
-        assert_eq!((stage.comments(), stage.jira.status(&stage.key)), (1, "Code Review".into()));
+        assert_eq!(
+            (fixture.comments(), fixture.jira.status(&fixture.key)),
+            (1, "Code Review".into())
+        );
     }
 
     #[test]
     fn updates_are_kept_while_jira_is_down_and_sent_in_order_by_a_later_run() {
-        let stage = Stage::new();
-        stage.is_down();
-        let warned = stage.run(|ticket| {
+        let fixture = TicketFixture::new();
+        fixture.is_down();
+        let warned = fixture.run(|ticket| {
             ticket.update(&started(), "001");
             ticket.update(&approved(), "001");
         });
         let [warned] = &warned[..] else { panic!("{warned:?}") };
         assert!(warned.starts_with("JIRA was not told: JIRA refused "), "{warned}");
         assert!(warned.ends_with("; the message is kept, and sent by a later run"), "{warned}");
-        assert_eq!(stage.comments(), 0);
-        stage.jira.recover();
+        assert_eq!(fixture.comments(), 0);
+        fixture.jira.recover();
         // Before the message is due, a run says that it waits, and asks nothing.
-        let asked = stage.jira.asked().len();
-        assert_eq!(stage.run(|ticket| ticket.send()).len(), 1);
-        assert_eq!(stage.jira.asked().len(), asked);
-        stage.manual.advance(AN_HOUR);
-        assert_eq!(stage.run(|ticket| ticket.send()), Vec::<String>::new());
-        assert_eq!((stage.comments(), stage.jira.status(&stage.key)), (2, "Approved".into()));
+        let asked = fixture.jira.asked().len();
+        assert_eq!(fixture.run(|ticket| ticket.send()).len(), 1);
+        assert_eq!(fixture.jira.asked().len(), asked);
+        fixture.manual.advance(AN_HOUR);
+        assert_eq!(fixture.run(|ticket| ticket.send()), Vec::<String>::new());
+        assert_eq!((fixture.comments(), fixture.jira.status(&fixture.key)), (2, "Approved".into()));
     }
 
     #[test]
     fn an_update_that_failed_once_does_not_keep_the_next_one_back() {
-        let stage = Stage::new();
-        let posted = format!("POST /rest/api/3/issue/{}/comment", stage.key);
-        (0..2).for_each(|_| stage.jira.fail(&posted, Fault::Before(503)));
-        let warned = stage.run(|ticket| {
+        let fixture = TicketFixture::new();
+        let posted = format!("POST /rest/api/3/issue/{}/comment", fixture.key);
+        (0..2).for_each(|_| fixture.jira.fail(&posted, Fault::Before(503)));
+        let warned = fixture.run(|ticket| {
             ticket.update(&started(), "001");
             ticket.update(&approved(), "001");
         });
         assert_eq!(warned.len(), 1, "{warned:?}");
-        assert_eq!((stage.comments(), stage.jira.status(&stage.key)), (2, "Approved".into()));
+        assert_eq!((fixture.comments(), fixture.jira.status(&fixture.key)), (2, "Approved".into()));
     }
 
     #[test]
     fn a_crash_between_keeping_and_sending_leaves_one_comment() {
-        let stage = Stage::new();
-        stage.run(|ticket| ticket.keep(&started(), "001").unwrap());
-        assert_eq!(stage.comments(), 0);
+        let fixture = TicketFixture::new();
+        fixture.run(|ticket| ticket.keep(&started(), "001").unwrap());
+        assert_eq!(fixture.comments(), 0);
         // The run that goes on comes to the same news.
-        let warned = stage.run(|ticket| {
+        let warned = fixture.run(|ticket| {
             ticket.send();
             ticket.update(&started(), "001");
         });
-        assert_eq!((stage.comments(), warned), (1, vec![]));
+        assert_eq!((fixture.comments(), warned), (1, vec![]));
     }
 
     #[test]
     fn a_lost_answer_leaves_one_comment_and_the_transition_follows() {
-        let stage = Stage::new();
-        let posted = format!("POST /rest/api/3/issue/{}/comment", stage.key);
-        stage.jira.fail(&posted, Fault::CutAfter);
-        let transition = format!("POST /rest/api/3/issue/{}/transitions", stage.key);
-        stage.jira.fail(&transition, Fault::Before(503));
-        let warned = stage.run(|ticket| ticket.update(&started(), "001"));
-        assert_eq!((stage.comments(), warned.len()), (1, 1));
-        stage.manual.advance(AN_HOUR);
-        assert_eq!(stage.run(|ticket| ticket.send()), Vec::<String>::new());
-        assert_eq!((stage.comments(), stage.jira.status(&stage.key)), (1, "Code Review".into()));
+        let fixture = TicketFixture::new();
+        let posted = format!("POST /rest/api/3/issue/{}/comment", fixture.key);
+        fixture.jira.fail(&posted, Fault::CutAfter);
+        let transition = format!("POST /rest/api/3/issue/{}/transitions", fixture.key);
+        fixture.jira.fail(&transition, Fault::Before(503));
+        let warned = fixture.run(|ticket| ticket.update(&started(), "001"));
+        assert_eq!((fixture.comments(), warned.len()), (1, 1));
+        fixture.manual.advance(AN_HOUR);
+        assert_eq!(fixture.run(|ticket| ticket.send()), Vec::<String>::new());
+        assert_eq!(
+            (fixture.comments(), fixture.jira.status(&fixture.key)),
+            (1, "Code Review".into())
+        );
     }
 }

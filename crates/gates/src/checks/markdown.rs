@@ -97,7 +97,7 @@ pub(crate) fn anchors(text: &str) -> HashSet<String> {
     anchors
 }
 
-/// What stands around a name in a tag.
+/// The characters around a name in a tag.
 const ATTRIBUTES: [(&str, char); 2] = [("id=\"", '"'), ("name=\"", '"')];
 
 /// Returns the names that a piece of a page gives itself, in small letters: `<a id="x">`,

@@ -37,7 +37,7 @@ pub(super) struct Lookup<'l> {
 /// The result of looking for one thing: where it is.
 type Hit = Result<Evidence, Miss>;
 
-/// Why a thing is not known to be there.
+/// The reason why a thing is not known to be there.
 enum Miss {
     /// The thing is not there, with the words for what was looked for.
     Missing(String),

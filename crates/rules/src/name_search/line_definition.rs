@@ -1,4 +1,4 @@
-//! How the words on a line define a name: [`LineDefinition::of`], for languages without a grammar and for code
+//! Definitions by the words on a line: [`LineDefinition::of`], for languages without a grammar and for code
 //! that a grammar cannot read.
 
 use super::word::is_word;

@@ -228,7 +228,7 @@ struct Line {
     parts: Vec<Inline>,
     /// Words that are in no part yet.
     plain: String,
-    /// How many spans of strong words are open.
+    /// The number of open spans of strong words.
     strong: i32,
 }
 
