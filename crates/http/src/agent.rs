@@ -7,8 +7,9 @@ use ureq::Agent;
 
 /// Creates an agent for requests to one host; the caller bounds the time of each request.
 ///
-/// An error status is a response like any other, and so is a redirect: following one would take the
-/// key and the content to another server. A proxy cannot reach a server on this machine.
+/// An error status is a response like any other, and so is a redirect: to follow a redirect would
+/// send the key and the content to another server. A proxy cannot reach a server on this machine,
+/// so requests to this machine use none.
 pub fn agent(host: &str, connect_timeout: Duration) -> Agent {
     let config = Agent::config_builder()
         .http_status_as_error(false)
@@ -20,8 +21,8 @@ pub fn agent(host: &str, connect_timeout: Duration) -> Agent {
     config.build().into()
 }
 
-/// Returns true if a host, without its port, is this machine: `localhost` or a loopback address, with
-/// or without brackets. Names are not resolved.
+/// Returns true if a host, without its port, is this machine: `localhost` or a loopback address,
+/// with or without brackets. Names are not resolved.
 pub fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")

@@ -1,5 +1,5 @@
-//! HTTP for the crates that call out: how an agent is set up, and headers that providers and services
-//! share.
+//! HTTP for the crates that send requests: the set-up of an agent, and the headers that providers
+//! and services share.
 
 pub mod agent;
 pub mod retry_after;

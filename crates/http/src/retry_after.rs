@@ -7,19 +7,19 @@ use jiff::fmt::rfc2822::DateTimeParser;
 
 /// Returns the delay that a `Retry-After` header asks for: seconds, or the time until an HTTP date.
 ///
-/// `now` is the sender's time, from its `Date` header where there is one; without `now` a date says
-/// nothing. A date in the past is no delay. Returns `None` for any other text.
+/// `now` is the sender's time, from its `Date` header where there is one; without `now`, a date
+/// results in `None`. A date in the past results in no delay. Returns `None` for any other text.
 pub fn parse_retry_after(value: &str, now: Option<Timestamp>) -> Option<Duration> {
     parse_seconds(value).or_else(|| Some(time_until(parse_http_date(value)?, now?)))
 }
 
-/// Returns a number of seconds, which may have a fraction. Returns `None` if it is negative or is no
-/// number.
+/// Parses a number of seconds, which may have a fraction. Returns `None` if the text is no number
+/// or a negative one.
 pub fn parse_seconds(value: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(value.trim().parse().ok()?).ok()
 }
 
-/// Returns an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Parses an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
 pub fn parse_http_date(value: &str) -> Option<Timestamp> {
     DateTimeParser::new().parse_timestamp(value.trim()).ok()
 }
