@@ -1,7 +1,7 @@
 //! Exponential back-off: [`Backoff`] computes the delay before a retry.
 //!
-//! Waiting, counting retries and drawing random numbers are the caller's, so that a delay depends on
-//! arguments alone.
+//! Waiting, counting retries and drawing random numbers are left to the caller, so that a delay
+//! depends on arguments alone.
 
 use std::time::Duration;
 
@@ -41,7 +41,8 @@ impl Backoff {
         self.max.max(MIN_DELAY)
     }
 
-    /// Returns the delay before the next retry, without jitter; `retries` counts those already made.
+    /// Returns the delay before the next retry, without jitter; `retries` is the number of retries
+    /// so far.
     pub fn delay(&self, retries: u32) -> Duration {
         let factor = 1_u32.checked_shl(retries).unwrap_or(u32::MAX);
         self.first.saturating_mul(factor).min(self.max).max(MIN_DELAY)
@@ -55,7 +56,7 @@ impl Backoff {
     }
 }
 
-/// Returns a part of a time that `random` selects, from nothing to all of it, in milliseconds.
+/// Returns a part of a time, from zero to all of it, that `random` selects, in whole milliseconds.
 pub fn random_part(time: Duration, random: u64) -> Duration {
     let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(millis.checked_add(1).map_or(random, |choices| random % choices))

@@ -1,8 +1,9 @@
 //! The time: the one module that reads a clock.
 //!
-//! [`Clock`] tells the time of day and the uptime of the machine. The program makes one and passes it
-//! down; a test passes a [`ManualClock`] and moves it. [`Stopwatch`] and [`Deadline`] measure waits for
-//! the operating system (a process, a socket, a channel), which no test can shorten.
+//! [`Clock`] returns the time of day and the uptime of the machine. The program creates one clock
+//! and passes it down; a test passes a [`ManualClock`] and moves it. [`Stopwatch`] and [`Deadline`]
+//! measure waits for the operating system (a process, a socket, a channel), which no test can
+//! shorten.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use jiff::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
 
-/// The time of day and the uptime of the machine. All clones tell the same time.
+/// The time of day and the uptime of the machine. All clones return the same time.
 #[derive(Clone, Default)]
 pub struct Clock(Option<Arc<Mutex<Times>>>);
 
@@ -33,7 +34,7 @@ impl Clock {
         Clock(None)
     }
 
-    /// Returns the time of day. A person can set it back, so nothing depends on its order.
+    /// Returns the time of day. The system time can be set back, so no code relies on its order.
     pub fn now(&self) -> Timestamp {
         match &self.0 {
             Some(times) => lock(times).now,
@@ -42,12 +43,13 @@ impl Clock {
         }
     }
 
-    /// Returns the time since `then`, such as the last change of a file; `None` if `then` is to come.
+    /// Returns the time since `then`, such as the last change of a file; `None` if `then` is in the
+    /// future.
     pub fn since(&self, then: SystemTime) -> Option<Duration> {
         SystemTime::from(self.now()).duration_since(then).ok()
     }
 
-    /// Returns the time since the machine was started, sleep included. It never goes back.
+    /// Returns the time since the machine was started, sleep included. The uptime never goes back.
     pub fn uptime(&self) -> Uptime {
         match &self.0 {
             Some(times) => lock(times).uptime,
@@ -60,12 +62,12 @@ fn lock(times: &Mutex<Times>) -> MutexGuard<'_, Times> {
     times.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A clock that stands still until a test moves it.
+/// A clock whose time changes only when a test moves it.
 #[derive(Clone)]
 pub struct ManualClock(Arc<Mutex<Times>>);
 
 impl ManualClock {
-    /// Creates a clock that stands at a time of day, a day after the machine was started.
+    /// Creates a clock at a time of day, with an uptime of one day.
     pub fn at(now: Timestamp) -> ManualClock {
         ManualClock(Arc::new(Mutex::new(Times { now, uptime: Uptime::from_millis(86_400_000) })))
     }
@@ -83,8 +85,8 @@ impl ManualClock {
     }
 }
 
-/// The time since the machine was started, sleep included, in milliseconds. Times of different starts
-/// cannot be compared.
+/// The time since the machine was started, sleep included, in milliseconds. The uptimes of
+/// different starts cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uptime(i64);
 
@@ -97,33 +99,33 @@ impl Uptime {
         Uptime(time.tv_sec * 1_000 + time.tv_nsec / 1_000_000)
     }
 
-    /// Returns the time that was stored as milliseconds.
+    /// Returns the uptime that was stored as milliseconds.
     pub fn from_millis(millis: i64) -> Uptime {
         Uptime(millis)
     }
 
-    /// Returns the milliseconds to be stored.
+    /// Returns the milliseconds to store.
     pub fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// Returns the time that is so much later.
+    /// Returns the uptime `time` later; saturates at the largest uptime.
     pub fn after(self, time: Duration) -> Uptime {
         Uptime(self.0.saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// Returns the time from this one until `later`; zero if that is not later.
+    /// Returns the time from this uptime until `later`, or zero if `later` is not later.
     pub fn until(self, later: Uptime) -> Duration {
         Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))
     }
 }
 
-/// Measures elapsed time.
+/// A stopwatch for elapsed time.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts to measure.
+    /// Starts the measurement.
     pub fn start() -> Stopwatch {
         Stopwatch(monotonic())
     }
@@ -133,7 +135,7 @@ impl Stopwatch {
         monotonic().saturating_duration_since(self.0)
     }
 
-    /// Returns the deadline so much later than the start.
+    /// Returns the deadline `time` after the start.
     pub fn deadline(self, time: Duration) -> Deadline {
         Deadline(self.0 + time.min(MAX_WAIT))
     }
@@ -143,11 +145,12 @@ impl Stopwatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(Instant);
 
-/// The longest wait: a deadline after more than that is a hundred years away.
+/// The longest wait: a hundred years. A deadline after a longer wait is a hundred years away, so
+/// that adding the wait to an `Instant` cannot overflow.
 const MAX_WAIT: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 impl Deadline {
-    /// Returns the deadline so much later than now.
+    /// Returns the deadline `time` from now.
     pub fn after(time: Duration) -> Deadline {
         Deadline(monotonic() + time.min(MAX_WAIT))
     }

@@ -1,8 +1,9 @@
 //! Short hashes for names and keys: [`short_hash`].
 
-/// Returns the first hexadecimal digits of the BLAKE3 hash of a value, 64 at the most.
+/// Returns the first hexadecimal digits of the BLAKE3 hash of a value, 64 at most.
 ///
-/// Names on disk and on services are made of it, so a caller never changes its number of digits.
+/// Names on disk and on services are built from the hash, so a caller never changes its number of
+/// digits.
 pub fn short_hash(value: impl AsRef<[u8]>, digits: usize) -> String {
     let hash = blake3::hash(value.as_ref()).to_hex();
     hash[..digits.min(hash.len())].to_owned()

@@ -1,6 +1,6 @@
 //! Helpers that every crate may use: the lowest layer, without files, sockets or environment.
 //!
-//! A helper that two crates need and that belongs to neither lives here, once.
+//! A helper that two crates need and that belongs to neither is here, once.
 
 pub mod backoff;
 pub mod clock;

@@ -2,10 +2,11 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 
-/// Everything but the unreserved characters of RFC 3986.
+/// The characters that a segment escapes: all but the unreserved characters of RFC 3986.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A path keeps its slashes, and signs that mean nothing in one.
+/// The characters that a path escapes: those of a segment, but no slashes, and no signs without a
+/// meaning in a path.
 const PATH: &AsciiSet = &SEGMENT.remove(b'/').remove(b'+').remove(b'@');
 
 /// Encodes one segment of a path, or a value of a query.
@@ -13,12 +14,12 @@ pub fn encode_segment(text: &str) -> String {
     percent_encode(text.as_bytes(), SEGMENT).to_string()
 }
 
-/// Encodes a path, whose slashes stay.
+/// Encodes a path; its slashes stay.
 pub fn encode_path(path: impl AsRef<[u8]>) -> String {
     percent_encode(path.as_ref(), PATH).to_string()
 }
 
-/// Decodes `%20` and the like; other text stays, and bytes that are no UTF-8 are replaced.
+/// Decodes `%20` and the like. Other text is unchanged, and bytes that are not UTF-8 are replaced.
 pub fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

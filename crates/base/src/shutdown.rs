@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// A shutdown token, shared by who requests the end and who waits. All clones share one state, and a
-/// request is never taken back.
+/// A shutdown token, shared by the code that requests the shutdown and the code that waits for it.
+/// All clones share one state, and a request is never withdrawn.
 #[derive(Clone, Default)]
 pub struct Shutdown(Arc<Shared>);
 
@@ -30,7 +30,7 @@ impl fmt::Debug for Shutdown {
 }
 
 impl Shutdown {
-    /// Requests the end. All callbacks have run when this returns.
+    /// Requests the shutdown. All callbacks have run when this returns.
     pub fn request(&self) {
         let mut state = self.state();
         state.is_requested = true;
@@ -38,20 +38,21 @@ impl Shutdown {
         self.0.requested.notify_all();
     }
 
-    /// Returns true if the end was requested.
+    /// Returns true if the shutdown was requested.
     pub fn is_requested(&self) -> bool {
         self.state().is_requested
     }
 
-    /// Waits until the end is requested, for `timeout` at most. Returns true if it was requested.
+    /// Waits until the shutdown is requested, for `timeout` at most. Returns true if it was
+    /// requested.
     pub fn wait(&self, timeout: Duration) -> bool {
         let waited =
             self.0.requested.wait_timeout_while(self.state(), timeout, |state| !state.is_requested);
         waited.unwrap_or_else(PoisonError::into_inner).0.is_requested
     }
 
-    /// Calls `callback` at the request, or at once if it was made already. The callback must neither
-    /// wait nor use this token.
+    /// Calls `callback` when the shutdown is requested, or at once if it was requested already. The
+    /// callback must neither wait nor use this token.
     pub fn on_request(&self, callback: impl FnOnce() + Send + 'static) {
         let mut state = self.state();
         match state.is_requested {
@@ -60,15 +61,15 @@ impl Shutdown {
         }
     }
 
-    /// Runs `work` in a thread of its own. Returns its result, or None if the end is requested first:
-    /// the work goes on in its thread until the process ends.
+    /// Runs `work` in a thread of its own. Returns its result, or `None` if the shutdown is
+    /// requested first; the work then continues in its thread until the process ends.
     pub fn run_until_requested<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let (sender, done) = mpsc::channel();
         let requested = sender.clone();
-        // The receiver is gone if the other of both came first.
+        // Sending fails if the other message arrived first, since the receiver is then gone.
         self.on_request(move || drop(requested.send(None)));
         thread::spawn(move || {
             let outcome = catch_unwind(AssertUnwindSafe(work));

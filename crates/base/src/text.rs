@@ -1,6 +1,6 @@
 //! Text: truncation, never within a character, and errors in one line.
 
-/// Splits a text after at most `max` characters. The second part is empty where nothing is cut.
+/// Splits a text after at most `max` characters. The second part is empty if the text is no longer.
 pub fn split_chars(text: &str, max: usize) -> (&str, &str) {
     // A text has at most as many characters as bytes.
     if text.len() <= max {
@@ -42,7 +42,7 @@ pub fn error_chain(error: &dyn std::error::Error) -> String {
 mod tests {
     use super::*;
 
-    /// One, two, three and four bytes long.
+    /// Characters of one, two, three and four bytes.
     const MIXED: &str = "aé表😀";
 
     #[test]

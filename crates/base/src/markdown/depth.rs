@@ -1,15 +1,15 @@
-//! How deep lists and quotes are in each other: [`first_too_deep`].
+//! The nesting depth of lists and quotes: [`first_too_deep`].
 //!
-//! To read a line takes a step for each list and quote around it, so that a text of a million of
-//! them would take an hour. People write no more than a handful.
+//! Parsing a line takes a step for each list and quote around it, so a text with a million of them
+//! would take an hour. People nest no more than a handful.
 
-/// The most lists and quotes in each other that a person writes.
+/// The maximum nesting depth of lists and quotes in a text that a person writes.
 pub const MAX_NESTED: usize = 100;
 
-/// The most steps that reading a text may take for the lists and quotes around its lines.
+/// The maximum number of steps for the lists and quotes around the lines of a text.
 const MAX_STEPS: usize = 50_000_000;
 
-/// Returns true if a text takes too long to read: it is nested too deep for its number of lines.
+/// Returns true if a text takes too long to parse: it is nested too deep for its number of lines.
 pub(super) fn is_too_slow(text: &str) -> bool {
     let (mut lines, mut deepest) = (0_usize, 0);
     for line in text.split(['\n', '\r']) {
@@ -19,14 +19,14 @@ pub(super) fn is_too_slow(text: &str) -> bool {
     deepest > MAX_NESTED && deepest.saturating_mul(lines) > MAX_STEPS
 }
 
-/// Returns the first line, from 1, on which more than [`MAX_NESTED`] lists and quotes are in each other.
+/// Returns the first line, from 1, that is nested in more than [`MAX_NESTED`] lists and quotes.
 pub fn first_too_deep(text: &str) -> Option<usize> {
     let too_deep = text.lines().position(|line| depth(line) > MAX_NESTED);
     too_deep.map(|at| at + 1)
 }
 
-/// Counts the marks at the beginning of a line; what a mark is indented by counts as well, since
-/// each two blanks may be a list around it.
+/// Counts the list and quote marks at the beginning of a line. The indentation of a mark counts as
+/// well, since every two columns may be a list around the mark.
 fn depth(line: &str) -> usize {
     let mut rest = line.as_bytes();
     let (mut deep, mut columns) = (0, 0);
@@ -48,14 +48,14 @@ fn depth(line: &str) -> usize {
             columns += if rest[0] == b'\t' { 4 } else { 1 };
         }
         rest = &rest[length..];
-        // One blank belongs to the mark before it.
+        // One space after a mark belongs to the mark.
         if is_mark && matches!(rest, [b' ', ..]) {
             rest = &rest[1..];
         }
     }
 }
 
-/// Returns the length of a mark such as `12.`.
+/// Returns the length of the mark of an ordered list, such as `12.`.
 fn ordered(rest: &[u8]) -> Option<usize> {
     let digits = rest.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
     let is_mark = (1..=9).contains(&digits)

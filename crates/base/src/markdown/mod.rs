@@ -1,11 +1,12 @@
-//! Markdown: [`read`] gives the blocks of a text with the bytes and lines that they stand on.
+//! Markdown: [`read`] parses a text into blocks, with their bytes and lines.
 //!
-//! This is the one reader of Markdown: CommonMark with tables, check boxes and strikethrough. A caller
-//! decides what a heading or an item means; where a block or a code span begins and ends is decided here.
+//! The one Markdown parser of the workspace: CommonMark with tables, check boxes and strikethrough.
+//! A caller decides the meaning of a heading or an item; this module decides where a block or a
+//! code span begins and ends.
 //!
-//! No text is lost: whatever is no mark of a list or quote is in exactly one block, link definitions
-//! included ([`Kind::Definition`]). A text whose lists and quotes are nested too deep to be read in time is
-//! given line by line, as paragraphs.
+//! No text is lost: all text but the marks of lists and quotes is in exactly one block, link
+//! definitions included ([`Kind::Definition`]). A text whose lists and quotes are nested too deep
+//! to be parsed in time is returned line by line, as paragraphs.
 
 mod depth;
 mod reading;
@@ -18,20 +19,20 @@ use std::ops::Range;
 pub use depth::{MAX_NESTED, first_too_deep};
 pub use reading::{read, read_with_front_matter};
 
-/// A text in blocks, in the order in which they begin.
+/// A parsed text: its blocks, in the order in which they begin.
 #[derive(Debug)]
 pub struct Document<'t> {
     source: &'t str,
-    /// Where each line begins, in bytes.
+    /// The offset at which each line begins, in bytes.
     line_starts: Vec<usize>,
     blocks: Vec<Block<'t>>,
     definitions: Vec<Definition<'t>>,
     front_matter: &'t str,
-    /// Whether the blocks are mere lines, since the text is nested too deep.
+    /// True if each block is a mere line, since the text is nested too deep.
     is_flat: bool,
 }
 
-/// A block. An item and a quote come before the blocks within them.
+/// A block. An item or a quote precedes the blocks within it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block<'t> {
     /// The kind of block.
@@ -40,7 +41,7 @@ pub struct Block<'t> {
     pub range: Range<usize>,
     /// The line on which the block begins, from 1.
     pub line: u32,
-    /// The item or quote around the block, as its place among the blocks.
+    /// The index of the innermost item or quote around the block; `None` at the top level.
     pub parent: Option<usize>,
     /// The text of a heading or paragraph.
     pub inlines: Vec<Inline<'t>>,
@@ -55,11 +56,11 @@ pub enum Kind<'t> {
     Paragraph,
     /// An item of a list.
     Item {
-        /// The number of items around this one, with this one.
+        /// The number of items around this item, itself included.
         depth: u32,
-        /// The number of an item in an ordered list.
+        /// The number of an item in an ordered list; `None` in other lists.
         number: Option<u64>,
-        /// The state of the item's check box, if it has one.
+        /// The state of the item's check box; `None` without a check box.
         is_ticked: Option<bool>,
     },
     /// A quote.
@@ -83,7 +84,8 @@ pub struct Code<'t> {
     pub info: Option<Cow<'t, str>>,
     /// The code, without its fences and indentation.
     pub text: String,
-    /// Whether a closing fence ends the code. Indented code needs none.
+    /// True if a closing fence ends the code, and always true for indented code, which has no
+    /// fence.
     pub is_closed: bool,
 }
 
@@ -101,7 +103,7 @@ pub struct Table<'t> {
 pub struct Row<'t> {
     /// The cells.
     pub cells: Vec<Cell<'t>>,
-    /// The line on which the row stands, from 1.
+    /// The line of the row, from 1.
     pub line: u32,
 }
 
@@ -170,7 +172,7 @@ pub struct Definition<'t> {
 /// A line of a block as it is written, without the marks of lists and quotes before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceLine<'t> {
-    /// The line, without blanks around it.
+    /// The line, without whitespace around it.
     pub text: &'t str,
     /// The number of the line, from 1.
     pub number: u32,
@@ -187,7 +189,7 @@ impl<'t> Document<'t> {
         &self.definitions
     }
 
-    /// Returns the front matter without the lines around it; empty if there is none.
+    /// Returns the front matter without the lines of `---` around it; empty if there is none.
     pub fn front_matter(&self) -> &'t str {
         self.front_matter
     }
@@ -197,7 +199,7 @@ impl<'t> Document<'t> {
         self.source.get(block.range.clone()).unwrap_or("")
     }
 
-    /// Returns the number of the line, from 1, that a byte stands on.
+    /// Returns the number, from 1, of the line that contains a byte.
     pub fn line_at(&self, offset: usize) -> u32 {
         reading::line_at(&self.line_starts, offset)
     }
@@ -211,8 +213,9 @@ impl<'t> Document<'t> {
         self.blocks.get(block.parent?)
     }
 
-    /// Returns the lines of a block as they are written, without the marks of lists and quotes before them.
-    /// Of a heading, its own marks are left out as well; items, quotes and rules have no lines of their own.
+    /// Returns the lines of a block as they are written, without the marks of lists and quotes
+    /// before them. A heading is returned without its own marks as well; items, quotes and rules
+    /// have no lines of their own.
     pub fn source_lines(&self, block: &Block<'t>) -> Vec<SourceLine<'t>> {
         let range = match (&block.kind, block.inlines.first(), block.inlines.last()) {
             (Kind::Heading(_), Some(first), Some(last)) => {
@@ -247,12 +250,12 @@ impl<'t> Document<'t> {
         lines
     }
 
-    /// Counts the back-slashes before a byte that escape it.
+    /// Returns the number of back-slashes, 0 or 1, that escape the character at an offset.
     fn escapes(&self, at: usize) -> usize {
         usize::from(self.source.get(..at).is_some_and(|before| before.ends_with('\\')))
     }
 
-    /// Returns the parts of all lines of text, those of tables included.
+    /// Returns the parts of all lines of text, tables included.
     pub fn inlines(&self) -> impl Iterator<Item = &Inline<'t>> {
         self.blocks.iter().flat_map(|block| {
             let table = match &block.kind {
@@ -266,7 +269,7 @@ impl<'t> Document<'t> {
         })
     }
 
-    /// Returns true if the blocks are mere lines, since the text is nested too deep to be read.
+    /// Returns true if each block is a mere line, since the text is nested too deep to be parsed.
     pub fn is_flat(&self) -> bool {
         self.is_flat
     }
@@ -293,7 +296,8 @@ impl<'t> Document<'t> {
     }
 }
 
-/// Takes the marks of quotes off a line, but none that is text.
+/// Removes up to `quotes` quote marks from the beginning of a line, but none at or behind
+/// `text_start`, where the text begins.
 fn without_quotes(line: &str, quotes: usize, text_start: Option<usize>) -> &str {
     let mut rest = line.trim_start();
     for _ in 0..quotes {
@@ -307,7 +311,8 @@ fn without_quotes(line: &str, quotes: usize, text_start: Option<usize>) -> &str 
     rest
 }
 
-/// Returns where the comments of some HTML stand. A comment without an end goes to the end.
+/// Returns the bytes of the comments in some HTML. A comment without an end extends to the end of
+/// the text.
 pub fn comments_of(html: &str) -> Vec<Range<usize>> {
     let mut comments = Vec::new();
     let mut at = 0;
@@ -326,7 +331,7 @@ pub fn comments_of(html: &str) -> Vec<Range<usize>> {
 }
 
 impl<'t> Inline<'t> {
-    /// Returns the words that a reader sees: text and code, without marks.
+    /// Returns the words that a reader of the page sees: text and code, without marks.
     pub fn words(&self) -> &str {
         match &self.kind {
             InlineKind::Text(text) | InlineKind::Code(text) => text,

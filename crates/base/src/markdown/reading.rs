@@ -1,4 +1,4 @@
-//! The way from the events of the parser to blocks: [`read`].
+//! The conversion of parser events to blocks: [`read`].
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,13 +8,13 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 use super::depth;
 use super::{Block, Cell, Code, Definition, Document, Inline, InlineKind, Kind, Row, Span, Table};
 
-/// Reads a text. A byte order mark at its beginning is no part of it.
+/// Parses a text. A byte order mark at its beginning is ignored.
 pub fn read(text: &str) -> Document<'_> {
     let start = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
     read_from(text, start, "")
 }
 
-/// Reads a text that may begin with front matter between two lines of `---`.
+/// Parses a text that may begin with front matter between two lines of `---`.
 pub fn read_with_front_matter(text: &str) -> Document<'_> {
     let start = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
     match front_matter(&text[start..]) {
@@ -23,7 +23,7 @@ pub fn read_with_front_matter(text: &str) -> Document<'_> {
     }
 }
 
-/// Returns the front matter at the beginning of a text, and where it ends.
+/// Returns the front matter at the beginning of a text, and the offset behind its closing line.
 fn front_matter(text: &str) -> Option<(&str, usize)> {
     let mut lines = text.split_inclusive('\n');
     let opening = lines.next().filter(|line| line.trim_end() == "---")?;
@@ -69,7 +69,7 @@ fn read_from<'t>(source: &'t str, start: usize, front_matter: &'t str) -> Docume
     reading.document
 }
 
-/// Returns the number of the line, from 1, that a byte stands on.
+/// Returns the number, from 1, of the line that contains a byte.
 pub(super) fn line_at(line_starts: &[usize], offset: usize) -> u32 {
     let lines = line_starts.partition_point(|start| *start <= offset);
     u32::try_from(lines).unwrap_or(u32::MAX)
@@ -77,17 +77,17 @@ pub(super) fn line_at(line_starts: &[usize], offset: usize) -> u32 {
 
 struct Reading<'t> {
     document: Document<'t>,
-    /// The items and quotes that are open.
+    /// The indices of the open items and quotes, the innermost last.
     around: Vec<usize>,
-    /// The number of items among these.
+    /// The number of items in `around`.
     items: u32,
-    /// The lists that are open, each with the number of its next item.
+    /// The open lists, each with the number of its next item; `None` for an unordered list.
     lists: Vec<Option<u64>>,
-    /// The block that text goes to.
+    /// The index of the block that receives text.
     leaf: Option<usize>,
-    /// The cell that is open in a table.
+    /// The open cell of a table.
     cell: Option<Cell<'t>>,
-    /// All before this byte is in a block.
+    /// The offset before which all text is in a block.
     seen: usize,
 }
 
@@ -115,7 +115,7 @@ impl<'t> Reading<'t> {
         self.see(source.len());
     }
 
-    /// Takes each line as a paragraph.
+    /// Adds each line as a paragraph.
     fn lines(&mut self, start: usize) {
         let source = self.document.source;
         let mut at = start;
@@ -151,7 +151,7 @@ impl<'t> Reading<'t> {
                 self.push(Kind::Rule, range);
                 self.leaf = None;
             }
-            // These are not asked for.
+            // The parser options enable none of these.
             Event::FootnoteReference(_) | Event::InlineMath(_) | Event::DisplayMath(_) => {}
         }
     }
@@ -198,7 +198,7 @@ impl<'t> Reading<'t> {
             Tag::Link { dest_url, .. } => self.open(Span::Link, dest_url.into(), range),
             Tag::Image { dest_url, .. } => self.open(Span::Image, dest_url.into(), range),
             Tag::TableHead => {}
-            // These are not asked for.
+            // The parser options enable none of these.
             Tag::MetadataBlock(_)
             | Tag::FootnoteDefinition(_)
             | Tag::DefinitionList
@@ -241,7 +241,7 @@ impl<'t> Reading<'t> {
             TagEnd::Link => self.inline(InlineKind::Close(Span::Link), range),
             TagEnd::Image => self.inline(InlineKind::Close(Span::Image), range),
             TagEnd::TableHead | TagEnd::TableRow => {}
-            // These are not asked for.
+            // The parser options enable none of these.
             TagEnd::MetadataBlock(_)
             | TagEnd::FootnoteDefinition
             | TagEnd::DefinitionList
@@ -256,7 +256,7 @@ impl<'t> Reading<'t> {
         self.inline(InlineKind::Open { span, target }, range);
     }
 
-    /// Returns the item or quote that is open.
+    /// Returns the kind of the innermost open item or quote.
     fn innermost(&mut self) -> Option<&mut Kind<'t>> {
         let at = *self.around.last()?;
         Some(&mut self.document.blocks.get_mut(at)?.kind)
@@ -266,7 +266,7 @@ impl<'t> Reading<'t> {
         Some(&mut self.document.blocks.get_mut(self.leaf?)?.kind)
     }
 
-    /// Adds an item or a quote.
+    /// Adds an item or a quote, and opens it.
     fn contain(&mut self, kind: Kind<'t>, range: Range<usize>) {
         self.see(range.start);
         self.add(kind, range);
@@ -274,14 +274,14 @@ impl<'t> Reading<'t> {
         self.around.push(self.document.blocks.len() - 1);
     }
 
-    /// Leaves the item or quote that is open and ends here.
+    /// Closes the innermost open item or quote, which ends at `end`.
     fn leave(&mut self, end: usize) {
         self.leaf = None;
         self.see(end);
         self.around.pop();
     }
 
-    /// Adds any other block, which text goes to.
+    /// Adds a block that is no item or quote, and opens it for text.
     fn push(&mut self, kind: Kind<'t>, range: Range<usize>) {
         self.see(range.start);
         self.seen = self.seen.max(range.end);
@@ -295,7 +295,8 @@ impl<'t> Reading<'t> {
         self.document.blocks.push(Block { kind, range, line, parent, inlines: Vec::new() });
     }
 
-    /// Adds a part of a line. The text of an item without blank lines has no paragraph around it.
+    /// Adds a part of a line to the open cell or block. The text of an item without blank lines has
+    /// no paragraph around it in the events, so a paragraph is added.
     fn inline(&mut self, kind: InlineKind<'t>, range: Range<usize>) {
         if let Some(cell) = &mut self.cell {
             cell.push(Inline { kind, range });
@@ -306,7 +307,7 @@ impl<'t> Reading<'t> {
         }
         self.seen = self.seen.max(range.end);
         let Some(block) = self.leaf.and_then(|at| self.document.blocks.get_mut(at)) else { return };
-        // A paragraph is said to begin behind its check box.
+        // The parser reports that a paragraph begins behind its check box.
         block.range = block.range.start.min(range.start)..block.range.end.max(range.end);
         block.inlines.push(Inline { kind, range });
     }
@@ -319,8 +320,8 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// Decides whether the code that is open has a closing fence: a line of marks alone below its
-    /// opening fence that is none of its lines.
+    /// Sets whether the open code block has a closing fence: a line of fence marks alone, below the
+    /// opening fence, that is no line of the code.
     fn close_fence(&mut self) {
         let source = self.document.source;
         let Some(block) = self.leaf.and_then(|at| self.document.blocks.get_mut(at)) else { return };
@@ -333,7 +334,7 @@ impl<'t> Reading<'t> {
         let Some((above, last)) = body.rsplit_once('\n') else { return };
         let last = last.trim_start_matches([' ', '\t', '>']);
         let opening = body.chars().take_while(|c| *c == mark).count();
-        // `str::lines` leaves out an empty last line, with which the code may end.
+        // `str::lines` drops an empty last line, with which the code may end.
         let is_cut = !code.text.is_empty() && !code.text.ends_with('\n');
         let lines = code.text.matches('\n').count() + usize::from(is_cut);
         code.is_closed = last.len() >= opening
@@ -341,7 +342,7 @@ impl<'t> Reading<'t> {
             && above.matches('\n').count() >= lines;
     }
 
-    /// Makes a definition of what stands in no block before a byte.
+    /// Adds a definition for the text before a byte that is in no block.
     fn see(&mut self, to: usize) {
         let from = self.seen;
         if to <= from {
@@ -356,7 +357,7 @@ impl<'t> Reading<'t> {
             let start = at + line.len() - text.len();
             at += line.len();
             let text = text.trim_end();
-            // A check box comes with the paragraph behind it.
+            // A check box belongs to the paragraph behind it.
             if !matches!(text, "" | "[ ]" | "[x]" | "[X]") {
                 let end = start + text.len();
                 found = Some(found.map_or(start, |it| it.start)..end);
@@ -368,7 +369,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// Takes the marks of lists and quotes off the beginning of a line.
+/// Removes the marks of lists and quotes from the beginning of a line.
 fn without_marks(line: &str) -> &str {
     let mut rest = line.trim_start();
     loop {

@@ -272,7 +272,7 @@ fn hostile_texts_are_read_in_time() {
     }
 }
 
-/// The pieces of which hostile texts are made.
+/// The pieces from which hostile texts are built.
 const PIECES: [&str; 44] = [
     "# ", "===\n", "---\n", "- ", "  ", "    ", "\t", "* ", "+ ", "1. ", "7) ", "> ", ">", "\n",
     "\n\n", "\r\n", "\r", "[ ] ", "[x]", "```", "~~~", "````\n", "`", "**", "_", "[", "]", "](",
@@ -288,7 +288,7 @@ fn hostile() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..50).prop_map(|pieces| pieces.concat())
 }
 
-/// Checks what holds of every document.
+/// Checks the invariants of every document.
 fn hold(text: &str, document: &Document<'_>) {
     let (mut before, mut in_leaves) = (0, 0);
     for (at, block) in document.blocks().iter().enumerate() {
