@@ -1,40 +1,44 @@
-//! Whether two titles name one defect: [`alike`], the one measure that merging, memory and
-//! recurring issues share, and [`AlikeIndex`], which finds the candidates without trying all pairs.
+//! The similarity of titles: [`alike`] decides whether two titles name one defect, and
+//! [`AlikeIndex`] finds the candidates without comparing all pairs.
+//!
+//! Recurring issues, findings in the prose of a report and `assay findings same` share this
+//! measure. Merging has a measure of its own, and shares `fold_title` alone.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// Titles are alike from here on.
+/// The score from which two titles count as alike.
 pub const THRESHOLD: f64 = 0.8;
 
-/// So many subjects at one place are looked up by their words, and fewer just compared.
+/// The number of subjects at one place from which candidates are looked up by their words; fewer
+/// subjects are compared directly.
 const FEW: usize = 24;
 
-/// Lines at most this far apart count as one place.
+/// The greatest distance of two lines that count as one place.
 const NEAR_LINES: u32 = 10;
 
-/// What is compared: a title and where it was raised.
+/// A title with its place, to be compared with others.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
     /// The title.
     pub title: &'a str,
-    /// The file, if there is one.
+    /// The file; `None` if the title names none.
     pub file: Option<&'a str>,
-    /// The line, if there is one.
+    /// The line, from 1; `None` if the title names none.
     pub line: Option<u32>,
 }
 
-/// How alike two subjects are, and why.
+/// The similarity of two subjects, with the reason for its score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Likeness {
-    /// From 0 to 1.
+    /// The score, from 0 to 1.
     pub score: f64,
-    /// What decided.
+    /// The rule that decided the score, in a few words.
     pub why: &'static str,
 }
 
 impl Likeness {
-    /// Says whether they are taken for the same.
+    /// Returns true if the subjects count as the same.
     pub fn is_same(&self) -> bool {
         self.score >= THRESHOLD
     }
@@ -99,7 +103,7 @@ fn shared(a: &[String], b: &[String]) -> usize {
     count
 }
 
-/// Folds a title so that case, blanks, end marks and prefixes such as `Bug:` make no difference.
+/// Folds a title: case, whitespace, end marks and prefixes such as `Bug:` make no difference.
 pub fn fold_title(title: &str) -> String {
     let mut folded = with_single_blanks(title);
     match folded.is_ascii() {
@@ -115,14 +119,14 @@ pub fn fold_title(title: &str) -> String {
     folded
 }
 
-/// Returns a text with one blank between its words, and none around them.
+/// Returns a text with one space between its words, and none around them.
 fn with_single_blanks(text: &str) -> String {
     let bytes = text.as_bytes();
-    // Both look at all bytes, so that many are looked at together.
+    // Both folds visit all bytes without branches, so that many bytes are compared at once.
     let is_plain = bytes.iter().fold(true, |all, byte| all & (b' '..0x7f).contains(byte));
     let pairs = bytes.iter().zip(bytes.iter().skip(1));
     let has_two = pairs.fold(false, |any, (a, b)| any | ((*a == b' ') & (*b == b' ')));
-    // Most titles have single blanks as they are.
+    // Most titles have single spaces already.
     if is_plain && !has_two {
         return text.trim_matches(' ').to_owned();
     }
@@ -137,12 +141,12 @@ fn with_single_blanks(text: &str) -> String {
 }
 
 impl Signature {
-    /// Takes a title apart.
+    /// Splits a title into its words, identifiers and numbers.
     pub fn of(title: &str) -> Signature {
         let mut signature = Signature { folded: fold_title(title), ..Signature::default() };
         let mut outside = String::with_capacity(title.len());
         for (at, part) in title.split('`').enumerate() {
-            // Every second part stands between back-ticks.
+            // Every second part is between back-ticks.
             if at % 2 == 1 && !part.trim().is_empty() {
                 let name = part.split_whitespace().collect::<String>();
                 signature.add_identifier(name.trim_end_matches("()"));
@@ -191,7 +195,7 @@ fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '/' | '-' | '\'' | '’')
 }
 
-/// Says whether a word is a name in the code rather than a word of the language.
+/// Returns true if a word is a name in code rather than a word of the language.
 fn is_identifier(word: &str) -> bool {
     let chars: Vec<char> = word.chars().collect();
     let letter_beside_digit = chars.windows(2).any(|pair| {
@@ -208,8 +212,8 @@ fn is_identifier(word: &str) -> bool {
         || all_capitals
 }
 
-/// Words that say nothing about which defect it is, among them those of absence: "missing error
-/// handling" and "no error handling" are one.
+/// Returns true for words that do not tell one defect from another. Words of absence are among
+/// them: "missing error handling" and "no error handling" are one defect.
 fn is_stop_word(word: &str) -> bool {
     matches!(
         word,
@@ -286,7 +290,8 @@ fn is_stop_word(word: &str) -> bool {
     )
 }
 
-/// Takes a word down to a stem that its forms share; light, so that it joins no two words.
+/// Reduces a word to the stem that its forms share. The stemming is light, so that no two different
+/// words have one stem.
 fn stem(word: &str) -> &str {
     if !word.is_ascii() {
         return word;
@@ -304,27 +309,29 @@ fn stem(word: &str) -> &str {
     if short.len() >= 3 { short } else { stem }
 }
 
-/// Finds, among many subjects, those that may be alike, by the rarest words they must share.
+/// An index of many subjects that finds those which may be alike, by the rarest words they must
+/// share.
 ///
-/// Alike subjects share at least four fifths of the smaller one's words, so at least one of its
-/// rarest fifth (and one more) is among the words of the other: only those are looked up.
+/// Alike subjects share at least four fifths of the smaller subject's words. So the other subject
+/// has at least one of the rarest fifth of these words (and one more): only these words are looked
+/// up.
 #[derive(Debug)]
 pub struct AlikeIndex {
     signatures: Vec<Signature>,
-    /// Each signature's words as numbers, the rarest word of all subjects being the lowest.
+    /// The words of each signature as numbers; the rarest word of all subjects is the lowest.
     words: Vec<Vec<u32>>,
-    /// All that were inserted at a place, in order.
+    /// All subjects that were inserted at a place, in order.
     by_place: HashMap<u32, Vec<u32>>,
-    /// (place, word) of all inserted subjects' words, at places with many of them.
+    /// The inserted subjects by (place, word), at places with many subjects.
     by_word: HashMap<(u32, u32), Vec<u32>>,
-    /// The same, for the words of which one must be shared.
+    /// The inserted subjects by (place, word), for only those words of which one must be shared.
     by_rare_word: HashMap<(u32, u32), Vec<u32>>,
-    /// (place, folded title) of those without words.
+    /// The inserted subjects without words, by (place, folded title).
     by_title: HashMap<(u32, String), Vec<u32>>,
 }
 
 impl AlikeIndex {
-    /// Prepares an index over titles; none is inserted yet.
+    /// Creates an index over titles, with none inserted yet.
     pub fn over<'a>(titles: impl IntoIterator<Item = &'a str>) -> AlikeIndex {
         let signatures: Vec<Signature> = titles.into_iter().map(Signature::of).collect();
         let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -354,13 +361,13 @@ impl AlikeIndex {
         }
     }
 
-    /// Inserts the `id`-th title at a place; only subjects at one place are compared.
+    /// Inserts the `id`-th title at a place. Only subjects at one place are compared.
     pub fn insert(&mut self, id: u32, place: u32) {
         let here = self.by_place.entry(place).or_default();
         here.push(id);
         match here.len().cmp(&FEW) {
             Ordering::Less => {}
-            // Now there are enough of them for looking up words to pay.
+            // From this number of subjects on, looking up words is faster than comparing all.
             Ordering::Equal => {
                 for id in here.clone() {
                     self.insert_words(id, place);
@@ -384,7 +391,7 @@ impl AlikeIndex {
         }
     }
 
-    /// Gives those inserted at a place that may be alike to the `id`-th title, in order.
+    /// Returns the subjects inserted at a place that may be alike to the `id`-th title, in order.
     pub fn candidates(&self, id: u32, place: u32) -> Vec<u32> {
         let here = self.by_place.get(&place).map(Vec::as_slice).unwrap_or_default();
         if here.len() < FEW {
@@ -407,14 +414,14 @@ impl AlikeIndex {
         found
     }
 
-    /// Compares two of the titles, taken to be in one file.
+    /// Compares two of the titles, as titles in one file.
     pub fn likeness(&self, a: u32, b: u32, lines: (Option<u32>, Option<u32>)) -> Likeness {
         let near = are_near(lines.0, lines.1);
         likeness(&self.signatures[a as usize], &self.signatures[b as usize], near)
     }
 }
 
-/// Gives the words of which anything alike must hold at least one.
+/// Returns the rarest words, of which any alike subject has at least one.
 fn rarest(words: &[u32]) -> &[u32] {
     let must_share = (words.len() as f64 * THRESHOLD).ceil() as usize;
     &words[..(words.len() - must_share + 1).min(words.len())]

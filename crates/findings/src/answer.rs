@@ -1,4 +1,4 @@
-//! What the plumbing answers, as JSON: one type for each command, and their schemas.
+//! The answers of the low-level commands as JSON: one type for each command, and their schemas.
 
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
@@ -16,101 +16,101 @@ use crate::synthesis::Synthesis;
 use crate::validate::{self, Fault, Tier};
 use crate::vote::{Anchor, AutofixClass, Lines, Owner, Vote};
 
-/// A reviewer's text, read and judged.
+/// The review that a reviewer's text contains, with its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parsed {
-    /// The findings; null where the text is no structured review.
+    /// The findings; null if the text is no structured review.
     pub findings: Option<Vec<ParsedFinding>>,
-    /// What the text comes to.
+    /// The outcome of the review.
     pub outcome: Outcome,
-    /// Its summary.
+    /// The summary of the review.
     pub summary: String,
-    /// What the findings were taken from.
+    /// The source from which the findings were read.
     pub fallback: Fallback,
-    /// What was mended.
+    /// The repairs that were needed to read the text.
     pub repairs: Vec<Repair>,
-    /// What could not be taken.
+    /// The entries that could not be read as findings.
     pub rejected: Vec<Rejected>,
-    /// Why the text may have left out a finding; empty where its list of findings is whole and
-    /// its words agree with the list.
+    /// The reasons why the text may have left out a finding; empty if its list of findings is
+    /// complete and its words agree with the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<IncompleteReason>,
-    /// How the outcome came about.
+    /// The words and the rule that led to the outcome.
     pub audit: Audit,
-    /// Who wrote it, where it says so.
+    /// The name of the reviewer, if the text has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviewer: Option<String>,
-    /// Risks that it could not confirm.
+    /// Risks that the reviewer could not confirm.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub residual_risks: Vec<String>,
-    /// Tests that it found missing.
+    /// Tests that the reviewer found missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub testing_gaps: Vec<String>,
-    /// What is missing in its form.
+    /// Notes on missing members of the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// A finding as it was read.
+/// A finding as the reviewer's text states it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ParsedFinding {
-    /// Where; empty where it does not say.
+    /// The path of the file; empty if the text names none.
     pub file: String,
-    /// On which line.
+    /// The line, from 1; null if the text names none.
     pub line_number: Option<u32>,
-    /// The last such line, where there are several.
+    /// The last line, if the finding is on several lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
-    /// How bad.
+    /// The severity, as a word of the requested format.
     pub severity: String,
-    /// What is wrong.
+    /// The defect and its effect.
     pub description: String,
-    /// How to fix it.
+    /// The fix that the reviewer suggests.
     pub suggested_fix: Option<String>,
-    /// Of which kind.
+    /// The kind of defect.
     pub category: String,
-    /// What it is, in a few words.
+    /// The defect, in a few words.
     pub title: String,
-    /// How bad, in full.
+    /// The severity as impact, obligation and original word.
     pub grade: Grade,
-    /// How sure.
+    /// The confidence that the reviewer states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Anchor>,
-    /// What it is based on.
+    /// The evidence that the reviewer quotes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
-    /// What should happen to it.
+    /// The way in which the finding should be fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autofix_class: Option<AutofixClass>,
-    /// Who acts next.
+    /// The role that acts next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Owner>,
-    /// Whether a fix counts only once it was verified.
+    /// True if a fix counts only after it is verified.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub requires_verification: bool,
-    /// Whether the reviewer says that it was there before.
+    /// True if the reviewer states that the defect is older than the change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pre_existing: bool,
-    /// The rule that found it.
+    /// The rule that found the defect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The word it came in, where the severity is written in another vocabulary.
+    /// The original severity word, if `severity` is in another vocabulary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_severity: Option<Native>,
-    /// What was wrong with its form.
+    /// The faults in the form of the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
 }
 
-/// The vocabulary that a reading is to be shown in.
+/// The vocabulary in which severities are returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// As it came.
+    /// The vocabulary of the text.
     #[default]
     Auto,
-    /// In the seven levels.
+    /// The seven levels, `CRITICAL` to `SUGGESTION`.
     Qa,
-    /// In P0 to P3.
+    /// The levels `P0` to `P3`.
     Persona,
 }
 
@@ -148,7 +148,8 @@ impl ParsedFinding {
     }
 }
 
-/// Reads and judges a reviewer's bytes. The second value is false where there was nothing usable.
+/// Reads and judges the bytes of a reviewer. The second value is false if the text has nothing
+/// usable.
 pub fn parse(bytes: &[u8], format: Format, root: Option<&str>) -> (Parsed, bool) {
     let (text, encoding) = read::decode(bytes);
     let mut reading = read::read(&text, root);
@@ -176,19 +177,19 @@ pub fn parse(bytes: &[u8], format: Format, root: Option<&str>) -> (Parsed, bool)
     (parsed, usable)
 }
 
-/// Whether a document is a valid persona report.
+/// The result of validating a persona report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Validated {
-    /// Whether the schema holds.
+    /// True if the document matches the schema.
     pub valid: bool,
-    /// Where it does not.
+    /// The violations of the schema.
     pub errors: Vec<Fault>,
-    /// What the schema lets through and should be mended all the same.
+    /// The faults that the schema allows and that should be fixed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Fault>,
 }
 
-/// Validates a document given as bytes.
+/// Validates the bytes of a document.
 pub fn validate(bytes: &[u8], tier: Tier) -> Validated {
     let document: Value = match serde_json::from_slice(bytes) {
         Ok(document) => document,
@@ -202,33 +203,33 @@ pub fn validate(bytes: &[u8], tier: Tier) -> Validated {
     Validated { valid: errors.is_empty(), errors, warnings: validate::advise(&document) }
 }
 
-/// Whether two findings are the same.
+/// The similarity of two findings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Same {
-    /// Whether they are taken for one.
+    /// True if the two count as one finding.
     pub same: bool,
-    /// How alike they are, from 0 to 1.
+    /// The similarity, from 0 to 1.
     pub score: f64,
-    /// What decided.
+    /// The rule that decided the score, in a few words.
     pub why: String,
 }
 
-/// How findings are compared.
+/// The measure by which findings are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Measure {
-    /// By the words of their titles.
+    /// The words of their titles.
     #[default]
     Alike,
-    /// By the characters of their keys.
+    /// The characters of their keys.
     Sequence,
 }
 
-/// The question whether two findings are the same.
+/// Two findings to be compared.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct Pair {
-    /// One.
+    /// The first finding.
     pub a: Issue,
-    /// The other.
+    /// The second finding.
     pub b: Issue,
 }
 
@@ -257,15 +258,15 @@ pub fn same(pair: &Pair, measure: Measure) -> Same {
     }
 }
 
-/// The question which issues come back.
+/// The input of the search for recurring issues.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct RecurringQuestion {
     /// The issues of the current round.
     pub current: Vec<Issue>,
-    /// The rounds before it.
+    /// The rounds before the current one.
     #[serde(default)]
     pub history: Vec<Round>,
-    /// In how many rounds an issue has to stand.
+    /// The number of rounds, the current one included, in which a recurring issue occurs.
     #[serde(default = "three")]
     pub threshold: usize,
 }
@@ -274,16 +275,16 @@ fn three() -> usize {
     3
 }
 
-/// Which issues come back.
+/// The recurring issues among the current ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recurring {
-    /// Whether any does.
+    /// True if there is a recurring issue.
     pub recurring: bool,
-    /// Those that do.
+    /// The recurring issues.
     pub issues: Vec<Recurrence>,
 }
 
-/// Finds the issues that come back.
+/// Finds the issues that recur.
 pub fn find_recurring(question: &RecurringQuestion) -> Recurring {
     let issues = recurring(&question.current, &question.history, question.threshold);
     Recurring { recurring: !issues.is_empty(), issues }
@@ -295,7 +296,7 @@ pub const SCHEMAS: [&str; 10] = [
     "persona", "qa", "fix-task",
 ];
 
-/// Gives a schema by its name.
+/// Returns a schema by its name; `None` if there is no such schema.
 pub fn schema(name: &str) -> Option<Value> {
     Some(match name {
         "parse" => schema_for!(Parsed).to_value(),

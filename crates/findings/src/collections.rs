@@ -1,13 +1,14 @@
-//! Tables of many short keys: [`FastMap`], [`FastSet`], and lists without repeats: [`sorted`].
+//! Hash tables for many short keys: [`FastMap`], [`FastSet`]; and lists without repeats:
+//! [`sorted`].
 //!
-//! Nothing may depend on the order of such a table. The seed differs from table to table, so that
-//! no text can be made to fill one place of all tables.
+//! No code may depend on the order of such a table. Each table has a random seed, so that no input
+//! can be made to collide in all tables.
 
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
 
-/// Returns different items, sorted.
+/// Returns the distinct items, sorted.
 pub(crate) fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut all: Vec<T> = items.collect();
     all.sort_unstable();
@@ -41,7 +42,7 @@ impl BuildHasher for FastState {
     }
 }
 
-/// Multiplies eight bytes at a time, and folds the two halves of the product.
+/// A hasher that multiplies eight bytes at a time and folds the two halves of the product.
 #[derive(Debug)]
 pub(crate) struct FastHasher(u64);
 

@@ -1,5 +1,5 @@
-//! How much of a change somebody looked at: a [`Look`] for each hunk and reviewer, and the
-//! [`Coverage`] that they add up to.
+//! The part of a change that reviewers read: a [`Look`] for each hunk and reviewer, and the
+//! [`Coverage`] that results from them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,75 +9,76 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::ReviewerKind;
 
-/// What one reviewer made of one hunk.
+/// The result of one reviewer on one hunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Look {
-    /// It read the hunk for what it means.
+    /// The reviewer read the hunk for its meaning.
     Reviewed,
-    /// It only held patterns against the text.
+    /// The reviewer only matched patterns against the text.
     TextOnly,
-    /// It left the hunk out, by this rule.
+    /// The reviewer left the hunk out, by this rule.
     LeftOut(String),
-    /// It left the hunk out by this rule, though somebody could have read it.
+    /// The reviewer left the hunk out by this rule, though a reviewer could have read it.
     Unread(String),
-    /// It should have looked and could not, for this reason.
+    /// The reviewer should have read the hunk and could not, for this reason.
     Failed(String),
-    /// The hunk is none of its business.
+    /// The hunk does not concern the reviewer.
     NotConcerned,
 }
 
-/// What one reviewer made of every hunk of a change, in the order of the change.
+/// The results of one reviewer on every hunk of a change, in the order of the change.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Looks {
-    /// Who looked.
+    /// The name of the reviewer.
     pub reviewer: String,
-    /// Of which kind it is.
+    /// The kind of reviewer.
     pub kind: ReviewerKind,
-    /// Whether the change cannot be ready where this reviewer failed.
+    /// True if the change cannot be ready when this reviewer fails.
     pub required: bool,
-    /// Its looks, one for each hunk.
+    /// The results, one for each hunk.
     pub hunks: Vec<Look>,
 }
 
-/// What became of each hunk of a change. The parts add up to the change.
+/// The number of hunks of a change by their result. The parts add up to the change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
-    /// Hunks that somebody read, by who it was.
+    /// The hunks that a reviewer read, by the names of the reviewers.
     #[serde(default)]
     pub reviewed: BTreeMap<String, usize>,
-    /// Hunks that only patterns on text were held against.
+    /// The hunks that were only matched against patterns on text.
     pub text_only: usize,
-    /// Hunks that nobody looked at, by the rule that left them out.
+    /// The hunks that no reviewer read, by the rule that left them out.
     pub left_out: BTreeMap<String, usize>,
-    /// Hunks at which somebody had to look and could not, by the reason.
+    /// The hunks that a required reviewer could not read, by the reason.
     #[serde(default)]
     pub failed: BTreeMap<String, usize>,
-    /// How many of the hunks that were left out somebody could have read.
+    /// The number of the hunks in `left_out` that a reviewer could have read.
     #[serde(default)]
     pub unread: usize,
-    /// How many of the hunks that somebody read a model has read.
+    /// The number of the hunks in `reviewed` that a model read.
     #[serde(default)]
     pub by_model: usize,
-    /// How much has to be read for the change to be ready.
+    /// The part of the change that must be read for the change to be ready.
     #[serde(default, skip_serializing_if = "Requirement::is_none")]
     pub require: Requirement,
 }
 
-/// How much of a change has to be read for it to be ready.
+/// The part of a change that must be read for the change to be ready.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Requirement {
-    /// Patterns on text will do.
+    /// Patterns on text are enough.
     #[default]
     None,
-    /// Each hunk that is not left out is read by rules that know its language, or by more.
+    /// Each hunk that is not left out is read by rules that know its language, or by another
+    /// reviewer.
     Structural,
     /// Each hunk that is not left out is read by a model.
     Model,
 }
 
 impl Requirement {
-    /// Gives the requirement its word.
+    /// Returns the requirement as a word.
     pub fn as_str(self) -> &'static str {
         match self {
             Requirement::None => "none",
@@ -91,7 +92,7 @@ impl Requirement {
     }
 }
 
-/// Where a hunk ends up once all reviewers are heard.
+/// The result of all reviewers on one hunk.
 enum Fate {
     Failed(String),
     Reviewed { by: String, model: bool },
@@ -100,7 +101,7 @@ enum Fate {
 }
 
 impl Coverage {
-    /// Adds up what all reviewers made of a change with so many hunks.
+    /// Adds up the results of all reviewers on a change of `hunks` hunks.
     pub fn of(hunks: usize, reviewers: &[Looks], require: Requirement) -> Coverage {
         let mut coverage = Coverage { require, ..Coverage::default() };
         for hunk in 0..hunks {
@@ -120,24 +121,25 @@ impl Coverage {
         coverage
     }
 
-    /// Gives the number of hunks.
+    /// Returns the number of hunks.
     pub fn hunks(&self) -> usize {
         let others = self.left_out.values().chain(self.failed.values());
         self.text_only + others.chain(self.reviewed.values()).sum::<usize>()
     }
 
-    /// Says whether nobody looked at anything.
+    /// Returns true if no reviewer looked at any hunk, not even for patterns on text.
     pub fn is_empty(&self) -> bool {
         self.text_only == 0 && self.reviewed.is_empty()
     }
 
-    /// Returns true if the change has no content that a reviewer could read: all of it was left out
-    /// for what it is, and nothing for its size or for want of a reviewer.
+    /// Returns true if the change has no content that a reviewer could read: all hunks were left
+    /// out for their kind, and none for its size or because a reviewer is missing.
     pub fn is_without_content(&self) -> bool {
         self.is_empty() && self.failed.is_empty() && self.unread == 0
     }
 
-    /// Says how far a verdict on it goes, where no model has read the change, or not all of it.
+    /// Returns the limits of a verdict on this coverage if no model read the change, or not all of
+    /// it.
     pub fn caveat(&self) -> Option<String> {
         if self.by_model > 0 {
             let read = self.text_only + self.reviewed.values().sum::<usize>();
@@ -159,7 +161,7 @@ impl Coverage {
         })
     }
 
-    /// Gives the number of hunks that are read less than is required.
+    /// Returns the number of hunks that were read less than is required.
     pub(crate) fn short_of_requirement(&self) -> usize {
         match self.require {
             Requirement::None => 0,
@@ -168,15 +170,15 @@ impl Coverage {
         }
     }
 
-    /// Returns the number of hunks that a model could have read and did not.
+    /// Returns the number of hunks that a model could have read and did not read.
     pub(crate) fn unread_by_models(&self) -> usize {
         let read = self.reviewed.values().sum::<usize>();
         (self.text_only + self.unread + read).saturating_sub(self.by_model)
     }
 }
 
-/// A hunk is failed if a required reviewer failed on it, else reviewed if anybody read it, else
-/// text only if patterns were held against it, else left out.
+/// Returns the result of a hunk: failed if a required reviewer failed on it, else reviewed if any
+/// reviewer read it, else text only if patterns were matched against it, else left out.
 fn fate(hunk: usize, reviewers: &[Looks]) -> Fate {
     let looks = || reviewers.iter().filter_map(|by| Some((by, by.hunks.get(hunk)?)));
     let failed = looks().find_map(|(by, look)| match look {
@@ -204,7 +206,7 @@ fn fate(hunk: usize, reviewers: &[Looks]) -> Fate {
     Fate::LeftOut { rule, unread }
 }
 
-/// Names readers; personas are counted where there are several.
+/// Returns the names of readers; several personas are counted instead of named.
 fn in_short(readers: &[&Looks]) -> String {
     let (personas, others): (Vec<&Looks>, Vec<&Looks>) =
         readers.iter().partition(|by| by.kind == ReviewerKind::Persona);
@@ -235,7 +237,8 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Each line is a reviewer: its name, `!` if it is required, and a letter for each hunk.
+    /// Checks the coverage of a table. Each line is a reviewer: its name, `!` if it is required,
+    /// and a letter for each hunk.
     fn check(reviewers: &str, expected: Expect) {
         let looks: Vec<Looks> = reviewers
             .lines()

@@ -1,4 +1,4 @@
-//! What the votes on one defect add up to: [`Finding`], with the results that later stages enter.
+//! A defect, derived from the votes on it: [`Finding`], with the results that later stages add.
 
 mod second_look;
 
@@ -13,91 +13,91 @@ use crate::vote::{Anchor, AutofixClass, Owner, Replacement};
 
 pub use self::second_look::{Consequence, Validated, Validation};
 
-/// One defect, derived from the votes on it.
+/// A defect, derived from the votes on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// What it is called in this synthesis.
+    /// The id of the finding, unique within its synthesis.
     pub id: String,
-    /// What it is told again by.
+    /// The fingerprint by which the finding is recognised in later rounds.
     pub fingerprint: String,
-    /// What it is, in a few words.
+    /// The defect, in a few words.
     pub title: String,
-    /// How bad, in the word it came in.
+    /// The severity, in the reviewer's word.
     pub severity: String,
-    /// How bad, in full.
+    /// The severity as impact, obligation and original word.
     pub grade: Grade,
-    /// Where.
+    /// The file of the defect; null if it is not known.
     pub file: Option<RepoPath>,
-    /// On which line of it.
+    /// The first line of the defect, from 1; null if no line is known.
     pub line: Option<u32>,
-    /// The last such line, where there are several.
+    /// The last line, from 1; null if the defect is on one line.
     pub end_line: Option<u32>,
-    /// Where on its first line it starts, in bytes from 1, where somebody knows.
+    /// The column on the first line where the defect starts, in bytes from 1, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-    /// Of which kind.
+    /// The kind of defect.
     pub category: String,
-    /// What is wrong and what breaks.
+    /// The defect and its effect.
     pub description: String,
-    /// How to fix it.
+    /// The suggested fix, in words.
     pub suggested_fix: Option<String>,
-    /// The fix itself, where it is exact.
+    /// The text that fixes the defect, if the fix is exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replacement: Option<Replacement>,
-    /// How sure.
+    /// The confidence that the finding is right.
     pub confidence: Anchor,
-    /// The probability that the finding is right, by how many readers agree; 1 for what a rule or
-    /// an analyser found. `None` outside of a synthesis.
+    /// The probability that the finding is right, by the number of readers that agree; 1 for a
+    /// finding of a rule or an analyser. Absent outside of a synthesis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worth: Option<f64>,
-    /// Whether a review shows the finding; else the finding is folded.
+    /// True if a review shows the finding; otherwise the finding is folded.
     #[serde(default = "is_shown")]
     pub shown: bool,
-    /// A worse grade that votes on the finding gave without being sure enough of it.
+    /// A worse grade, given by votes that are not sure enough of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted_grade: Option<Grade>,
-    /// What it is based on.
+    /// The evidence of the votes.
     pub evidence: Vec<String>,
-    /// What should happen to it.
+    /// The way in which the finding should be fixed.
     pub autofix_class: AutofixClass,
-    /// Who acts next.
+    /// The role that acts next.
     pub owner: Owner,
-    /// Whether a fix counts only once it was verified.
+    /// True if a fix counts only after it is verified.
     pub requires_verification: bool,
-    /// Whether it was there before the change.
+    /// True if the defect is older than the change.
     pub pre_existing: bool,
-    /// The rule that found it.
+    /// The rule that found the defect; absent if no rule did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The thing it is in.
+    /// The symbol that contains the defect, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
-    /// Who found it.
+    /// The names of the reviewers that found the defect.
     pub reviewers: Vec<String>,
-    /// The votes it stands on.
+    /// The votes that the finding is derived from.
     pub votes: Vec<VoteRef>,
-    /// What grounding found out about them.
+    /// The results of grounding: the marks of the vote that grades the finding, and of its place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
-    /// The hash by which GitHub tells its line again.
+    /// The hash by which GitHub recognises the line after lines have moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_hash: Option<String>,
-    /// The recorded decision that it runs against; such a conflict is always shown.
+    /// The recorded decision that the finding contradicts; such a conflict is always shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_conflict: Option<String>,
-    /// Whether a rule or an analyser alone is sure of it, so that nothing a model says hides it.
+    /// True if a rule or an analyser alone is sure of the finding, so that no model can hide it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub vouched_for: bool,
-    /// What became of it at its second look.
+    /// The result of the second look; absent without a second look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<Validation>,
-    /// Why somebody decided to leave it.
+    /// The reason of the decision to dismiss the finding; absent unless the finding is dismissed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dismissal: Option<String>,
-    /// Where it goes.
+    /// The destination of the finding; absent unless the finding is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
-    /// What became of it since the last round.
+    /// The status since the last round; absent without an earlier round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
 }
@@ -106,13 +106,13 @@ fn is_shown() -> bool {
     true
 }
 
-/// Returns a title and a description as one text; the title is left out where the description
-/// begins with it.
+/// Returns a title and a description as one text; the title is left out if the description begins
+/// with it.
 pub(crate) fn issue(title: &str, description: &str) -> String {
     issue_text(title, description).into_owned()
 }
 
-/// Returns the text of [`issue`], which is mostly one of the two.
+/// Returns the text of [`issue`], borrowed where the text is the title or the description alone.
 pub(crate) fn issue_text<'t>(title: &'t str, description: &'t str) -> Cow<'t, str> {
     let begin = title.trim_end_matches(['…', '.']);
     match description {
@@ -132,75 +132,76 @@ pub(crate) fn issue_len(title: &str, description: &str) -> usize {
     }
 }
 
-/// Names one vote.
+/// A reference to one vote.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub struct VoteRef {
-    /// Whose vote.
+    /// The name of the reviewer that cast the vote.
     pub reviewer: String,
-    /// Which vote of that reviewer's report, counted from 0.
+    /// The index of the vote in that reviewer's report, from 0.
     pub vote: usize,
 }
 
-/// What grounding found out about a vote.
+/// A result of grounding a vote.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// No such file.
+    /// The tree has no such file.
     FileNotFound,
-    /// The file could not be read, so nothing was checked.
+    /// The file could not be read, so the vote was not checked.
     FileUnreadable,
-    /// The file was found elsewhere.
+    /// The file has another path than the vote states.
     FileMoved,
-    /// The quote stands on another line.
+    /// The quote is on another line than the vote states.
     LineMoved,
-    /// The line is beyond the file's end.
+    /// The line is beyond the end of the file.
     LineBeyondEnd,
-    /// None of the evidence stands in the file.
+    /// No quote of the evidence is in the file.
     QuoteNotFound,
-    /// Nothing was quoted.
+    /// The vote has no quote.
     NoQuote,
-    /// It is not on a changed line.
+    /// The vote is not on a changed line.
     OutsideTheHunks,
-    /// Its reviewer may not give so bad a grade.
+    /// The grade was lowered, since the reviewer may not give so bad a grade.
     GradeCapped,
-    /// No file and line are named, so that nothing could be checked.
+    /// The vote names no file and line, so the vote could not be checked.
     NoPlace,
-    /// The JSON of its report was repaired, so that place and quote may not be the reviewer's.
+    /// The JSON of the report was repaired, so place and quote may not be the reviewer's.
     Repaired,
-    /// The reviewer named no place; assay found one by the names and quotes of the claim.
+    /// The vote names no place; assay found one by the names and quotes of the claim.
     PlacedByAssay,
 }
 
-/// Where a finding goes.
+/// The destination of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Route {
-    /// To the fixer, now.
+    /// The fixer, at once.
     Fixer,
-    /// Into a fix task.
+    /// A fix task.
     Tasks,
-    /// Into the report only.
+    /// The report only.
     Report,
 }
 
-/// What became of a finding since the last time.
+/// The status of a finding since the last round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It was not there.
+    /// The last round did not have the finding.
     New,
-    /// It is still there.
+    /// The last round had the finding, too.
     StillOpen,
-    /// It was resolved once and is back.
+    /// The finding was resolved once and is back.
     Regressed,
 }
 
 impl Finding {
-    /// Gives the place as `src/a.rs:42`; with no line the file, with no file nothing.
+    /// Returns the place as `src/a.rs:42`; the file if there is no line, and `None` if there is no
+    /// file.
     pub fn place(&self) -> Option<String> {
         let file = self.file.as_ref()?;
         Some(match self.line {
@@ -209,30 +210,31 @@ impl Finding {
         })
     }
 
-    /// Returns the file that a reviewer named; `None` where assay found the place, which may be
-    /// another the next time.
+    /// Returns the file that a reviewer named; `None` if assay found the place, which may differ
+    /// the next time.
     pub(crate) fn named_file(&self) -> Option<&RepoPath> {
         self.file.as_ref().filter(|_| !self.marks.contains(&Mark::PlacedByAssay))
     }
 
-    /// Says in one text what is wrong, for forms that have no place for a title.
+    /// Returns title and description as one text, for formats that have no field for a title.
     pub fn issue(&self) -> String {
         issue(&self.title, &self.description)
     }
 
-    /// Says whether something is to be done about it.
+    /// Returns true if the finding asks for an action: it is not advisory and does not belong to
+    /// the release.
     pub fn is_actionable(&self) -> bool {
         self.autofix_class != AutofixClass::Advisory && self.owner != Owner::Release
     }
 
-    /// Returns what a second look answered, and what a maintainer would do by it.
+    /// Returns the state after the second look, and the action that a maintainer would take.
     pub(crate) fn second_look(&self) -> (Option<Validated>, Option<Consequence>) {
         let look = self.validation.as_ref();
         (look.map(|look| look.state), look.and_then(|look| look.consequence))
     }
 
-    /// Returns true if a second look at what models alone found says that a maintainer would not stop the
-    /// change for it. What may be critical is not put off.
+    /// Returns true if models alone found the defect and the second look states that a maintainer
+    /// would not stop the change for it. A finding that may be critical is not put off.
     pub fn is_put_off(&self) -> bool {
         let (_, consequence) = self.second_look();
         !self.vouched_for
@@ -241,8 +243,8 @@ impl Finding {
             && matches!(consequence, Some(Consequence::Later | Consequence::Ignore))
     }
 
-    /// Returns true if a person has to check the finding: it may be critical, models alone found it, they
-    /// are not sure, and a second look did not confirm it.
+    /// Returns true if a person must check the finding: it may be critical, models alone found it,
+    /// they are not sure, and a second look did not confirm it.
     pub fn is_to_be_checked(&self) -> bool {
         let is_open = |look: &Validation| {
             matches!(look.state, Validated::Unsure | Validated::Disputed | Validated::Refuted)
@@ -253,7 +255,8 @@ impl Finding {
             && self.validation.as_ref().is_some_and(is_open)
     }
 
-    /// Returns the sentence about a second look that did not simply confirm the finding.
+    /// Returns the sentence about a second look that did not simply confirm the finding; `None` if
+    /// it did, or without a second look.
     pub fn doubt(&self) -> Option<String> {
         let look = self.validation.as_ref()?;
         let answer = match look.state {

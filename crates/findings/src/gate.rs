@@ -1,4 +1,4 @@
-//! What is reported, what is held back, and where each finding goes: [`gate`].
+//! The gate: [`gate`] decides which findings are reported or held back, and the route of each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::finding::{Finding, Route, Validated};
 use crate::vote::{AutofixClass, Owner};
 
-/// How a review is run; it decides what may be done with what was found.
+/// The mode of a review, which decides how findings may be handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// A person is asked about each finding.
+    /// A person decides on each finding.
     #[default]
     Interactive,
-    /// Nothing is written.
+    /// No file is written.
     ReportOnly,
     /// Safe fixes are applied.
     Autofix,
@@ -21,7 +21,7 @@ pub enum Mode {
     Headless,
 }
 
-/// Findings, sorted into what becomes of them.
+/// The findings, sorted by how they are handled.
 #[derive(Debug, Default)]
 pub(crate) struct Gated {
     pub(crate) open: Vec<Finding>,
@@ -30,12 +30,12 @@ pub(crate) struct Gated {
     pub(crate) held_back: Vec<Finding>,
     pub(crate) testing_gaps: Vec<String>,
     pub(crate) residual_risks: Vec<String>,
-    /// How many advisory findings became gaps and risks.
+    /// The number of advisory findings that became testing gaps and residual risks.
     pub(crate) demoted: usize,
 }
 
-/// Sorts findings into what becomes of them. The order matters: an old finding is not also held
-/// back, and an advisory one is moved, not dropped for its confidence.
+/// Sorts findings by how they are handled. The order of the checks matters: an old finding is not
+/// also held back, and an advisory finding is moved, not dropped for its confidence.
 pub(crate) fn gate(
     findings: Vec<Finding>,
     mode: Mode,
@@ -65,7 +65,7 @@ pub(crate) fn gate(
     gated
 }
 
-/// Sorts findings by their numbers first: a finding takes much memory, and is moved at most twice.
+/// Sorts findings by way of their indices: a finding takes much memory, and is moved at most twice.
 fn sort_by_weight(findings: &mut [Finding]) {
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by(|a, b| findings[*a].by_weight(&findings[*b]));
@@ -97,7 +97,7 @@ impl Gated {
     }
 }
 
-/// Says whether a finding is advice of the testing and maintainability personas alone.
+/// Returns true if a finding is advice of the testing and maintainability personas alone.
 fn is_soft(finding: &Finding) -> bool {
     let personas = ["testing", "maintainability"];
     finding.autofix_class == AutofixClass::Advisory
@@ -105,8 +105,8 @@ fn is_soft(finding: &Finding) -> bool {
         && finding.reviewers.iter().all(|name| personas.contains(&name.as_str()))
 }
 
-/// Says whether a finding is sure enough to be reported. A conflict with a recorded decision is
-/// reported however sure, and so is what a rule is sure of, whatever else was said beside it.
+/// Returns true if a finding is sure enough to be reported. A conflict with a recorded decision is
+/// reported at any confidence, and so is a finding that a rule is sure of, whatever models state.
 fn passes(finding: &Finding) -> bool {
     let refuted = finding.validation.as_ref().is_some_and(|v| v.state == Validated::Refuted);
     let is_sure = finding.confidence.is_enough_for(&finding.grade) && !refuted;
@@ -116,7 +116,7 @@ fn passes(finding: &Finding) -> bool {
 
 fn route(finding: &Finding, mode: Mode) -> Route {
     use AutofixClass::{Advisory, GatedAuto, Manual, SafeAuto};
-    // Nothing here can verify a fix, so one that has to be verified is not applied unseen.
+    // This crate cannot verify a fix, so a fix that must be verified is not applied unseen.
     let unverified = mode == Mode::Autofix && finding.requires_verification;
     match (finding.autofix_class, finding.owner) {
         (Advisory, _) | (_, Owner::Release | Owner::Human) => Route::Report,

@@ -1,8 +1,8 @@
-//! How bad a finding is: [`Grade`], and the words of each vocabulary for it.
+//! The severity of a finding: [`Grade`], and the words of each vocabulary for it.
 //!
-//! Reviewers speak four vocabularies ([`Scheme`]), which answer two different questions: how much
-//! breaks ([`Impact`]) and whether it has to be fixed ([`Obligation`]). A grade keeps what was
-//! said, and derives the other half only when somebody asks for it.
+//! Reviewers use four vocabularies ([`Scheme`]), which answer two different questions: how much
+//! breaks ([`Impact`]) and whether the defect must be fixed ([`Obligation`]). A grade stores the
+//! stated answer, and derives the other one only when a caller asks for it.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much breaks, from `0` (data loss, an open door) to `6` (a suggestion).
+/// The extent of the damage, from `0` (data loss, a security hole) to `6` (a suggestion).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -22,7 +22,7 @@ impl Impact {
     /// The least impact that still counts as a major defect (MAJOR, and P1 above it).
     pub const MAJOR: Impact = Impact(2);
 
-    /// Gives the impact its level, `0` being the worst.
+    /// Returns the level of the impact; `0` is the worst.
     pub fn level(self) -> u8 {
         self.0
     }
@@ -50,17 +50,17 @@ impl From<Impact> for u8 {
     }
 }
 
-/// Whether it has to be fixed.
+/// The obligation to fix a defect.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Obligation {
-    /// It blocks.
+    /// The defect blocks the change.
     Must,
-    /// It is to be fixed, now or soon.
+    /// The defect should be fixed, now or soon.
     Should,
-    /// It is up to the author.
+    /// The author decides.
     May,
 }
 
@@ -92,19 +92,19 @@ pub enum Scheme {
     Unknown,
 }
 
-/// The word a grade came in.
+/// The original severity word of a grade.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Native {
-    /// The vocabulary it belongs to.
+    /// The vocabulary of the word.
     pub scheme: Scheme,
-    /// The word, in that vocabulary's spelling; an unknown one as it was written.
+    /// The word, in that vocabulary's spelling; an unknown word as it was written.
     pub word: Cow<'static, str>,
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 ///
-/// At least one of impact and obligation is known. The native word, where there is one, agrees
-/// with both: a grade that is read with other numbers than its word stands for loses the word.
+/// At least one of impact and obligation is known. The native word, if there is one, agrees with
+/// both: a stored grade whose numbers differ from those of its word loses the word.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Stored")]
 pub struct Grade {
@@ -113,20 +113,20 @@ pub struct Grade {
     native: Option<Native>,
 }
 
-/// A level for SARIF.
+/// A level of SARIF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SarifLevel {
-    /// It breaks something.
+    /// The defect breaks something.
     Error,
-    /// It may break something.
+    /// The defect may break something.
     Warning,
-    /// It is worth knowing.
+    /// The finding is worth knowing.
     Note,
 }
 
 impl SarifLevel {
-    /// Gives the level's word.
+    /// Returns the level as SARIF spells it.
     pub fn as_str(self) -> &'static str {
         match self {
             SarifLevel::Error => "error",
@@ -156,8 +156,8 @@ const fn word(
     Word { scheme, word, impact, obligation }
 }
 
-/// Every word with what it says. Where a word stands in two vocabularies, the first one listed is
-/// meant unless the vocabulary is named.
+/// Every severity word with its impact and obligation. A word of two vocabularies belongs to the
+/// first one listed, unless the vocabulary is named.
 const WORDS: &[Word] = {
     use Obligation::{May, Must, Should};
     use Scheme::{Hml, P, Qa7, Qr};
@@ -185,7 +185,7 @@ const WORDS: &[Word] = {
     ]
 };
 
-/// Words for the P levels that reviewers write where they were told the levels in prose.
+/// Words for the P levels that reviewers write if their instructions describe the levels in prose.
 const PROSE: &[(&str, &str)] = &[
     ("must-fix", "P0"),
     ("should-fix", "P1"),
@@ -194,7 +194,7 @@ const PROSE: &[(&str, &str)] = &[
     ("low-signal", "P3"),
 ];
 
-/// Words of no vocabulary whose level is clear, with the nearest of the seven levels.
+/// Words of no vocabulary whose level is clear, each with the nearest of the seven levels.
 const SYNONYMS: &[(&str, &str)] = &[
     ("blocker", "CRITICAL"),
     ("blocking", "CRITICAL"),
@@ -218,13 +218,13 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("cosmetic", "MINOR"),
 ];
 
-/// The seven levels, worst first; the index is the impact.
+/// The seven levels, the worst first; the index is the impact.
 pub const SEVEN_LEVELS: [&str; 7] =
     ["CRITICAL", "HIGH", "MAJOR", "MEDIUM", "LOW", "MINOR", "SUGGESTION"];
 
 impl Grade {
-    /// Reads a severity word of any vocabulary, in any case. A synonym becomes the word of the
-    /// nearest of the seven levels; an unknown word is kept as written, and blocks.
+    /// Parses a severity word of any vocabulary, in any case. A synonym becomes the word of the
+    /// nearest of the seven levels; an unknown word is stored as written, and blocks.
     pub fn from_word(text: &str) -> Grade {
         let text = text.trim();
         let listed = |list: &[(&'static str, &'static str)], part: &str| {
@@ -244,13 +244,14 @@ impl Grade {
             .unwrap_or_else(|| Grade::unknown(text))
     }
 
-    /// Returns true if a text is a synonym, which is read as one of the seven levels.
+    /// Returns true if a text is a synonym, which is parsed as one of the seven levels.
     pub fn is_synonym(text: &str) -> bool {
         SYNONYMS.iter().any(|(word, _)| word.eq_ignore_ascii_case(text.trim()))
     }
 
-    /// Reads a known word that stands between others or marks, as in `**HIGH**` or `P1 - High`.
-    /// Of several known words, the worst counts.
+    /// Parses a known word among other words or marks, as in `**HIGH**` or `P1 - High`. Of several
+    /// known words, the worst counts. Returns `None` for a text with a negation or with more than
+    /// four words.
     fn dressed_up(text: &str) -> Option<Grade> {
         let words = || text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let is_denied =
@@ -266,12 +267,12 @@ impl Grade {
         words().filter_map(known).min_by_key(Grade::impact)
     }
 
-    /// Says whether a text is a severity word and nothing else.
+    /// Returns true if a text is a severity word and has no other word.
     pub fn is_word(text: &str) -> bool {
         WORDS.iter().any(|known| known.word.eq_ignore_ascii_case(text.trim()))
     }
 
-    /// Reads a word of one vocabulary, in any case.
+    /// Parses a word of one vocabulary, in any case.
     pub fn in_scheme(scheme: Scheme, text: &str) -> Option<Grade> {
         let text = text.trim();
         WORDS
@@ -288,36 +289,38 @@ impl Grade {
         }
     }
 
-    /// Gives the impact, derived from the obligation where none was stated.
+    /// Returns the impact, derived from the obligation if no impact was stated.
     pub fn impact(&self) -> Impact {
         self.impact
             .or(self.obligation.map(Obligation::impact))
             .expect("a grade has an impact or an obligation")
     }
 
-    /// Gives the obligation, derived from the impact where none was stated.
+    /// Returns the obligation, derived from the impact if no obligation was stated.
     pub fn obligation(&self) -> Obligation {
         self.obligation
             .or(self.impact.map(Impact::obligation))
             .expect("a grade has an impact or an obligation")
     }
 
-    /// Gives the word it came in.
+    /// Returns the original severity word; `None` if the grade has none.
     pub fn native(&self) -> Option<&Native> {
         self.native.as_ref()
     }
 
-    /// Says whether the word it came in belongs to no vocabulary.
+    /// Returns true if the original severity word belongs to no vocabulary.
     pub fn is_unmapped(&self) -> bool {
         self.native.as_ref().is_some_and(|native| native.scheme == Scheme::Unknown)
     }
 
-    /// Gives the word to show: its own where it has one, else that of the seven levels.
+    /// Returns the word to show: the original word if the grade has one, else that of the seven
+    /// levels.
     pub fn word(&self) -> &str {
         self.native.as_ref().map_or_else(|| self.as_seven_level(), |native| &native.word)
     }
 
-    /// Writes the grade in a vocabulary. In the one it came in, this is its own word.
+    /// Returns the grade as a word of a vocabulary: the original word, if it belongs to that
+    /// vocabulary.
     pub fn in_words_of(&self, scheme: Scheme) -> &str {
         match &self.native {
             Some(native) if native.scheme == scheme => &native.word,
@@ -360,7 +363,7 @@ impl Grade {
         }
     }
 
-    /// Gives the level for SARIF.
+    /// Returns the level for SARIF.
     pub fn sarif_level(&self) -> SarifLevel {
         match self.impact().level() {
             0 | 1 => SarifLevel::Error,
@@ -369,8 +372,8 @@ impl Grade {
         }
     }
 
-    /// Returns true if an open finding of this grade keeps a change from being ready: the finding
-    /// obliges *must*, is MAJOR or P1 or worse, or has a severity that no vocabulary knows, which
+    /// Returns true if an open finding of this grade keeps a change from being ready: its
+    /// obligation is *must*, it is MAJOR or P1 or worse, or its severity is in no vocabulary and so
     /// may be any of these.
     pub fn blocks(&self) -> bool {
         self.is_unmapped()
@@ -383,8 +386,8 @@ impl Grade {
         self.impact().cmp(&other.impact()).then(self.obligation().cmp(&other.obligation()))
     }
 
-    /// Returns true if this grade is at least as bad as the other one. A severity that no
-    /// vocabulary knows may be as bad as any.
+    /// Returns true if this grade is at least as bad as the other one. A severity that is in no
+    /// vocabulary may be as bad as any.
     pub fn at_least(&self, other: &Grade) -> bool {
         self.is_unmapped() || self.worst_first(other) != Ordering::Greater
     }
@@ -400,7 +403,7 @@ impl Word {
     }
 }
 
-/// A grade as it lies in a file, where somebody may have edited it.
+/// A grade as stored in a file, which a user may have edited.
 #[derive(Deserialize, JsonSchema)]
 struct Stored {
     #[serde(default)]

@@ -1,8 +1,8 @@
-//! Whether a vote is true of the tree: [`Ground`] checks each against files and diff.
+//! Grounding: [`Ground`] checks each vote against the files of the tree and the diff.
 //!
-//! The vote itself stays as it was read; the results of the checks stand beside it in [`Grounded`].
-//! A vote loses confidence for a missing quote only if there is a tree in which the quote could
-//! have been found: without a tree, no confidence is capped.
+//! The vote itself is never changed; [`Grounded`] holds the vote and the results of the checks. A
+//! vote loses confidence for a missing quote only if there is a tree in which the quote could have
+//! been found: without a tree, no confidence is capped.
 
 mod file_view;
 mod quotes;
@@ -26,7 +26,7 @@ use crate::vote::{Anchor, Lines, Vote};
 
 pub use crate::likeness::squeeze;
 
-/// Lines so near to a change help to find the place of a vote.
+/// The number of lines around a change that help to find the place of a vote.
 const CONTEXT_LINES: u32 = 3;
 
 /// The prefixes that git writes before the paths of a diff.
@@ -34,23 +34,24 @@ const DIFF_PREFIXES: [&str; 6] = ["a/", "b/", "i/", "w/", "c/", "o/"];
 
 /// The tree after the change.
 ///
-/// An implementation answers for files inside the tree only: it never follows a link out of it. An
+/// An implementation reads files inside the tree only: it never follows a link out of the tree. An
 /// absent file is an answer; a file that could not be read is a [`TreeError`], never `None`.
 pub trait Tree {
     /// Returns a file's text, or `None` if there is no such file or the file is no text.
     fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError>;
 
-    /// Returns true if there is such a file.
+    /// Returns true if the tree has the file.
     fn exists(&self, path: &RepoPath) -> Result<bool, TreeError>;
 
-    /// Returns the innermost named thing around a line, where the tree knows the language.
+    /// Returns the innermost symbol around a line, or `None` if there is none or the language is
+    /// not known.
     fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError>;
 
     /// Returns the paths of all files, for finding a file by the end of its path.
     fn paths(&self) -> Result<Vec<RepoPath>, TreeError>;
 }
 
-/// A tree gave no answer, so nothing is known of a file or of the list of files.
+/// An error of the tree: a file or the list of files could not be read, so nothing is known of it.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, thiserror::Error,
 )]
@@ -83,12 +84,12 @@ impl TreeError {
     }
 }
 
-/// A named thing in a file: a function, a type, a section.
+/// A symbol of a file: a function, a type or a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name, qualified as far as is known.
+    /// The name, qualified as far as it is known.
     pub name: String,
-    /// Where it stands.
+    /// The lines of the symbol.
     pub lines: Lines,
 }
 
@@ -105,7 +106,7 @@ impl ChangedLines {
         self.files.insert(path, lines);
     }
 
-    /// Says whether the change touched any of some lines.
+    /// Returns true if the change touched any of the lines.
     pub fn touches(&self, path: &RepoPath, lines: Lines) -> bool {
         self.files.get(path).is_some_and(|changed| {
             changed.iter().any(|c| c.start() <= lines.end() && lines.start() <= c.end())
@@ -124,45 +125,46 @@ impl ChangedLines {
     }
 }
 
-/// A vote and what the tree says of it.
+/// A vote with the results of checking it against the tree.
 #[derive(Debug, Clone)]
 pub struct Grounded<'a> {
     /// The vote, as it was cast.
     pub vote: &'a Vote,
-    /// Who cast it.
+    /// The reviewer that cast the vote.
     pub reviewer: &'a Reviewer,
-    /// Which report, and which vote of it.
+    /// The index of the report, and of the vote in it.
     pub source: (usize, usize),
-    /// The file it is about.
+    /// The file of the vote, as it was found in the tree; without a tree, as the vote names it.
     pub file: Option<RepoPath>,
-    /// The lines it is about.
+    /// The lines of the vote, corrected by its quotes.
     pub lines: Option<Lines>,
-    /// How bad it may be.
+    /// The grade, capped at the worst one that the reviewer may give.
     pub grade: Grade,
-    /// How sure it may be.
+    /// The confidence, capped by the checks.
     pub confidence: Anchor,
-    /// Whether it was there before the change.
+    /// True if the defect is older than the change.
     pub pre_existing: bool,
-    /// What was found out.
+    /// The results of the checks.
     pub marks: Vec<Mark>,
-    /// The quoted line without its blanks; where the evidence holds, as it stands in the file.
+    /// The quoted line without its whitespace; if the file contains the quote, as it is in the
+    /// file.
     pub quote: Option<String>,
-    /// All lines of that quote.
+    /// All lines of the quote that begins with `quote`, without their whitespace.
     pub quoted: Option<String>,
-    /// Whether the vote quotes code, which stands in the tree where there is one, or comes from a
-    /// compact report.
+    /// True if the vote quotes code, which is in the tree if there is a tree, or if the vote is
+    /// from a compact report.
     pub is_backed: bool,
-    /// Where the quotes stand; `None` where one of them was not found, or there is none.
+    /// The lines of the quotes; `None` if a quote was not found, or the vote has none.
     pub(crate) quoted_lines: Option<Vec<Lines>>,
-    /// The lines around it without their blanks.
+    /// The lines around the vote's first line, without their whitespace.
     pub surroundings: Option<String>,
-    /// The thing it is in.
+    /// The name of the symbol that contains the vote's first line.
     pub symbol: Option<String>,
-    /// The hash by which GitHub tells the line again.
+    /// The hash by which GitHub recognises the line.
     pub line_hash: Option<String>,
 }
 
-/// What votes are checked against.
+/// The tree and the diff that votes are checked against.
 pub struct Ground<'t> {
     tree: Option<&'t dyn Tree>,
     changed: Option<&'t ChangedLines>,
@@ -173,24 +175,24 @@ pub struct Ground<'t> {
 }
 
 impl<'t> Ground<'t> {
-    /// Prepares checking against a tree and a diff, either of which may not be at hand.
+    /// Creates the checks against a tree and a diff, either of which may be missing.
     pub fn new(tree: Option<&'t dyn Tree>, changed: Option<&'t ChangedLines>) -> Ground<'t> {
         let (files, errors) = (RefCell::default(), RefCell::default());
         let (paths, places) = (OnceCell::new(), RefCell::default());
         Ground { tree, changed, files, paths, places, errors }
     }
 
-    /// Returns what of the tree could not be read so far.
+    /// Returns the errors of the tree so far.
     pub fn errors(&self) -> Vec<TreeError> {
         self.errors.borrow().iter().cloned().collect()
     }
 
-    /// Returns an answer of the tree, or `None` and keeps the error.
+    /// Returns an answer of the tree; stores an error and returns `None`.
     fn noted<T>(&self, answer: Result<T, TreeError>) -> Option<T> {
         answer.map_err(|error| self.errors.borrow_mut().insert(error)).ok()
     }
 
-    /// Checks one vote.
+    /// Checks a vote against the tree and the diff.
     pub fn check<'a>(
         &self,
         vote: &'a Vote,
@@ -207,7 +209,8 @@ impl<'t> Ground<'t> {
             lines: vote.lines,
             grade: vote.grade.clone(),
             confidence: stated_confidence(vote, reviewer),
-            // A vote without a place may join votes anywhere, so it cannot tell that their defect is old.
+            // A vote without a place may join votes anywhere, so it is no evidence that their
+            // defect is old.
             pre_existing: vote.pre_existing && vote.file.is_some(),
             marks: Vec::new(),
             quote: quoted.map(|quote| quote.first_line().to_owned()),
@@ -241,8 +244,8 @@ impl<'t> Ground<'t> {
         grounded
     }
 
-    /// Finds a place in the change for a vote that names none, to show the vote there. Nothing of
-    /// the vote is checked against that place.
+    /// Finds a place in the change for a vote that names none, to show the vote there. The vote is
+    /// not checked against that place.
     fn find_place(&self, grounded: &mut Grounded<'_>) {
         let Some((tree, changed)) = self.tree.zip(self.changed) else { return };
         let mut places = self.places.borrow_mut();
@@ -256,7 +259,7 @@ impl<'t> Ground<'t> {
         grounded.marks.push(Mark::PlacedByAssay);
     }
 
-    /// Reads the changed lines, and a few around them.
+    /// Indexes the changed lines, and a few around them.
     fn index_change(&self, tree: &dyn Tree, changed: &ChangedLines) -> PlaceIndex {
         let views: Vec<Option<Rc<FileView>>> =
             changed.files.keys().map(|path| self.view(tree, path)).collect();
@@ -278,7 +281,7 @@ impl<'t> Ground<'t> {
         PlaceIndex::of(files, lines)
     }
 
-    /// Returns true if a file has a quote that is long enough to prove anything.
+    /// Returns true if a file contains a quote that is long enough to prove anything.
     pub fn holds(&self, path: &RepoPath, quote: &str) -> bool {
         let excerpts = Excerpt::all_of(&[quote.to_owned()]);
         let view = self.tree.and_then(|tree| self.view(tree, path));
@@ -288,8 +291,8 @@ impl<'t> Ground<'t> {
         view.is_some_and(|view| is_found(&view))
     }
 
-    /// Returns true if evidence quotes code and a file has none of the quotes; false where the file
-    /// cannot be read.
+    /// Returns true if evidence quotes code and a file contains none of the quotes; false if the
+    /// file cannot be read.
     pub fn lacks(&self, path: &RepoPath, evidence: &[String]) -> bool {
         let excerpts = Excerpt::all_of(evidence);
         let view = self.tree.and_then(|tree| self.view(tree, path));
@@ -302,7 +305,7 @@ impl<'t> Ground<'t> {
         let Vote { confidence, is_compact, .. } = grounded.vote;
         let is_quoting = excerpts.iter().any(Excerpt::is_quote);
         if grounded.file.is_none() && is_quoting && personal {
-            // A quote from nowhere proves nothing.
+            // A quote without a file proves nothing.
             grounded.marks.push(Mark::QuoteNotFound);
             grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
         }
@@ -314,9 +317,9 @@ impl<'t> Ground<'t> {
             excerpts.iter().flat_map(|excerpt| excerpt.find(view, near)).collect()
         };
         let quotes = view.as_ref().map(found);
-        // What has no form of a quote is one where the file has it.
+        // An entry without the form of a quote is a quote if the file contains it.
         let is_without_quote = quotes.as_ref().map_or(!is_quoting, Vec::is_empty);
-        // A compact report has no room for evidence, so it is not missed there.
+        // A compact report has no room for evidence, so a missing quote costs no confidence.
         if is_without_quote && personal && confidence.is_some() && !is_compact {
             if stated > Anchor::MODERATE {
                 grounded.marks.push(Mark::NoQuote);
@@ -326,7 +329,7 @@ impl<'t> Ground<'t> {
         let Some(((path, view), quotes)) = located.zip(view).zip(quotes) else { return };
         self.check_quotes(&quotes, &view, grounded);
         if grounded.lines.is_some_and(|lines| lines.start() > view.len()) {
-            // A quote would have moved it; without one the file is all that is left.
+            // A quote would have corrected the line; without a quote, only the file is left.
             grounded.marks.push(Mark::LineBeyondEnd);
             grounded.lines = None;
         }
@@ -342,8 +345,8 @@ impl<'t> Ground<'t> {
         }
     }
 
-    /// Finds the vote's file: as it is named, without the prefix that diffs write, or by the end of
-    /// its path.
+    /// Finds the file of a vote: by its path as named, without the prefix that diffs write, or by
+    /// the end of its path.
     fn locate(&self, tree: &dyn Tree, grounded: &mut Grounded<'_>) -> Option<RepoPath> {
         let path = grounded.file.clone()?;
         let Some(exists) = self.noted(tree.exists(&path)) else {
@@ -374,7 +377,7 @@ impl<'t> Ground<'t> {
             }
             _ => {
                 grounded.marks.push(Mark::FileNotFound);
-                // A rule looked at the file itself, whatever its name is made of.
+                // A rule read the file itself, whatever bytes its name has.
                 if grounded.reviewer.kind != ReviewerKind::Rules {
                     grounded.confidence = grounded.confidence.min(Anchor::LOW);
                 }
@@ -402,8 +405,8 @@ impl<'t> Ground<'t> {
         view
     }
 
-    /// Holds the lines of a vote's quotes, `None` for each that the file does not have, against the
-    /// place that the vote names.
+    /// Compares the lines of a vote's quotes with the place that the vote names. A quote that the
+    /// file does not contain is `None`.
     fn check_quotes(&self, quotes: &[Option<Lines>], view: &FileView, grounded: &mut Grounded<'_>) {
         if quotes.is_empty() {
             return;
@@ -414,7 +417,7 @@ impl<'t> Ground<'t> {
         let found = quotes.iter().flatten().min_by_key(|lines| lines.start().abs_diff(near));
         let Some(found) = found else {
             grounded.marks.push(Mark::QuoteNotFound);
-            // A rule looked at the file itself; what it quotes may be redacted here.
+            // A rule read the file itself; the text that the rule quotes may be redacted here.
             if grounded.reviewer.kind != ReviewerKind::Rules {
                 grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
             }
@@ -431,7 +434,7 @@ impl<'t> Ground<'t> {
         }
     }
 
-    /// Decides whether the vote is about something that this change brought.
+    /// Decides whether the defect of the vote is part of the change or older.
     fn check_change(&self, changed: &ChangedLines, grounded: &mut Grounded<'_>) {
         let Some(path) = &grounded.file else {
             if std::mem::take(&mut grounded.pre_existing) {
@@ -458,8 +461,9 @@ impl<'t> Ground<'t> {
         }
     }
 
-    /// Says whether what a vote calls old really is: every quote of it stands, on unchanged lines,
-    /// in a thing that the change did not touch. Without a tree only the line itself can be told.
+    /// Returns true if a defect that a vote calls old is old: every quote of the vote is in the
+    /// file, on unchanged lines, and the change did not touch the symbol around the vote. Without a
+    /// tree, only the line itself is checked.
     fn is_unchanged(&self, changed: &ChangedLines, grounded: &Grounded<'_>) -> bool {
         let Some((path, lines)) = grounded.file.as_ref().zip(grounded.lines) else { return false };
         let Some(tree) = self.tree else { return true };
@@ -471,7 +475,7 @@ impl<'t> Ground<'t> {
     }
 }
 
-/// Takes a vote down to the worst grade that its reviewer may give.
+/// Lowers the grade of a vote to the worst one that its reviewer may give.
 fn cap_grade(grounded: &mut Grounded<'_>) {
     let Some(cap) = &grounded.reviewer.cap else { return };
     if grounded.grade.worst_first(cap) == Ordering::Less {
@@ -480,7 +484,7 @@ fn cap_grade(grounded: &mut Grounded<'_>) {
     }
 }
 
-/// Gives a vote the confidence it stated, or the one its reviewer's kind stands for.
+/// Returns the confidence that a vote states, or the default of its reviewer's kind.
 fn stated_confidence(vote: &Vote, reviewer: &Reviewer) -> Anchor {
     vote.confidence.unwrap_or(match reviewer.kind {
         ReviewerKind::Rules | ReviewerKind::Command => Anchor::CERTAIN,

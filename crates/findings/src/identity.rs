@@ -1,9 +1,9 @@
 //! Recognises a finding over rounds and through edits: fingerprints, [`Status`] and [`Dismissal`].
 //!
-//! A fingerprint is taken over the rule or the title and the quoted code. It contains neither file
-//! nor line, so it survives moves and ends when the code is edited. A finding of an earlier round
-//! that is not found again is resolved only if all reports of this round could be read; otherwise
-//! it is unseen and stays open.
+//! A fingerprint is a hash of the rule or the title and the quoted code. It contains neither file
+//! nor line, so moving the code leaves it unchanged, and editing the code changes it. A finding of
+//! an earlier round that is not found again is resolved only if all reports of this round could be
+//! read; otherwise the finding is unseen and stays open.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,47 +17,49 @@ use crate::path::RepoPath;
 /// A finding of an earlier round that was not found again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Resolved {
-    /// The file it stood in.
+    /// The file of the finding.
     pub file: Option<RepoPath>,
-    /// The thing it was in.
+    /// The symbol that contained the finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
-    /// Its title.
+    /// The title of the finding.
     pub title: String,
-    /// Its fingerprint.
+    /// The fingerprint of the finding.
     pub fingerprint: String,
 }
 
-/// Somebody's decision that a finding is not to be dealt with.
+/// A user's decision that a finding is not to be fixed.
 ///
-/// It covers the code that the fingerprint was taken over: line shifts leave it in force, and an
-/// edit of that code ends it. It follows a file that the change under review renames.
+/// A dismissal covers the code that the fingerprint is computed from: shifted lines leave the
+/// dismissal in force, and an edit of that code ends it. A dismissal follows a file that the change
+/// under review renames.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dismissal {
     /// The finding's fingerprint.
     pub fingerprint: String,
-    /// The file it stood in. The same code in another one is not covered.
+    /// The file of the finding. The same code in another file is not covered. Without a file, all
+    /// files are covered.
     #[serde(default)]
     pub file: Option<RepoPath>,
-    /// Who decided.
+    /// The name of the user who decided.
     pub by: String,
-    /// Why.
+    /// The reason of the decision.
     pub reason: String,
-    /// The last day on which it holds; for good where there is none.
+    /// The last day on which the dismissal is in force; null if it never expires.
     #[serde(default)]
     pub until: Option<Day>,
 }
 
-/// A comment in the code that asks to leave what a rule finds on a line alone.
+/// A comment in the code that asks to ignore the findings of a rule on a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suppression {
     /// The rule.
     pub rule: String,
     /// The file.
     pub file: RepoPath,
-    /// The line that it is about.
+    /// The line that the comment applies to, from 1.
     pub line: u32,
-    /// Why; there is no suppression without a reason.
+    /// The reason; there is no suppression without a reason.
     pub reason: String,
 }
 
@@ -99,7 +101,7 @@ impl TryFrom<String> for Day {
 }
 
 impl Day {
-    /// Gives it as text.
+    /// Returns the day as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -112,19 +114,19 @@ impl From<Day> for String {
 }
 
 impl Dismissal {
-    /// Says whether it holds on a day.
+    /// Returns true if the dismissal is in force on a day.
     pub fn holds_on(&self, today: &Day) -> bool {
         self.until.as_ref().is_none_or(|until| today <= until)
     }
 
-    /// Says whether it is about a finding.
+    /// Returns true if the dismissal applies to a finding.
     pub fn covers(&self, finding: &Finding) -> bool {
         let is_here = |file: &RepoPath| finding.file.as_ref() == Some(file);
         self.fingerprint == finding.fingerprint && self.file.as_ref().is_none_or(is_here)
     }
 
-    /// Gives it for the name that its file has now. That a file is gone does not make it another
-    /// one: only a rename does.
+    /// Returns the dismissal with the current name of its file. Only a rename changes the file: a
+    /// file that is gone without a rename stays.
     pub fn following(
         self,
         renames: &BTreeMap<RepoPath, RepoPath>,
@@ -138,7 +140,7 @@ impl Dismissal {
     }
 }
 
-/// What a fingerprint is taken over: neither file nor line, so that both may move.
+/// The input of a fingerprint: neither file nor line, so that both may change.
 pub(crate) struct Features<'a> {
     pub(crate) rule: Option<&'a str>,
     pub(crate) category: &'a str,
@@ -148,7 +150,7 @@ pub(crate) struct Features<'a> {
     pub(crate) surroundings: Option<&'a str>,
 }
 
-/// Takes a fingerprint; `ordinal` counts the equal ones before it in the same file.
+/// Computes a fingerprint; `ordinal` is the number of equal ones before it in the same file.
 pub(crate) fn fingerprint(features: &Features<'_>, ordinal: usize) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut part = |text: &str| {
@@ -171,7 +173,7 @@ pub(crate) fn fingerprint(features: &Features<'_>, ordinal: usize) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-/// Gives each finding an id that is short and unique within its synthesis.
+/// Returns an id that is short and unique within a synthesis.
 pub(crate) fn id(fingerprint: &str, file: Option<&RepoPath>) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(fingerprint.as_bytes());
@@ -179,29 +181,29 @@ pub(crate) fn id(fingerprint: &str, file: Option<&RepoPath>) -> String {
     hasher.finalize().to_hex()[..12].to_owned()
 }
 
-/// What was known before.
+/// The findings of earlier rounds.
 #[derive(Debug, Clone, Default)]
 pub struct Memory<'a> {
     /// The findings of the last round, whatever was done with them.
     pub findings: Vec<&'a Finding>,
-    /// Those that nobody could look for then, so that they count as open.
+    /// The findings that the last round could not look for, so that they count as open.
     pub unseen: &'a [Resolved],
-    /// Those that were gone by then.
+    /// The findings that were resolved before.
     pub resolved: &'a [Resolved],
 }
 
-/// What became of the findings of the round before.
+/// The findings of earlier rounds that this round did not find again.
 #[derive(Debug, Default)]
 pub(crate) struct Past {
-    /// They are gone.
+    /// The findings that are gone.
     pub(crate) resolved: Vec<Resolved>,
-    /// Nobody could look for them.
+    /// The findings that this round could not look for.
     pub(crate) unseen: Vec<Resolved>,
 }
 
 impl Memory<'_> {
-    /// Sets each finding's status, and gives what became of the others. They are gone only if
-    /// everybody who had to look did.
+    /// Sets the status of each current finding, and returns the earlier findings that are not among
+    /// them. They are resolved only if every required reviewer completed its review.
     pub(crate) fn compare(&self, current: &mut [Finding], everybody_looked: bool) -> Past {
         let mut known: HashMap<&str, Vec<Resolved>> = HashMap::new();
         let open = self.findings.iter().map(|finding| Resolved::from(*finding));
@@ -209,8 +211,7 @@ impl Memory<'_> {
         for finding in &open {
             known.entry(&finding.fingerprint).or_default().push(finding.clone());
         }
-        // Where several findings share a fingerprint, those in the same place belong together,
-        // whatever else may match.
+        // If several findings share a fingerprint, those in the same place belong together first.
         for tie in [Resolved::is_in_symbol_of, Resolved::is_in_file_of, |_: &_, _: &_| true] {
             for finding in current.iter_mut().filter(|finding| finding.status.is_none()) {
                 let Some(candidates) = known.get_mut(finding.fingerprint.as_str()) else {
@@ -259,9 +260,9 @@ impl Resolved {
     }
 }
 
-/// Hashes each line the way GitHub's code scanning does, so that an alert is told again after
-/// lines have moved: a rolling hash over the 100 characters from the line's start on, blanks left
-/// out, and a count among equal hashes.
+/// Hashes each line as GitHub's code scanning does, so that an alert is recognised after lines have
+/// moved: a rolling hash over the 100 characters from the line's start on, without whitespace, and
+/// a count among equal hashes.
 pub fn line_hashes(text: &str) -> Vec<String> {
     const WINDOW: usize = 100;
     const BASE: u64 = 37;
@@ -303,7 +304,7 @@ pub fn line_hashes(text: &str) -> Vec<String> {
 
 struct Rolling {
     window: [u16; 100],
-    /// Whether the character at this place of the window is a line's first.
+    /// True at each index of the window whose character is the first of a line.
     starts: [bool; 100],
     index: usize,
     hash: u64,

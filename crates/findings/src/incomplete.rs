@@ -1,14 +1,14 @@
-//! Why a report may have left out a finding: [`IncompleteReason`].
+//! The reasons why a report may have left out a finding: [`IncompleteReason`].
 //!
-//! The findings of such a report count. Its silence about the rest of the change does not, so a
-//! report with a reason supports no `ready`. Every repair that may lose a finding, every rejected
-//! part and every sentence that contradicts the list of findings is a reason: damage to a report
-//! never improves a verdict.
+//! The findings of such a report count. The absence of findings on the rest of the change does not,
+//! so a report with a reason supports no `ready`. Every repair that may lose a finding, every
+//! rejected part and every sentence that contradicts the list of findings is a reason: damage to a
+//! report never improves a verdict.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One reason why a report is not complete.
+/// A reason why a report is not complete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IncompleteReason {
     /// The kind of the reason.
@@ -31,12 +31,12 @@ pub enum IncompleteKind {
     Rejected,
     /// The reviewer's words reject the change, and no listed finding blocks it.
     Contradiction,
-    /// The reviewer says that the change was not reviewed.
+    /// The reviewer states that the change was not reviewed.
     NotReviewed,
 }
 
 impl IncompleteReason {
-    /// Makes a reason.
+    /// Creates a reason.
     pub fn new(kind: IncompleteKind, text: impl Into<String>) -> IncompleteReason {
         IncompleteReason { kind, text: text.into() }
     }

@@ -13,12 +13,12 @@
 //!
 //! The other modules:
 //!
-//! - [`grade`]: the four vocabularies of severities. [`incomplete`]: why the silence of a report
-//!   does not count. [`outcome`]: whether a single review text approves, with the audit of that
-//!   decision.
+//! - [`grade`]: the four vocabularies of severities. [`incomplete`]: the reasons why a report may
+//!   have left out a finding. [`outcome`]: the decision whether a single review text approves, with
+//!   its audit.
 //! - [`validate`]: the schema of a persona's report, applied strictly. [`validation`]: second
 //!   looks.
-//! - [`alike`] and `likeness`: whether two titles or two claims name the same defect.
+//! - [`alike`] and `likeness`: the similarity of titles, and of claims.
 //! - [`identity`] and [`recurring`]: recognise a finding after edits and over rounds.
 //! - [`mod@write`]: one file for each output format. [`post`]: the review of a pull request;
 //!   `post::approval` alone decides whether a review approves. [`answer`]: the JSON that commands

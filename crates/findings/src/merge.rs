@@ -1,11 +1,11 @@
-//! Votes on one defect become one finding: [`merge`].
+//! Merging: [`merge`] joins the votes on one defect into one finding.
 //!
 //! Grouping is canonical: votes are sorted, repeats count once, and links between votes are whole
 //! numbers. So neither the order of arrival nor merging twice makes a difference.
 //!
-//! Where a rule or an analyser and a model report the same defect, the finding takes the place,
-//! quote and identity of the rule's vote, and a low confidence of the model does not lower the
-//! confidence of a rule that is sure.
+//! If a rule or an analyser and a model report the same defect, the finding takes the place, quote
+//! and identity of the rule's vote, and a low confidence of the model does not lower the confidence
+//! of a rule that is sure.
 
 use std::cmp::Ordering;
 
@@ -26,26 +26,26 @@ use crate::worth::Readers;
 
 pub use crate::grouping::MergeRule;
 
-/// The category of a finding that nobody gave one.
+/// The category of a finding that no vote has a category for.
 pub const NO_CATEGORY: &str = "general";
 
-/// One merge, for the record.
+/// The record of one merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Merge {
-    /// The finding it made.
+    /// The id of the finding that the vote was merged into.
     pub finding: String,
-    /// The vote that was there first.
+    /// The first vote of the finding.
     pub first: VoteRef,
-    /// The vote that joined it.
+    /// The vote that was joined to the first one.
     pub joined: VoteRef,
-    /// Why.
+    /// The rule by which the votes were joined.
     pub rule: MergeRule,
 }
 
 /// A vote with its folded title.
 type TitledVote<'v, 'a> = (&'v str, &'v Grounded<'a>);
 
-/// Makes a finding of each vote by itself, in the order given: for lists that are only shown.
+/// Creates a finding from each vote alone, in the order given: for lists that are only shown.
 pub fn each_alone(votes: &[Grounded<'_>]) -> Vec<Finding> {
     number(votes.iter().map(|vote| finding_of(&[vote])))
 }
@@ -86,8 +86,8 @@ pub(crate) fn merge(votes: Vec<Grounded<'_>>, readers: &Readers<'_>) -> (Vec<Fin
     (findings, merges)
 }
 
-/// Splits sorted votes, each with its folded title, where one follows that is not a repetition: the
-/// same reviewer's in the same words.
+/// Splits sorted votes, each with its folded title, into runs of repetitions: votes of the same
+/// reviewer in the same words.
 fn repeats<'r, 'v, 'a>(votes: &'r [TitledVote<'v, 'a>]) -> Vec<&'r [TitledVote<'v, 'a>]> {
     let is_same = |(_, a): &TitledVote<'_, '_>, (_, b): &TitledVote<'_, '_>| {
         a.reviewer.name == b.reviewer.name
@@ -106,8 +106,8 @@ fn line(vote: &Grounded<'_>) -> Option<u32> {
     vote.lines.map(Lines::start)
 }
 
-/// Orders votes, each with its folded title, by file, line, title and reviewer; the rest only
-/// keeps the order the same however they came.
+/// Orders votes, each with its folded title, by file, line, title and reviewer; the other keys only
+/// make the order independent of the order of arrival.
 fn canonical_order(
     (a_title, a): &TitledVote<'_, '_>,
     (b_title, b): &TitledVote<'_, '_>,
@@ -127,8 +127,8 @@ fn canonical_order(
         .then_with(|| by_content(a, b))
 }
 
-/// Orders votes by everything that they say, so that only repetitions are equal and neither the
-/// order of arrival nor the division into reports tells votes apart.
+/// Orders votes by all of their content, so that only repetitions are equal, and neither the order
+/// of arrival nor the division into reports makes a difference.
 fn by_content(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
     if a.vote == b.vote && a.reviewer == b.reviewer {
         return Ordering::Equal;
@@ -140,9 +140,9 @@ fn by_content(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
 /// Derives a finding from the votes on it. Its identity is set once all findings are known.
 fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
     let (best, confidence) = grading(votes);
-    // What a rule found is told again by what the rule saw, whatever models say beside it.
+    // A rule's finding is recognised by the code that the rule saw, whatever models add.
     let by_rule = votes.iter().copied().filter(|vote| vote.reviewer.kind != ReviewerKind::Persona);
-    // A place that a reviewer named goes before one that was found for a vote without one.
+    // A place that a reviewer named precedes a place that assay found for a vote without one.
     let named = votes.iter().copied().filter(|vote| !vote.marks.contains(&Mark::PlacedByAssay));
     let placed = named.filter(|vote| vote.file.is_some()).min_by(|a, b| by_worth(a, b));
     let seen = by_rule.min_by(|a, b| by_worth(a, b)).or(placed).unwrap_or(best);
@@ -209,9 +209,9 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
     (finding, features)
 }
 
-/// Returns the vote that grades a finding, and the confidence of the votes at its grade: the worst
-/// grade of which votes are sure, so that a doubtful vote hides no sure one; else the worst. A
-/// severity that a vocabulary knows goes before one that none does.
+/// Returns the vote that grades a finding, and the confidence of the votes at its grade. The grade
+/// is the worst one of which votes are sure, so that a doubtful vote hides no sure one; else the
+/// worst. A severity of a known vocabulary precedes one of no vocabulary.
 fn grading<'v, 'a>(votes: &[&'v Grounded<'a>]) -> (&'v Grounded<'a>, Anchor) {
     let mut sorted: Vec<&Grounded<'_>> = votes.to_vec();
     sorted.sort_by(|a, b| by_worth(a, b));
@@ -223,18 +223,18 @@ fn grading<'v, 'a>(votes: &[&'v Grounded<'a>]) -> (&'v Grounded<'a>, Anchor) {
     let mut graded = sorted.chunk_by(of_one_grade).map(|votes| (votes[0], confidence(votes)));
     let worst = graded.next().expect("a group has a vote");
     let is_sure = |(vote, sure): &(&Grounded<'_>, Anchor)| sure.is_enough_for(&vote.grade);
-    // Where a rule vouches for the finding, nothing hides it, and the worst grade stays.
+    // If a rule vouches for the finding, no vote hides it, and the worst grade stays.
     let stays = is_sure(&worst) || votes.iter().any(|vote| vouches(vote));
     if stays { worst } else { graded.find(is_sure).unwrap_or(worst) }
 }
 
-/// Says whether a vote is a rule's or an analyser's that would be reported by itself.
+/// Returns true if a vote of a rule or an analyser would be reported by itself.
 fn vouches(vote: &Grounded<'_>) -> bool {
     vote.reviewer.kind != ReviewerKind::Persona && vote.confidence.is_enough_for(&vote.grade)
 }
 
-/// Orders votes by grade, confidence, length and reviewer, the one that speaks for the finding first. A
-/// severity that a vocabulary knows goes before one that none does: it grades the finding.
+/// Orders votes by grade, confidence, length and reviewer; the first vote represents the finding. A
+/// severity of a known vocabulary precedes one of no vocabulary: it grades the finding.
 fn by_worth(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
     let native = |grade: &Grade| grade.native().map(|n| (n.scheme, n.word.clone()));
     let length = |vote: &Grounded<'_>| issue_len(&vote.vote.title, &vote.vote.description);
@@ -251,9 +251,9 @@ fn by_worth(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
         .then_with(|| by_content(a, b))
 }
 
-/// Returns the best confidence at the finding's grade, lifted once where independent reviewers
-/// agree. Votes at another grade say nothing about this one, and doubtful votes that quote no code
-/// do not make each other sure.
+/// Returns the best confidence at the finding's grade, raised once if independent reviewers agree.
+/// Votes at another grade do not count, and doubtful votes that quote no code do not make each
+/// other sure.
 fn confidence(at_grade: &[&Grounded<'_>]) -> Anchor {
     let best = at_grade.iter().map(|vote| vote.confidence).max().unwrap_or(Anchor::NONE);
     let counts = |vote: &&&Grounded<'_>| best > Anchor::MODERATE || vote.is_backed;
@@ -280,7 +280,7 @@ fn evidence(best: &Grounded<'_>, votes: &[&Grounded<'_>]) -> Vec<String> {
     all
 }
 
-/// Sets fingerprints and ids; equal ones in one file are numbered in order.
+/// Sets fingerprints and ids; equal fingerprints in one file are numbered in order.
 fn number<'f>(findings: impl Iterator<Item = (Finding, Features<'f>)>) -> Vec<Finding> {
     let mut seen: FastMap<(Option<RepoPath>, String), usize> = FastMap::default();
     let mut numbered = Vec::with_capacity(findings.size_hint().0);

@@ -5,32 +5,33 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A path relative to the repository's root, with `/` between its parts, that stays inside.
+/// A path relative to the root of the repository, with `/` between its parts, that does not leave
+/// the repository.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(try_from = "String", into = "String")]
 pub struct RepoPath(String);
 
-/// Why a text is no path inside the repository.
+/// The reason why a text is no path inside the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// Nothing is left once the noise is taken away.
+    /// The path has no parts.
     #[error("the path is empty")]
     Empty,
-    /// It holds a NUL, a line break, an escape or the like.
+    /// The path has a NUL, a line break, an escape or another control character.
     #[error("the path holds a control character")]
     ControlCharacter,
-    /// It is absolute and not below the root.
+    /// The path is absolute and not below the root.
     #[error("the path is absolute and lies outside the repository")]
     Outside,
-    /// Its `..` lead out of the root.
+    /// The `..` of the path lead out of the root.
     #[error("the path leaves the repository")]
     Escapes,
 }
 
 impl RepoPath {
-    /// Reads a path as a reviewer may write it. One that is absolute is taken if it lies below
+    /// Parses a path as a reviewer may write it. An absolute path is accepted if it is below
     /// `root`; `./`, `//` and back-slashes are normalised.
     pub fn parse(text: &str, root: Option<&str>) -> Result<RepoPath, PathError> {
         let text = text.trim().trim_matches('`');
@@ -64,7 +65,7 @@ impl RepoPath {
         if parts.is_empty() { Err(PathError::Empty) } else { Ok(RepoPath(parts.join("/"))) }
     }
 
-    /// Takes a path as a tree knows it: any name that a file can have, and not folded in any way.
+    /// Accepts a path of a tree: any name that a file can have, without normalising it.
     pub fn exact(path: &str) -> Result<RepoPath, PathError> {
         if path.is_empty() {
             return Err(PathError::Empty);
@@ -78,13 +79,13 @@ impl RepoPath {
         Ok(RepoPath(path.to_owned()))
     }
 
-    /// Gives the path as text.
+    /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Says whether a path needs no second look: words with single slashes between them.
+/// Returns true if a path needs no normalising: words with single slashes between them.
 fn is_plain(path: &str) -> bool {
     let mut before = b'/';
     for byte in path.bytes() {

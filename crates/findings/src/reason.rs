@@ -1,12 +1,12 @@
-//! Reasons that people give: for a decision in a plan, an accepted item, a sign-off.
+//! Reasons that people state: for a decision in a plan, an accepted item, a sign-off.
 //!
-//! Code cannot tell a good reason from a bad one. It can tell a text that states nothing: `because`,
-//! `n/a`, `TBD`, a dash, or the words of the decision once more. [`is_reason`] and [`is_reason_for`]
-//! decide that, for every command and gate that asks for a reason.
+//! Code cannot distinguish a good reason from a bad one. It can detect a text that states nothing:
+//! `because`, `n/a`, `TBD`, a dash, or the words of the decision repeated. [`is_reason`] and
+//! [`is_reason_for`] decide that, for every command and gate that asks for a reason.
 
 use std::collections::HashSet;
 
-/// Words that link, affirm or stand for a text that is not written yet, and state no ground.
+/// Words that link, affirm or replace a text that is not written yet, and state no reason.
 const FILLER: &[&str] = &[
     "a", "accept", "accepted", "all", "am", "an", "and", "are", "as", "at", "be", "because",
     "been", "being", "but", "by", "can", "decided", "decision", "did", "do", "does", "done", "due",
@@ -26,8 +26,8 @@ pub fn is_reason(text: &str) -> bool {
     content_words(text).next().is_some()
 }
 
-/// Returns true if a text states a reason for `subject`: [`is_reason`], and a word that `subject` does
-/// not have.
+/// Returns true if a text states a reason for `subject`: [`is_reason`], with a word that `subject`
+/// does not have.
 pub fn is_reason_for(subject: &str, text: &str) -> bool {
     let said: HashSet<String> = content_words(subject).collect();
     content_words(text).any(|word| !said.contains(&word))
@@ -38,7 +38,7 @@ fn content_words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
     let words = words.map(|word| word.trim_matches('\'').to_lowercase());
     words.filter(|word| {
-        // One sign can be a whole word in scripts without letters.
+        // One character can be a whole word in scripts without letters.
         let is_long = word.chars().count() > 1 || !word.is_ascii();
         let is_spelt = word.chars().any(char::is_alphabetic);
         is_long && is_spelt && !FILLER.contains(&word.as_str())

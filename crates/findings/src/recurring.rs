@@ -1,4 +1,4 @@
-//! Which issues come back round after round: [`recurring`].
+//! Issues that occur in several rounds: [`recurring`].
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 use crate::alike::{AlikeIndex, THRESHOLD};
 use crate::path::RepoPath;
 
-/// An issue of one round, as far as telling it again needs.
+/// An issue of one round, with the fields by which it is recognised.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Issue {
-    /// Its title.
+    /// The title of the issue.
     #[serde(default)]
     pub title: Option<String>,
-    /// What it says; stands in for a missing title.
+    /// The description of the issue, which replaces a missing title.
     #[serde(default)]
     pub description: Option<String>,
-    /// Its file.
+    /// The file of the issue.
     #[serde(default)]
     pub file: Option<String>,
-    /// Its line.
+    /// The line of the issue, from 1.
     #[serde(default, alias = "line_number", deserialize_with = "lenient_line")]
     pub line: Option<u32>,
-    /// The key of an issue that the engine itself made: such issues recur by key alone.
+    /// The key of an issue that assay itself created: such issues recur by key alone.
     #[serde(default)]
     pub key: Option<String>,
 }
 
-/// Takes a line as a number or as text; anything else is no line.
+/// Deserializes a line from a number or a text; any other value is no line.
 fn lenient_line<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
     Ok(match serde_json::Value::deserialize(from)? {
         serde_json::Value::Number(number) => number.as_u64().and_then(|n| u32::try_from(n).ok()),
@@ -43,18 +43,19 @@ impl Issue {
         named.or(self.description.as_deref()).unwrap_or("")
     }
 
-    /// Gives the words that it is compared by; one with a key needs none.
+    /// Returns the words by which the issue is compared; empty for an issue with a key.
     fn compared(&self) -> &str {
         if self.key.is_some() { "" } else { self.words() }
     }
 
-    /// Gives the file in one spelling; one without a name is none.
+    /// Returns the file as a normalised path; `None` for an empty name.
     pub(crate) fn path(&self) -> Option<String> {
         let file = self.file.as_deref().filter(|file| !file.trim().is_empty())?;
         Some(RepoPath::parse(file, None).map_or_else(|_| file.to_owned(), String::from))
     }
 
-    /// Where it is compared: with its like in the same file, or by its key.
+    /// Returns the place at which issues are compared: the key with true, or else the file with
+    /// false.
     fn place(&self) -> (bool, &str) {
         match (&self.key, &self.file) {
             (Some(key), _) => (true, key),
@@ -63,32 +64,34 @@ impl Issue {
     }
 }
 
-/// One round of the past.
+/// An earlier round.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Round {
-    /// How it ended; what a round that broke down says is no issue of the change.
+    /// The result of the round. A round with `error` is ignored, since its issues are not issues of
+    /// the change.
     #[serde(default)]
     pub status: Option<String>,
-    /// What was found in it.
+    /// The issues of the round.
     #[serde(default)]
     pub issues: Vec<Issue>,
 }
 
-/// An issue that came back.
+/// An issue that recurs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recurrence {
-    /// Which of the current issues, counted from 0.
+    /// The index of the issue among the current ones, from 0.
     pub issue: usize,
-    /// In how many rounds it stood, the current one among them.
+    /// The number of rounds with the issue, the current one included.
     pub count: usize,
 }
 
-/// Gives the current issues that stood in at least `threshold` rounds.
+/// Returns the current issues that occur in at least `threshold` rounds.
 pub fn recurring(current: &[Issue], history: &[Round], threshold: usize) -> Vec<Recurrence> {
     recurring_at(current, history, threshold, THRESHOLD)
 }
 
-/// The same, where issues count as one that are at least so much alike.
+/// Returns the current issues that occur in at least `threshold` rounds. Issues with a similarity
+/// of at least `similarity`, from 0 to 1, count as one.
 pub fn recurring_at(
     current: &[Issue],
     history: &[Round],
@@ -122,7 +125,7 @@ pub fn recurring_at(
             Some(_) => rounds_of_key.get(&place).map_or(0, BTreeSet::len),
             None => {
                 let id = (past.len() + number) as u32;
-                // The index leaves out what cannot be as alike as usual.
+                // The index omits issues that are less similar than `THRESHOLD`.
                 let candidates = match similarity < THRESHOLD {
                     true => at_place.get(&place).cloned().unwrap_or_default(),
                     false => index.candidates(id, place),
@@ -146,7 +149,7 @@ pub fn recurring_at(
     found
 }
 
-/// Numbers the places at which issues are compared.
+/// The numbers of the places at which issues are compared.
 #[derive(Default)]
 struct Places<'a> {
     numbers: HashMap<(bool, &'a str), u32>,

@@ -1,8 +1,8 @@
 //! The result of one reviewer: [`Report`].
 //!
-//! `"findings": []` is a review that found nothing. `"findings": null` is no review: the report is
+//! `"findings": []` is a review without findings. `"findings": null` is no review: the report is
 //! unusable, covers nothing and cannot support `ready`. The kind of a reviewer decides how far its
-//! votes are believed, so the caller sets the kind, and the text of the reviewer cannot.
+//! votes are trusted, so the caller sets the kind, and the text of the reviewer cannot.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::read::{self, Envelope, Rejected, Remarks, Repair};
 use crate::spent::Spent;
 use crate::vote::Vote;
 
-/// What kind of reviewer casts votes; it decides what an unstated confidence counts.
+/// The kind of a reviewer, which decides the value of an unstated confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewerKind {
@@ -22,36 +22,38 @@ pub enum ReviewerKind {
     Rules,
     /// A model with a role.
     Persona,
-    /// An outside analyser.
+    /// An external analyser.
     Command,
 }
 
-/// Who wrote a report.
+/// The author of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Reviewer {
-    /// Its name, such as `security`.
+    /// The name, such as `security`.
     pub name: String,
-    /// Its kind.
+    /// The kind of reviewer.
     pub kind: ReviewerKind,
-    /// The family of the model behind it.
+    /// The family of the reviewer's model; `None` if it is not known.
     pub family: Option<String>,
-    /// Whether somebody vouches that a peer model really is another one.
+    /// True if the report attests that a peer model really is another model.
     pub attested: bool,
-    /// The worst grade that it may give; a vote that is worse counts as this.
+    /// The worst grade that the reviewer may give; a worse vote is lowered to it. `None` for no
+    /// limit.
     #[serde(default)]
     pub cap: Option<Grade>,
 }
 
-/// The programs that stand behind peer reviewers, as their names end: `adversarial-codex`.
+/// The programs that run peer reviewers, by the last part of the reviewer's name:
+/// `adversarial-codex`.
 const PEERS: [&str; 6] = ["codex", "claude", "gemini", "grok", "copilot", "opencode"];
 
 impl Reviewer {
-    /// Names a reviewer of a kind.
+    /// Creates a reviewer of a kind.
     pub fn new(name: impl Into<String>, kind: ReviewerKind) -> Reviewer {
         Reviewer { name: name.into(), kind, family: None, attested: false, cap: None }
     }
 
-    /// Gives the persona, without the peer model that plays it.
+    /// Returns the name of the persona, without the peer model that plays it.
     fn persona(&self) -> &str {
         match self.name.rsplit_once('-') {
             Some((persona, peer)) if PEERS.contains(&peer) => persona,
@@ -59,8 +61,8 @@ impl Reviewer {
         }
     }
 
-    /// Returns the name under which a reviewer agrees with others: its persona, unless a peer model
-    /// plays it that is not vouched for.
+    /// Returns the name under which a reviewer agrees with others: its persona, or its own name if
+    /// it is a peer model that is not attested.
     pub(crate) fn voice(&self) -> &str {
         if self.is_unattested_peer() { &self.name } else { self.persona() }
     }
@@ -74,8 +76,8 @@ impl Reviewer {
         self.persona() != self.name && !self.attested
     }
 
-    /// Says whether the agreement of two reviewers is worth more than either alone: they differ,
-    /// are not one persona played twice by one model family, and a peer model is vouched for.
+    /// Returns true if the agreement of two reviewers counts more than either vote alone: they
+    /// differ, are not one persona played twice by one model family, and a peer model is attested.
     pub fn is_independent_of(&self, other: &Reviewer) -> bool {
         if self.name == other.name && self.family == other.family {
             return false;
@@ -86,38 +88,40 @@ impl Reviewer {
     }
 }
 
-/// One reviewer's return.
+/// The report of one reviewer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Who wrote it.
+    /// The author of the report.
     pub reviewer: Reviewer,
-    /// What it claims.
+    /// The votes, one for each claim.
     pub votes: Vec<Vote>,
-    /// What it says besides.
+    /// The remarks besides the votes.
     pub remarks: Remarks,
-    /// What of it could not be read.
+    /// The parts that could not be read.
     pub rejected: Vec<Rejected>,
-    /// How many findings of it could not be read.
+    /// The number of findings that could not be read.
     pub lost: usize,
-    /// Why the report may have left out a finding: its findings count, and its silence about the
-    /// rest of the change does not.
+    /// The reasons why the report may have left out a finding. Its findings count, and the absence
+    /// of findings on the rest of the change does not.
     #[serde(default)]
     pub incomplete: Vec<IncompleteReason>,
-    /// The sentence by which the reviewer rejects the change, if it does. The change is not ready
-    /// then, whatever becomes of the findings that are meant.
+    /// The sentence by which the reviewer rejects the change; `None` if no sentence does. The
+    /// review is then incomplete, unless a finding of the reviewer blocks the change, or would
+    /// block it and was dismissed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<String>,
-    /// Why it says nothing, where it does: such a report covered nothing.
+    /// The reason why the report has no content; such a report covers nothing. `None` for a usable
+    /// report.
     pub unusable: Option<String>,
-    /// Whether the change cannot be ready without it.
+    /// True if the change cannot be ready without this report.
     pub required: bool,
-    /// What it cost, where a model was asked for it.
+    /// The cost of the report; `None` if no model was called.
     #[serde(default)]
     pub spent: Option<Spent>,
 }
 
 impl Report {
-    /// Makes a report with nothing in it yet.
+    /// Creates an empty report.
     pub fn new(reviewer: Reviewer) -> Report {
         Report {
             reviewer,
@@ -133,13 +137,13 @@ impl Report {
         }
     }
 
-    /// Makes the report of a reviewer that gave nothing usable.
+    /// Creates the report of a reviewer that returned nothing usable.
     pub fn unusable(reviewer: Reviewer, reason: impl Into<String>) -> Report {
         Report { unusable: Some(reason.into()), ..Report::new(reviewer) }
     }
 
-    /// Reads a report from a reviewer's text, salvaging what can be. `name` stands in where the
-    /// text does not say who wrote it.
+    /// Reads a report from a reviewer's text, and salvages as much as possible. `name` is the
+    /// reviewer if the text names none.
     pub fn from_text(text: &str, name: &str, root: Option<&str>) -> Report {
         let is_no_object =
             serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| !value.is_object());
@@ -163,7 +167,7 @@ impl Report {
         report
     }
 
-    /// Reads a report from a reviewer's bytes, noting where they are not UTF-8.
+    /// Reads a report from a reviewer's bytes, and adds a note if they are not UTF-8.
     pub fn from_bytes(bytes: &[u8], name: &str, root: Option<&str>) -> Report {
         let (text, repair) = read::decode(bytes);
         let mut report = Report::from_text(&text, name, root);
@@ -171,7 +175,7 @@ impl Report {
         report
     }
 
-    /// Returns true if all of the report could be read, and its silence counts.
+    /// Returns true if all of the report could be read, so that the absence of findings counts.
     pub fn is_whole(&self) -> bool {
         self.unusable.is_none() && self.lost == 0 && self.incomplete.is_empty()
     }
@@ -182,13 +186,13 @@ impl Report {
         self.votes.extend(missing);
     }
 
-    /// Takes the report for one of another kind of reviewer.
+    /// Returns the report with another kind of reviewer.
     pub fn of_kind(mut self, kind: ReviewerKind) -> Report {
         self.reviewer.kind = kind;
         self
     }
 
-    /// Reads a list of reports from JSON, which may be broken; anything but a list is one report.
+    /// Reads a list of reports from JSON, which may be broken; any other text is one report.
     pub fn list_from_text(text: &str, root: Option<&str>) -> Vec<Report> {
         let Some(serde_json::Value::Array(values)) = read::mended_json(text) else {
             return vec![Report::from_text(text, "report-1", root)];
@@ -205,8 +209,8 @@ impl Report {
     fn from_envelope(envelope: Envelope, name: &str) -> Report {
         let stated = envelope.reviewer.filter(|stated| !stated.trim().is_empty());
         let name = stated.unwrap_or_else(|| name.to_owned());
-        // What kind of reviewer it is decides how far it is believed, so it is not taken from what
-        // it says of itself.
+        // The kind of a reviewer decides how far it is trusted, so the kind is not read from the
+        // reviewer's text.
         let mut reviewer = Reviewer::new(name, ReviewerKind::Persona);
         reviewer.family = envelope.family;
         reviewer.attested = envelope.independence_verified;

@@ -1,13 +1,15 @@
-//! The character ratio of Python's `difflib`, and the key that it is taken over.
+//! The character ratio of Python's `difflib`, and the key that is compared by it.
 //!
-//! It is here because issues were compared that way before; [`crate::alike`] is what decides.
+//! The ratio is the earlier measure of similar issues, for callers that ask for it;
+//! [`crate::alike`] is the measure that decides.
 
 use std::collections::HashMap;
 
-/// Issues are taken for the same from this ratio on.
+/// The ratio from which issues count as the same.
 pub const THRESHOLD: f64 = 0.8;
 
-/// Builds the key of an issue: title, file and line, with the noise taken off.
+/// Builds the key of an issue from title, file and line, in lower case and without prefixes such as
+/// `bug:`.
 pub fn key(title: Option<&str>, file: Option<&str>, line: Option<u32>) -> String {
     let clean = |text: Option<&str>| text.unwrap_or("").trim().to_lowercase();
     let mut title = clean(title);
@@ -20,9 +22,9 @@ pub fn key(title: Option<&str>, file: Option<&str>, line: Option<u32>) -> String
     format!("{title}|{}|{line}", clean(file))
 }
 
-/// Gives `2·M ÷ T`, `M` being the characters in matching blocks and `T` those of both texts.
-/// As in `difflib`, a character that makes up over one per cent of a second text of 200 or more
-/// is taken for junk.
+/// Returns `2·M ÷ T`, `M` being the characters in matching blocks and `T` those of both texts. As
+/// in `difflib`, a character that makes up over one per cent of a second text of 200 or more
+/// characters is ignored as junk.
 pub fn ratio(a: &str, b: &str) -> f64 {
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
@@ -49,7 +51,7 @@ fn matching(a: &[char], b: &[char]) -> usize {
     total
 }
 
-/// Where each character of a text stands, the junk left out.
+/// Returns the positions of each character of a text, without junk.
 fn places(b: &[char]) -> HashMap<char, Vec<usize>> {
     let mut places: HashMap<char, Vec<usize>> = HashMap::new();
     for (at, c) in b.iter().enumerate() {
@@ -88,7 +90,7 @@ fn longest_match(
         }
         lengths = next;
     }
-    // Junk next to the block belongs to it.
+    // Junk next to the block belongs to the block.
     while best_i > a_low && best_j > b_low && a[best_i - 1] == b[best_j - 1] {
         (best_i, best_j, best) = (best_i - 1, best_j - 1, best + 1);
     }

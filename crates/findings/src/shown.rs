@@ -1,9 +1,9 @@
-//! Which findings a review shows, and which are folded: [`ShownLimit`].
+//! The choice between findings that a review shows and findings that are folded: [`ShownLimit`].
 //!
-//! All that blocks is shown, and all that a rule or an analyser found. Findings that a second look
-//! confirmed follow, the worst first, as far as the size of the change leaves room. The others follow by
-//! their worth, each of them against a higher bar; a finding that can wait and was not confirmed is folded.
-//! Folded findings are counted, and stand in every form.
+//! All blocking findings are shown, and all findings of rules and analysers. Findings that a second
+//! look confirmed follow, the worst first, as far as the size of the change leaves room. The others
+//! follow by their worth, each against a higher bar; a finding that can wait and was not confirmed
+//! is folded. Folded findings are counted, and are in every output format.
 
 use std::borrow::Cow;
 
@@ -12,20 +12,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::finding::{Consequence, Finding, Validated};
 
-/// The bar below the first finding, and how far it rises up to the last.
+/// The minimum worth of the first finding, and the rise of this minimum up to the last finding.
 const FIRST_BAR: f64 = 0.10;
 const RISE: f64 = 0.75;
 
-/// Findings that can wait are shown while the review shows fewer than one for so many changed lines: a
-/// reader of a small change wants few comments.
+/// The number of changed lines for each shown finding; findings that can wait are shown only up to
+/// this ratio. A reader of a small change wants few comments.
 const LINES_FOR_ONE: u64 = 50;
 
-/// The most findings that are shown, those that block included.
+/// The maximum number of findings that are shown, blocking ones included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ShownLimit {
-    /// Nothing is folded.
+    /// All findings are shown.
     All,
-    /// At most so many; what blocks is shown even beyond.
+    /// At most this number is shown; blocking findings are shown even beyond it.
     AtMost(u32),
 }
 
@@ -36,8 +36,8 @@ impl Default for ShownLimit {
 }
 
 impl ShownLimit {
-    /// Folds the findings that are beyond the limit. `changed_lines` is the size of the change, where it is
-    /// known; `must_show` returns true for findings that are shown always.
+    /// Folds the findings beyond the limit. `changed_lines` is the size of the change, if it is
+    /// known; `must_show` returns true for findings that are always shown.
     pub(crate) fn fold(
         self,
         findings: &mut [Finding],
@@ -73,8 +73,8 @@ impl ShownLimit {
     }
 }
 
-/// Returns true for a finding that is shown whatever its worth: a rule or an analyser found it, a person has
-/// to check it or decided about it, or a second look would stop the change for it.
+/// Returns true for a finding that is shown whatever its worth: a rule or an analyser found it, a
+/// person must check it or decided about it, or a second look would stop the change for it.
 fn is_always_shown(finding: &Finding) -> bool {
     finding.is_to_be_checked()
         || finding.settled_conflict.is_some()

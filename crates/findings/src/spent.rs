@@ -1,46 +1,46 @@
-//! What a review cost: [`Spent`].
+//! The cost of a review: [`Spent`].
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the models of a review took.
+/// The cost of the models of a review.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
-    /// How often a model was asked.
+    /// The number of calls of a model.
     pub calls: u64,
-    /// How many answers were there already, and cost nothing.
+    /// The number of answers from the cache, which cost nothing.
     pub kept_answers: u64,
-    /// The tokens that were read and written.
+    /// The number of tokens, input and output together.
     pub tokens: u64,
-    /// The dollars that this comes to, where prices are known.
+    /// The cost in US dollars; null if a price is not known.
     pub usd: Option<f64>,
-    /// The bytes of all questions and answers; 0 where they were not counted.
+    /// The bytes of all requests and answers; 0 if they were not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes: u64,
-    /// Whether something broke off, so that this is only the most it can have been.
+    /// True if a call was interrupted, so that the figures are upper bounds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
-    /// The same for each model that was asked, in the order of their names.
+    /// The cost of each model that was called, in the order of their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<ModelSpent>,
 }
 
-/// What one model of a review took.
+/// The cost of one model of a review.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelSpent {
     /// The model with its provider, such as `anthropic/claude-sonnet-4-5`.
     pub model: String,
-    /// How often the model was asked.
+    /// The number of calls of the model.
     pub calls: u64,
-    /// How many of its answers were there already, and cost nothing.
+    /// The number of the model's answers from the cache, which cost nothing.
     pub kept_answers: u64,
-    /// The tokens that were read and written.
+    /// The number of tokens, input and output together.
     pub tokens: u64,
-    /// The dollars that this comes to; None where the price of the model is not known.
+    /// The cost in US dollars; null if the price of the model is not known.
     pub usd: Option<f64>,
-    /// Whether something broke off, so that this is only the most it can have been.
+    /// True if a call was interrupted, so that the figures are upper bounds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
 }

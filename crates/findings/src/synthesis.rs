@@ -1,4 +1,4 @@
-//! All reports together: [`synthesize`] runs ground → merge → gate → verdict.
+//! The result of all reports: [`synthesize`] runs ground → merge → gate → verdict.
 
 use std::collections::BTreeMap;
 
@@ -22,44 +22,45 @@ use crate::verdict::{self, Evidence, Verdict, WithoutContent};
 use crate::vote::{AutofixClass, Owner, Vote};
 use crate::worth::Readers;
 
-/// The version of a synthesis as JSON.
+/// The version of the JSON form of a synthesis.
 pub const VERSION: u32 = 1;
 
-/// What a synthesis takes into account besides the reports.
+/// The inputs of a synthesis besides the reports.
 #[derive(Default)]
 pub struct Circumstances<'a> {
-    /// The tree after the change.
+    /// The tree after the change; `None` if there is no tree.
     pub tree: Option<&'a dyn Tree>,
-    /// What of the trees could not be read before the synthesis.
+    /// The errors of reading the trees before the synthesis.
     pub tree_errors: Vec<TreeError>,
-    /// The lines that the change touched.
+    /// The lines that the change touched; `None` if they are not known.
     pub changed: Option<&'a ChangedLines>,
-    /// How the review is run.
+    /// The mode of the review.
     pub mode: Mode,
-    /// The line from which findings block, where another than the usual one is wanted.
+    /// The grade from which findings block; `None` for the default.
     pub fail_on: Option<Grade>,
-    /// What was known before.
+    /// The findings of earlier rounds; `None` in the first round.
     pub memory: Option<Memory<'a>>,
-    /// What was dismissed.
+    /// The dismissals of findings.
     pub dismissals: &'a [Dismissal],
-    /// Which findings comments in the code ask to leave alone.
+    /// The comments in the code that suppress findings.
     pub suppressions: &'a [Suppression],
-    /// How much of the change somebody looked at, where that is known.
+    /// The part of the change that reviewers read; `None` if it is not known.
     pub coverage: Option<Coverage>,
-    /// What a change without reviewable content comes to.
+    /// The result for a change without reviewable content.
     pub without_content: WithoutContent,
-    /// How many findings are shown; the others are folded.
+    /// The number of findings that are shown; the others are folded.
     pub shown: ShownLimit,
-    /// What a second look at findings came to.
+    /// The opinions of second looks at findings.
     pub opinions: &'a [Opinion],
-    /// What the models of the review took, where any were asked.
+    /// The cost of the models; `None` if none was called.
     pub spent: Option<Spent>,
-    /// Today, for dismissals that end; without it, none of those holds.
+    /// The current day, for dismissals that expire; without it, no such dismissal is in force.
     pub today: Option<Day>,
 }
 
 impl Circumstances<'_> {
-    /// Says why a finding is not to be dealt with, if somebody decided so.
+    /// Returns the reason why a finding is not to be fixed; `None` unless a dismissal or a
+    /// suppression covers it.
     fn why_dismissed(&self, finding: &Finding) -> Option<String> {
         let dismissal = self.dismissals.iter().find(|dismissal| {
             let holds = match &self.today {
@@ -75,130 +76,130 @@ impl Circumstances<'_> {
     }
 }
 
-/// All reports merged, grounded, gated and routed.
+/// The result of a review: all reports, grounded, merged, gated and routed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Synthesis {
-    /// The version of this form.
+    /// The version of this JSON form.
     pub version: u32,
-    /// Whether the change is ready.
+    /// The verdict whether the change is ready.
     pub verdict: Verdict,
-    /// What is open, the worst first.
+    /// The open findings, the worst first.
     pub findings: Vec<Finding>,
-    /// What was there before the change; outside the verdict.
+    /// The findings that are older than the change; they do not affect the verdict.
     pub pre_existing: Vec<Finding>,
-    /// What was not sure enough.
+    /// The findings that are not sure enough.
     pub held_back: Vec<Finding>,
-    /// What somebody decided to leave.
+    /// The findings that were dismissed.
     #[serde(default)]
     pub dismissed: Vec<Finding>,
-    /// What was there the last time and is gone.
+    /// The findings of the last round that are gone.
     #[serde(default)]
     pub resolved: Vec<Resolved>,
-    /// What was there the last time and nobody could look for.
+    /// The findings of the last round that this round could not look for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Resolved>,
-    /// Risks that nobody could confirm.
+    /// Risks that no reviewer could confirm.
     pub residual_risks: Vec<String>,
     /// Tests that are missing.
     pub testing_gaps: Vec<String>,
-    /// Who gets which finding.
+    /// The ids of the findings, by destination.
     pub queues: Queues,
-    /// Which votes were taken for one defect, and why.
+    /// The votes that were merged into one finding, with the rule.
     pub merges: Vec<Merge>,
-    /// How much there was of everything.
+    /// The numbers of reports, votes and findings.
     pub counts: Counts,
-    /// How much of the change somebody looked at.
+    /// The part of the change that reviewers read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
-    /// What the models of the review took.
+    /// The cost of the models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
-    /// What each reviewer returned, by name.
+    /// The summaries of the reports, by reviewer name.
     pub reports: Vec<ReportSummary>,
 }
 
-/// The findings' ids, by where they go.
+/// The ids of the findings, by destination.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Queues {
-    /// To the fixer, now.
+    /// The fixer, at once.
     pub fixer: Vec<String>,
-    /// Into fix tasks.
+    /// Fix tasks.
     pub tasks: Vec<String>,
-    /// Into the report only.
+    /// The report only.
     pub report: Vec<String>,
 }
 
-/// How much there was of everything.
+/// The numbers of reports, votes and findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
-    /// Reports, usable or not.
+    /// The number of reports, usable or not.
     pub reports: usize,
-    /// Reports that could be used.
+    /// The number of usable reports.
     pub usable_reports: usize,
-    /// Votes in them.
+    /// The number of votes in the reports.
     pub votes: usize,
-    /// Pieces of them that could not be read.
+    /// The number of pieces of the reports that could not be read.
     pub rejected: usize,
-    /// Open findings.
+    /// The number of open findings.
     pub findings: usize,
-    /// Open findings that are folded.
+    /// The number of open findings that are folded.
     #[serde(default)]
     pub folded: usize,
-    /// Open findings by severity, in the seven levels.
+    /// The number of open findings by severity, in the seven levels.
     pub by_severity: BTreeMap<String, usize>,
-    /// Findings that were there before.
+    /// The number of findings that are older than the change.
     pub pre_existing: usize,
-    /// Findings that were dismissed.
+    /// The number of findings that were dismissed.
     pub dismissed: usize,
-    /// Advisory findings that became gaps and risks.
+    /// The number of advisory findings that became testing gaps and residual risks.
     pub demoted: usize,
-    /// Findings that were held back, by their confidence.
+    /// The number of findings that were held back, by their confidence.
     pub held_back: BTreeMap<u8, usize>,
 }
 
-/// What one reviewer returned, in short.
+/// The summary of one reviewer's report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportSummary {
-    /// Who.
+    /// The name of the reviewer.
     pub reviewer: String,
-    /// Of what kind it is, where that is known.
+    /// The kind of the reviewer, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ReviewerKind>,
-    /// How many votes.
+    /// The number of votes.
     pub votes: usize,
-    /// Why it says nothing, where it does.
+    /// The reason why the report has no content; null for a usable report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unusable: Option<String>,
-    /// Why the report may have left out a finding.
+    /// The reasons why the report may have left out a finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<IncompleteReason>,
-    /// What was mended or missing in its form.
+    /// Notes on missing members of the report, and on repairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What was wrong with single votes.
+    /// The faults in the form of single votes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<VoteFaults>,
-    /// What of it could not be read.
+    /// The parts that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<Rejected>,
-    /// What it did not look at.
+    /// Parts of the change that the reviewer did not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_covered: Vec<String>,
-    /// What it cost, where a model was asked for it.
+    /// The cost of the report; null if no model was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
 }
 
-/// What was wrong with one vote's form.
+/// The faults in the form of one vote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VoteFaults {
-    /// Which vote, counted from 0.
+    /// The index of the vote, from 0.
     pub vote: usize,
-    /// What was wrong.
+    /// The faults, in words.
     pub faults: Vec<String>,
 }
 
-/// Merges, grounds, gates and routes all reports, and decides.
+/// Grounds, merges, gates and routes all reports, and computes the verdict.
 pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
     let requirements = unmet_requirements(reports);
     let ground = Ground::new(around.tree, around.changed);
@@ -263,7 +264,7 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
     }
 }
 
-/// Makes findings of the explicit requirements that reviewers found unmet.
+/// Returns a report with a vote for each explicit requirement that a reviewer found unmet.
 fn unmet_requirements(reports: &[Report]) -> Option<Report> {
     let unmet: std::collections::BTreeSet<&String> =
         reports.iter().flat_map(|report| &report.remarks.unmet_requirements).collect();

@@ -1,7 +1,7 @@
-//! The strict side of the persona report: [`validate`] holds a document against its schema.
+//! The strict check of a persona report: [`validate`] compares a document with its schema.
 //!
-//! The schema is small and fixed, so the few keywords it uses are applied here, with messages that
-//! say what was expected. A test holds the result against a full JSON Schema implementation.
+//! The schema is small and fixed, so its few keywords are applied here, with messages that name the
+//! expected value. A test compares the result with a full JSON Schema implementation.
 
 use std::sync::LazyLock;
 
@@ -14,39 +14,39 @@ use crate::path::RepoPath;
 /// The schema of a persona report, as text.
 pub const SCHEMA: &str = include_str!("../schemas/persona-report.json");
 
-/// The fields that the compact return leaves out.
+/// The fields that the compact report leaves out.
 const DETAIL_FIELDS: [&str; 2] = ["why_it_matters", "evidence"];
 
 static PARSED: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(SCHEMA).expect("the schema is valid JSON"));
 
-/// Which of a report's two forms is meant.
+/// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tier {
-    /// With every field, as it lies in a file.
+    /// The form with every field, as stored in a file.
     #[default]
     Full,
-    /// Without reasons and evidence, as it is handed back.
+    /// The form without reasons and evidence, as a persona returns it.
     Compact,
 }
 
-/// Something a document gets wrong.
+/// A fault of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
-    /// Where, as a JSON pointer.
+    /// The location in the document, as a JSON pointer.
     pub path: String,
-    /// What is there and what was expected.
+    /// The actual and the expected value.
     pub message: String,
 }
 
-/// Holds a document against the schema and gives everything that is wrong with it.
+/// Validates a document against the schema and returns all faults.
 pub fn validate(document: &Value, tier: Tier) -> Vec<Fault> {
     let mut faults = Vec::new();
     check(document, &PARSED, String::new(), tier, &mut faults);
     faults
 }
 
-/// Gives what the schema lets through and a reader should know all the same.
+/// Returns faults that the schema allows and that a reader should know all the same.
 pub fn advise(document: &Value) -> Vec<Fault> {
     let mut advice = Vec::new();
     let findings = document.get("findings").and_then(Value::as_array);
@@ -118,7 +118,7 @@ fn check_required(
     }
 }
 
-/// Checks what a value is, apart from what it holds.
+/// Checks a value itself, without its members.
 fn check_itself(value: &Value, schema: &Value, path: &str, faults: &mut Vec<Fault>) {
     let mut fault = |message: String| faults.push(Fault { path: path.to_owned(), message });
     let types: Vec<&str> = match &schema["type"] {
@@ -160,13 +160,13 @@ fn is_of_type(value: &Value, kind: &str) -> bool {
         "string" => value.is_string(),
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),
-        // To JSON Schema `42.0` is an integer.
+        // In JSON Schema, `42.0` is an integer.
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         _ => false,
     }
 }
 
-/// Compares as JSON Schema does: numbers by what they amount to.
+/// Compares two values as JSON Schema does: numbers by their value.
 fn same_value(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a == b,

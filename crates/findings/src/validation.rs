@@ -1,10 +1,10 @@
-//! A second look at findings: [`Opinion`]s on them, and what each makes of its finding.
+//! A second look at findings: [`Opinion`]s, and their effect on the findings.
 //!
 //! A second look may lower the confidence of a finding and never raises it. An opinion is a vote on
-//! a finding, never an order. It changes nothing where a rule or an analyser vouches for the
-//! finding. A refutation counts only with a quote that stands in the tree, and never hides what may
-//! be critical; doubt takes one anchor of confidence away; and the consequence says whether a
-//! maintainer would stop the change for the finding.
+//! a finding, never an order. It lowers nothing if a rule or an analyser vouches for the finding. A
+//! refutation counts only with a quote that is in the tree, and never hides a finding that may be
+//! critical. Doubt lowers the confidence by one anchor. The consequence states whether a maintainer
+//! would stop the change for the finding.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,37 +12,37 @@ use crate::finding::{Consequence, Finding, Validated, Validation};
 use crate::ground::Ground;
 use crate::path::RepoPath;
 
-/// What somebody who looked at one finding afresh says of it.
+/// The opinion of a model or an agent that looked at one finding afresh.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opinion {
     /// The finding's fingerprint.
     pub fingerprint: String,
-    /// The file it stands in.
+    /// The file of the finding.
     pub file: Option<RepoPath>,
-    /// What it comes to.
+    /// The answer of the second look.
     pub answer: Answer,
-    /// Why.
+    /// The reason of the answer.
     pub why: String,
-    /// The code that proves it.
+    /// The code that proves the answer.
     pub quote: Option<String>,
-    /// The file that this code stands in, where it is another than the finding's.
+    /// The file of the quoted code; `None` if it is the file of the finding.
     pub quoted_file: Option<RepoPath>,
     /// The action that a maintainer would take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consequence: Option<Consequence>,
 }
 
-/// What a second look comes to.
+/// The answer of a second look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Answer {
     /// The finding is real.
     Confirm,
-    /// It is not.
+    /// The finding is not real.
     Refute,
-    /// Nobody can tell.
+    /// The second look could not decide.
     Unsure,
-    /// There was no second look, though there should have been.
+    /// The second look did not take place, though it was due.
     Missing,
 }
 
@@ -79,18 +79,20 @@ impl Opinion {
             && (self.file == finding.file || self.file.as_ref() == finding.named_file())
     }
 
-    /// Says whether what it quotes stands in the tree.
+    /// Returns true if the quote of the opinion is in the tree.
     fn is_proven(&self, ground: &Ground<'_>) -> bool {
         let file = self.quoted_file.as_ref().or(self.file.as_ref());
         self.quote.as_ref().zip(file).is_some_and(|(quote, file)| ground.holds(file, quote))
     }
 }
 
-/// The most findings of no great weight that get a second look: as many as a review shows by default.
+/// The maximum number of less severe findings that get a second look: as many as a review shows by
+/// default.
 const OTHERS: usize = 5;
 
-/// Picks the findings that get a second look before they leave the machine: each that is P0 or P1,
-/// and a few that models alone found and that are not minor, by grade, confidence and place.
+/// Returns the findings that get a second look before they leave the machine: all that are MAJOR or
+/// P1 or worse, and a few that models alone found and that are not minor, by grade, confidence and
+/// place.
 pub fn to_validate(findings: &[Finding]) -> Vec<&Finding> {
     let (grave, others): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|finding| finding.grade.impact().level() <= 2);

@@ -1,4 +1,5 @@
-//! Whether a change is ready: [`Verdict`], computed by [`decide`] from what is on record.
+//! The verdict whether a change is ready: [`Verdict`], computed by [`decide`] from the stored
+//! results.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,25 +11,25 @@ use crate::ground::TreeError;
 use crate::incomplete::{IncompleteKind, IncompleteReason};
 use crate::report::{Report, ReviewerKind};
 
-/// Where a change stands.
+/// The state of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Nothing is left to do.
+    /// The change needs no fix.
     Ready,
-    /// It may go, and something should be fixed.
+    /// The change may be merged, and a finding should be fixed.
     ReadyWithFixes,
-    /// It may not go.
+    /// The change may not be merged.
     NotReady,
     /// The change has no content that a reviewer could read, such as a picture, a lock file or a
-    /// mode. Nothing is wrong with it, and nothing is approved.
+    /// mode. It has no defect, and it is not approved.
     NothingToReview,
-    /// Nobody can tell: somebody who had to look did not.
+    /// The state is unknown: a required reviewer did not read the change, or a part of it.
     Incomplete,
 }
 
 impl State {
-    /// Gives the state in words.
+    /// Returns the state in words.
     pub fn in_words(self) -> &'static str {
         match self {
             State::Ready => "ready",
@@ -40,11 +41,11 @@ impl State {
     }
 }
 
-/// What a change without reviewable content comes to.
+/// The result for a change without reviewable content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WithoutContent {
-    /// The outcome is `nothing to review`, which stops nothing and approves nothing.
+    /// The state is `nothing to review`, which blocks nothing and approves nothing.
     #[default]
     Pass,
     /// The review is incomplete.
@@ -59,83 +60,84 @@ pub enum Rule {
     Must,
     /// An open finding of MAJOR, P1 or worse.
     Major,
-    /// An open finding at or above the line that was asked for.
+    /// An open finding at or above the grade that the user asked for.
     FailOn,
     /// An explicit requirement that is not met.
     UnmetRequirement,
     /// A required check that failed.
     FailedCheck,
-    /// A reviewer that gave nothing usable.
+    /// A reviewer that returned nothing usable.
     NoReport,
-    /// Nobody reviewed anything.
+    /// No reviewer read any part of the change.
     NothingReviewed,
     /// The change has no content to review.
     NothingToReview,
-    /// Somebody had to look at a part of the change and could not.
+    /// A part of the change that a required reviewer could not read.
     NotCovered,
-    /// A finding that may block names no file and line, so that it could not be checked.
+    /// A finding that may block and names no file and line, so that it could not be checked.
     NoPlace,
-    /// A report may have left out a finding: a part of it could not be read, or its words
+    /// A report that may have left out a finding: a part of it could not be read, or its words
     /// contradict its list.
     Unreadable,
-    /// A file before or after the change could not be read.
+    /// A file before or after the change that could not be read.
     UnreadableFile,
     /// An open finding that should be fixed.
     Should,
     /// An open finding that can be acted on.
     Actionable,
-    /// A finding that may be critical, that a second look did not confirm, and that a person has to
+    /// A finding that may be critical, that a second look did not confirm, and that a person must
     /// check.
     ToBeChecked,
     /// A finding that would have blocked and that can wait, by a second look.
     PutOff,
-    /// A finding that would have blocked was not sure enough.
+    /// A finding that would have blocked and is not sure enough.
     HeldBack,
-    /// A finding that should be fixed was not sure enough. The reason decides nothing.
+    /// A finding that should be fixed and is not sure enough. The reason decides nothing.
     Doubtful,
-    /// Nothing speaks against it.
+    /// No finding and no other reason against the change.
     Clear,
 }
 
-/// One reason for a verdict.
+/// A reason for a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
-    /// The rule it follows from.
+    /// The rule that the reason follows from.
     pub rule: Rule,
     /// The reason in words.
     pub text: String,
-    /// The findings it rests on.
+    /// The ids of the findings that the reason names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,
 }
 
-/// Whether a change is ready, and why.
+/// The verdict whether a change is ready, with its reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// Where the change stands.
+    /// The state of the change.
     pub state: State,
-    /// Why: the rule that decided comes first.
+    /// The reasons; the deciding rule comes first.
     pub because: Vec<Reason>,
-    /// Whether somebody who had to look did not, whatever the state.
+    /// True if a required review is missing or incomplete, whatever the state.
     pub incomplete: bool,
 }
 
-/// What a verdict is decided on.
+/// The inputs of a verdict.
 pub(crate) struct Evidence<'a> {
     pub(crate) open: &'a [Finding],
     pub(crate) held_back: &'a [Finding],
     pub(crate) dismissed: &'a [Finding],
     pub(crate) reports: &'a [Report],
-    /// The line from which findings block, where another than the usual one was asked for.
+    /// The grade from which findings block; `None` for the default.
     pub(crate) fail_on: Option<&'a Grade>,
     pub(crate) coverage: Option<&'a Coverage>,
-    /// What of the trees before and after the change could not be read.
+    /// The errors of reading the trees before and after the change.
     pub(crate) tree_errors: &'a [TreeError],
-    /// What a change without reviewable content comes to.
+    /// The result for a change without reviewable content.
     pub(crate) without_content: WithoutContent,
 }
 
-/// Decides. `not ready` wins over `incomplete`, and `incomplete` over both ready states.
+/// Computes the verdict. `not ready` takes precedence over `incomplete`, and `incomplete` over both
+/// ready states.
 pub(crate) fn decide(evidence: &Evidence<'_>) -> Verdict {
     let blocking = blocking(evidence);
     let missing = missing(evidence);
@@ -172,13 +174,13 @@ fn may_block(evidence: &Evidence<'_>, finding: &Finding) -> bool {
     would_block(evidence.fail_on, finding)
 }
 
-/// Returns true if an open finding blocks, given the line from which findings block. A second look sets
-/// findings aside only where nobody set a line.
+/// Returns true if an open finding blocks, given the grade from which findings block. A second look
+/// sets findings aside only if the user set no such grade.
 pub(crate) fn would_block(fail_on: Option<&Grade>, finding: &Finding) -> bool {
     grade_blocks(fail_on, &finding.grade) && (fail_on.is_some() || !is_set_aside(finding))
 }
 
-/// Returns true if an open finding of a grade blocks, given the line from which findings block.
+/// Returns true if an open finding of a grade blocks, given the grade from which findings block.
 fn grade_blocks(fail_on: Option<&Grade>, grade: &Grade) -> bool {
     match fail_on {
         Some(line) => grade.at_least(line),
@@ -186,7 +188,7 @@ fn grade_blocks(fail_on: Option<&Grade>, grade: &Grade) -> bool {
     }
 }
 
-/// Returns true if a second look leaves a finding without the weight to block.
+/// Returns true if a finding does not block because of its second look.
 fn is_set_aside(finding: &Finding) -> bool {
     finding.is_put_off() || finding.is_to_be_checked()
 }
@@ -220,8 +222,8 @@ fn blocking(evidence: &Evidence<'_>) -> Vec<Reason> {
     reasons
 }
 
-/// Returns the reason why a change has nothing to review, where that does not make the review
-/// incomplete.
+/// Returns the reason why a change has nothing to review; `None` if it has, or if that makes the
+/// review incomplete.
 fn nothing_to_review(evidence: &Evidence<'_>) -> Option<Reason> {
     let coverage = evidence.coverage.filter(|coverage| coverage.is_without_content())?;
     let text = match coverage.hunks() {
@@ -276,7 +278,7 @@ fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
         if let Some(why) = report.unusable.as_ref().filter(|_| report.required) {
             reasons.push(because(Rule::NoReport, format!("`{name}` gave nothing usable: {why}")));
         }
-        // A reviewer that need not answer may fail; what it did answer may not be lost.
+        // A reviewer that is not required may fail, but no part of its answer may be lost.
         if report.unusable.is_none() {
             let texts = report.incomplete.iter().map(|why| format!("`{name}`: {}", why.text));
             reasons.extend(texts.map(|text| because(Rule::Unreadable, text)));
@@ -294,8 +296,8 @@ fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
     reasons
 }
 
-/// Returns the sentence by which a reviewer rejects the change, if no finding of the reviewer blocks
-/// the change or was dismissed in place of that.
+/// Returns the sentence by which a reviewer rejects the change, unless a finding of the reviewer
+/// blocks the change, or would block it and was dismissed.
 fn unanswered_rejection<'r>(evidence: &Evidence<'_>, report: &'r Report) -> Option<&'r str> {
     let is_told = |reason: &IncompleteReason| reason.kind == IncompleteKind::Contradiction;
     if report.unusable.is_some() || report.incomplete.iter().any(is_told) {
@@ -317,7 +319,7 @@ fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {
     let (should, rest): (Vec<&Finding>, Vec<&Finding>) =
         rest.into_iter().partition(|f| f.grade.obligation() != Obligation::May);
     let actionable: Vec<&Finding> = rest.into_iter().filter(|f| f.is_actionable()).collect();
-    // A worse grade that nobody is sure of counts as if it were held back by itself.
+    // A worse grade that no vote is sure of counts as if it were held back by itself.
     let is_doubted = |f: &&Finding| {
         let grade = f.doubted_grade.as_ref();
         !blocks(f) && grade.is_some_and(|grade| grade_blocks(evidence.fail_on, grade))
@@ -325,7 +327,7 @@ fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {
     let doubted = evidence.open.iter().filter(is_doubted);
     let held: Vec<&Finding> = evidence.held_back.iter().filter(blocks).chain(doubted).collect();
     let mut reasons = Vec::new();
-    // A change is not simply ready where somebody who meant to read it could not.
+    // A change is not simply ready if an optional persona failed.
     let unheard = evidence
         .reports
         .iter()
@@ -349,7 +351,7 @@ fn asks_for_a_fix(finding: &Finding) -> bool {
     grade.blocks() || grade.obligation() != Obligation::May || finding.is_actionable()
 }
 
-/// Puts findings into one reason, naming the first few.
+/// Returns one reason for several findings, which names the first few; `None` without findings.
 fn reason(rule: Rule, what: &str, findings: &[&Finding]) -> Option<Reason> {
     const NAMED: usize = 3;
     if findings.is_empty() {

@@ -1,18 +1,18 @@
-//! The words of a verdict: [`structured_verdict`] tells whether they approve or ask for changes.
+//! The words of a verdict: [`structured_verdict`] decides whether they approve or ask for changes.
 //!
-//! A verdict stands in a field of its own or in a sentence, so that both the reader of fields and the
-//! reader of prose take a text apart into [`Words`].
+//! A verdict is in a field of its own or in a sentence, so the reader of fields and the reader of
+//! prose both split a text into [`Words`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the reviewer's own words amount to.
+/// The verdict in the reviewer's own words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Word {
-    /// It approves.
+    /// The reviewer approves.
     Approve,
-    /// It asks for changes.
+    /// The reviewer asks for changes.
     RequestChanges,
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn asks_for_changes(word: &str) -> bool {
     structured_verdict(word) == Some(Word::RequestChanges)
 }
 
-/// Returns true if a text is a word that rejects a change, and nothing else.
+/// Returns true if a text is a word that rejects a change, and has no other word.
 pub(crate) fn is_rejection(text: &str) -> bool {
     const WORDS: [&str; 26] = [
         "request_changes", "requests_changes", "changes_requested", "change_requested",
@@ -34,7 +34,7 @@ pub(crate) fn is_rejection(text: &str) -> bool {
     WORDS.contains(&bare.replace([' ', '-'], "_").as_str())
 }
 
-/// Reads the word of a verdict field.
+/// Parses the word of a verdict field; `None` if the word is no verdict.
 pub(crate) fn structured_verdict(word: &str) -> Option<Word> {
     let words = Words::of(word);
     let refused = is_rejection(word)
@@ -51,7 +51,7 @@ pub(crate) fn structured_verdict(word: &str) -> Option<Word> {
 pub(crate) const NEGATIONS: [&str; 11] =
     ["no", "not", "none", "never", "without", "zero", "0", "cannot", "neither", "nor", "nothing"];
 
-/// A word and where it starts in its clause.
+/// A word with its offset in its clause, in bytes.
 pub(crate) struct ClauseWord<'c> {
     pub(crate) text: &'c str,
     pub(crate) at: usize,
@@ -67,7 +67,7 @@ impl ClauseWord<'_> {
 pub(crate) struct Words<'c> {
     pub(crate) clause: &'c str,
     pub(crate) all: Vec<ClauseWord<'c>>,
-    /// The words in small letters.
+    /// The words in lower case.
     pub(crate) lower: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ impl<'c> Words<'c> {
         Words { clause, all, lower }
     }
 
-    /// Returns a word in small letters, or an empty text where there is none.
+    /// Returns a word in lower case; empty if there is no such word.
     pub(crate) fn lower(&self, at: usize) -> &str {
         self.lower.get(at).map_or("", String::as_str)
     }
@@ -128,7 +128,7 @@ impl<'c> Words<'c> {
             ("changes", "needed"),
             ("needs", "changes"),
         ];
-        // Words that refuse where a conclusion is due, or in capitals.
+        // Words that reject in a conclusion, or in capitals.
         const REJECTIONS: [&str; 6] = ["reject", "rejected", "block", "blocked", "no-go", "denied"];
         (0..self.lower.len()).find(|at| {
             let (word, next) = (self.lower(*at), self.lower(at + 1));

@@ -1,4 +1,4 @@
-//! One claim of one reviewer: [`Vote`], as it was made; nothing downstream edits it.
+//! The claim of a reviewer: [`Vote`], as the reviewer made it; no later stage edits it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::grade::Grade;
 use crate::path::RepoPath;
 
-/// How sure a reviewer is, on five anchors.
+/// The confidence of a reviewer, on five anchors.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -15,18 +15,18 @@ use crate::path::RepoPath;
 pub struct Anchor(u8);
 
 impl Anchor {
-    /// Does not stand up to light scrutiny.
+    /// The claim does not hold up to light scrutiny.
     pub const NONE: Anchor = Anchor(0);
-    /// Might be real; could not be verified.
+    /// The claim may be real; it could not be verified.
     pub const LOW: Anchor = Anchor(25);
-    /// Verified, but minor or narrow.
+    /// The claim is verified, but minor or narrow.
     pub const MODERATE: Anchor = Anchor(50);
-    /// Double-checked; hits in normal use.
+    /// The claim is double-checked; the defect occurs in normal use.
     pub const HIGH: Anchor = Anchor(75);
-    /// Verifiable from the code alone.
+    /// The claim is verifiable from the code alone.
     pub const CERTAIN: Anchor = Anchor(100);
 
-    /// Takes a percentage down to the anchor below it.
+    /// Rounds a percentage down to an anchor.
     pub fn at_or_below(percent: f64) -> Anchor {
         match percent {
             p if p >= 100.0 => Anchor::CERTAIN,
@@ -37,7 +37,7 @@ impl Anchor {
         }
     }
 
-    /// Gives the next anchor up from 50 or 75; agreement lifts nothing weaker than that.
+    /// Returns the next anchor up from 50 or 75; agreement raises no lower anchor.
     pub fn lifted(self) -> Anchor {
         match self {
             Anchor::MODERATE => Anchor::HIGH,
@@ -56,14 +56,14 @@ impl Anchor {
         }
     }
 
-    /// Returns true if a finding of a grade is reported at this confidence. A finding that may be
-    /// critical is reported at half the certainty.
+    /// Returns true if a finding of a grade is reported at this confidence: from 50 on if the
+    /// finding may be critical, else from 75 on.
     pub(crate) fn is_enough_for(self, grade: &Grade) -> bool {
         let critical = grade.impact().level() == 0 || grade.is_unmapped();
         self >= if critical { Anchor::MODERATE } else { Anchor::HIGH }
     }
 
-    /// Gives the anchor as a percentage.
+    /// Returns the anchor as a percentage.
     pub fn percent(self) -> u8 {
         self.0
     }
@@ -86,24 +86,25 @@ impl From<Anchor> for u8 {
     }
 }
 
-/// What should happen to a finding, as a reviewer sees it. Ordered by how much of a person it takes.
+/// The way in which a finding should be fixed, in the reviewer's view. Ordered by the amount of
+/// work for a person.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum AutofixClass {
-    /// For information; there is nothing to fix.
+    /// The finding is for information; there is nothing to fix.
     Advisory,
-    /// Local and deterministic: may be applied.
+    /// The fix is local and deterministic, and may be applied.
     SafeAuto,
-    /// A concrete fix that changes behaviour: needs approval.
+    /// The fix is concrete and changes behaviour, and needs approval.
     GatedAuto,
-    /// Needs a design decision.
+    /// The fix needs a design decision.
     Manual,
 }
 
 impl AutofixClass {
-    /// Gives the class its word.
+    /// Returns the class as a word.
     pub fn as_str(self) -> &'static str {
         match self {
             AutofixClass::SafeAuto => "safe_auto",
@@ -113,7 +114,7 @@ impl AutofixClass {
         }
     }
 
-    /// Reads a class by its word.
+    /// Parses a word; `None` if it names no class.
     pub fn from_word(word: &str) -> Option<AutofixClass> {
         [Self::SafeAuto, Self::GatedAuto, Self::Manual, Self::Advisory]
             .into_iter()
@@ -121,15 +122,16 @@ impl AutofixClass {
     }
 }
 
-/// Who acts next on a finding. Ordered by who takes it when votes differ: a person first.
+/// The role that acts next on a finding. If votes differ, the first of this order acts: a person
+/// first.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Owner {
-    /// A person has to decide.
+    /// A person, who must decide.
     Human,
-    /// Whoever rolls it out.
+    /// The person or program that releases the change.
     Release,
     /// A later fix task.
     DownstreamResolver,
@@ -138,7 +140,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// Gives the owner's word.
+    /// Returns the owner as a word.
     pub fn as_str(self) -> &'static str {
         match self {
             Owner::ReviewFixer => "review-fixer",
@@ -148,7 +150,7 @@ impl Owner {
         }
     }
 
-    /// Reads an owner by its word.
+    /// Parses a word; `None` if it names no owner.
     pub fn from_word(word: &str) -> Option<Owner> {
         [Self::ReviewFixer, Self::DownstreamResolver, Self::Human, Self::Release]
             .into_iter()
@@ -156,7 +158,7 @@ impl Owner {
     }
 }
 
-/// Lines of a file, both ends included, counted from 1.
+/// A range of lines of a file, both ends included, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "(u32, u32)", into = "(u32, u32)")]
 pub struct Lines {
@@ -165,28 +167,28 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Takes one line; there is no line 0.
+    /// Creates a range of one line; `None` for line 0.
     pub fn at(line: u32) -> Option<Lines> {
         Lines::range(line, line)
     }
 
-    /// Takes a range, whichever end comes first.
+    /// Creates a range from its two ends, in any order; `None` if one is 0.
     pub fn range(a: u32, b: u32) -> Option<Lines> {
         let (start, end) = (a.min(b), a.max(b));
         (start > 0).then_some(Lines { start, end })
     }
 
-    /// Gives the first line.
+    /// Returns the first line.
     pub fn start(self) -> u32 {
         self.start
     }
 
-    /// Gives the last line.
+    /// Returns the last line.
     pub fn end(self) -> u32 {
         self.end
     }
 
-    /// Gives the same number of lines from another start.
+    /// Returns the same number of lines from another start.
     pub fn moved_to(self, start: u32) -> Lines {
         let start = start.max(1);
         Lines { start, end: start.saturating_add(self.end - self.start) }
@@ -207,7 +209,7 @@ impl From<Lines> for (u32, u32) {
     }
 }
 
-/// A fix that can be applied as it stands: these lines become this text.
+/// A fix that can be applied as it is: the lines, and the text that replaces them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "StoredReplacement")]
 pub struct Replacement {
@@ -217,28 +219,29 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// Puts a text, with its line ends, in the place of lines; an empty one deletes them.
+    /// Creates a replacement of lines by a text with its line ends; an empty text deletes the
+    /// lines.
     pub fn new(lines: Lines, text: impl Into<String>) -> Replacement {
         Replacement { start_line: lines.start(), end_line: lines.end(), text: text.into() }
     }
 
-    /// Gives the first line to go.
+    /// Returns the first line that is replaced.
     pub fn start_line(&self) -> u32 {
         self.start_line
     }
 
-    /// Gives the last line to go.
+    /// Returns the last line that is replaced.
     pub fn end_line(&self) -> u32 {
         self.end_line
     }
 
-    /// Gives what comes in their place.
+    /// Returns the new text.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// A replacement as it lies in a file, where its lines may be any numbers.
+/// A replacement as stored in a file, where its lines may be any numbers.
 #[derive(Deserialize, JsonSchema)]
 struct StoredReplacement {
     start_line: u32,
@@ -258,61 +261,61 @@ impl TryFrom<StoredReplacement> for Replacement {
     }
 }
 
-/// One claim in a report, as its reviewer made it.
+/// A claim in a report, as its reviewer made it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Vote {
-    /// What it is, in a few words.
+    /// The defect, in a few words.
     pub title: String,
-    /// What is wrong and what breaks.
+    /// The defect and its effect.
     pub description: String,
-    /// Where.
+    /// The file of the defect; `None` if the reviewer names none.
     pub file: Option<RepoPath>,
-    /// On which lines of it.
+    /// The lines of the defect; `None` if the reviewer names none.
     pub lines: Option<Lines>,
-    /// Where on its first line it starts, in bytes from 1.
+    /// The column on the first line where the defect starts, in bytes from 1.
     pub column: Option<u32>,
-    /// The code it is about, without blanks, or a hash of it where it must not be repeated: what
-    /// a rule's finding is told again by, however the file is formatted.
+    /// The code of the defect, without whitespace, or a hash of the code if it must not be
+    /// repeated. A rule's finding is recognised by it, however the file is formatted.
     pub subject: Option<String>,
-    /// How bad.
+    /// The severity.
     pub grade: Grade,
-    /// Of which kind, such as `security`.
+    /// The kind of defect, such as `security`.
     pub category: Option<String>,
-    /// How to fix it, in words or code.
+    /// The suggested fix, in words or code.
     pub suggested_fix: Option<String>,
-    /// The fix itself, where it is exact.
+    /// The text that fixes the defect, if the fix is exact.
     pub replacement: Option<Replacement>,
-    /// How sure; `None` where the reviewer's form has no word for it.
+    /// The confidence; `None` if the form of the report has no field for it.
     pub confidence: Option<Anchor>,
-    /// What it is based on, mostly quotes.
+    /// The evidence, mostly quotes.
     pub evidence: Vec<String>,
-    /// Whether the vote comes from a compact persona report, whose form has no evidence.
+    /// True if the vote is from a compact persona report, whose form has no evidence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_compact: bool,
-    /// Whether the JSON of the report was repaired by guessing, so that place and quote may differ
-    /// from what the reviewer wrote.
+    /// True if the JSON of the report was repaired by guessing, so that place and quote may differ
+    /// from the reviewer's text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_repaired: bool,
-    /// What should happen to it.
+    /// The way in which the finding should be fixed.
     pub autofix_class: Option<AutofixClass>,
-    /// Who acts next.
+    /// The role that acts next.
     pub owner: Option<Owner>,
-    /// Whether a fix counts only once it was verified.
+    /// True if a fix counts only after it is verified.
     pub requires_verification: bool,
-    /// Whether the reviewer says that it was there before the change.
+    /// True if the reviewer states that the defect is older than the change.
     pub pre_existing: bool,
     /// The rule that fired, for votes of rules and commands.
     pub rule: Option<String>,
-    /// Whether that rule fires on the tree before the change as well.
+    /// True if that rule also fires on the tree before the change.
     pub fires_on_base: bool,
-    /// The recorded decision that it runs against.
+    /// The recorded decision that the claim contradicts.
     pub settled_conflict: Option<String>,
-    /// What was wrong with the vote's form.
+    /// The faults in the form of the vote.
     pub faults: Vec<String>,
 }
 
 impl Vote {
-    /// Makes a vote with a title, a grade and nothing else.
+    /// Creates a vote with a title and a grade; the description is the title.
     pub fn new(title: impl Into<String>, grade: Grade) -> Vote {
         let title = title.into();
         Vote {
@@ -342,13 +345,13 @@ impl Vote {
     }
 
     /// Returns true if the vote is about this change and sure enough to be reported, by its own
-    /// words.
+    /// statement.
     pub(crate) fn counts(&self) -> bool {
         let is_sure = |confidence: Anchor| confidence.is_enough_for(&self.grade);
         !self.pre_existing && self.confidence.is_none_or(is_sure)
     }
 
-    /// Gives the first line, where there is one.
+    /// Returns the first line; `None` without lines.
     pub fn line(&self) -> Option<u32> {
         self.lines.map(Lines::start)
     }

@@ -1,10 +1,10 @@
-//! How much the agreement of reviewers is worth: [`Readers`] give a finding the probability that it
-//! is right.
+//! The worth of the agreement of reviewers: [`Readers`] compute the probability that a finding is
+//! right.
 //!
-//! A reviewer says about as many true things whatever the length of its list, so each of its votes
-//! is worth the less the more there are; each further reader who agrees makes a finding likelier,
-//! and each who could have said the same and did not makes it less likely. The worth orders findings
-//! and folds them; it never changes a grade, a confidence or a verdict.
+//! A reviewer reports about as many true findings whatever the length of its list, so each of its
+//! votes is worth less, the more there are. Each further reader that agrees makes a finding more
+//! likely, and each that could have reported it and did not makes it less likely. The worth orders
+//! findings and folds them; it never changes a grade, a confidence or a verdict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::report::{Report, Reviewer, ReviewerKind};
 /// The odds of the only vote of the only reader.
 const BASE_ODDS: f64 = 5.0;
 
-/// The power by which agreement counts.
+/// The exponent of the number of agreeing readers.
 const AGREEMENT: f64 = 2.25;
 
 /// Words by which a vote hedges.
@@ -30,7 +30,7 @@ const HEDGE_STEMS: [&str; 2] = ["potential", "suggest"];
 /// Phrases by which a vote hedges.
 const HEDGE_PHRASES: [&str; 2] = ["should be extracted", "should be moved"];
 
-/// A reviewer, by its persona and the model family behind it.
+/// A reviewer, by its persona and its model family.
 type Voice<'a> = (&'a str, Option<&'a str>);
 
 /// The models that read a change.
@@ -41,14 +41,14 @@ pub(crate) struct Readers<'a> {
 
 #[derive(Debug, Default)]
 struct Reader<'a> {
-    /// The titles and descriptions of its votes.
+    /// The titles, descriptions and lines of the votes.
     claims: BTreeSet<(&'a str, &'a str, Option<u32>)>,
     not_covered: BTreeSet<&'a str>,
     is_independent: bool,
 }
 
 impl<'a> Readers<'a> {
-    /// Finds the readers of a change: the personas whose report can be used.
+    /// Returns the readers of a change: the personas whose report can be used.
     pub(crate) fn of(reports: &'a [Report]) -> Readers<'a> {
         let mut readers: BTreeMap<Voice<'a>, Reader<'a>> = BTreeMap::new();
         let is_reader = |report: &&Report| {
@@ -66,7 +66,7 @@ impl<'a> Readers<'a> {
         Readers { readers }
     }
 
-    /// Returns the worth of the votes on one defect. What a rule or an analyser found is worth 1.
+    /// Returns the worth of the votes on one defect. A finding of a rule or an analyser is worth 1.
     pub(crate) fn worth(&self, votes: &[&Grounded<'_>]) -> f64 {
         if votes.iter().any(|vote| vote.reviewer.kind != ReviewerKind::Persona) {
             return 1.0;
@@ -91,8 +91,9 @@ impl<'a> Readers<'a> {
     }
 }
 
-/// Returns the probability that a finding is right, in thousandths: `agreeing` of `readers` made it,
-/// who have `length` votes each in the geometric mean, and a share of `hedging` votes hedge.
+/// Returns the probability that a finding is right, in steps of a thousandth. `agreeing` of
+/// `readers` reported it, `length` is the geometric mean of their numbers of votes, and `hedging`
+/// the share of votes that hedge.
 fn probability(agreeing: f64, readers: f64, length: f64, hedging: f64) -> f64 {
     let odds = BASE_ODDS * agreeing.powf(AGREEMENT) / (readers * length * hedging.exp());
     ((odds / (1.0 + odds)) * 1_000.0).round().min(999.0) / 1_000.0

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::vote::Anchor;
 
-/// What became of a finding at its second look.
+/// The result of a second look at a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Validation {
-    /// Where it stands.
+    /// The state of the finding after the second look.
     pub state: Validated,
-    /// Why.
+    /// The reason that the second look states.
     pub why: String,
     /// The code that the second look quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -18,29 +18,30 @@ pub struct Validation {
     /// The action that a maintainer would take on the finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consequence: Option<Consequence>,
-    /// The confidence before the second look, where the look lowered the confidence.
+    /// The confidence before the second look; absent unless the look lowered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lowered_from: Option<Anchor>,
 }
 
-/// Where a finding stands after its second look.
+/// The state of a finding after its second look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Validated {
-    /// Somebody else sees it too.
+    /// The second look confirms the finding.
     Confirmed,
-    /// Code that stands in the tree speaks against it: it is held back.
+    /// Code in the tree refutes the finding, so the finding is held back.
     Refuted,
-    /// Code that stands in the tree speaks against it, and it stays where it is all the same.
+    /// Code in the tree refutes the finding, but the finding stays: it may be critical, or a rule
+    /// or an analyser vouches for it.
     Disputed,
-    /// Nobody could tell, or nothing was shown.
+    /// The second look could not decide, or refuted the finding without a quote from the tree.
     Unsure,
-    /// The second look did not come about.
+    /// The second look did not take place.
     Unvalidated,
 }
 
 impl Validated {
-    /// Gives the state in a word.
+    /// Returns the state as a word.
     pub fn as_str(self) -> &'static str {
         match self {
             Validated::Confirmed => "confirmed",
@@ -56,16 +57,16 @@ impl Validated {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Consequence {
-    /// Stop the change until the finding is mended.
+    /// Stop the change until the finding is fixed.
     Block,
-    /// Mend it later.
+    /// Fix the finding later.
     Later,
-    /// Leave it.
+    /// Do not fix the finding.
     Ignore,
 }
 
 impl Consequence {
-    /// Returns the consequence that a word names.
+    /// Parses a word; `None` if it names no consequence.
     pub fn from_word(word: &str) -> Option<Consequence> {
         match word.trim().to_ascii_lowercase().as_str() {
             "block" => Some(Consequence::Block),
@@ -75,7 +76,7 @@ impl Consequence {
         }
     }
 
-    /// Returns the consequence in a word.
+    /// Returns the consequence as a word.
     pub fn as_str(self) -> &'static str {
         match self {
             Consequence::Block => "block",

@@ -1,4 +1,4 @@
-//! A file's lines, prepared for looking quotes up: [`FileView`].
+//! The lines of a file, prepared for finding quotes: [`FileView`].
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -8,15 +8,15 @@ use crate::identity;
 use crate::likeness::squeeze;
 use crate::vote::Lines;
 
-/// A quote leaves out at most this many lines at once.
+/// The maximum number of lines that a quote leaves out in one gap.
 const MAX_GAP_LINES: usize = 60;
 
-/// A file's lines, prepared for looking quotes up.
+/// The lines of a file, prepared for finding quotes.
 pub(super) struct FileView {
     pub(super) text: String,
-    /// Each line without blanks.
+    /// The lines without whitespace.
     squeezed: Vec<String>,
-    /// The numbers of the lines with each such text.
+    /// The line numbers of each text in `squeezed`.
     places: HashMap<String, Vec<u32>>,
     hashes: OnceCell<Vec<String>>,
 }
@@ -57,8 +57,8 @@ impl FileView {
         numbers.filter_map(|number| self.line(number)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Finds the lines that a quote proves, nearest to a line. A lone name proves nothing inside of
-    /// a line: many lines have it.
+    /// Finds the lines that a quote proves, nearest to a line. A lone name proves only a line that
+    /// has no other text: many lines contain the name.
     pub(super) fn find(&self, quote: &Reading, near: u32) -> Option<Lines> {
         let whole = self.places.get(quote.first_line()).map(Vec::as_slice).unwrap_or_default();
         let whole = whole.iter().filter_map(|at| self.lines_from(quote, *at));
@@ -68,12 +68,12 @@ impl FileView {
         })
     }
 
-    /// Returns true if the file has a quote anywhere, be the quote only a name.
+    /// Returns true if the file contains a quote anywhere, even a quote that is only a name.
     pub(super) fn contains(&self, quote: &Reading) -> bool {
         self.find_within(quote, 1).is_some()
     }
 
-    /// Finds a quote whose first line stands inside of a line, nearest to a line.
+    /// Finds a quote whose first line is part of a line, nearest to a line.
     fn find_within(&self, quote: &Reading, near: u32) -> Option<Lines> {
         let within = self.squeezed.iter().zip(1u32..);
         let within = within.filter(|(line, _)| line.contains(quote.first_line()));
@@ -113,8 +113,8 @@ impl FileView {
         Some(at)
     }
 
-    /// Returns the lines of a quote whose first line is known; `None` if the further lines do not
-    /// follow there, blank lines apart.
+    /// Returns the lines of a quote whose first line is known; `None` if the lines of the file that
+    /// follow, without blank lines, do not match the quote.
     fn lines_from(&self, quote: &Reading, first: u32) -> Option<Lines> {
         let after = self.squeezed.iter().zip(1u32..).skip(first as usize);
         let mut after = after.filter(|(line, _)| !line.is_empty());

@@ -1,7 +1,7 @@
-//! Code that a vote quotes: [`Excerpt`], one for each entry of its evidence.
+//! The code that a vote quotes: [`Excerpt`], one for each entry of its evidence.
 //!
-//! Back-ticks mark code in prose, and stand in code themselves. An entry that stands in the file as
-//! a whole is therefore one quote; only otherwise the parts that it marks as code are.
+//! Back-ticks mark code in prose, and occur in code themselves. So an entry that is in the file as
+//! a whole is one quote. Only if it is not, the parts that the entry marks as code are the quotes.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,16 @@ use super::file_view::FileView;
 use super::reading::Reading;
 use crate::vote::Lines;
 
-/// One entry of a vote's evidence.
+/// An entry of a vote's evidence.
 pub(super) struct Excerpt {
-    /// The entry as a whole, in several readings, of which none counts unless the file has it.
+    /// The entry as a whole, in several readings; a reading counts only if the file contains it.
     whole: Vec<Reading>,
     /// The parts that are marked as code; without marks, the entry.
     marked: Vec<Quote>,
 }
 
-/// Code in all its readings: as written, and without what shows of a diff or a listing put before
-/// each line. There is at least one.
+/// Code in all its readings: as written, and without the marks of a diff or the line numbers of a
+/// listing at the start of each line. There is at least one reading.
 struct Quote(Vec<Reading>);
 
 impl Excerpt {
@@ -34,7 +34,7 @@ impl Excerpt {
         if spans.iter().all(|span| span.trim().is_empty()) {
             return Excerpt { whole: Vec::new(), marked: entry_itself() };
         }
-        // Outer back-ticks may mark a line that has some itself.
+        // Outer back-ticks may mark a line that contains back-ticks.
         let outer = outer_span(plain).into_iter().flat_map(readings);
         let whole = readings(plain).into_iter().chain(outer).collect();
         let marked = match has_code_outside(plain) {
@@ -44,7 +44,7 @@ impl Excerpt {
         Excerpt { whole, marked }
     }
 
-    /// Returns true if the entry quotes code by its form, whatever the file has.
+    /// Returns true if the form of the entry is that of a quote, whatever the file contains.
     pub(super) fn is_quote(&self) -> bool {
         !self.marked.is_empty()
     }
@@ -54,8 +54,8 @@ impl Excerpt {
         self.marked.first().map(|quote| &quote.0[0])
     }
 
-    /// Returns the lines of each quote, nearest to a line; `None` for a quote that the file does not
-    /// have. The list is empty if the entry quotes nothing.
+    /// Returns the lines of each quote, nearest to a line; `None` for a quote that the file does
+    /// not contain. The list is empty if the entry has no quote.
     pub(super) fn find(&self, view: &FileView, near: u32) -> Vec<Option<Lines>> {
         let find = |readings: &[Reading]| readings.iter().find_map(|it| view.find(it, near));
         match find(&self.whole) {
@@ -64,7 +64,7 @@ impl Excerpt {
         }
     }
 
-    /// Returns true if a file has a quote of the entry, be the quote only a name.
+    /// Returns true if a file contains a quote of the entry, even a quote that is only a name.
     pub(super) fn is_in(&self, view: &FileView) -> bool {
         let has = |reading: &Reading| view.contains(reading);
         self.find(view, 1).iter().any(Option::is_some)
@@ -79,7 +79,8 @@ impl Quote {
     }
 }
 
-/// Returns a text in all its readings that are long enough to prove anything, as written first.
+/// Returns all readings of a text that are long enough to prove anything, the text as written
+/// first.
 fn readings(text: &str) -> Vec<Reading> {
     let mut texts: Vec<Cow<'_, str>> = vec![Cow::Borrowed(text)];
     for strip in [without_diff_marks, without_line_numbers, without_diff_marks] {
@@ -94,7 +95,7 @@ fn readings(text: &str) -> Vec<Reading> {
 }
 
 /// Returns the parts of a text that back-ticks or fences mark as code. A run of back-ticks ends at
-/// the next run of as many; a run that nothing ends marks the rest.
+/// the next run of the same length; a run without an end marks the rest of the text.
 fn code_spans(text: &str) -> Vec<&str> {
     let run = |text: &str| text.bytes().take_while(|byte| *byte == b'`').count();
     let mut spans = Vec::new();
@@ -120,14 +121,14 @@ fn code_spans(text: &str) -> Vec<&str> {
     spans
 }
 
-/// Returns the text between the first and the last back-tick, if prose stands around them.
+/// Returns the text between the first and the last back-tick, if the text around them is prose.
 fn outer_span(text: &str) -> Option<&str> {
     let (before, rest) = text.split_once('`')?;
     let (inside, after) = rest.rsplit_once('`')?;
     (!is_code(before) && !is_code(after)).then(|| inside.trim_matches('`'))
 }
 
-/// Returns true if the back-ticks of a text are part of code, by what stands outside of them.
+/// Returns true if the back-ticks of a text are part of code, by the text outside of them.
 fn has_code_outside(text: &str) -> bool {
     !text.contains("``") && text.split('`').step_by(2).any(is_code)
 }
@@ -143,7 +144,7 @@ fn is_code(text: &str) -> bool {
         || text.match_indices('(').any(is_call)
 }
 
-/// Takes `src/a.rs:12 -- ` off the front of an entry.
+/// Removes a place such as `src/a.rs:12 -- ` from the beginning of an entry.
 fn without_place(entry: &str) -> &str {
     let trimmed = entry.trim();
     let token = trimmed.find(char::is_whitespace).unwrap_or(trimmed.len());
@@ -161,8 +162,8 @@ fn without_place(entry: &str) -> &str {
     rest.trim_start_matches(['-', '–', '—', ':', ' ']).trim_start()
 }
 
-/// Takes the marks of a diff, or of a quotation in Markdown, off each line, and removed lines out;
-/// returns `None` where lines have none.
+/// Removes the marks of a diff, or of a quotation in Markdown, from each line, and drops removed
+/// lines. Returns `None` if the lines have no such marks.
 fn without_diff_marks(text: &str) -> Option<String> {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     if lines().next().is_some() && lines().all(|line| line.trim_start().starts_with('>')) {
@@ -178,8 +179,8 @@ fn without_diff_marks(text: &str) -> Option<String> {
     Some(left.collect::<Vec<_>>().join("\n"))
 }
 
-/// Takes the number of its line off each line, as listings write it: `12: code`, `L12 | code`.
-/// Returns `None` where a line has none.
+/// Removes the line number from each line, as listings write it: `12: code`, `L12 | code`. Returns
+/// `None` if a line has no number.
 fn without_line_numbers(text: &str) -> Option<String> {
     let strip = |line: &str| {
         let line = line.trim_start();

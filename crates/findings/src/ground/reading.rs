@@ -1,27 +1,27 @@
-//! One reading of quoted code: [`Reading`].
+//! A reading of quoted code: [`Reading`].
 
 use crate::likeness::squeeze;
 
-/// A quote needs this many characters to prove anything.
+/// The minimum number of characters of a quote that proves anything.
 const MIN_QUOTE: usize = 8;
 
 /// The marks of left-out code.
 const ELLIPSES: [&str; 2] = ["...", "…"];
 
-/// The lines of a quote.
+/// A reading of a quote: its lines, and its pieces if it leaves out code.
 pub(super) struct Reading {
-    /// The lines without their blanks; at least one.
+    /// The lines without their whitespace; at least one.
     pub(super) lines: Vec<String>,
     /// True if the quote is one name and nothing else, such as `handle_request` or `user.save`.
     pub(super) is_name: bool,
-    /// The pieces between marks of left-out code; empty without such marks, or where no piece
-    /// proves anything by itself.
+    /// The pieces between marks of left-out code; empty without such marks, or if no piece proves
+    /// anything by itself.
     pub(super) pieces: Vec<Piece>,
 }
 
 /// A piece of a quote that leaves out code.
 pub(super) struct Piece {
-    /// The text without blanks.
+    /// The text without whitespace.
     pub(super) text: String,
     /// True if code may be left out before the piece; otherwise the piece begins the next line.
     pub(super) is_after_gap: bool,

@@ -1,4 +1,4 @@
-//! Which votes may mean one defect, and how strongly: [`links`].
+//! The links between votes that may mean one defect, with their strength: [`links`].
 
 use std::cmp::Reverse;
 
@@ -6,22 +6,22 @@ use super::place::{Place, Relation};
 use super::{BAR, Millionths};
 use crate::likeness::Claims;
 
-/// Weaker links count as none.
+/// The minimum strength of a link; weaker links are dropped.
 const FLOOR: Millionths = BAR / 3;
 
-/// Claims are compared in full from this part of their likeness on: no place raises less to
-/// [`FLOOR`].
+/// The minimum sum of common words for which claims are compared in full: the factor of no place
+/// raises a lower sum to [`FLOOR`].
 const MIN_LIKENESS: f64 = FLOOR as f64 / 1_500_000.0;
 
-/// No likeness at its place that is below this part is rounded up to [`FLOOR`].
+/// The product of similarity and factor below which rounding cannot reach [`FLOOR`].
 const ALMOST_FLOOR: f64 = (FLOOR - 1) as f64 / 1_000_000.0;
 
-/// A word brings a vote together with at most so many votes before it in their order, so that work
-/// grows with the number of votes.
+/// The maximum number of earlier votes that one word compares with a vote, so that the work grows
+/// with the number of votes.
 const MAX_CANDIDATES: usize = 128;
 
-/// A vote keeps so many links, the strongest, and those that are among the strongest of another
-/// vote.
+/// The maximum number of links of a vote: the strongest, plus those that are among the strongest of
+/// another vote.
 const MAX_LINKS: usize = 48;
 
 /// Two votes that may mean one defect, the first before the second in their order.
@@ -32,7 +32,7 @@ pub(super) struct Link {
     pub(super) strength: Millionths,
 }
 
-/// The votes with each word, in their order, each with the weight of the word.
+/// The votes that contain each word, in their order, each with the weight of the word.
 struct Postings {
     by_stem: Vec<Vec<(u32, f64)>>,
     used: Vec<u32>,
@@ -62,13 +62,13 @@ impl Postings {
         &list[list.len().saturating_sub(MAX_CANDIDATES)..]
     }
 
-    /// Returns true if there are more votes with a word than [`Postings::last`] returns.
+    /// Returns true if more votes contain a word than [`Postings::last`] returns.
     fn is_cut(&self, stem: u32) -> bool {
         self.by_stem[stem as usize].len() > MAX_CANDIDATES
     }
 }
 
-/// The likeness of one vote to those before it, as far as common words tell.
+/// The similarity of one vote to the earlier votes, as far as common words show it.
 struct Tally {
     parts: Vec<f64>,
     met: Vec<u32>,
@@ -76,7 +76,7 @@ struct Tally {
 
 impl Tally {
     /// Adds up the common words of a vote and the votes in `lists`, and calls `each` with those
-    /// votes, in order, each with its part.
+    /// votes, in order, each with its sum.
     fn count(
         &mut self,
         (at, vector): (usize, &[(u32, f64)]),
@@ -89,7 +89,7 @@ impl Tally {
         };
         let first = entries().filter_map(|(list, _)| list.first()).map(|(vote, _)| *vote).min();
         let Some(first) = first else { return };
-        // Where votes with common words stand close together, all between them are looked at.
+        // If votes with common words are close together, all votes between them are visited.
         let is_dense = at - first as usize <= entries().map(|(list, _)| list.len()).sum();
         for (list, own) in entries() {
             for (vote, weight) in list {
@@ -114,12 +114,12 @@ impl Tally {
     }
 }
 
-/// Finds the links among votes that are sorted by file. `reviewers` says by a number whose vote
-/// each is.
+/// Finds the links among votes that are sorted by file. `reviewers` is the number of each vote's
+/// reviewer.
 pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims<'_>) -> Vec<Link> {
     let postings = || Postings::new(claims.stems() + 1);
     let (mut in_file, mut loose, mut all) = (postings(), postings(), postings());
-    // Claims without words meet by a stem of their own.
+    // Claims without words are compared by way of a stem of their own.
     let no_words = [(claims.stems() as u32, 1.0)];
     let any_loose = places.iter().any(Place::is_loose);
     let mut tally = Tally { parts: vec![0.0; places.len()], met: Vec::new() };
@@ -132,7 +132,7 @@ pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims<'_>) ->
         let vector = vector.unwrap_or(&no_words);
         let lists = if place.is_loose() { [&all, &all] } else { [&in_file, &loose] };
         let lists = &lists[usize::from(place.is_loose())..];
-        // Claims without words are alike only where they are equal.
+        // Claims without words are alike only if they are equal.
         let mut is_cut = claims.vector(at).is_empty();
         is_cut |= vector.iter().any(|(stem, _)| lists.iter().any(|list| list.is_cut(*stem)));
         tally.count((at, vector), lists, |other, part| {
@@ -142,8 +142,8 @@ pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims<'_>) ->
                 return;
             }
             let factor = factor(&places[before], place, reviewers[before] == reviewers[at]);
-            // Where no list is cut, the tally has every common word, in the order of a dot product,
-            // and names in common make no two claims more alike.
+            // If no list is cut, the sum has every common word, in the order of a dot product, and
+            // names in common make no two claims more alike.
             if factor == 0.0 || (!is_cut && !has_title && part * factor < ALMOST_FLOOR) {
                 return;
             }
@@ -168,8 +168,8 @@ pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims<'_>) ->
     within_components(strongest(links, places.len()), places.len())
 }
 
-/// Keeps the links between votes that strong links connect, by whatever way: no other votes ever
-/// share a group, because a mean reaches [`BAR`] only where a link does.
+/// Keeps the links between votes that strong links connect, directly or indirectly. No other votes
+/// ever share a group, because a mean reaches [`BAR`] only if one of its links does.
 fn within_components(mut links: Vec<Link>, votes: usize) -> Vec<Link> {
     let mut parents: Vec<u32> = (0..votes as u32).collect();
     fn root(parents: &mut [u32], mut vote: u32) -> u32 {
@@ -210,16 +210,16 @@ fn strongest(mut links: Vec<Link>, votes: usize) -> Vec<Link> {
     links
 }
 
-/// Returns how much the likeness of two votes counts at their places.
+/// Returns the factor by which the places of two votes raise or lower their similarity.
 fn factor(a: &Place, b: &Place, is_one_reviewer: bool) -> f64 {
     match Relation::of(a, b) {
-        // A reviewer that names one line twice means two things on it.
+        // A reviewer that names one line twice means two defects on it.
         Relation::SameLine if is_one_reviewer => Relation::Plain.factor(),
         other => other.factor(),
     }
 }
 
-/// Returns how strongly two votes are linked: their likeness by what it counts at their places.
+/// Returns the strength of a link: the similarity of two votes times the factor of their places.
 fn strength(likeness: f64, factor: f64) -> Millionths {
     ((likeness * factor).min(1.0) * 1_000_000.0).round() as Millionths
 }

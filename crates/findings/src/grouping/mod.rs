@@ -1,8 +1,9 @@
 //! Votes on one defect: [`group`] joins votes whose claims are alike.
 //!
-//! A vote is compared with all votes of a group: the two groups with the greatest mean link are
-//! joined first, and none below [`BAR`]. Links are whole numbers, votes are sorted, and ties go to
-//! the first votes, so that neither the order of arrival nor a repetition makes a difference.
+//! A vote is compared with all votes of a group. The two groups with the greatest mean link are
+//! joined first, and no groups whose mean is below [`BAR`]. Links are whole numbers, votes are
+//! sorted, and ties go to the first votes, so neither the order of arrival nor a repetition makes a
+//! difference.
 
 mod links;
 mod place;
@@ -20,10 +21,10 @@ use crate::ground::Grounded;
 use crate::likeness::Claims;
 use crate::report::ReviewerKind;
 
-/// A link's strength, of which a million is the most.
+/// The strength of a link, at most a million.
 pub(crate) type Millionths = u64;
 
-/// Groups are joined from this mean link on.
+/// The minimum mean link of two groups that are joined.
 pub(crate) const BAR: Millionths = 270_000;
 
 /// The rule by which a vote was joined to others.
@@ -33,19 +34,18 @@ pub enum MergeRule {
     /// Alike claims on one line, or on one quoted line.
     #[serde(alias = "same-title", alias = "same-quote")]
     SamePlace,
-    /// Alike claims that no place keeps apart.
+    /// Alike claims whose places allow one defect.
     #[serde(alias = "same-symbol", alias = "same-surroundings")]
     SameClaim,
     /// A repetition by one reviewer.
     Identical,
 }
 
-/// The votes of one defect, by their numbers: the first, and the others with the rule by which
-/// each was joined.
+/// The votes on one defect, as indices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) members: Vec<u32>,
-    /// The first vote of a group that was joined to another, and the rule.
+    /// The first vote of each group that was joined to this one, and the rule.
     pub(crate) joined: Vec<(u32, MergeRule)>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn group(votes: &[&Grounded<'_>], titles: &[&str]) -> Vec<Group> {
     Grouping::new(votes, &claims, &places, reviewers, &links).run()
 }
 
-/// Gives the votes of one reviewer one number. A persona that two models play is two reviewers.
+/// Returns the number of each vote's reviewer. A persona that two models play is two reviewers.
 fn reviewers(votes: &[&Grounded<'_>]) -> Vec<u32> {
     let mut numbers: FastMap<(&str, Option<&str>), u32> = FastMap::default();
     let mut all = Vec::with_capacity(votes.len());
@@ -75,11 +75,11 @@ fn reviewers(votes: &[&Grounded<'_>]) -> Vec<u32> {
     all
 }
 
-/// Two groups that may be joined. The greatest is joined first.
+/// Two groups that may be joined. The greatest candidate is joined first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     mean: Millionths,
-    /// The numbers of the groups' first votes, the smallest greatest.
+    /// The first votes of both groups; the smallest compare as the greatest.
     groups: Reverse<(u32, u32)>,
     /// The sizes of the groups when their link was measured.
     sizes: (usize, usize),
@@ -93,7 +93,7 @@ struct Grouping<'v, 'a> {
     groups: Vec<Option<Group>>,
     /// The sums of the links between a group and others, by the number of the other group.
     sums: Vec<BTreeMap<u32, Millionths>>,
-    /// Pairs of votes of one reviewer that reach the bar by themselves.
+    /// The pairs of votes of one reviewer whose link alone reaches [`BAR`].
     own: FastSet<(u32, u32)>,
     candidates: BinaryHeap<Candidate>,
 }
@@ -141,7 +141,7 @@ impl<'v, 'a> Grouping<'v, 'a> {
             match self.rule(one, other) {
                 Some(rule) => self.join(a, b, rule),
                 None => {
-                    // Votes that may not share a group never will.
+                    // Votes that may not share a group now never will.
                     self.sums[a as usize].remove(&b);
                     self.sums[b as usize].remove(&a);
                 }
@@ -168,7 +168,7 @@ impl<'v, 'a> Grouping<'v, 'a> {
         Some(rule)
     }
 
-    /// Returns true if nothing but a weak link keeps two votes from sharing a group.
+    /// Returns true if two votes may share a group, provided that their link is strong enough.
     fn may_share(&self, first: u32, second: u32) -> bool {
         let (a, b) = (self.votes[first as usize], self.votes[second as usize]);
         if matches!((&a.vote.rule, &b.vote.rule), (Some(a), Some(b)) if a != b) {
@@ -176,7 +176,7 @@ impl<'v, 'a> Grouping<'v, 'a> {
         }
         if self.reviewers[first as usize] == self.reviewers[second as usize] {
             let is_loose = |vote: u32| self.places[vote as usize].is_loose();
-            // A rule or an analyser tells its findings apart itself, and so does a reviewer that
+            // A rule or an analyser distinguishes its findings itself, and so does a reviewer that
             // names a place for each.
             let tells_apart = a.reviewer.kind != ReviewerKind::Persona
                 || !(is_loose(first) || is_loose(second))

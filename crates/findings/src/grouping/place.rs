@@ -1,4 +1,4 @@
-//! How the places of two votes lie to each other: [`Relation`].
+//! The relation of the places of two votes: [`Relation`].
 
 use std::borrow::Cow;
 
@@ -7,44 +7,45 @@ use crate::finding::Mark;
 use crate::ground::Grounded;
 use crate::vote::Lines;
 
-/// Lines at most this far apart are near each other.
+/// The greatest distance of lines that are near each other.
 const NEAR_LINES: u32 = 10;
 
-/// Ranges that overlap are one line if none has more lines than this.
+/// The maximum number of lines of ranges that count as one line if they overlap.
 const SHORT_RANGE: u32 = 3;
 
-/// Equal titles at most this many lines apart are one claim.
+/// The greatest distance in lines of equal titles that are one claim.
 const TITLE_LINES: u32 = 3;
 
-/// How the places of two votes lie to each other.
+/// The relation of the places of two votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relation {
-    /// One line, or one quoted line.
+    /// The same line, or the same quoted line.
     SameLine,
-    /// Near each other or in one symbol; or a vote names no place.
+    /// Places near each other or in one symbol; or a vote names no place.
     Plain,
-    /// Far from each other in one file.
+    /// Places far from each other in one file.
     Far,
-    /// Other files, or far from each other in other symbols.
+    /// Places in different files, or far from each other in different symbols.
     Elsewhere,
 }
 
-/// The place of a vote, its texts as numbers.
+/// The place of a vote, with texts as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
-    /// `None` if the vote named no place: one that grounding found keeps it from no group.
+    /// The file; `None` if the vote named no place. A place that grounding found excludes the vote
+    /// from no group.
     pub(super) file: Option<u32>,
     lines: Option<Lines>,
     symbol: Option<u32>,
     quote: Option<u32>,
     category: Option<u32>,
-    /// Whether the tree shows the lines around it.
+    /// True if the tree shows the lines around the vote.
     is_checked: bool,
     /// The folded title.
     title: u32,
 }
 
-/// Numbers for texts.
+/// Numbers for texts, one for each different text.
 #[derive(Debug, Default)]
 pub(super) struct Numbers<'t>(FastMap<Cow<'t, str>, u32>);
 
@@ -80,22 +81,22 @@ impl Place {
         self.file.is_none()
     }
 
-    /// Returns true if two places have equal titles and lie next to each other: one claim, whatever
-    /// the descriptions say.
+    /// Returns true if two places have equal titles and are next to each other: one claim, whatever
+    /// the descriptions state.
     pub(super) fn has_title_beside(&self, other: &Place) -> bool {
         let lines = self.lines.zip(other.lines);
         let are_near = || lines.is_none_or(|(a, b)| a.start().abs_diff(b.start()) <= TITLE_LINES);
         self.title == other.title && self.file.is_some() && self.file == other.file && are_near()
     }
 
-    /// Returns true if both votes name a category, and not the same one.
+    /// Returns true if both votes name a category, and the categories differ.
     fn differs_in_kind(&self, other: &Place) -> bool {
         self.category.zip(other.category).is_some_and(|(a, b)| a != b)
     }
 }
 
 impl Relation {
-    /// Finds the relation of two places.
+    /// Returns the relation of two places.
     pub(super) fn of(a: &Place, b: &Place) -> Relation {
         if a.is_loose() || b.is_loose() {
             return Relation::Plain;
@@ -110,11 +111,11 @@ impl Relation {
         }
         let in_one_symbol = a.symbol.is_some() && a.symbol == b.symbol;
         let is_near = lines.is_none_or(|(a, b)| distance(a, b) <= NEAR_LINES) || in_one_symbol;
-        // Where the tree is known, one text may stand on two lines.
+        // If the tree is known, one text may be on two lines.
         let is_checked = a.is_checked && b.is_checked;
         match a.quote.is_some() && a.quote == b.quote && (is_near || !is_checked) {
             true => one_line,
-            // Nearness is no evidence where both votes quote code and quote other lines.
+            // Nearness is no evidence if both votes quote code, and the quotes are different lines.
             false if is_near && is_checked && a.quote.is_some() && b.quote.is_some() => {
                 Relation::Far
             }
@@ -124,7 +125,7 @@ impl Relation {
         }
     }
 
-    /// Returns how much a likeness counts at this relation.
+    /// Returns the factor by which this relation raises or lowers a similarity.
     pub(super) fn factor(self) -> f64 {
         match self {
             Relation::SameLine => 1.5,
@@ -140,7 +141,7 @@ fn is_same_line(a: Lines, b: Lines) -> bool {
     a == b || (distance(a, b) == 0 && is_short(a) && is_short(b))
 }
 
-/// Returns how many lines lie between the nearest lines of two ranges; 0 where they overlap.
+/// Returns the number of lines between the nearest lines of two ranges; 0 if they overlap.
 fn distance(a: Lines, b: Lines) -> u32 {
     a.start().max(b.start()).saturating_sub(a.end().min(b.end()))
 }

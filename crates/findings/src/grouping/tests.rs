@@ -48,7 +48,7 @@ fn group_slowly(votes: &[&Grounded<'_>], titles: &[&str]) -> BTreeSet<BTreeSet<u
     groups.into_values().map(|members| members.into_iter().collect()).collect()
 }
 
-/// A reviewer, a place and a claim, by their numbers.
+/// The numbers of a reviewer, a place and a claim.
 type Drawn = (usize, Option<(usize, u32)>, Vec<usize>, Vec<usize>);
 
 const WORDS: [&str; 16] = [

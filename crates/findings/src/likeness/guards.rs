@@ -1,4 +1,4 @@
-//! Reasons that keep two claims apart although their words agree: [`apart`].
+//! Guards that keep two claims apart although their words agree: [`apart`].
 
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
@@ -8,29 +8,29 @@ use super::names;
 use super::vocabulary::{NameId, Reading, Vocabulary, Word};
 use super::words;
 
-/// From this share of common words on, one claim is another form of the other.
+/// The share of common words from which one claim counts as another form of the other.
 const SAME_WORDS: f64 = 0.7;
 
-/// From this share of common words outside the names on, the names tell two claims apart.
+/// The share of common words outside the names from which different names separate two claims.
 const SAME_FRAME: f64 = 0.5;
 
 /// The reason why two claims are not one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Apart {
-    /// Both name numbers, and none in common.
+    /// Both claims contain numbers, and none in common.
     Numbers,
-    /// One wants in the place of a name what the other calls wrong.
+    /// A claim demands a name that the other claim calls wrong.
     Roles,
-    /// The same is said of different names.
+    /// The claims make the same statement about different names.
     Names,
-    /// One says that something is, the other that it is not.
+    /// The claims state the opposite of each other.
     Direction,
-    /// The same names or sides stand in another order.
+    /// The same names or sides are in another order.
     Order,
 }
 
-/// What the guards look at in a text, each read once a guard asks for it. Few texts have numbers,
-/// roles or code.
+/// The properties of a text that guards compare, each computed when a guard first needs it. Few
+/// texts have numbers, roles or code.
 #[derive(Debug)]
 pub(super) struct Details {
     /// All words, sorted.
@@ -45,7 +45,7 @@ pub(super) struct Details {
     code: OnceCell<Option<Box<Code>>>,
 }
 
-/// The code in back-ticks that is more than a name, without its blanks.
+/// The code in back-ticks that is more than a name, without its whitespace.
 #[derive(Debug)]
 struct Code {
     spans: BTreeSet<String>,
@@ -54,7 +54,7 @@ struct Code {
 }
 
 impl Code {
-    /// Returns true if no code of a text is part of the other's.
+    /// Returns true if no code of one text is part of the other's.
     fn is_other_than(&self, other: &Code) -> bool {
         let is_part = |a: &str, b: &str| a.contains(b) || b.contains(a);
         let is_shared = |a: &String| other.spans.iter().any(|b| is_part(a, b));
@@ -62,7 +62,7 @@ impl Code {
     }
 }
 
-/// The names that a text calls wrong, and those that it wants in their place.
+/// The names that a text calls wrong, and the names that it demands in their place.
 #[derive(Debug)]
 struct Roles {
     wrong: BTreeSet<NameId>,
@@ -70,7 +70,8 @@ struct Roles {
 }
 
 impl Roles {
-    /// Returns true if one text wants a name that the other calls wrong, and they agree on none.
+    /// Returns true if one text demands a name that the other calls wrong, and the texts agree on
+    /// none.
     fn are_crossed(&self, other: &Roles) -> bool {
         let meet = |a: &BTreeSet<NameId>, b: &BTreeSet<NameId>| !a.is_disjoint(b);
         let crosses = meet(&self.wrong, &other.wanted) || meet(&other.wrong, &self.wanted);
@@ -96,7 +97,7 @@ impl Details {
     }
 }
 
-/// A text with the words that guards read it by.
+/// A text with its words and details, as guards read it.
 #[derive(Clone, Copy)]
 pub(super) struct Guarded<'t> {
     pub(super) text: &'t str,
@@ -152,7 +153,7 @@ impl<'t> Guarded<'t> {
     }
 }
 
-/// Returns the first reason that keeps two claims apart.
+/// Returns the first reason that separates two claims.
 pub(super) fn apart(a: Guarded<'_>, b: Guarded<'_>) -> Option<Apart> {
     if a.numbers().zip(b.numbers()).is_some_and(|(a, b)| a.is_disjoint(b)) {
         return Some(Apart::Numbers);
@@ -187,7 +188,7 @@ fn jaccard(a: &[u32], b: &[u32]) -> f64 {
     if any == 0 { 0.0 } else { both as f64 / any as f64 }
 }
 
-/// Counts what two sorted lists have in common.
+/// Counts the common items of two sorted lists.
 fn common(a: &[u32], b: &[u32]) -> usize {
     let (mut i, mut j, mut count) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -206,8 +207,8 @@ fn has_other_order(a: &[NameId], b: &[NameId]) -> bool {
     in_b.len() >= 2 && in_b != in_a
 }
 
-/// Returns true if, around a word such as `before`, something went from the left to the right and
-/// something from the right to the left.
+/// Returns true if, around a word such as `before`, one word moved from the left to the right and
+/// another from the right to the left.
 fn has_exchanged_sides(a: Guarded<'_>, b: Guarded<'_>) -> bool {
     if a.reading.signals.relations & b.reading.signals.relations == 0 {
         return false;
@@ -233,7 +234,7 @@ fn code(text: &str, vocabulary: &mut Vocabulary) -> Option<Code> {
     let mut marks = memchr::memchr_iter(b'`', text.as_bytes());
     while let Some(open) = marks.next() {
         let span = &text[open + 1..marks.next().unwrap_or(text.len())];
-        // Code without a blank is a name.
+        // Code without whitespace is a name.
         if span.contains(char::is_whitespace) && span.split_whitespace().nth(1).is_some() {
             spans.insert(super::squeeze(span));
         }
@@ -267,7 +268,7 @@ fn is_negated(text: &str) -> bool {
     count % 2 == 1
 }
 
-/// Takes the innermost parentheses and their content out of a text.
+/// Removes the innermost parentheses and their content from a text.
 fn without_parentheses(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -307,7 +308,7 @@ fn roles(text: &str, vocabulary: &mut Vocabulary) -> Roles {
     Roles { wrong: only(&wrong, &wanted), wanted: only(&wanted, &wrong) }
 }
 
-/// Splits a text where a clause ends.
+/// Splits a text at the ends of its clauses.
 fn clauses(text: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let (mut start, mut before) = (0, ' ');
@@ -330,7 +331,7 @@ fn clauses(text: &str) -> Vec<&str> {
     all
 }
 
-/// Returns where words follow each other in a text in lower case.
+/// Returns the start and the end of words that follow each other in a text in lower case.
 fn find_words(lower: &str, wanted: &[&str]) -> Option<(usize, usize)> {
     let stands_alone = |start: usize, end: usize| {
         !lower[..start].ends_with(words::is_word) && !lower[end..].starts_with(words::is_word)
@@ -348,7 +349,7 @@ fn find_words(lower: &str, wanted: &[&str]) -> Option<(usize, usize)> {
     })
 }
 
-/// Returns true if a clause asks for the name that it ends with.
+/// Returns true if a clause demands the name that it ends with.
 fn asks(lower: &str) -> bool {
     const DEMANDS: [&[&str]; 8] = [
         &["should"],
@@ -367,7 +368,7 @@ fn asks(lower: &str) -> bool {
     starts_with_use || DEMANDS.iter().any(|demand| find_words(lower, demand).is_some())
 }
 
-/// Returns the end of `should call` and the like.
+/// Returns the end of a demand such as `should call`.
 fn demand_end(lower: &str) -> Option<usize> {
     const VERBS: [&str; 7] = ["be", "use", "call", "return", "pass", "record", "check"];
     let pairs = ["should", "must"].into_iter().flat_map(|m| VERBS.map(|verb| [m, verb]));

@@ -1,8 +1,8 @@
-//! How much two claims of reviewers say the same: [`Claims`].
+//! The similarity of reviewers' claims: [`Claims`].
 //!
-//! Claims are compared by their words, of which rare ones count more than frequent ones; what is
-//! rare is decided by the claims of one review alone. Guards ([`Apart`]) keep claims apart whose
-//! words agree and whose meaning does not.
+//! Claims are compared by their words, of which rare ones count more than frequent ones. The claims
+//! of one review alone decide which words are rare. Guards ([`Apart`]) separate claims whose words
+//! agree and whose meaning differs.
 
 mod guards;
 mod names;
@@ -21,7 +21,7 @@ use crate::collections::{FastMap, FastSet};
 pub(crate) use self::guards::Apart;
 pub(crate) use self::placing::{IndexedLine, PlaceIndex};
 
-/// The share that is left of the likeness of two claims that both name code and no name in common.
+/// The factor for the similarity of two claims that both name code and no name in common.
 const NO_NAME_IN_COMMON: f64 = 0.6;
 
 /// The claims of a review, one for each vote.
@@ -30,9 +30,9 @@ pub(crate) struct Claims<'a> {
     vocabulary: RefCell<Vocabulary>,
     scratch: RefCell<Scratch>,
     claims: Vec<Claim<'a>>,
-    /// The claim of each vote.
+    /// The index of each vote's claim in `claims`.
     of_vote: Vec<u32>,
-    /// The vectors of all claims.
+    /// The vectors of all claims, one after the other.
     vectors: Vec<(u32, f64)>,
 }
 
@@ -40,14 +40,14 @@ pub(crate) struct Claims<'a> {
 #[derive(Debug)]
 struct Claim<'a> {
     whole: Text<'a>,
-    /// The title, where it does not say all of the claim.
+    /// The title, if it is not the whole claim.
     title: Option<Title<'a>>,
-    /// Stems with their weights, by the number of the stem, in [`Claims::vectors`]. The weights
-    /// have unit length.
+    /// The range in [`Claims::vectors`] of the stems with their weights, by the number of the stem.
+    /// The weights have unit length.
     vector: Range<usize>,
 }
 
-/// A title, taken apart once a guard asks for it.
+/// A title, parsed when a guard first needs it.
 #[derive(Debug)]
 struct Title<'a> {
     text: &'a str,
@@ -62,14 +62,14 @@ struct Text<'a> {
     details: OnceCell<Box<Details>>,
 }
 
-/// Takes all blanks out of a line, so that formatting makes no difference.
+/// Removes all whitespace from a line, so that formatting makes no difference.
 pub fn squeeze(line: &str) -> String {
     line.split_whitespace().collect()
 }
 
 impl<'a> Claims<'a> {
-    /// Reads claims, each a title and a description, in an order that does not depend on that of
-    /// their arrival.
+    /// Reads claims, each a title and a description. The caller passes them in an order that does
+    /// not depend on the order of arrival.
     pub(crate) fn of(votes: impl Iterator<Item = (&'a str, &'a str)>) -> Claims<'a> {
         let (mut vocabulary, mut scratch) = (Vocabulary::default(), Scratch::default());
         let count = votes.size_hint().0;
@@ -106,12 +106,13 @@ impl<'a> Claims<'a> {
         self.of_vote[a] == self.of_vote[b]
     }
 
-    /// Returns how much two votes claim the same, from 0 to 1.
+    /// Returns the similarity of two votes' claims, from 0 to 1.
     pub(crate) fn likeness(&self, a: usize, b: usize) -> f64 {
         self.likeness_by(a, b, dot(self.vector(a), self.vector(b)))
     }
 
-    /// Returns how much two votes claim the same, by the cosine of the angle between their vectors.
+    /// Returns the similarity of two votes' claims, by the cosine of the angle between their
+    /// vectors.
     pub(crate) fn likeness_by(&self, a: usize, b: usize, cosine: f64) -> f64 {
         if self.are_equal(a, b) {
             return 1.0;
@@ -125,8 +126,8 @@ impl<'a> Claims<'a> {
         (if is_elsewhere { cosine * NO_NAME_IN_COMMON } else { cosine }).min(1.0)
     }
 
-    /// Returns the reason why two votes do not claim the same, whatever their words: their claims
-    /// or their titles are apart.
+    /// Returns the reason why two votes make different claims, whatever their words: a guard
+    /// separates their claims or their titles.
     pub(crate) fn apart(&self, a: usize, b: usize) -> Option<Apart> {
         if self.are_equal(a, b) {
             return None;
@@ -192,8 +193,8 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Gives each claim its vector, and returns all of them: a stem counts by how often the claim has
-/// it and by how few of the different claims do.
+/// Sets the vector of each claim, and returns all vectors: the weight of a stem grows with its
+/// frequency in the claim, and falls with the number of different claims that contain it.
 fn weigh(claims: &mut [Claim<'_>], stems: usize) -> Vec<(u32, f64)> {
     let mut vectors =
         Vec::with_capacity(claims.iter().map(|c| c.whole.reading.tokens().len()).sum());
@@ -229,7 +230,7 @@ fn weigh(claims: &mut [Claim<'_>], stems: usize) -> Vec<(u32, f64)> {
     vectors
 }
 
-/// Returns the weight of a stem that a claim has so often.
+/// Returns the weight of a stem that occurs `count` times in a claim.
 fn frequency(count: usize) -> f64 {
     if count == 1 { 1.0 } else { 1.0 + (count as f64).ln() }
 }
@@ -249,17 +250,18 @@ fn dot(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     sum
 }
 
-/// Texts that are compared by their words, of which those count more that few of the texts have.
+/// Texts that are compared by their words. Words that few of the texts contain count more.
 #[derive(Debug)]
 pub struct ComparedTexts<'a>(Claims<'a>);
 
 impl<'a> ComparedTexts<'a> {
-    /// Reads texts, which are named by their numbers from then on.
+    /// Reads texts, which are then named by their index.
     pub fn of(texts: impl Iterator<Item = &'a str>) -> ComparedTexts<'a> {
         ComparedTexts(Claims::of(texts.map(|text| (text, ""))))
     }
 
-    /// Returns the cosine of the angle between two texts: 1 for the same words, 0 for none in common.
+    /// Returns the cosine of the angle between two texts: 1 for the same words, 0 for no common
+    /// word.
     pub fn cosine(&self, a: usize, b: usize) -> f64 {
         dot(self.0.vector(a), self.0.vector(b)).min(1.0)
     }

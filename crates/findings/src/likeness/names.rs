@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 
 use super::words::{is_name_start, is_word, joint_len, name_len};
 
-/// Quotes of more words than this are sentences, not names.
+/// The maximum number of words of a quoted name; longer quotes are sentences.
 const MAX_QUOTED_WORDS: usize = 3;
 
-/// Calls `each` with every word of a text and whether the word is an identifier: it stands in
-/// quotes, or its spelling is that of a name in code.
+/// Calls `each` with every word of a text, and with true if the word is an identifier: it is in
+/// quotes, or it is spelt like a name in code.
 pub(super) fn each_name<'t>(text: &'t str, mut each: impl FnMut(&'t str, bool)) {
     let mut quoted = Vec::new();
     each_quoted_word(text, |word| quoted.push(word));
     each_word(text, |word| each(word, quoted.contains(&word) || is_identifier(word)));
 }
 
-/// Calls `each` with the words of a text that begin with a letter, joined ones as one.
+/// Calls `each` with the words of a text that begin with a letter; joined words are one.
 pub(super) fn each_word<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     let mut at = 0;
     while at < text.len() {
@@ -40,7 +40,7 @@ pub(super) fn each_word<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     }
 }
 
-/// Calls `each` with the words that stand in short quotes or back-ticks.
+/// Calls `each` with the words in short quotes or back-ticks.
 pub(super) fn each_quoted_word<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     let mut at = 0;
     while let Some(found) = memchr::memchr3(b'`', b'"', b'\'', &text.as_bytes()[at..]) {
@@ -125,7 +125,7 @@ pub(super) fn numbers(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Takes references to lines out of a text: `on line 12`, `lines 78-80`, `L157`, `a.rb:12`.
+/// Removes line references from a text: `on line 12`, `lines 78-80`, `L157`, `a.rb:12`.
 pub(super) fn without_line_references(text: &str) -> Cow<'_, str> {
     if !may_have_line_reference(text) {
         return Cow::Borrowed(text);
@@ -152,13 +152,13 @@ pub(super) fn without_line_references(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns false if no digit follows a blank, a mark or a letter as in a reference to a line.
+/// Returns false if no digit follows whitespace, a mark or a letter as in a line reference.
 fn may_have_line_reference(text: &str) -> bool {
     let may_precede = |byte: u8| !byte.is_ascii() || byte <= b' ' || b".#:lLnNeEsS".contains(&byte);
     text.as_bytes().windows(2).any(|pair| pair[1].is_ascii_digit() && may_precede(pair[0]))
 }
 
-/// Returns the length of the reference to a line that starts at a byte; 0 if none does.
+/// Returns the length of the line reference that starts at a byte; 0 if none starts there.
 fn line_reference_len(text: &str, at: usize) -> usize {
     let rest = &text[at..];
     match rest.as_bytes()[0] {

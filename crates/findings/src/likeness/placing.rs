@@ -1,8 +1,7 @@
-//! Finding a place for a claim that names none: [`PlaceIndex`], over the changed lines.
+//! A place for a claim that names none: [`PlaceIndex`], over the changed lines.
 //!
-//! Every line is scored by the claim's words on it and beside it, plus the score of its file. About
-//! one in six places is in the wrong file, so that a place found here is marked and keeps no votes
-//! apart.
+//! Every line is scored by the claim's words on it and near it, plus the score of its file. About
+//! one in six places is in the wrong file, so a place found here is marked and separates no votes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,37 +9,38 @@ use super::names;
 use super::vocabulary::Vocabulary;
 use super::words;
 
-/// Words count for the lines at most so far away, by this share for each line.
+/// The greatest distance in lines at which words count for a line, and the factor for each line of
+/// distance.
 const WINDOW: usize = 2;
 const DECAY: f64 = 0.6;
 
-/// What a plain word counts beside an identifier, and a line around the change beside a changed
-/// one.
+/// The weight of a plain word relative to an identifier, and of a line around the change relative
+/// to a changed line.
 const PLAIN_WORD: f64 = 0.5;
 const CONTEXT: f64 = 0.5;
 
-/// What the name of a file, and the stem of its name, count in a claim.
+/// The scores of a file whose name, or the stem of whose name, is in a claim.
 const FILE_NAME: f64 = 30.0;
 const FILE_STEM: f64 = 9.0;
 
-/// A shorter stem of a file's name may be any word.
+/// The minimum length of a stem of a file name, in bytes; a shorter stem may be any word.
 const MIN_STEM: usize = 6;
 
-/// A line in or beside a change.
+/// A line in or near a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IndexedLine<'t> {
-    /// The number of the file.
+    /// The index of the file.
     pub(crate) file: usize,
-    /// The number of the hunk.
+    /// The index of the hunk.
     pub(crate) hunk: usize,
-    /// The number of the line in its file.
+    /// The number of the line in its file, from 1.
     pub(crate) line: u32,
-    /// Whether the change touched the line.
+    /// True if the change touched the line.
     pub(crate) is_changed: bool,
     pub(crate) text: &'t str,
 }
 
-/// The lines of a change by their words.
+/// The lines of a change, indexed by their words.
 #[derive(Debug, Default)]
 pub(crate) struct PlaceIndex {
     vocabulary: Vocabulary,
@@ -52,7 +52,7 @@ pub(crate) struct PlaceIndex {
 }
 
 impl PlaceIndex {
-    /// Reads the lines of a change, in order, and the paths of its files.
+    /// Indexes the lines of a change, in order, and the paths of its files.
     pub(crate) fn of<'t>(
         files: impl Iterator<Item = &'t str>,
         lines: impl Iterator<Item = IndexedLine<'t>>,
@@ -77,7 +77,8 @@ impl PlaceIndex {
         index
     }
 
-    /// Returns the number of the file and the line that a claim is most likely about.
+    /// Returns the index of the file and the line that a claim is most likely about; `None` if the
+    /// claim has no word in common with the change and names none of its files.
     pub(crate) fn place(&mut self, claim: &str) -> Option<(usize, Option<u32>)> {
         let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
         let mut files = vec![0.0; self.files.len()];
@@ -133,7 +134,7 @@ impl PlaceIndex {
         words
     }
 
-    /// Adds what the names of files in a claim count, and returns the first file that is named.
+    /// Adds the scores of the files that a claim names, and returns the first of them.
     fn add_named_files(&self, claim: &str, scores: &mut [f64]) -> Option<usize> {
         let lower = claim.to_lowercase();
         let mut first = None;

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Returns the likeness of two claims and the reason that keeps them apart.
+/// Returns the similarity of two claims and the reason that separates them.
 fn compare(a: &str, b: &str) -> (f64, Option<Apart>) {
     let claims = Claims::of([(a, a), (b, b)].into_iter());
     (claims.likeness(0, 1), claims.apart(0, 1))

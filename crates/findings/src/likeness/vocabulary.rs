@@ -1,6 +1,6 @@
-//! Words as numbers: [`Vocabulary`] gives every stem a number, so that claims are compared fast.
+//! Words as numbers: [`Vocabulary`] numbers all stems, so that claims are compared fast.
 //!
-//! Reviewers repeat the words of each other, so a run of characters between blanks is taken apart
+//! Reviewers repeat the words of each other, so a run of characters between whitespace is parsed
 //! once and looked up from then on.
 
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub(super) type NameId = u32;
 pub(super) struct Vocabulary {
     words: FastMap<Box<str>, Word>,
     stems: FastMap<Box<str>, u32>,
-    /// The numbers of texts between blanks.
+    /// The numbers of the runs: texts between whitespace.
     run_numbers: FastMap<Box<str>, u32>,
     runs: Vec<Run>,
     /// The words of all runs.
@@ -37,25 +37,25 @@ pub(super) struct Vocabulary {
 pub(super) struct Word {
     pub(super) stem: u32,
     pub(super) is_stop_word: bool,
-    /// Whether the word turns a claim into its opposite.
+    /// True if the word negates a claim.
     is_negating: bool,
-    /// Whether a clause with the word may say which name is wrong and which is wanted.
+    /// True if a clause with the word may state which name is wrong and which is demanded.
     gives_roles: bool,
-    /// The number of a word whose two sides must not be exchanged.
+    /// The number of a relation word, whose two sides must not be exchanged.
     pub(super) relation: Option<u8>,
-    /// Whether the word says nothing by itself: a stop word, a negation, a single letter.
+    /// True if the word has no meaning by itself: a stop word, a negation, a single letter.
     is_empty: bool,
     is_single: bool,
 }
 
-/// Properties of the words of a text that guards ask for first.
+/// Properties of the words of a text that guards check first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Signals {
-    /// Whether a word may say which name is wrong and which is wanted.
+    /// True if a word may state which name is wrong and which is demanded.
     pub(super) gives_roles: bool,
-    /// Whether an odd number of words turns the claim into its opposite.
+    /// True if an odd number of words negates the claim.
     pub(super) is_negated: bool,
-    /// One bit for each [`Word::relation`] of the words.
+    /// The relations of the words: a bit for each [`Word::relation`].
     pub(super) relations: u16,
 }
 
@@ -75,14 +75,14 @@ impl Signals {
     }
 }
 
-/// A text between blanks, taken apart.
+/// A parsed text between whitespace.
 #[derive(Debug, Clone)]
 struct Run {
-    /// In [`Vocabulary::run_words`].
+    /// The range in [`Vocabulary::run_words`].
     words: Range<u32>,
-    /// In [`Vocabulary::run_tokens`].
+    /// The range in [`Vocabulary::run_tokens`].
     tokens: Range<u32>,
-    /// In [`Vocabulary::run_spellings`].
+    /// The range in [`Vocabulary::run_spellings`].
     spellings: Range<u32>,
     signals: Signals,
 }
@@ -92,11 +92,12 @@ struct Run {
 struct Spelling {
     text: Box<str>,
     is_identifier: bool,
-    /// The name that the word is, once a text asked for the name. A word may have no parts.
+    /// The name of the word, computed when a text first needs it. A word may have no parts, and
+    /// then has no name.
     name: Option<Option<NameId>>,
 }
 
-/// A text taken apart.
+/// A parsed text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reading {
     /// Runs, tokens and names, one after the other.
@@ -107,7 +108,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Returns the numbers of the texts between blanks, in order.
+    /// Returns the numbers of the runs, in order.
     fn runs(&self) -> &[u32] {
         &self.numbers[..self.tokens_start as usize]
     }
@@ -123,10 +124,10 @@ impl Reading {
     }
 }
 
-/// Lists that are filled for each text and keep their memory.
+/// Buffers that are filled for each text and retain their memory.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// The runs of the text, and its tokens behind them.
+    /// The runs of the text, followed by its tokens.
     numbers: Vec<u32>,
     spellings: Vec<u32>,
     names: Vec<NameId>,
@@ -165,8 +166,8 @@ impl Vocabulary {
         self.word(lower).stem
     }
 
-    /// Calls `each` with all words of a text, and whether a word carries a part of its meaning. The
-    /// parts of a compound name keep their stop words.
+    /// Calls `each` with all words of a text, and with true if the word carries a part of the
+    /// meaning. The parts of a compound name include stop words.
     fn each_word(&mut self, text: &str, mut each: impl FnMut(Word, bool)) {
         words::each_stretch(text, |stretch, is_compound| {
             words::each_part(stretch, |part| {
@@ -176,7 +177,7 @@ impl Vocabulary {
         });
     }
 
-    /// Returns all words of a text that was read, in order.
+    /// Returns all words of a parsed text, in order.
     pub(super) fn words(&self, reading: &Reading) -> Box<[Word]> {
         let runs = reading.runs().iter().map(|run| &self.runs[*run as usize]);
         runs.flat_map(|run| &self.run_words[span(&run.words)]).copied().collect()
@@ -189,7 +190,7 @@ impl Vocabulary {
         tokens
     }
 
-    /// Takes a text apart. Its words get their numbers before its names do.
+    /// Parses a text. Its words get their numbers before its names do.
     pub(super) fn read(&mut self, text: &str, scratch: &mut Scratch) -> Reading {
         scratch.numbers.clear();
         for run in runs(text) {
@@ -199,7 +200,7 @@ impl Vocabulary {
         self.put_together(text, scratch)
     }
 
-    /// Takes the beginning of a text apart that was read; the beginning ends at a blank.
+    /// Parses the beginning of a text that was parsed already; the beginning ends at whitespace.
     pub(super) fn read_beginning(
         &mut self,
         beginning: &str,
@@ -212,7 +213,7 @@ impl Vocabulary {
         self.put_together(beginning, scratch)
     }
 
-    /// Reads a text by its runs, which stand in `scratch`.
+    /// Builds the reading of a text from its runs, which are in `scratch`.
     fn put_together(&mut self, text: &str, scratch: &mut Scratch) -> Reading {
         let mut signals = Signals::default();
         let numbers = &mut scratch.numbers;
@@ -231,7 +232,7 @@ impl Vocabulary {
         Reading { numbers, tokens_start: tokens_start as u32, names_start, signals }
     }
 
-    /// Takes a text between blanks apart: neither a word nor a name goes on behind a blank.
+    /// Parses a text between whitespace: neither a word nor a name continues behind whitespace.
     fn read_run(&mut self, text: &str) -> u32 {
         let ends = |this: &Vocabulary| {
             let lengths = [this.run_words.len(), this.run_tokens.len(), this.run_spellings.len()];
@@ -274,7 +275,7 @@ impl Vocabulary {
         next
     }
 
-    /// Finds the names among the words of a text, which stand in `scratch`.
+    /// Finds the names among the words of a text, which are in `scratch`.
     fn find_names(&mut self, text: &str, scratch: &mut Scratch) {
         scratch.names.clear();
         scratch.quoted.clear();
@@ -290,7 +291,7 @@ impl Vocabulary {
         }
     }
 
-    /// Returns the name that a word is; `None` if the word has no parts.
+    /// Returns the name of a word; `None` if the word has no parts.
     fn name_of(&mut self, spelling: u32) -> Option<NameId> {
         if let Some(known) = self.spellings[spelling as usize].name {
             return known;
@@ -302,7 +303,7 @@ impl Vocabulary {
         name
     }
 
-    /// Returns the number of a name by its parts; `None` if there are none.
+    /// Returns the number of a name by its parts; `None` if it has no parts.
     fn name(&mut self, text: &str) -> Option<NameId> {
         let mut stems = Vec::new();
         words::each_part(text, |part| stems.push(self.stem_of(part)));
@@ -329,11 +330,11 @@ impl Vocabulary {
         all
     }
 
-    /// Returns true if both texts have names and no two of them are the same.
+    /// Returns true if both texts have names and no two of the names are the same.
     pub(super) fn share_no_name(&self, a: &[NameId], b: &[NameId]) -> bool {
         let is_same = |a: NameId, b: NameId| {
             let (one, other) = (&self.names[a as usize], &self.names[b as usize]);
-            // Of names with equally many parts, only equal ones are the same.
+            // Of names with the same number of parts, only equal ones are the same.
             a == b || (one.len() != other.len() && names::is_same_name(one, other))
         };
         let shares = || a.iter().any(|a| b.iter().any(|b| is_same(*a, *b)));
@@ -341,7 +342,7 @@ impl Vocabulary {
     }
 }
 
-/// Splits a text at blanks.
+/// Splits a text at whitespace.
 fn runs(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
-//! Words of a claim: identifiers taken apart, stop words left out, forms of one word made equal.
+//! The words of a claim: splits identifiers, drops stop words, and reduces words to their stems.
 
 use std::borrow::Cow;
 
-/// Words that say nothing about which defect is meant.
+/// Words that do not tell one defect from another.
 const STOP_WORDS: &str = " a an the and or but of in on at to for from by with as is are was were \
     be been being it its this that these those there has have had do does doing did can could \
     should would may might will into when where which who what how why if then than so such also \
@@ -21,13 +21,13 @@ const SUFFIXES: [&str; 18] = [
     "ment", "edly", "ed", "ies", "es", "ly", "s",
 ];
 
-/// Words whose two sides must not be exchanged: "locks before it writes".
+/// Relation words, whose two sides must not be exchanged: "locks before it writes".
 const RELATIONS: [&str; 14] = [
     "before", "after", "instead", "than", "where", "into", "from", "over", "under", "above",
     "below", "to", "by", "with",
 ];
 
-/// Returns the number of a word whose two sides must not be exchanged.
+/// Returns the number of a relation word; `None` for other words.
 pub(super) fn relation(word: &str) -> Option<u8> {
     RELATIONS.iter().position(|relation| *relation == word).map(|number| number as u8)
 }
@@ -45,13 +45,13 @@ pub(super) fn is_negation(word: &str) -> bool {
     is_listed(NEGATIONS, word)
 }
 
-/// Returns true if a character can stand inside a word or an identifier.
+/// Returns true if a character can be part of a word or an identifier.
 pub(super) fn is_word(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// Calls `each` with the parts of words and identifiers, in lower case: `TopicUser.find_by` has
-/// the parts `topic`, `user`, `find` and `by`.
+/// Calls `each` with the parts of words and identifiers, in lower case: `TopicUser.find_by` has the
+/// parts `topic`, `user`, `find` and `by`.
 pub(super) fn each_part(text: &str, mut each: impl FnMut(&str)) {
     let text = without_contractions(text, "");
     let bytes = text.as_bytes();
@@ -109,7 +109,7 @@ pub(super) fn may_contract(text: &str) -> bool {
     is_there && (text.contains("'t") || text.contains("’t"))
 }
 
-/// Replaces the `n't` at the end of words.
+/// Replaces the `n't` at the end of words with `with`.
 pub(super) fn without_contractions<'t>(text: &'t str, with: &str) -> Cow<'t, str> {
     if !may_contract(text) {
         return Cow::Borrowed(text);
@@ -174,7 +174,7 @@ fn cut_last(stem: &mut Cow<'_, str>) {
     }
 }
 
-/// Calls `each` with the stretches of a text, and whether a stretch is a compound name such as
+/// Calls `each` with the stretches of a text, and with true for a compound name such as
 /// `user.save`, `a::b`, `src/a.rs` or `find_by`.
 pub(super) fn each_stretch<'t>(text: &'t str, mut each: impl FnMut(&'t str, bool)) {
     let (mut plain, mut at) = (0, 0);
@@ -197,7 +197,7 @@ pub(super) fn is_name_start(c: char) -> bool {
     c.is_ascii_alphabetic() || matches!(c, '_' | '$')
 }
 
-/// Returns how many bytes the name takes that a text starts with.
+/// Returns the number of bytes of the name that a text starts with.
 pub(super) fn name_len(text: &str) -> usize {
     let is_plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$');
     let plain = text.bytes().take_while(is_plain).count();
@@ -210,7 +210,7 @@ pub(super) fn name_len(text: &str) -> usize {
     }
 }
 
-/// Returns how many bytes the mark takes that joins two names.
+/// Returns the number of bytes of the mark that joins two names; 0 if the text starts with none.
 pub(super) fn joint_len(text: &str) -> usize {
     match text.as_bytes() {
         [b'.' | b'#' | b'/', ..] => 1,
@@ -219,8 +219,8 @@ pub(super) fn joint_len(text: &str) -> usize {
     }
 }
 
-/// Returns the end of the compound name that starts at a byte; the byte itself if none does. `name`
-/// is the length of the name that starts there, 0 for none.
+/// Returns the end of the compound name that starts at a byte; the byte itself if none starts
+/// there. `name` is the length of the name that starts there, 0 for none.
 fn compound_end(text: &str, start: usize, name: usize) -> usize {
     if name == 0 {
         // A digit may begin a name with an underscore: `2_steps`.

@@ -1,28 +1,28 @@
-//! Splitting a line into thoughts: [`clauses`].
+//! The split of a line into clauses: [`clauses`].
 
 use crate::grade::Grade;
 
-/// The most bytes of a sentence that are looked at before a clause.
+/// The maximum number of bytes of a sentence that are read before a clause.
 const LOOK_BACK: usize = 400;
 
-/// A part of a line that is one thought.
+/// A part of a line that states one thought.
 pub(super) struct Clause<'l> {
     pub(super) text: &'l str,
-    /// Where it starts in the line.
+    /// The offset of the clause in the line, in bytes.
     pub(super) at: usize,
     pub(super) is_question: bool,
-    /// Whether it stands behind a colon.
+    /// True if the clause follows a colon.
     pub(super) follows_colon: bool,
-    /// Its sentence, up to its own end.
+    /// The sentence of the clause, up to the end of the clause.
     pub(super) sentence: &'l str,
-    /// What its sentence says before it, since the last turn of thought.
+    /// The text of the sentence before the clause, since the last border that ends a thought.
     pub(super) thought_before: &'l str,
-    /// What the line says behind it.
+    /// The text of the line behind the clause.
     pub(super) after: &'l str,
 }
 
-/// Splits a line where one thought ends: at the end of sentences, at commas that separate no list,
-/// before "but", and at the given separators.
+/// Splits a line at the ends of its thoughts: at the end of sentences, at commas that separate no
+/// list, before "but", and at the given separators.
 pub(super) fn clauses<'l>(line: &'l str, separators: &[&str]) -> Vec<Clause<'l>> {
     let mut found = Vec::new();
     let mut here = Position::default();
@@ -40,7 +40,7 @@ pub(super) fn clauses<'l>(line: &'l str, separators: &[&str]) -> Vec<Clause<'l>>
     found
 }
 
-/// Where a clause, its thought and its sentence start.
+/// The offsets at which a clause, its thought and its sentence start.
 #[derive(Default)]
 struct Position {
     clause: usize,
@@ -62,7 +62,7 @@ impl Position {
         }
     }
 
-    /// Bounds how far back from the clause anything is looked at, so that the work stays linear.
+    /// Bounds the text before a clause that is read, so that the work stays linear.
     fn no_further_than(&self, line: &str, start: usize) -> usize {
         start.max(line.floor_char_boundary(self.clause.saturating_sub(LOOK_BACK)))
     }
@@ -79,11 +79,11 @@ impl Position {
     }
 }
 
-/// What separates two clauses.
+/// The separator of two clauses.
 struct Border {
     width: usize,
     ends_sentence: bool,
-    /// Whether what was denied before may be said now.
+    /// True if a negation before the border does not apply behind it.
     turns: bool,
     is_colon: bool,
 }
@@ -109,7 +109,7 @@ impl Border {
     }
 }
 
-/// Says whether a comma only separates the members of one list: `no CRITICAL, HIGH or MAJOR`.
+/// Returns true if a comma only separates the members of one list: `no CRITICAL, HIGH or MAJOR`.
 fn goes_on(rest: &str) -> bool {
     let next = rest.split_whitespace().next().unwrap_or("");
     let next = next.trim_matches(|c: char| !c.is_alphanumeric());

@@ -1,15 +1,16 @@
-//! Whether a single review text approves: [`judge`] gives its [`Outcome`].
+//! The outcome of a single review text: [`judge`] returns its [`Outcome`].
 //!
-//! The findings decide first. Only where they leave it open is the reviewer's own word read, from
-//! its conclusion and never from code, quotes or the diff; and where nothing was said, nothing was
-//! approved. The [`Audit`] says which words were seen and which rule decided.
+//! The findings decide first. Only if they leave the decision open, the reviewer's own verdict is
+//! read, from its conclusion and never from code, quotes or the diff. A text without a verdict does
+//! not approve. The [`Audit`] lists the words that were found and the rule that decided.
 //!
-//! The reviewer's words count against its report and never for it: where they reject the change and
-//! no listed finding blocks it, or say that the change was not reviewed, the report is incomplete.
+//! The reviewer's words count against its report and never for it. If the words reject the change
+//! and no listed finding blocks it, or if they state that the change was not reviewed, the report
+//! is incomplete.
 //!
-//! [`speech`] finds the lines in which the reviewer speaks for itself, [`clauses`] takes them
-//! apart, [`words`] knows which severities, failed tests and verdicts they name, and [`objections`]
-//! which objections they make.
+//! [`speech`] finds the lines that are the reviewer's own words, [`clauses`] splits them into
+//! clauses, [`words`] finds the severities, failed tests and verdicts in them, and [`objections`]
+//! finds the objections.
 
 mod clauses;
 mod objections;
@@ -29,47 +30,47 @@ use words::Seen;
 
 pub use crate::verdict_words::Word;
 
-/// What a review text comes to.
+/// The outcome of a review text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// The reviewer approved, and nothing it found speaks against that.
+    /// True if the reviewer approved, and none of its findings contradicts the approval.
     pub approved: bool,
-    /// Something critical was found.
+    /// True if there is a critical finding or severity.
     pub has_critical_issues: bool,
-    /// Tests failed.
+    /// True if the text reports failed tests.
     pub has_test_failures: bool,
-    /// Changes were asked for.
+    /// True if the reviewer requested changes, or made an objection.
     pub has_change_requests: bool,
-    /// A HIGH or MAJOR finding. A CRITICAL one is told by `has_critical_issues` alone, so that the
-    /// two flags name different findings.
+    /// True if there is a HIGH or MAJOR finding or severity, or one of unknown severity. A CRITICAL
+    /// finding sets `has_critical_issues` alone, so that the two flags name different findings.
     pub has_major_issues: bool,
-    /// The change has to be fixed first.
+    /// True if the change must be fixed first.
     pub needs_fix: bool,
-    /// Neither approved nor refused, which is never an approval.
+    /// True if the text neither approves nor rejects, which is never an approval.
     pub ambiguous: bool,
 }
 
-/// The rule that decided.
+/// The rule that decided the outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecidedBy {
-    /// A finding of MAJOR or above.
+    /// A finding of MAJOR or above, or of an unknown severity.
     Findings,
     /// A severity named in the prose.
     NamedSeverity,
-    /// A line that begins with a severity and says no more.
+    /// A line that begins with a severity of MAJOR or above and could not be read as a finding.
     DefaultDeny,
     /// Tests that failed.
     TestFailures,
-    /// Something that may be a finding could not be read, so nothing is approved.
+    /// A part that may be a finding and could not be read, so the text approves nothing.
     Unreadable,
-    /// The reviewer's word.
+    /// The reviewer's verdict, or an objection.
     Conclusion,
-    /// Nothing did.
+    /// No rule: the text has no verdict.
     Nothing,
 }
 
-/// What a matched word was taken for.
+/// The meaning that a matched word was read with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
@@ -83,56 +84,56 @@ pub enum Meaning {
     Major,
     /// A failed test.
     TestFailure,
-    /// An objection: something must be fixed, or must not be merged.
+    /// A demand that a part of the change is fixed, or that the change is not merged.
     Objection,
-    /// A defect that is told in words.
+    /// A defect that is described in prose.
     Concern,
-    /// The reviewer says that the change was not reviewed.
+    /// A statement that the change was not reviewed.
     NotReviewed,
-    /// Nothing: it is negated, conditional, told of the past, or one of two choices.
+    /// No meaning: the word is negated, conditional, about the past, or one of two choices.
     Ignored,
 }
 
-/// One place where a deciding word was seen.
+/// A match of a deciding word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Match {
-    /// The words around it.
+    /// The clause with the word.
     pub text: String,
-    /// The line it stands in, counted from 1; 0 for a word that stood in the JSON.
+    /// The line of the word, from 1; 0 for a word in the JSON.
     pub line: usize,
-    /// What it was taken for.
+    /// The meaning that the word was read with.
     pub meaning: Meaning,
 }
 
-/// How an outcome came about.
+/// The audit of an outcome: the verdict, the deciding rule and the matched words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Audit {
-    /// The reviewer's word, if it gave one.
+    /// The reviewer's verdict; null if the text has none.
     pub word: Option<Word>,
     /// The rule that decided.
     pub decided_by: DecidedBy,
-    /// Whether the reviewer approved and was overruled by what it found.
+    /// True if the reviewer approved, but the outcome is no approval.
     pub overruled: bool,
-    /// Every deciding word that was seen.
+    /// Every deciding word that was found, up to a limit.
     pub matches: Vec<Match>,
 }
 
-/// The most matches that are told.
+/// The maximum number of matches in an audit.
 const MAX_MATCHES: usize = 100;
 
-/// The most characters of a sentence that are quoted.
+/// The maximum number of characters of a quoted sentence.
 const QUOTED_CHARS: usize = 120;
 
-/// What a review text comes to, and how.
+/// The outcome of a review text, with its audit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     /// The outcome.
     pub outcome: Outcome,
-    /// How the outcome came about.
+    /// The words and the rule that led to the outcome.
     pub audit: Audit,
-    /// Why the text may have left out a finding, by its form and by its words.
+    /// The reasons why the text may have left out a finding, by its form and by its words.
     pub incomplete: Vec<IncompleteReason>,
-    /// The sentence by which the reviewer rejects the change, if it does.
+    /// The sentence by which the reviewer rejects the change; `None` if no sentence does.
     pub rejection: Option<String>,
 }
 
@@ -150,7 +151,7 @@ pub fn judge(text: &str, reading: &Reading) -> Judgement {
     let mut incomplete = reading.incomplete.clone();
     let listed_blocks = votes.iter().any(|vote| vote.grade.blocks() && vote.counts());
     incomplete.extend(prose.shortcomings(listed_blocks, reading));
-    // An approval behind the last finding shows where the findings of a text without JSON end.
+    // An approval behind the last finding marks the end of the findings in a text without JSON.
     let is_ended = reading.json_spans.is_empty() && prose.approves_last();
     let is_complete =
         incomplete.iter().all(|reason| is_ended && reason.kind == IncompleteKind::OpenList);
@@ -198,24 +199,25 @@ pub fn judge(text: &str, reading: &Reading) -> Judgement {
     Judgement { outcome, audit, incomplete, rejection }
 }
 
-/// What the prose of a review says.
+/// The statements in the prose of a review.
 #[derive(Default)]
 struct Prose {
     critical: bool,
     major: bool,
     test_failure: bool,
-    /// A line that begins with a heavy severity and was not taken as a finding.
+    /// The first line that begins with a severity of MAJOR or above and could not be read as a
+    /// finding.
     bare_tag: Option<String>,
-    /// The last word that stands where a conclusion does.
+    /// The last verdict at the place of a conclusion.
     concluded: Option<Word>,
-    /// Whether a word stands anywhere else.
+    /// True if any verdict of the text approves; `refused` is the same for a request for changes.
     approved: bool,
     refused: bool,
     /// The number of the last line that begins with a severity.
     last_finding: usize,
     /// The number of the last line that approves.
     last_approval: usize,
-    /// The first sentence of each meaning that speaks against the change or the report.
+    /// The first sentence of each meaning that counts against the change or the report.
     sentences: Vec<(Meaning, String)>,
     matches: Vec<Match>,
 }
@@ -240,8 +242,8 @@ impl Prose {
         prose
     }
 
-    /// Gives the reviewer's word: its conclusion, or else what it says elsewhere, where asking for
-    /// changes weighs more.
+    /// Returns the reviewer's verdict: its conclusion, or else its statements elsewhere, of which a
+    /// request for changes takes precedence.
     fn word(&self) -> Option<Word> {
         let elsewhere = match (self.refused, self.approved) {
             (true, _) => Some(Word::RequestChanges),
@@ -251,8 +253,8 @@ impl Prose {
         self.concluded.or(elsewhere)
     }
 
-    /// Reads a text that is a member of the report, such as its summary. An approval there counts
-    /// for nothing.
+    /// Reads a text that is a member of the report, such as its summary. An approval there does not
+    /// count.
     fn member(&mut self, text: &str) {
         let mut own = OwnLines::of(text, &[]);
         own.lines.iter_mut().for_each(|line| line.is_fenced = true);
@@ -281,7 +283,7 @@ impl Prose {
         self.words_of(line);
     }
 
-    /// Takes the deciding words of a line.
+    /// Records the deciding words of a line.
     fn words_of(&mut self, line: &Line<'_>) {
         let seen = words::severities(line)
             .into_iter()
@@ -293,7 +295,7 @@ impl Prose {
         }
     }
 
-    /// Takes one deciding word.
+    /// Records one deciding word.
     fn take(&mut self, line: &Line<'_>, seen: Seen<'_>) {
         match seen.meaning {
             Meaning::Critical => self.critical = true,
@@ -333,7 +335,7 @@ impl Prose {
         self.sentence(Meaning::Objection).is_some()
     }
 
-    /// Returns the first sentence of a meaning.
+    /// Returns the first sentence with a meaning.
     fn sentence(&self, meaning: Meaning) -> Option<&str> {
         self.sentences.iter().find(|(seen, _)| *seen == meaning).map(|(_, text)| text.as_str())
     }
@@ -351,7 +353,7 @@ impl Prose {
         sentence.or(self.bare_tag.as_deref())
     }
 
-    /// Returns why the words of a report contradict its list of findings.
+    /// Returns the reasons by which the words of a report contradict its list of findings.
     fn shortcomings(&self, listed_blocks: bool, reading: &Reading) -> Vec<IncompleteReason> {
         let mut reasons = Vec::new();
         if let Some(sentence) = self.sentence(Meaning::NotReviewed) {
@@ -376,7 +378,8 @@ impl Prose {
         reasons
     }
 
-    /// Reads the verdict that stood in the JSON. It cannot soften what the prose concludes.
+    /// Records the verdict of the JSON. An approval there does not override a conclusion of the
+    /// prose.
     fn structured_word(&mut self, text: &str) {
         let Some(word) = structured_verdict(text) else { return };
         let meaning = match word {

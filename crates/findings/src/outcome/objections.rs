@@ -1,9 +1,10 @@
-//! Objections that a reviewer makes in words: [`objections`].
+//! Objections in a reviewer's prose: [`objections`].
 //!
-//! Three kinds are told apart. A demand ("must be fixed", "do not merge") rejects the change
-//! whatever the list of findings holds. A defect that is told in words contradicts an empty list. A
-//! sentence that the change was not reviewed takes the report's silence away. All of them speak
-//! against a report, so a sentence that is hard to read is taken for one.
+//! There are three kinds of objections. A demand ("must be fixed", "do not merge") rejects the
+//! change, whatever the list of findings contains. A defect that is described in prose contradicts
+//! an empty list. A statement that the change was not reviewed means that an empty list is no
+//! evidence. All of them count against a report, so a sentence that is hard to read counts as an
+//! objection.
 
 use super::Meaning;
 use super::clauses::clauses;
@@ -11,7 +12,7 @@ use super::speech::{Line, says_nothing};
 use super::words::Seen;
 use crate::verdict_words::Words;
 
-/// Finds the objections of a line, at most one for each clause.
+/// Returns the objections of a line, at most one for each clause.
 pub(super) fn objections<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
     let is_label = line.is_heading() || line.said.trim_end().trim_end_matches('*').ends_with(':');
     let is_empty_label = is_label && line.is_followed_by_none || says_none_at_the_end(&line.said);
@@ -30,14 +31,14 @@ pub(super) fn objections<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
         .collect()
 }
 
-/// Returns true if a line ends in a colon and the word that there is nothing: `Must fix: none`.
+/// Returns true if a line ends with a label and the word that there is nothing: `Must fix: none`.
 fn says_none_at_the_end(line: &str) -> bool {
     let behind = line.rsplit_once(':').map(|(_, behind)| behind.trim());
     behind.is_some_and(|behind| says_nothing(behind) && behind.split_whitespace().count() <= 2)
         || line.trim_end().ends_with("(0)")
 }
 
-/// Returns a clause up to the condition behind it: what is said of a condition is no objection.
+/// Returns a clause up to the condition behind it: a conditional statement is no objection.
 fn before_condition(clause: &str) -> &str {
     let conditions = [" if ", " unless ", " whether "];
     let starts = ["if ", "unless ", "whether "];
@@ -48,7 +49,7 @@ fn before_condition(clause: &str) -> &str {
     &clause[..end.unwrap_or(clause.len())]
 }
 
-/// Returns the kind of objection that a clause makes, if it makes any.
+/// Returns the kind of objection that a clause makes; `None` if it makes none.
 fn meaning_of(words: &Words<'_>) -> Option<Meaning> {
     if says_not_reviewed(words) {
         return Some(Meaning::NotReviewed);
@@ -59,7 +60,7 @@ fn meaning_of(words: &Words<'_>) -> Option<Meaning> {
     tells_a_defect(words).then_some(Meaning::Concern)
 }
 
-/// Words for what a review looks at.
+/// Nouns and pronouns for the content that a review reads.
 const SUBJECTS: [&str; 14] = [
     "change", "changes", "diff", "code", "file", "files", "patch", "it", "this", "that", "request",
     "content", "contents", "attachment",
@@ -71,7 +72,7 @@ const INABILITIES: [&str; 12] = [
     "wasn't", "cant", "don't",
 ];
 
-/// Returns true if a clause says that the change was not reviewed: "I cannot review this change".
+/// Returns true if a clause states that the change was not reviewed: "I cannot review this change".
 fn says_not_reviewed(words: &Words<'_>) -> bool {
     const ACTS: [&str; 18] = [
         "review", "reviewed", "assess", "evaluate", "analyze", "analyse", "inspect", "examine",
@@ -105,7 +106,7 @@ fn says_not_reviewed(words: &Words<'_>) -> bool {
     refuses || says_review_failed(words) || says_nothing_was_shown(words)
 }
 
-/// Returns true if a clause says that there was no review: "the review was skipped".
+/// Returns true if a clause states that there was no review: "the review was skipped".
 fn says_review_failed(words: &Words<'_>) -> bool {
     const FAILURES: [&str; 6] =
         ["skipped", "aborted", "impossible", "incomplete", "interrupted", "unreviewed"];
@@ -123,7 +124,7 @@ fn says_review_failed(words: &Words<'_>) -> bool {
     about_review && (words.any(&FAILURES) || not_done || could_not)
 }
 
-/// Returns true if a clause says that the change was not there to be read.
+/// Returns true if a clause states that the change was not available to be read.
 fn says_nothing_was_shown(words: &Words<'_>) -> bool {
     const SHOWN: [&str; 8] =
         ["provided", "given", "supplied", "attached", "included", "available", "shown", "visible"];
@@ -141,7 +142,7 @@ fn says_nothing_was_shown(words: &Words<'_>) -> bool {
     })
 }
 
-/// Returns true if a clause demands a fix, or that the change is not merged.
+/// Returns true if a clause demands a fix, or demands that the change is not merged.
 fn demands_a_fix(words: &Words<'_>) -> bool {
     const FIXED: [&str; 9] = [
         "fixed", "addressed", "changed", "corrected", "resolved", "reverted", "replaced",
@@ -186,13 +187,13 @@ const DEFECTS: [&str; 25] = [
     "exploit", "backdoor", "deadlock", "crash", "xss", "csrf", "traversal", "corruption",
 ];
 
-/// Nouns for a defect that also stand in harmless sentences.
+/// Nouns for a defect that also occur in harmless sentences.
 const TROUBLES: [&str; 13] = [
     "issue", "issues", "problem", "problems", "concern", "concerns", "finding", "findings",
     "error", "errors", "mistake", "risk", "risks",
 ];
 
-/// Returns true if a clause tells of a defect in the change: "there is a serious SQL injection".
+/// Returns true if a clause describes a defect in the change: "there is a serious SQL injection".
 fn tells_a_defect(words: &Words<'_>) -> bool {
     const DENIALS: [&str; 13] = [
         "no", "not", "none", "never", "without", "zero", "0", "cannot", "neither", "nor",
@@ -237,7 +238,7 @@ fn is_weighed(words: &Words<'_>, at: usize) -> bool {
     (at.saturating_sub(3)..at).any(|before| GRAVE.contains(&words.lower(before)))
 }
 
-/// Returns true if the noun at `at` is said to be there: "there is a race".
+/// Returns true if the clause states that the noun at `at` exists: "there is a race".
 fn is_stated(words: &Words<'_>, at: usize) -> bool {
     (at.saturating_sub(7)..at).any(|before| {
         words.lower(before) == "there's"
@@ -246,7 +247,7 @@ fn is_stated(words: &Words<'_>, at: usize) -> bool {
     })
 }
 
-/// Returns true if the noun at `at` is said to be there, or to come from something.
+/// Returns true if the clause states that the noun at `at` exists, or has a cause.
 fn is_asserted(words: &Words<'_>, at: usize) -> bool {
     const CAUSES: [&str; 14] = [
         "introduces", "introduced", "introduce", "contains", "contain", "causes", "cause",
@@ -256,7 +257,7 @@ fn is_asserted(words: &Words<'_>, at: usize) -> bool {
         || (at.saturating_sub(6)..at).any(|before| CAUSES.contains(&words.lower(before)))
 }
 
-/// Returns true if the noun at `at` is said to be found: "I found two problems".
+/// Returns true if the clause states that the noun at `at` was found: "I found two problems".
 fn is_found(words: &Words<'_>, at: usize) -> bool {
     const FINDS: [&str; 8] = [
         "found", "find", "identified", "spotted", "noticed", "discovered", "detected", "following",
@@ -264,7 +265,7 @@ fn is_found(words: &Words<'_>, at: usize) -> bool {
     (at.saturating_sub(5)..at).any(|before| FINDS.contains(&words.lower(before)))
 }
 
-/// Returns true if the word at `at` calls something wrong: "the check is broken".
+/// Returns true if the word at `at` calls its subject wrong: "the check is broken".
 fn is_called_wrong(words: &Words<'_>, at: usize) -> bool {
     const WRONG: [&str; 9] = [
         "vulnerable", "broken", "incorrect", "wrong", "unsafe", "insecure", "exploitable", "buggy",

@@ -1,43 +1,42 @@
-//! The lines in which a reviewer speaks for itself: [`lines`].
+//! The lines that are the reviewer's own words: [`lines`].
 //!
-//! What stands in fences, quotes, comments, diffs or JSON is somebody else's text and is left out.
+//! Text in fences, quotes, comments, diffs or JSON is not the reviewer's and is left out.
 
 use assay_base::text::first_chars;
 
 use crate::read::OwnLines;
 use crate::verdict_words::is_rejection;
 
-/// The most bytes of a line that are taken together.
+/// The maximum number of bytes of a line that are processed at once.
 const LONGEST_LINE: usize = 8 << 10;
 
-/// A line of the reviewer's own.
+/// A line of the reviewer's own words.
 pub(super) struct Line<'t> {
-    /// Its number, counted from 1.
+    /// The number of the line, from 1.
     pub(super) number: usize,
-    /// The line as it stands.
+    /// The line as it is written.
     pub(super) raw: &'t str,
-    /// What it says, without quotes and without the label of a conclusion.
+    /// The text of the line, without quotes and without the label of a conclusion.
     pub(super) said: String,
-    /// Whether the reviewer's conclusion stands here: behind `Verdict:` or below such a heading.
+    /// True if the line is the reviewer's conclusion: behind `Verdict:` or below such a heading.
     pub(super) is_conclusion: bool,
-    /// Whether it is an empty box, and so a choice that was not made.
+    /// True if the line has an empty check box, which is a choice that was not made.
     pub(super) is_unchecked: bool,
-    /// Whether a fence holds the line, so that an approval in the line counts for nothing.
+    /// True if the line is in a fence, where an approval does not count.
     pub(super) is_fenced: bool,
     /// The end of the sentence that the line before left open.
     pub(super) before: String,
-    /// Whether the next line says that there is nothing: `None.`
+    /// True if the next line states that there is nothing: `None.`
     pub(super) is_followed_by_none: bool,
 }
 
 impl Line<'_> {
-    /// Says whether it is a heading.
     pub(super) fn is_heading(&self) -> bool {
         is_heading(self.raw)
     }
 }
 
-/// Returns the lines in which the reviewer speaks for itself, one at a time.
+/// Returns the lines that are the reviewer's own words, one at a time.
 pub(super) fn lines<'t>(own: &'t OwnLines<'_>) -> impl Iterator<Item = Line<'t>> {
     let mut spoken = spoken(own).into_iter().peekable();
     let mut concludes = false;
@@ -59,7 +58,7 @@ pub(super) fn lines<'t>(own: &'t OwnLines<'_>) -> impl Iterator<Item = Line<'t>>
             before: std::mem::take(&mut open),
             is_followed_by_none: says_nothing(next),
         };
-        // A label with nothing behind it is that of the next line.
+        // A label without text behind it labels the next line.
         concludes = label.is_some_and(|label| label.rest.trim_matches(['*', '_', ' ']).is_empty());
         open = open_sentence(&line);
         Some(line)
@@ -83,13 +82,13 @@ fn spoken<'t>(own: &'t OwnLines<'_>) -> Vec<Spoken<'t>> {
         let closes_later = last_close.is_some_and(|last| last > at);
         let line: &str = &own_line.text;
         let opens = line.find("<!--");
-        // A comment that is never closed hides nothing.
+        // A comment without an end hides no text.
         let is_closed = |from: usize| line[from..].contains("-->");
         let hidden = in_comment || opens.is_some_and(|at| is_closed(at) || closes_later);
         in_comment = closes_later
             && (in_comment && !line.contains("-->") || opens.is_some_and(|at| !is_closed(at)));
         let (line, hidden) = match (hidden, line.rfind("-->")) {
-            // What stands behind a comment is not part of it.
+            // Text behind a comment is not part of the comment.
             (true, Some(end)) => (&line[end + 3..], false),
             (hidden, _) => (line, hidden),
         };
@@ -99,7 +98,7 @@ fn spoken<'t>(own: &'t OwnLines<'_>) -> Vec<Spoken<'t>> {
         let is_code =
             after_blank && !in_list && (line.starts_with("    ") || line.starts_with('\t'));
         after_blank = line.trim().is_empty();
-        // GitHub's alerts look like quotations, and are the reviewer's.
+        // GitHub's alerts look like quotations, and are the reviewer's words.
         let quotes = line.trim_start().strip_prefix('>').map(str::trim_start);
         in_alert = quotes.is_some_and(|text| in_alert || text.starts_with("[!"));
         let line = if in_alert { quotes.unwrap_or(line) } else { line };
@@ -112,7 +111,7 @@ fn spoken<'t>(own: &'t OwnLines<'_>) -> Vec<Spoken<'t>> {
     found
 }
 
-/// Cuts a line that nobody would read in one into pieces, so that no work grows with its length.
+/// Splits a line that is too long to process at once, so that no work grows with its length.
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -143,7 +142,7 @@ fn is_heading(line: &str) -> bool {
     line.trim_start().starts_with('#')
 }
 
-/// Says whether a line denies that there is anything.
+/// Returns true if a line states that there is nothing.
 pub(super) fn says_nothing(line: &str) -> bool {
     let start = first_chars(line, 40);
     let word = start.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
@@ -151,7 +150,7 @@ pub(super) fn says_nothing(line: &str) -> bool {
     matches!(first, "none" | "no" | "nothing" | "nil" | "0" | "zero") || word == "n/a"
 }
 
-/// Reads `[x]` and `[ ]` at the start of a line.
+/// Returns the state of `[x]` or `[ ]` at the start of a line; `None` without a check box.
 fn checkbox(line: &str) -> Option<bool> {
     let line = line.trim_start().trim_start_matches(['-', '*', '+', ' ']);
     match line.get(..3)? {
@@ -161,7 +160,7 @@ fn checkbox(line: &str) -> Option<bool> {
     }
 }
 
-/// The label of a conclusion, and what comes after it.
+/// The label of a conclusion, with the text behind it.
 struct Label<'t> {
     rest: &'t str,
 }
@@ -192,11 +191,11 @@ fn names_a_conclusion(name: &str) -> bool {
     }
 }
 
-/// Blanks what stands in quotation marks, back-ticks or under a stroke. In a conclusion the word is
-/// often set in marks itself, and they are only taken off.
+/// Replaces text in quotation marks, in back-ticks or struck through with spaces. In a conclusion,
+/// the word itself is often in quotation marks, so only the marks are replaced.
 fn without_quotes(line: &str, is_conclusion: bool) -> String {
     let line = without_tags(&without_strokes(line));
-    // A line that is nothing but a rejecting word is no quotation.
+    // A line that is only a rejecting word is no quotation.
     if is_conclusion || is_rejection(&line) {
         return line.replace(['"', '`', '“', '”'], " ");
     }
@@ -211,7 +210,7 @@ fn without_quotes(line: &str, is_conclusion: bool) -> String {
             '“' => Some('”'),
             '«' => Some('»'),
             '‘' if at < last_curly => Some('’'),
-            // An apostrophe stands inside a word.
+            // An apostrophe is inside a word.
             '\'' if !before.is_alphanumeric() && at < last_single => Some(c),
             _ => None,
         };
@@ -227,11 +226,11 @@ fn without_quotes(line: &str, is_conclusion: bool) -> String {
         }
         out.push(' ');
     }
-    // A mark that nothing closes quotes nothing.
+    // A mark that is never closed quotes nothing.
     if closing.is_some() { line.replace(['"', '`', '“'], " ") } else { out }
 }
 
-/// Blanks tags such as `<verdict>`.
+/// Replaces tags such as `<verdict>` with spaces.
 fn without_tags(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -266,7 +265,7 @@ fn without_strokes(line: &str) -> String {
     parts.into_iter().step_by(2).collect::<Vec<_>>().join(" ")
 }
 
-/// Gives the sentence that a line leaves open, if it does.
+/// Returns the sentence that a line leaves open; empty if the line ends its sentence.
 fn open_sentence(line: &Line<'_>) -> String {
     let said = line.said.trim_end();
     let closed = said.ends_with(['.', '!', '?', ':', ';', '*', '|']);

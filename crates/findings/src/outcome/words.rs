@@ -1,6 +1,6 @@
-//! What a line says: severities, failed tests, and whether it approves.
+//! The deciding words of a line: severities, failed tests, and verdicts.
 //!
-//! Each is looked for clause by clause, so that a negation reaches no further than its thought.
+//! Each clause is searched alone, so that a negation applies only to its own thought.
 
 use super::Meaning;
 use super::clauses::{Clause, clauses};
@@ -8,14 +8,14 @@ use super::speech::{Line, says_nothing};
 use crate::grade::Grade;
 use crate::verdict_words::{NEGATIONS, Words};
 
-/// Something that decides, and the clause it was seen in.
+/// A deciding word, by its meaning and its clause.
 pub(super) struct Seen<'l> {
     pub(super) clause: &'l str,
     pub(super) meaning: Meaning,
 }
 
-/// Finds the severities that a line names: in capitals with a colon after them or in brackets, or
-/// as a number of issues, or as what a heading is about.
+/// Finds the severities that a line names: in capitals with a colon after them or in brackets, as a
+/// number of issues, or as the topic of a heading.
 pub(super) fn severities<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
     let mut seen = Vec::new();
     let last_colon = line.said.rfind(':');
@@ -56,7 +56,7 @@ pub(super) fn severities<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
     seen
 }
 
-/// Finds what a line says of failed tests.
+/// Finds the statements of a line about failed tests.
 pub(super) fn test_failures<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
     let mut seen = Vec::new();
     for sentence in line.said.split_inclusive(['.', ';', '!', '?']) {
@@ -82,7 +82,7 @@ pub(super) fn test_failures<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
     seen
 }
 
-/// Finds what a line says of approving.
+/// Finds the verdicts of a line.
 pub(super) fn verdicts<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
     let mut seen = Vec::new();
     let separators = [" - ", " – ", " — ", ": ", " → ", " so ", " and ", " therefore "];
@@ -90,7 +90,7 @@ pub(super) fn verdicts<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
         let words = Words::of(clause.text);
         let meaning = match (words.approval(), words.changes(line.is_conclusion)) {
             (None, None) => continue,
-            // The word of the form itself asks for changes, whatever reason is given beside it.
+            // The word of the form itself requests changes, whatever reason is next to it.
             (None, Some(at)) if words.is_form_word(at) && !words.is_denied(at) => {
                 let is_other = line.is_unchecked || says_none(clause.after) || words.any(&["said"]);
                 if is_other { Meaning::Ignored } else { Meaning::RequestChanges }
@@ -127,7 +127,7 @@ fn approval_meaning(line: &Line<'_>, clause: &Clause<'_>, words: &Words<'_>, at:
     Meaning::Approve
 }
 
-/// Says whether what comes behind an approval denies it: `Approved: no`.
+/// Returns true if the text behind an approval denies it: `Approved: no`.
 fn is_taken_back(after: &str) -> bool {
     let Some(answer) = after.strip_prefix(':') else { return false };
     let answer: String = answer.trim_start().chars().take(40).collect();
@@ -137,8 +137,8 @@ fn is_taken_back(after: &str) -> bool {
         || ["false", "denied", "not "].iter().any(|word| answer.to_lowercase().starts_with(word))
 }
 
-/// Returns true if a text begins with a colon, or a table's border, and says that there is none:
-/// `Changes requested: none`.
+/// Returns true if a text begins with a colon, an equals sign or a table's border, and states that
+/// there is nothing: `Changes requested: none`.
 fn says_none(after: &str) -> bool {
     let after = after.trim_start();
     let Some(answer) = after.strip_prefix([':', '|', '=']) else { return false };
@@ -146,7 +146,7 @@ fn says_none(after: &str) -> bool {
     says_nothing(&answer)
 }
 
-/// Says whether what comes behind an approval makes it wait for something.
+/// Returns true if the text behind an approval makes it depend on a fix.
 fn asks_for_fixes(after: &str) -> bool {
     let after: String = after.chars().take(400).collect::<String>().to_lowercase();
     let asks = ["must be fixed", "before merg", "to be fixed", "please fix", "must fix"];
@@ -159,13 +159,13 @@ fn changes_meaning(words: &Words<'_>, at: usize) -> Meaning {
     if supposed || words.is_denied(at) { Meaning::Ignored } else { Meaning::RequestChanges }
 }
 
-/// Words that refuse whatever comes after them in the sentence.
+/// Words that refuse any approval after them in the sentence.
 const REFUSALS: [&str; 18] = [
     "cannot", "can't", "won't", "unable", "refuse", "not", "never", "dont", "cant", "wont",
     "don't", "decline", "hesitant", "against", "hardly", "far", "nothing", "neither",
 ];
 
-/// The most words that are looked at before a word.
+/// The maximum number of words that are read before a word.
 const WORDS_BACK: usize = 16;
 
 impl<'c> Words<'c> {
@@ -182,8 +182,8 @@ impl<'c> Words<'c> {
         self.lower(at).parse().ok()
     }
 
-    /// Says whether a word is denied by one close before it: "no known CRITICAL issues". Further
-    /// back, or beyond a colon or a bracket, a denial is about something else.
+    /// Returns true if a word close before another denies it: "no known CRITICAL issues". Further
+    /// back, or beyond a colon or a bracket, a denial is about another word.
     fn is_denied(&self, at: usize) -> bool {
         const PASSED: [&str; 9] = ["or", "and", "nor", "of", "the", "our", "any", "a", "to"];
         let mut others = 0;
@@ -205,14 +205,14 @@ impl<'c> Words<'c> {
         false
     }
 
-    /// Says whether an approval is refused by what comes before it.
+    /// Returns true if the words before an approval refuse it.
     fn is_refused(&self, at: usize) -> bool {
         let refuses = |word: &String| REFUSALS.contains(&word.as_str()) || word.ends_with("n't");
         self.lower[..at].iter().any(refuses)
             || matches!(self.lower(at.wrapping_sub(1)), "no" | "without" | "zero")
     }
 
-    /// Says whether it is told of what was before, or of what somebody else says.
+    /// Returns true if the words are about an earlier state, or are another person's words.
     fn is_past(&self) -> bool {
         self.any(&[
             "previous", "previously", "prior", "earlier", "formerly", "originally", "said", "says",
@@ -220,12 +220,12 @@ impl<'c> Words<'c> {
         ])
     }
 
-    /// Says whether the severity is what a heading is about, and all of it.
+    /// Returns true if the severity is the whole topic of a heading.
     fn is_topic(&self, at: usize) -> bool {
         matches!(self.lower(at + 1), "" | "priority" | "severity" | "risk")
     }
 
-    /// Says whether the words right behind take back what is said: "APPROVE is not possible".
+    /// Returns true if the words right behind negate a word: "APPROVE is not possible".
     fn is_negated_after(&self, at: usize) -> bool {
         let (next, second) = (self.lower(at + 1), self.lower(at + 2));
         let is_last = at + 2 == self.lower.len();
@@ -236,7 +236,7 @@ impl<'c> Words<'c> {
             || (next == "is" && matches!(second, "not" | "never" | "denied" | "withheld" | "no"))
     }
 
-    /// Says whether the word stands in brackets of its own: `(HIGH)`.
+    /// Returns true if the word is alone in brackets: `(HIGH)`.
     fn is_enclosed(&self, at: usize) -> bool {
         let word = &self.all[at];
         let before = self.clause[..word.at].ends_with(['(', '[']);
@@ -253,13 +253,13 @@ impl<'c> Words<'c> {
         Words::is_issue(self.lower(at + 1))
     }
 
-    /// Gives what the clause says behind a severity and the noun it belongs to.
+    /// Returns the text of the clause behind a severity and its noun.
     fn after_issues(&self, at: usize) -> &'c str {
         let next = at + 1 + usize::from(self.issues_after(at));
         self.all.get(next).map_or("", |word| &self.clause[word.at..])
     }
 
-    /// Says whether the severity at `at` is counted: `3 critical issues`.
+    /// Returns true if the severity at `at` is counted: `3 critical issues`.
     fn counts_issues(&self, at: usize) -> bool {
         let numbers = [
             "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -271,7 +271,7 @@ impl<'c> Words<'c> {
         counted && self.lower[at + 1..end].iter().any(|word| Words::is_issue(word))
     }
 
-    /// Finds the word by which tests are said to fail.
+    /// Returns the index of the word that states that tests failed.
     fn failed_tests(&self) -> Option<usize> {
         let passes = self.any(&["pass", "passes"]);
         (0..self.lower.len())
@@ -302,7 +302,7 @@ impl<'c> Words<'c> {
             .map(|at| if self.lower(at) == "pass" { 0 } else { at })
     }
 
-    /// Returns true if failures are named only to say that there are none: `Test failures: 0`,
+    /// Returns true if failures are named only to state that there are none: `Test failures: 0`,
     /// `Failing tests: none`, `| failed | 0 |`.
     fn is_counted_as_none(&self, at: usize) -> bool {
         let behind = (at + 1..self.len().min(at + 4)).find(|next| {
@@ -327,7 +327,7 @@ impl<'c> Words<'c> {
                 ))
     }
 
-    /// Says whether it is tests that the word at `at` is about.
+    /// Returns true if the word at `at` is about tests.
     fn are_tests(&self, at: usize) -> bool {
         let about = matches!(self.lower(at.wrapping_sub(1)), "for" | "of" | "on" | "about");
         let passes = self.any(&["pass", "passes"]);
@@ -348,7 +348,7 @@ impl<'c> Words<'c> {
         matches!(self.all[at].text, "REQUEST_CHANGES" | "CHANGES_REQUESTED")
     }
 
-    /// Says whether the approval at `at` is one, and not a word that is only mentioned.
+    /// Returns true if the approval at `at` is a verdict, and not a word that is only mentioned.
     fn approves(&self, at: usize, is_conclusion: bool) -> bool {
         if is_conclusion {
             return true;

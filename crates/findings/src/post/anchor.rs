@@ -1,4 +1,5 @@
-//! Where a finding is shown: [`place`] finds a line that takes a comment, or says why none does.
+//! The place where a finding is shown: [`place`] finds a line that takes a comment, or the reason
+//! why none does.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,51 +7,51 @@ use super::diff::{Diff, Side};
 use crate::finding::Finding;
 use crate::vote::Lines;
 
-/// How far from its line a finding is still shown on a line.
+/// The greatest distance in lines from a finding to a comment on it.
 const NEAR: u32 = 10;
 
-/// Where a finding is shown.
+/// The place where a finding is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// On lines of the diff, all in one hunk.
+    /// Lines of the diff, all in one hunk.
     Lines {
-        /// On which side.
+        /// The side of the diff.
         side: Side,
-        /// The first line, where there are several.
+        /// The first line, from 1; `None` if there is only one.
         start: Option<u32>,
-        /// The last line.
+        /// The last line, from 1.
         line: u32,
     },
-    /// On the file, which is in the diff.
+    /// The file, which is in the diff.
     File,
-    /// In the summary.
+    /// The summary.
     Summary {
-        /// Why there.
+        /// The reason why the finding is there.
         why: Why,
     },
 }
 
-/// Why a finding is in the summary.
+/// The reason why a finding is in the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// It is about no file.
+    /// The finding has no file.
     NoFile,
-    /// Its file is not in the diff.
+    /// The file of the finding is not in the diff.
     NotInTheDiff,
-    /// It was there before the change.
+    /// The defect is older than the change.
     PreExisting,
-    /// It is for information, or for somebody who is not the author.
+    /// The finding is for information, or for a role other than the author.
     ReportedOnly,
-    /// There are enough comments already.
+    /// The maximum number of comments is reached.
     TooMany,
-    /// The review folds it, as less likely.
+    /// The review folds the finding, as less likely.
     Folded,
 }
 
 impl Why {
-    /// Says it in words, where that tells the reader anything.
+    /// Returns the reason in words; `None` if the words would not help the reader.
     pub(super) fn in_words(self) -> Option<&'static str> {
         match self {
             Why::NoFile | Why::ReportedOnly | Why::PreExisting | Why::Folded => None,
@@ -60,32 +61,32 @@ impl Why {
     }
 }
 
-/// A place, and how it lies to where the finding is.
+/// A place, with its position relative to the finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) place: Place,
     pub(super) fit: Fit,
-    /// The lines around it that one comment may cover.
+    /// The lines around the place that one comment may cover.
     pub(super) run: Option<Lines>,
 }
 
-/// How a comment's place lies to where its finding is.
+/// The position of a comment's place relative to its finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// It is the same, or there is nothing to compare.
+    /// The place is that of the finding, or the finding has no line.
     Exact,
-    /// The finding goes on outside of the hunk.
+    /// The finding continues outside of the hunk.
     Clipped(Lines),
-    /// The finding is so many lines above.
+    /// The finding is above: its lines, and the distance in lines.
     Above(Lines, u32),
-    /// The finding is so many lines below.
+    /// The finding is below: its lines, and the distance in lines.
     Below(Lines, u32),
-    /// The finding is far from anything that takes a comment.
+    /// The finding is far from any line that takes a comment.
     Far(Lines),
 }
 
 impl Fit {
-    /// Says it in words.
+    /// Returns the position in words; `None` if it is exact.
     pub(super) fn in_words(self) -> Option<String> {
         let count = |n: u32| if n == 1 { "1 line".to_owned() } else { format!("{n} lines") };
         let about = |lines: Lines| match (lines.start(), lines.end()) {
@@ -102,21 +103,22 @@ impl Fit {
 }
 
 impl Placed {
-    /// Puts it into the summary.
+    /// Returns a place in the summary.
     pub(super) fn in_summary(why: Why) -> Placed {
         Placed { place: Place::Summary { why }, fit: Fit::Exact, run: None }
     }
 }
 
 impl Place {
-    /// Puts it on lines.
+    /// Returns a place on lines.
     pub(super) fn on(side: Side, lines: Lines) -> Place {
         let start = Some(lines.start()).filter(|start| *start < lines.end());
         Place::Lines { side, start, line: lines.end() }
     }
 }
 
-/// Finds the place of a finding: its lines, the nearest that take a comment, its file, or none.
+/// Finds the place of a finding: its lines, the nearest lines that take a comment, its file, or the
+/// summary.
 pub(super) fn place(finding: &Finding, diff: &Diff) -> Placed {
     let only = |place, fit| Placed { place, fit, run: None };
     let Some(path) = &finding.file else { return Placed::in_summary(Why::NoFile) };

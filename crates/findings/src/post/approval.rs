@@ -1,8 +1,8 @@
-//! Whether a review approves its pull request: [`Approval`], decided by [`approval`] alone.
+//! The decision whether a review approves its pull request: [`Approval`], by [`approval`] alone.
 //!
 //! An approval acts in a system that belongs to others, so every condition must hold: the
-//! configuration asks for it, the review is complete, a model read all of the change, and nothing
-//! is open that should be fixed. Every path to GitHub asks this function.
+//! configuration asks for approvals, the review is complete, a model read all of the change, and no
+//! finding is open that should be fixed. Every path to GitHub calls this function.
 
 use std::fmt;
 
@@ -14,18 +14,18 @@ use crate::grade::Obligation;
 use crate::synthesis::Synthesis;
 use crate::verdict::{Rule, State};
 
-/// What the configuration (`github.when_ready`) asks for where a change is ready.
+/// The action that the configuration (`github.when_ready`) asks for if a change is ready.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenReady {
-    /// An approval, where all conditions of [`approval`] hold.
+    /// An approval, if all conditions of [`approval`] hold.
     Approve,
     /// A comment.
     #[default]
     Comment,
 }
 
-/// Whether a review approves its pull request.
+/// The decision whether a review approves its pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Approval {
     /// The review approves.
@@ -34,7 +34,7 @@ pub enum Approval {
     Withheld(Vec<Withheld>),
 }
 
-/// One reason why a review does not approve.
+/// A reason why a review does not approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Withheld {
     /// The configuration does not ask for approvals.
@@ -43,13 +43,13 @@ pub enum Withheld {
     NotReady,
     /// The change has no content to review.
     NothingToReview,
-    /// A required reader did not answer, or a part of the change or of a report was not read.
+    /// A required reviewer did not answer, or a part of the change or of a report was not read.
     Incomplete,
     /// No model read the change.
     NotRead,
-    /// Some hunks were read by no model.
+    /// The number of hunks that no model read.
     PartlyRead(usize),
-    /// Open findings that should or must be fixed, or whose severity is unknown.
+    /// The number of open findings that should or must be fixed, or whose severity is unknown.
     Open(usize),
     /// A finding that may block was held back as unsure.
     HeldBack,
@@ -83,7 +83,7 @@ impl Approval {
         }
     }
 
-    /// Returns the reasons against an approval in words, or `None` where it is granted.
+    /// Returns the reasons against an approval in words; `None` if the approval is granted.
     pub fn why_not(&self) -> Option<String> {
         match self {
             Approval::Granted => None,
@@ -129,15 +129,15 @@ fn objections(synthesis: &Synthesis) -> Vec<Withheld> {
     .collect()
 }
 
-/// Returns true if an open finding stands against an approval.
+/// Returns true if an open finding prevents an approval.
 fn counts(finding: &Finding) -> bool {
     finding.grade.obligation() != Obligation::May
         || finding.grade.blocks()
         || finding.grade.is_unmapped()
 }
 
-/// Returns the objection that a model did not read all of the change. Without a coverage nothing
-/// shows that anybody read anything.
+/// Returns the reason that a model did not read all of the change. Without a coverage there is no
+/// evidence that any reviewer read the change.
 fn unread(coverage: Option<&Coverage>) -> Option<Withheld> {
     let Some(coverage) = coverage.filter(|coverage| coverage.by_model > 0) else {
         return Some(Withheld::NotRead);
@@ -148,7 +148,7 @@ fn unread(coverage: Option<&Coverage>) -> Option<Withheld> {
     }
 }
 
-/// Writes a number with its noun.
+/// Formats a number with its noun.
 fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

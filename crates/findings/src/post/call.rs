@@ -1,4 +1,4 @@
-//! What is sent to post a draft: [`ReviewCall`], [`LineComment`] and [`FileComment`].
+//! The requests that post a draft: [`ReviewCall`], [`LineComment`] and [`FileComment`].
 
 use serde::{Deserialize, Serialize};
 
@@ -6,61 +6,61 @@ use super::marker::Marker;
 use super::{Event, Fingerprint, Place, Post, ReviewKey, Side};
 use crate::path::RepoPath;
 
-/// What a call says that has only comments for us.
+/// The body of a call that only carries comments.
 const MORE: &str = "More comments of the same review.";
 
-/// One call that posts a review.
+/// A call that posts a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewCall {
-    /// What it is told again by; its body says it too.
+    /// The key by which the review is recognised; the body contains it, too.
     pub key: ReviewKey,
-    /// The commit that it is about.
+    /// The reviewed commit.
     pub commit: String,
-    /// What it does.
+    /// The event of the review.
     pub event: Event,
-    /// What it says.
+    /// The text of the review.
     pub body: String,
-    /// Its comments on lines.
+    /// The comments on lines.
     pub comments: Vec<LineComment>,
 }
 
 /// A comment on lines of the diff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineComment {
-    /// What it is told again by; its body says it too.
+    /// The fingerprint by which the comment is recognised; the body contains it, too.
     pub fingerprint: Fingerprint,
-    /// The file.
+    /// The path of the file.
     pub path: RepoPath,
-    /// The side.
+    /// The side of the diff.
     pub side: Side,
-    /// The first line, where there are several.
+    /// The first line, from 1; `None` if there is only one.
     pub start: Option<u32>,
-    /// The last line.
+    /// The last line, from 1.
     pub line: u32,
-    /// What it says.
+    /// The text of the comment.
     pub body: String,
 }
 
 /// A comment on a file of the diff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileComment {
-    /// What it is told again by; its body says it too.
+    /// The fingerprint by which the comment is recognised; the body contains it, too.
     pub fingerprint: Fingerprint,
-    /// The commit that it is about.
+    /// The reviewed commit.
     pub commit: String,
-    /// The file.
+    /// The path of the file.
     pub path: RepoPath,
-    /// What it says.
+    /// The text of the comment.
     pub body: String,
 }
 
-/// Ends the body of a review with its marker.
+/// Appends the marker to the body of a review.
 pub(super) fn signed(text: &str, key: &ReviewKey) -> String {
     format!("{text}\n\n{}", Marker::Review(key.clone()))
 }
 
 impl ReviewCall {
-    /// A call with comments alone, which belong to a review.
+    /// Creates a call with comments alone, which belong to the review `of`.
     pub(super) fn of_comments(
         of: &ReviewKey,
         commit: &str,
@@ -72,8 +72,8 @@ impl ReviewCall {
         ReviewCall { key, commit, event: Event::Comment, body, comments }
     }
 
-    /// Parts a call that was refused, so that what is in order gets through: what it does from its
-    /// comments, then the comments in halves. Nothing if there is nothing to part.
+    /// Splits a call that was refused, so that its valid part is accepted: first the event from its
+    /// comments, then the comments in halves. Returns `None` if the call cannot be split.
     pub fn parted(mut self) -> Option<[ReviewCall; 2]> {
         let kept = match self.event {
             Event::Approve | Event::RequestChanges => 0,

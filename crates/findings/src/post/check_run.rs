@@ -1,4 +1,4 @@
-//! A review as a check run: [`check_run`], for who may not comment or would rather not.
+//! A review as a check run: [`check_run`], for users who may not or do not want to comment.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,13 @@ use crate::synthesis::Synthesis;
 use crate::verdict::State;
 use crate::write::{plain, seven_level};
 
-/// The most bytes of a summary.
+/// The maximum length of a summary, in bytes.
 const SUMMARY: usize = 65_000;
-/// The most bytes of an annotation's message.
+/// The maximum length of an annotation's message, in bytes.
 const MESSAGE: usize = 60_000;
-/// The most characters of an annotation's title.
+/// The maximum length of an annotation's title, in characters.
 const TITLE: usize = 250;
-/// The most annotations that one call takes.
+/// The maximum number of annotations in one call.
 const BATCH: usize = 50;
 
 /// A check run.
@@ -33,23 +33,23 @@ pub struct CheckRun {
     pub title: String,
     /// The verdict with its reasons, and every finding that has no annotation.
     pub summary: String,
-    /// What it comes to.
+    /// The result of the check run.
     pub conclusion: Conclusion,
-    /// The annotations, as many together as one call takes, the worst first.
+    /// The annotations in batches of one call each, the worst first.
     pub batches: Vec<Vec<Annotation>>,
 }
 
-/// What a check run comes to.
+/// The result of a check run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
     /// The change is ready.
     Success,
-    /// It is ready, and something should be fixed; or there was nothing to review.
+    /// The change is ready, and a finding should be fixed; or the change has nothing to review.
     Neutral,
-    /// It is not ready.
+    /// The change is not ready.
     Failure,
-    /// Nobody can tell, so somebody has to see to it.
+    /// The review is incomplete, so a person must act.
     ActionRequired,
 }
 
@@ -64,39 +64,40 @@ impl Conclusion {
     }
 }
 
-/// How an annotation is shown.
+/// The level at which an annotation is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnnotationLevel {
-    /// It is worth knowing.
+    /// The finding is worth knowing.
     Notice,
-    /// It may break something.
+    /// The finding may break something.
     Warning,
-    /// It breaks something.
+    /// The finding breaks something.
     Failure,
 }
 
 /// A finding on the lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotation {
-    /// The file.
+    /// The path of the file.
     pub path: RepoPath,
-    /// Its first line.
+    /// The first line, from 1.
     pub start_line: u32,
-    /// Its last line.
+    /// The last line, from 1.
     pub end_line: u32,
-    /// Where it starts, where it stands on one line.
+    /// The column where the finding starts; `None` if it is not known, or the finding is on several
+    /// lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_column: Option<u32>,
-    /// How it is shown.
+    /// The level at which the annotation is shown.
     pub annotation_level: AnnotationLevel,
-    /// What it is.
+    /// The defect, in a few words.
     pub title: String,
-    /// What is wrong and how to fix it.
+    /// The description of the defect, and its fix.
     pub message: String,
 }
 
-/// Composes a check run. `run` says where all of the review can be read.
+/// Composes a check run. `run` is the address or the command that shows the whole review.
 pub fn check_run(synthesis: &Synthesis, run: Option<&str>) -> CheckRun {
     let mut seen = BTreeSet::new();
     let mut is_first = |finding: &&Finding| seen.insert(Fingerprint::of(finding));
@@ -160,7 +161,7 @@ fn annotation(finding: &Finding) -> Option<Annotation> {
     })
 }
 
-/// Says what is wrong and how to fix it, as text that nothing is read into.
+/// Returns the description and the fix as inert plain text.
 fn message(finding: &Finding) -> String {
     let text = |text: &str| plain::visible(&text.replace("\r\n", "\n")).trim().to_owned();
     let mut message = text(&finding.description);

@@ -1,4 +1,4 @@
-//! The words for one finding: the body of a comment, an entry of the summary, one line.
+//! The texts for one finding: the body of a comment, an entry of the summary, one line.
 
 use assay_base::text::truncate;
 
@@ -13,21 +13,22 @@ use crate::likeness::squeeze;
 use crate::vote::Lines;
 use crate::write::{plain, seven_level, sign, worth_note};
 
-/// The most bytes of an entry of the summary, so that a part holds at least one.
+/// The maximum length of an entry of the summary, in bytes, so that a part has room for at least
+/// one.
 pub(super) const ENTRY: usize = 50_000;
-/// The most characters of a title in a heading.
+/// The maximum length of a title in a heading, in characters.
 const TITLE: usize = 200;
-/// The most characters of a title where a finding has one line.
+/// The maximum length of a title in a one-line entry, in characters.
 const SHORT_TITLE: usize = 120;
-/// The most characters of a name: of a file, a rule, a category.
+/// The maximum length of the name of a file, a rule or a category, in characters.
 const NAME: usize = 200;
-/// The most quotes that are repeated, and the most characters of each.
+/// The maximum number of quotes that are repeated, and the maximum characters of each.
 const QUOTES: usize = 2;
 const QUOTE: usize = 200;
-/// What is written where a text did not fit.
+/// The note at the end of a text that was cut.
 const CUT: &str = "_The text is longer than a comment may be; the rest is cut._";
 
-/// Writes a comment on a line or a file.
+/// Formats a comment on a line or a file.
 pub(super) fn body(
     finding: &Finding,
     placed: &Placed,
@@ -44,7 +45,7 @@ pub(super) fn body(
     assembled(head, matter(finding, seen.as_deref(), suggestion), foot, BODY)
 }
 
-/// Writes an entry of the summary.
+/// Formats an entry of the summary.
 pub(super) fn entry(finding: &Finding, placed: &Placed) -> String {
     let mut head = vec![format!("**{}**", heading(finding, TITLE))];
     head.extend(place(finding, NAME));
@@ -56,18 +57,19 @@ pub(super) fn entry(finding: &Finding, placed: &Placed) -> String {
     assembled(head, matter(finding, None, None), vec![small(finding)], ENTRY)
 }
 
-/// Writes a finding on one line.
+/// Formats a finding on one line.
 pub(super) fn line(finding: &Finding) -> String {
     let place = place(finding, NAME).map(|place| format!(" ({place})")).unwrap_or_default();
     format!("{}{place}", heading(finding, SHORT_TITLE))
 }
 
-/// Gives the level, of seven, under which a finding is counted and grouped, whatever its own word.
+/// Returns the level, of the seven, under which a finding is counted and grouped, whatever its
+/// original word.
 pub(super) fn level(finding: &Finding) -> &'static str {
     SEVEN_LEVELS[usize::from(finding.grade.impact().level())]
 }
 
-/// Says how bad it is and what.
+/// Returns the severity and the title.
 fn heading(finding: &Finding, most: usize) -> String {
     let severity = plain::comment(&truncate(seven_level(&finding.grade), 40));
     let title = plain::comment(&truncate(&finding.title, most));
@@ -84,7 +86,7 @@ fn place(finding: &Finding, most: usize) -> Option<String> {
     Some(plain::code(&format!("{file}{lines}")))
 }
 
-/// Says in one small line where it comes from.
+/// Returns one small line with category, rule, reviewers and confidence.
 fn small(finding: &Finding) -> String {
     let mut words = vec![plain::comment(&truncate(&finding.category, NAME))];
     words.extend(finding.rule.as_deref().map(|rule| plain::code(&truncate(rule, NAME))));
@@ -100,7 +102,7 @@ fn small(finding: &Finding) -> String {
     format!("<sub>{}</sub>", words.join(" · "))
 }
 
-/// The text of a finding in its order, by what it is.
+/// The texts of a finding, in the order in which they are written.
 struct Matter {
     description: Vec<Block>,
     why: Vec<Block>,
@@ -114,7 +116,7 @@ fn matter(finding: &Finding, seen: Option<&str>, suggestion: Option<&str>) -> Ma
     Matter { description, why: why(finding, seen), fix: fix(finding, suggestion) }
 }
 
-/// Gives what the finding is based on, but for quotes of the very lines that a comment stands on.
+/// Returns the evidence of the finding, without quotes of the lines that the comment is on.
 fn why(finding: &Finding, seen: Option<&str>) -> Vec<Block> {
     let is_seen = |quote: &str| {
         let quote = squeeze(quote.trim().trim_matches('`'));
@@ -130,7 +132,7 @@ fn why(finding: &Finding, seen: Option<&str>) -> Vec<Block> {
     if quotes.is_empty() { Vec::new() } else { vec![Block::Paragraph(quotes.join("; "))] }
 }
 
-/// Gives the fix, unless it is code that the suggestion shows already.
+/// Returns the fix, unless the suggestion already shows the same code.
 fn fix(finding: &Finding, suggestion: Option<&str>) -> Vec<Block> {
     let Some(fix) = finding.suggested_fix.as_deref().filter(|fix| !fix.trim().is_empty()) else {
         return Vec::new();
@@ -142,7 +144,7 @@ fn fix(finding: &Finding, suggestion: Option<&str>) -> Vec<Block> {
     if is_code { vec![Block::Code(fix.replace("\r\n", "\n"))] } else { text::blocks(fix) }
 }
 
-/// Puts a body together. The fix keeps a third of the room, however long the description is.
+/// Assembles a body. A third of the room is reserved for the fix, however long the description is.
 fn assembled(head: Vec<String>, matter: Matter, foot: Vec<String>, most: usize) -> String {
     const LABELS: usize = 100;
     let fixed: usize = head.iter().chain(&foot).map(|piece| piece.len() + 2).sum();
@@ -174,7 +176,7 @@ fn shown_lines(placed: &Placed) -> Option<Lines> {
     }
 }
 
-/// Gives what stands on some lines of the finding's file, without blanks.
+/// Returns the text of some lines of the finding's file, without whitespace.
 fn code_on(finding: &Finding, lines: Lines, files: &Files<'_>) -> Option<String> {
     let text = files.read(finding.file.as_ref()?)?;
     let start = lines.start() as usize - 1;

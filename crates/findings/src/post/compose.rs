@@ -1,4 +1,4 @@
-//! From a synthesis to a draft: [`compose`] says where each finding goes, and what it says there.
+//! The draft of a review: [`compose`] decides the place and the text of each finding.
 
 use std::collections::BTreeSet;
 
@@ -19,21 +19,23 @@ use crate::synthesis::{ReportSummary, Synthesis};
 use crate::verdict::{Rule, State, Verdict};
 use crate::write::plain;
 
-/// What a review is composed for.
+/// The inputs of a review besides its synthesis.
 pub struct Surroundings<'a> {
     /// The pull request's diff, as the service shows it.
     pub diff: &'a Diff,
-    /// The tree after it; without one, nothing is suggested.
+    /// The tree after the change; without a tree, there are no suggestions.
     pub tree: Option<&'a dyn Tree>,
-    /// Whoever can say whether a suggestion leaves a file that parses.
+    /// The parser that checks whether a file with a suggestion is well-formed; without it, no
+    /// syntax is checked.
     pub parses: Option<&'a dyn Parses>,
     /// The commit that was reviewed.
     pub head: &'a str,
-    /// What the configuration asks for where the change is ready.
+    /// The action that the configuration asks for if the change is ready.
     pub when_ready: WhenReady,
-    /// What is gone since the last review, and only what somebody looked for.
+    /// The findings that are gone since the last review; only findings that a reviewer looked for
+    /// again.
     pub resolved: &'a [Resolved],
-    /// Where all of the review can be read: an address or a command.
+    /// The address or the command that shows the whole review.
     pub run: Option<&'a str>,
 }
 
@@ -72,7 +74,7 @@ pub fn compose(synthesis: &Synthesis, around: &Surroundings<'_>) -> Draft {
     }
 }
 
-/// Returns the sentence that says why a review is a comment and not an approval.
+/// Returns the sentence with the reason why a review is a comment and not an approval.
 fn why_comment(event: Event, approval: &Approval) -> Option<String> {
     match event {
         Event::Comment => {
@@ -89,7 +91,8 @@ fn is_ready(state: State) -> bool {
     }
 }
 
-/// Gives who looked, unless somebody who had to did not: then nothing that is missing is gone.
+/// Returns the reviewers whose silence proves that a finding is gone; none if a required reviewer
+/// did not complete its review.
 fn looked(synthesis: &Synthesis) -> Finders {
     match synthesis.verdict.state {
         State::NothingToReview | State::Incomplete => Finders::default(),
@@ -100,28 +103,28 @@ fn looked(synthesis: &Synthesis) -> Finders {
     }
 }
 
-/// Says whether what a reviewer does not report is not there. A model that says nothing of a defect
-/// today may have overlooked it.
+/// Returns true if a finding that a reviewer does not report is gone. A model that does not report
+/// a defect today may have overlooked it.
 fn proves_absence(report: &ReportSummary) -> bool {
     let is_whole =
         report.unusable.is_none() && report.rejected.is_empty() && report.incomplete.is_empty();
     match report.kind {
-        // What rules leave out by plan is left out each time, and what they could not read counts in
-        // the coverage.
+        // Content that rules skip by design is skipped each time, and content that they could not
+        // read is counted in the coverage.
         Some(ReviewerKind::Rules) => is_whole,
         Some(ReviewerKind::Command) => is_whole && report.not_covered.is_empty(),
         Some(ReviewerKind::Persona) | None => false,
     }
 }
 
-/// Gives what is not told and yet not gone: what nobody is sure enough of, and what nobody could
-/// look for.
+/// Returns the findings that are not posted and yet not gone: those that are held back as unsure,
+/// and those that this round could not look for.
 fn untold(synthesis: &Synthesis) -> BTreeSet<Fingerprint> {
     let held_back = synthesis.held_back.iter().map(Fingerprint::of);
     held_back.chain(synthesis.unseen.iter().map(Fingerprint::of_resolved)).collect()
 }
 
-/// Says where a change stands and why, in a sentence or two that name no finding.
+/// Returns the state of the change and its reasons, in a sentence or two that name no finding.
 fn in_short(verdict: &Verdict) -> String {
     let reasons: Vec<String> = summary::reasons(verdict)
         .iter()
@@ -157,7 +160,8 @@ fn posts(synthesis: &Synthesis, around: &Surroundings<'_>) -> Vec<Post> {
     posts
 }
 
-/// Says why a finding is no comment, wherever it stands. What blocks always may be one.
+/// Returns the reason why a finding gets no comment, whatever its place. A blocking finding always
+/// may get one.
 fn kept_back(finding: &Finding, verdict: &Verdict) -> Option<Why> {
     let blocking = [Rule::Must, Rule::Major, Rule::FailOn];
     let mut reasons = verdict.because.iter().filter(|reason| blocking.contains(&reason.rule));

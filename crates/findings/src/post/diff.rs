@@ -1,63 +1,64 @@
-//! The diff of a pull request as the service shows it: [`Diff`], the lines that take a comment.
+//! The diff of a pull request as the service shows it: [`Diff`], with the lines that take a
+//! comment.
 
 use serde::{Deserialize, Serialize};
 
 use crate::path::RepoPath;
 use crate::vote::Lines;
 
-/// What a pull request changes, file by file.
+/// The changes of a pull request, by file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
-    /// The files.
+    /// The changed files.
     pub files: Vec<FileHunks>,
 }
 
-/// What it changes in one file.
+/// The changes of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileHunks {
-    /// The file's path before; `None` for a new one.
+    /// The path of the file before the change; `None` for a new file.
     pub old_path: Option<RepoPath>,
-    /// The file's path after; `None` for a deleted one.
+    /// The path of the file after the change; `None` for a deleted file.
     pub new_path: Option<RepoPath>,
-    /// The places that are shown, from the top down.
+    /// The hunks, from the top down.
     pub hunks: Vec<HunkLines>,
 }
 
-/// One place that is shown, line by line.
+/// A hunk, line by line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HunkLines {
-    /// The number before of the first line that was there before.
+    /// The number, before the change, of the first line on the left side, from 1.
     pub old_start: u32,
-    /// The number after of the first line that is there after.
+    /// The number, after the change, of the first line on the right side, from 1.
     pub new_start: u32,
-    /// What each line is, from the top down.
+    /// The kind of each line, from the top down.
     pub lines: Vec<Kind>,
 }
 
-/// What a line of a diff is.
+/// The kind of a line of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// It is there before and after.
+    /// The line exists before and after the change.
     Context,
-    /// It came.
+    /// The change adds the line.
     Added,
-    /// It went.
+    /// The change removes the line.
     Removed,
 }
 
-/// Which side of a diff a line stands on.
+/// The side of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Side {
-    /// What was there before.
+    /// The text before the change.
     Left,
-    /// What is there after.
+    /// The text after the change.
     Right,
 }
 
 impl Diff {
-    /// Gives a file by the path that it is shown under: its new one, or the old one of a deleted
+    /// Returns a file by the path that the diff shows: its new path, or the old path of a deleted
     /// file.
     pub fn file(&self, path: &RepoPath) -> Option<&FileHunks> {
         self.files.iter().find(|file| file.path() == Some(path))
@@ -69,13 +70,13 @@ impl FileHunks {
         self.new_path.as_ref().or(self.old_path.as_ref())
     }
 
-    /// Gives the side on which what is said of the file is shown.
+    /// Returns the side that comments on the file are shown on.
     pub fn side(&self) -> Side {
         if self.new_path.is_some() { Side::Right } else { Side::Left }
     }
 
-    /// Gives the runs of lines that take a comment on the file's side; no two are in one hunk
-    /// unless lines of the other side stand between them.
+    /// Returns the runs of lines that take a comment on the file's side. Two runs are in one hunk
+    /// only if lines of the other side separate them.
     pub(super) fn commentable(&self) -> Vec<Lines> {
         let side = self.side();
         self.hunks.iter().flat_map(|hunk| hunk.commentable(side)).collect()
@@ -83,7 +84,8 @@ impl FileHunks {
 }
 
 impl HunkLines {
-    /// Gives the lines that take a comment: on the right what is there after, on the left what went.
+    /// Returns the lines that take a comment: on the right the lines after the change, on the left
+    /// the removed lines.
     fn commentable(&self, side: Side) -> Vec<Lines> {
         let mut runs: Vec<Lines> = Vec::new();
         let mut number = match side {

@@ -18,11 +18,12 @@ impl<'t> Files<'t> {
         Files { tree, known: RefCell::default() }
     }
 
-    /// Returns the text of a file; `None` without a tree, or if the file is absent or cannot be read.
+    /// Returns the text of a file; `None` without a tree, or if the file is absent or cannot be
+    /// read.
     pub(super) fn read(&self, path: &RepoPath) -> Option<Rc<str>> {
         let mut known = self.known.borrow_mut();
         if !known.contains_key(path) {
-            // Without the text nothing is suggested, and the finding stands all the same.
+            // Without the text there is no suggestion, and the finding is posted all the same.
             let text = self.tree.and_then(|tree| tree.read(path).ok().flatten()).map(Rc::from);
             known.insert(path.clone(), text);
         }

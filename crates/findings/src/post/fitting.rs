@@ -1,48 +1,49 @@
-//! Fitting a summary into parts: [`arranged`] keeps all of it if there is room, else the worst.
+//! The layout of a summary in parts: [`arranged`] writes all entries if there is room, else the
+//! worst.
 
 /// A finding, in full and on one line.
 pub(super) struct Entry {
-    /// The group it belongs to; entries of one group follow each other.
+    /// The group of the entry; entries of one group follow each other.
     pub(super) group: String,
-    /// Whether the entry is folded up however much room there is. Folded entries come last.
+    /// True if the entry is folded, however much room there is. Folded entries come last.
     pub(super) is_folded: bool,
     pub(super) full: String,
     pub(super) line: String,
 }
 
-/// A list beside the findings, folded up.
+/// A folded list after the findings.
 pub(super) struct Aside {
     pub(super) title: String,
     pub(super) items: Vec<String>,
-    /// How many more there are than are given.
+    /// The number of further items that are not in `items`.
     pub(super) more: usize,
 }
 
-/// How much room there is.
+/// The room for a summary: the number of parts, and their size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     pub(super) parts: usize,
-    /// The most bytes of a part.
+    /// The maximum length of a part, in bytes.
     pub(super) bytes: usize,
 }
 
-/// Findings are given folded up from this many bytes on.
+/// The length of all findings, in bytes, from which they are folded.
 const LONG: usize = 4_000;
-/// The most bytes that all lists beside the findings take of a part.
+/// The maximum length of all lists after the findings in a part, in bytes.
 const ASIDES: usize = 15_000;
 
 /// The title of folded entries.
 const FOLDED: &str = "Folded, as less likely";
 
-/// A run of pieces under one title.
+/// The pieces under one title.
 struct Group {
     title: Option<String>,
     gap: &'static str,
     items: Vec<String>,
 }
 
-/// Fits a summary into parts. The least severe findings are given as one line each where there is
-/// no room, and counted where there is none even for that.
+/// Arranges a summary in parts. If there is no room, the least severe findings are written on one
+/// line each; if there is no room for these lines either, the findings are counted.
 pub(super) fn arranged(
     head: &str,
     entries: &[Entry],
@@ -67,7 +68,7 @@ pub(super) fn arranged(
     attempt(0, most(all, |lines| fits(0, lines)))
 }
 
-/// Finds a number that fits, the largest where fewer always fit where more do.
+/// Returns a number that fits; the largest, provided that every smaller number fits, too.
 fn most(all: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut known, mut beyond) = (0, all);
     while beyond - known > 1 {
@@ -83,7 +84,8 @@ impl Group {
     }
 }
 
-/// Gives so many entries in full, those up to `lines` on a line each, and counts the rest.
+/// Returns the first `full` entries in full, the entries up to `lines` on a line each, and the
+/// number of the rest.
 fn grouped(entries: &[Entry], full: usize, lines: usize, pointer: &str) -> Vec<Group> {
     let (in_full, rest) = entries.split_at(full);
     let (short, counted) = rest.split_at(lines - full);
@@ -116,7 +118,7 @@ fn grouped(entries: &[Entry], full: usize, lines: usize, pointer: &str) -> Vec<G
     groups
 }
 
-/// Gives the lists beside the findings, as much of them as may be.
+/// Returns the lists after the findings, with as many items as fit.
 fn listed(asides: &[Aside], most: usize, pointer: &str) -> Vec<Group> {
     let mut left = most;
     let mut groups = Vec::new();
@@ -139,7 +141,8 @@ fn listed(asides: &[Aside], most: usize, pointer: &str) -> Vec<Group> {
     groups
 }
 
-/// Puts pieces into parts, none of them cut. A title stands again where its pieces go on.
+/// Packs pieces into parts, without cutting a piece. The title is repeated in each part that
+/// continues its pieces.
 fn packed(head: &str, groups: &[Group], most: usize) -> Vec<String> {
     let mut parts = Vec::new();
     let mut part = head.to_owned();

@@ -1,7 +1,8 @@
-//! What tells assay's own comments again: a [`Marker`], in an HTML comment that nobody sees.
+//! The mark by which assay recognises its own comments: a [`Marker`], in an HTML comment, which is
+//! not rendered.
 //!
-//! A marker counts only as a whole line, the first or the last of a body. Text of findings never
-//! stands there: a body starts with a heading of ours and ends with its marker.
+//! A marker counts only as a whole line, the first or the last of a body. Text of findings is never
+//! there: a body starts with a heading of assay and ends with its marker.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,67 +16,69 @@ use crate::finding::Finding;
 use crate::identity::{self, Resolved};
 use crate::path::RepoPath;
 
-/// How many digits of a finding's fingerprint there are.
+/// The number of digits of a finding's fingerprint.
 const PRINT: usize = 32;
-/// How many digits tell the file.
+/// The number of digits that identify the file.
 const FILE: usize = 12;
-/// How many digits tell who found it.
+/// The number of digits that identify a reviewer.
 const FINDER: usize = 8;
-/// How many digits tell what a review held commits against.
+/// The number of digits that identify the branch that a review compared with.
 const BASE: usize = 8;
 
-/// What a posted finding is told again by: its fingerprint and, as the same code may stand in
-/// several files, its file, as `<32 digits>-<12 digits>`.
+/// The key by which a posted finding is recognised: its fingerprint and its file, as
+/// `<32 digits>-<12 digits>`. The file is needed because the same code may be in several files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Fingerprint(String);
 
-/// Tells a review again: a hash of the commit and what is said of it and, where it is known, of the
-/// branch that it was held against, as `<32 digits>` or `<32 digits>-<8 digits>`.
+/// The key by which a review is recognised: a hash of the commit and of the review's content and,
+/// if it is known, of the branch that the commit was compared with, as `<32 digits>` or
+/// `<32 digits>-<8 digits>`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ReviewKey(String);
 
-/// Who found something, or looked: a few digits for each name, which may be anything.
+/// The reviewers that found a defect, or that looked for it: a few digits for each name, since a
+/// name may be any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Finders(BTreeSet<String>);
 
 impl Finders {
-    /// Takes reviewers by their names.
+    /// Creates the set from the names of reviewers.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Finders {
         let short = |name| short_hash(name, FINDER);
         Finders(names.into_iter().map(short).collect())
     }
 
-    /// Says whether all of them are among others, and there are some.
+    /// Returns true if all of these reviewers are among others, and there is at least one.
     pub fn are_among(&self, others: &Finders) -> bool {
         !self.0.is_empty() && self.0.is_subset(&others.0)
     }
 }
 
-/// What a body is.
+/// The kind of a body, with its key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Marker {
-    /// A comment on a finding, of somebody.
+    /// A comment on a finding, with the reviewers that found it.
     Finding(Fingerprint, Finders),
-    /// This part of the summary, counted from 1.
+    /// A part of the summary, numbered from 1.
     Summary(u32),
     /// The body of a review.
     Review(ReviewKey),
 }
 
-/// Why a text is no fingerprint or key.
+/// The error for a text that is no fingerprint or key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not what assay tells its comments by")]
 pub struct KeyError(String);
 
 impl Fingerprint {
-    /// Gives that of a finding.
+    /// Returns the fingerprint of a finding.
     pub fn of(finding: &Finding) -> Fingerprint {
         Fingerprint::new(&finding.fingerprint, finding.named_file())
     }
 
-    /// Gives that of a finding of an earlier round.
+    /// Returns the fingerprint of a finding of an earlier round.
     pub fn of_resolved(resolved: &Resolved) -> Fingerprint {
         Fingerprint::new(&resolved.fingerprint, resolved.file.as_ref())
     }
@@ -85,19 +88,19 @@ impl Fingerprint {
         if is_hex(print, PRINT) {
             return Fingerprint(format!("{print}-{file}"));
         }
-        // Findings that were read from elsewhere may have any text for one.
+        // A finding that was read from a file may have any text as its fingerprint.
         let hash = blake3::hash(print.as_bytes()).to_hex();
         Fingerprint(format!("{}-{file}", &hash[..PRINT]))
     }
 
-    /// Gives it as text.
+    /// Returns the fingerprint as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl ReviewKey {
-    /// Takes one over some texts.
+    /// Computes a key from some texts.
     pub(super) fn over<'a>(texts: impl IntoIterator<Item = &'a str>) -> ReviewKey {
         let mut hasher = blake3::Hasher::new();
         for text in texts {
@@ -107,19 +110,19 @@ impl ReviewKey {
         ReviewKey(hasher.finalize().to_hex()[..PRINT].to_owned())
     }
 
-    /// Gives that of the same review, held against a branch.
+    /// Returns the key of the same review, compared with a branch.
     pub(super) fn against(&self, base: &str) -> ReviewKey {
         let hash = blake3::hash(base.as_bytes()).to_hex();
         ReviewKey(format!("{}-{}", &self.0[..PRINT], &hash[..BASE]))
     }
 
-    /// Says whether two reviews are known to have held commits against different branches.
+    /// Returns true if two reviews are known to have compared with different branches.
     pub fn is_against_another_than(&self, other: &ReviewKey) -> bool {
         let base = |key: &ReviewKey| key.0.split_once('-').map(|(_, base)| base.to_owned());
         base(self).zip(base(other)).is_some_and(|(own, other)| own != other)
     }
 
-    /// Gives it as text.
+    /// Returns the key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -203,8 +206,8 @@ impl fmt::Display for Marker {
     }
 }
 
-/// Reads the marker of a body: its last line, or its first. Where both are one and they differ,
-/// the body is nobody's.
+/// Parses the marker of a body: its last line, or its first. If both are markers and they differ,
+/// the body is not assay's.
 pub fn read(body: &str) -> Option<Marker> {
     let mut lines = body.trim_end().lines();
     let first = lines.next()?;
@@ -215,7 +218,7 @@ pub fn read(body: &str) -> Option<Marker> {
     }
 }
 
-/// Reads a line that is a marker and nothing else.
+/// Parses a line that is a marker and has no other text.
 fn read_line(line: &str) -> Option<Marker> {
     let inner = line.trim_end().strip_prefix("<!-- assay:")?.strip_suffix(" -->")?;
     let (kind, key) = inner.split_once(' ')?;

@@ -1,10 +1,10 @@
-//! A pull request's review, composed: [`compose()`] turns a synthesis into a [`Draft`] of comments
-//! and a summary, every finding in exactly one of them.
+//! The review of a pull request: [`compose()`] turns a synthesis into a [`Draft`] of comments and a
+//! summary, with every finding in exactly one of them.
 //!
-//! Nothing is sent from here. Whoever posts a draft finds out what stands already and what is
-//! refused ([`Standing`]), asks the draft what is left to say, and decides nothing about words. All
-//! text of findings is taken to be hostile: it forges no [`marker`], ends no fence, loads no image
-//! and tells nobody.
+//! This module sends nothing. The client that posts a draft finds out which comments exist and
+//! which are refused ([`Standing`]), asks the draft for the rest, and decides no text. All text of
+//! findings is treated as hostile: it cannot forge a [`marker`], end a fence, load an image or
+//! mention a user.
 
 mod anchor;
 mod approval;
@@ -41,29 +41,29 @@ pub use self::suggestion::Parses;
 pub use self::summary::spare_part;
 pub use self::ticket::ticket_comment;
 
-/// The most bytes of a body, with its marker; the service takes a little more.
+/// The maximum length of a body with its marker, in bytes; the service accepts a little more.
 const BODY: usize = 60_000;
-/// The most comments that one call carries.
+/// The maximum number of comments in one call.
 const COMMENTS: usize = 30;
-/// The most comments on one pull request.
+/// The maximum number of comments on one pull request.
 const INLINE: usize = 100;
-/// The most characters of a reason in a review's body.
+/// The maximum length of a reason in a review's body, in characters.
 const REASON: usize = 300;
 
-/// What a review does to a pull request.
+/// The effect of a review on its pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Event {
-    /// It lets it through.
+    /// The review approves the pull request.
     Approve,
-    /// It holds it up.
+    /// The review blocks the pull request.
     RequestChanges,
-    /// It says something.
+    /// The review only comments.
     Comment,
 }
 
 impl Event {
-    /// Gives the event its word in the service's interface.
+    /// Returns the event as the service's API spells it.
     pub fn as_str(self) -> &'static str {
         match self {
             Event::Approve => "APPROVE",
@@ -72,7 +72,7 @@ impl Event {
         }
     }
 
-    /// Returns the event of a review. An approval that is granted is the only way to `Approve`.
+    /// Returns the event of a review. Only an approval that is granted results in `Approve`.
     fn of(state: State, approval: &Approval) -> Event {
         match (approval, state) {
             (Approval::Granted, _) => Event::Approve,
@@ -89,97 +89,98 @@ impl Event {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
     head: String,
-    /// The branch that the commits were held against, where it is known by name.
+    /// The branch that the commits were compared with, if its name is known.
     #[serde(default)]
     base: Option<String>,
     event: Event,
-    /// Whether the change is ready, whatever the review does about it.
+    /// True if the change is ready, whatever the event of the review is.
     #[serde(default)]
     is_ready: bool,
-    /// Who looks alike each time and has, where all who had to did: what they do not find any more
-    /// is gone.
+    /// The reviewers whose silence proves that a finding is gone; empty if a required reviewer did
+    /// not complete its review.
     looked: Finders,
-    /// What is there, or may be, and is not told.
+    /// The findings that exist, or may exist, and are not posted.
     #[serde(default)]
     untold: BTreeSet<Fingerprint>,
     /// The verdict in a sentence or two.
     verdict: String,
     key: ReviewKey,
     posts: Vec<Post>,
-    /// What is gone or was dismissed, and needs no comment any more.
+    /// The findings that are gone or were dismissed, and need no comment any more.
     settled: BTreeSet<Fingerprint>,
     page: Page,
 }
 
-/// One finding of a draft.
+/// A finding of a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Post {
-    /// What it is told again by.
+    /// The fingerprint by which the finding is recognised.
     pub fingerprint: Fingerprint,
-    /// Its file.
+    /// The file of the finding.
     pub path: Option<RepoPath>,
-    /// Where it is shown.
+    /// The place where the finding is shown.
     pub place: Place,
-    /// How bad it is, of the seven levels.
+    /// The severity, of the seven levels.
     severity: String,
-    /// Its comment; empty where it is in the summary.
+    /// The text of the comment; empty if the finding is in the summary.
     body: String,
-    /// What the summary says where there is no comment.
+    /// The text in the summary, if there is no comment.
     entry: String,
-    /// The same on one line.
+    /// The text in the summary on one line, if there is little room.
     line: String,
 }
 
-/// What stands on a pull request.
+/// The state of a pull request: the comments and reviews that exist on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     /// The findings that have a comment.
     pub visible: BTreeSet<Fingerprint>,
-    /// The findings whose comment was refused, and why.
+    /// The findings whose comment was refused, each with the reason.
     pub refused: BTreeMap<Fingerprint, String>,
-    /// The reviews that stand, and whose verdict no later one took the place of.
+    /// The reviews that exist, and whose verdict no later review replaced.
     pub reviews: BTreeSet<ReviewKey>,
 }
 
 impl Draft {
-    /// Gives the commit that was reviewed.
+    /// Returns the commit that was reviewed.
     pub fn head(&self) -> &str {
         &self.head
     }
 
-    /// Says which branch the commits were held against: for another one, they are another change.
+    /// Sets the branch that the commits were compared with: compared with another branch, they are
+    /// another change.
     pub fn against(self, base: Option<String>) -> Draft {
         let key = base.as_deref().map_or_else(|| self.key.clone(), |base| self.key.against(base));
         Draft { base, key, ..self }
     }
 
-    /// Gives the branch that the commits were held against, where it is known.
+    /// Returns the branch that the commits were compared with, if it is known.
     pub fn base(&self) -> Option<&str> {
         self.base.as_deref()
     }
 
-    /// Gives what its review does to the pull request.
+    /// Returns the event of the review.
     pub fn event(&self) -> Event {
         self.event
     }
 
-    /// Says whether the change is ready, whatever the review does about it.
+    /// Returns true if the change is ready, whatever the event of the review is.
     pub fn is_ready(&self) -> bool {
         self.is_ready
     }
 
-    /// Gives the key of the review that carries the verdict.
+    /// Returns the key of the review that carries the verdict.
     pub fn key(&self) -> &ReviewKey {
         &self.key
     }
 
-    /// Gives its findings, the worst first.
+    /// Returns the findings, the worst first.
     pub fn posts(&self) -> &[Post] {
         &self.posts
     }
 
-    /// Gives the calls that post what is not there yet, the worst first. The first one carries the
-    /// verdict, unless that stands already.
+    /// Returns the calls that post the missing comments, the worst first. The first call carries
+    /// the verdict, unless the verdict exists already.
     pub fn calls(&self, standing: &Standing) -> Vec<ReviewCall> {
         let missing: Vec<LineComment> =
             self.missing(standing).filter_map(Post::as_line_comment).collect();
@@ -197,7 +198,7 @@ impl Draft {
         calls
     }
 
-    /// Gives the comments on files that are not there yet, which are posted one by one.
+    /// Returns the missing comments on files, which are posted one by one.
     pub fn file_comments(&self, standing: &Standing) -> Vec<FileComment> {
         let comment = |post: &Post| {
             let path = post.path.clone().filter(|_| post.place == Place::File)?;
@@ -207,8 +208,9 @@ impl Draft {
         self.missing(standing).filter_map(comment).collect()
     }
 
-    /// Gives the findings that can be resolved, of those that have a comment: what is known to be
-    /// gone or was dismissed, and what all who found it looked for, surely, and did not find again.
+    /// Returns the findings whose comments can be resolved: those that are known to be gone or were
+    /// dismissed, and those that every reviewer that found them looked for again, reliably, and did
+    /// not report.
     pub fn settled(&self, comments: &BTreeMap<Fingerprint, Finders>) -> BTreeSet<Fingerprint> {
         let open: BTreeSet<&Fingerprint> =
             self.posts.iter().map(|post| &post.fingerprint).chain(&self.untold).collect();
@@ -219,7 +221,7 @@ impl Draft {
         comments.iter().filter(is_settled).map(|(print, _)| print.clone()).collect()
     }
 
-    /// Writes the parts of the summary, in which every finding is that has no comment.
+    /// Returns the parts of the summary, which contains every finding without a comment.
     pub fn summary(&self, standing: &Standing) -> Vec<String> {
         summary::parts(&self.page, &self.posts, standing)
     }

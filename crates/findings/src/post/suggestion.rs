@@ -1,6 +1,6 @@
-//! A fix that can be taken over with one click: [`suggest`] makes the block where it is exact.
+//! A fix that a user can apply with one click: [`suggest`] writes the block if the fix is exact.
 //!
-//! The block replaces just the lines of its comment, so both are decided here together.
+//! The block replaces exactly the lines of its comment, so both are decided here together.
 
 use super::anchor::{Fit, Place, Placed, overlap};
 use super::diff::Side;
@@ -11,18 +11,19 @@ use crate::path::RepoPath;
 use crate::vote::{Lines, Replacement};
 use crate::write::plain;
 
-/// The most lines that a block repeats for the sake of its comment's range.
+/// The maximum number of lines of a block that is extended to the lines of its comment.
 const MOST_LINES: u32 = 30;
-/// The most bytes of a block.
+/// The maximum length of a block, in bytes.
 const MOST_BYTES: usize = 10_000;
-/// A line this long, blanks apart, does not stand twice in a row by chance.
+/// The minimum length of a line, in characters without whitespace, that does not occur twice in a
+/// row by chance.
 const TELLING: usize = 8;
 
-/// Says whether the text of a file is well-formed in its language.
+/// A syntax check for the text of files.
 ///
-/// An implementation answers for the text alone: it reads no file, and runs nothing.
+/// An implementation checks the text alone: it reads no file, and runs no program.
 pub trait Parses {
-    /// Says whether the text parses without an error; `None` where the language is unknown.
+    /// Returns true if the text parses without an error; `None` if the language is unknown.
     fn parses(&self, path: &RepoPath, text: &str) -> Option<bool>;
 }
 
@@ -32,8 +33,8 @@ pub(super) struct Suggestion {
     pub(super) lines: Lines,
 }
 
-/// Makes the block of a finding whose fix is exact, applies to the file as it is, lies in the hunk
-/// of its comment, and leaves a file that parses.
+/// Writes the block of a finding whose fix is exact, applies to the file as it is, is in the hunk
+/// of its comment, and does not break the syntax of the file.
 pub(super) fn suggest(
     finding: &Finding,
     placed: &Placed,
@@ -64,13 +65,14 @@ pub(super) fn suggest(
     Some(Suggestion { block: format!("{fence}suggestion\n{code}{fence}"), lines })
 }
 
-/// Says whether the finding stands where its reviewer put it: else its fix is off as well.
+/// Returns true if the finding is at the place that its reviewer stated; otherwise the lines of the
+/// fix are wrong as well.
 fn is_where_it_was_said(finding: &Finding) -> bool {
     let off = [Mark::FileMoved, Mark::LineMoved, Mark::LineBeyondEnd, Mark::QuoteNotFound];
     !finding.marks.iter().any(|mark| off.contains(mark))
 }
 
-/// Gives the lines that both the comment and the fix are on, if one hunk holds them.
+/// Returns the lines of both the comment and the fix, if they are in one hunk.
 fn range(replacement: &Replacement, placed: &Placed) -> Option<Lines> {
     let Place::Lines { side: Side::Right, start, line } = placed.place else { return None };
     let (Fit::Exact | Fit::Clipped(_)) = placed.fit else { return None };
@@ -84,15 +86,15 @@ fn range(replacement: &Replacement, placed: &Placed) -> Option<Lines> {
     Some(both).filter(|both| is_short && fits(both)).or(Some(fixed).filter(fits))
 }
 
-/// A replacement and the file that it is made in.
+/// A replacement and the file that it applies to.
 struct Edit<'t> {
     /// The file's lines, each with its end.
     lines: Vec<&'t str>,
-    /// The first line to go, counted from 0.
+    /// The index of the first line that is replaced, from 0.
     from: usize,
-    /// The first line to stay again.
+    /// The index of the first line behind the replaced ones.
     to: usize,
-    /// The lines that come, each with its end.
+    /// The new lines, each with its end.
     new: Vec<String>,
 }
 
@@ -115,8 +117,8 @@ impl<'t> Edit<'t> {
         old.eq(self.new.iter().map(|line| ends(line)))
     }
 
-    /// Says whether it brings a line that already stands just before or after it, as whoever counts
-    /// lines wrongly does.
+    /// Returns true if the edit adds a line that already exists just before or after it, as in a
+    /// fix whose line numbers are off.
     fn repeats_a_neighbour(&self) -> bool {
         let is_new_twin = |new: Option<&String>, old: Option<&&str>, neighbour: Option<&&str>| {
             let (Some(new), Some(neighbour)) = (new, neighbour) else { return false };
@@ -130,7 +132,7 @@ impl<'t> Edit<'t> {
             || is_new_twin(self.new.last(), replaced.last(), self.lines.get(self.to))
     }
 
-    /// Gives the whole file after it.
+    /// Returns the whole file after the edit.
     fn whole(&self) -> String {
         let mut out = self.lines[..self.from].concat();
         out.push_str(&self.new.concat());
@@ -138,8 +140,8 @@ impl<'t> Edit<'t> {
         out
     }
 
-    /// Gives what stands on some lines around it after it, each with its end; `None` where the file
-    /// has no such lines.
+    /// Returns the text of some lines around the edit after it, each with its end; `None` if the
+    /// file has no such lines.
     fn within(&self, lines: Lines) -> Option<String> {
         let (start, end) = (lines.start() as usize - 1, lines.end() as usize);
         let before = self.lines.get(start..self.from)?;

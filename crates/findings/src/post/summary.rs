@@ -17,25 +17,25 @@ use crate::synthesis::Synthesis;
 use crate::verdict::{Rule, Verdict};
 use crate::write::plain;
 
-/// The most parts of a summary.
+/// The maximum number of parts of a summary.
 const PARTS: usize = 5;
-/// What a part's heading and marker take.
+/// The number of bytes for the heading and the marker of a part.
 const FRAME: usize = 200;
-/// The most bytes of what stands above the findings.
+/// The maximum length of the text above the findings, in bytes.
 const HEAD: usize = 12_000;
-/// The most items of a list that are kept, and the most characters of each.
+/// The maximum number of items of a list, and the maximum characters of each.
 const ITEMS: usize = 300;
 const ITEM: usize = 200;
 
-/// What a summary says besides the findings.
+/// The content of a summary besides the findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Page {
     /// The verdict.
     title: String,
-    /// Why, and how much was looked at.
+    /// The reasons of the verdict, and the coverage.
     reasons: String,
     lists: Vec<List>,
-    /// Where all of it can be read.
+    /// The address or the command that shows the whole review.
     run: Option<String>,
 }
 
@@ -47,7 +47,8 @@ struct List {
 }
 
 impl Page {
-    /// `why_comment` says why the review is a comment and not an approval, where it is one.
+    /// Creates the page. `why_comment` is the reason why the review is a comment and not an
+    /// approval, if it is one.
     pub(super) fn new(
         synthesis: &Synthesis,
         resolved: &[&Resolved],
@@ -70,13 +71,13 @@ impl Page {
         }
     }
 
-    /// Says where to read on, as a sentence that can follow another.
+    /// Returns the sentence that names the place of the whole review; empty if there is none.
     fn pointer(&self) -> String {
         let run = self.run.as_deref().map(|run| truncate(run, ITEM));
         run.map(|run| format!(" All of it: {}", plain::code(&run))).unwrap_or_default()
     }
 
-    /// Fits it with findings into parts.
+    /// Arranges the page and its findings in parts.
     pub(super) fn with(
         &self,
         counts: &str,
@@ -96,14 +97,14 @@ impl Page {
     }
 }
 
-/// Gives the verdict in a few words, with how far it goes.
+/// Returns the verdict in a few words, with its limits.
 pub(super) fn title(synthesis: &Synthesis) -> String {
     let caveat = synthesis.coverage.as_ref().and_then(Coverage::caveat);
     let caveat = caveat.map(|caveat| format!(" ({caveat})")).unwrap_or_default();
     plain::capitalised(&format!("{}{caveat}", synthesis.verdict.state.in_words()))
 }
 
-/// Gives the reasons of a verdict without naming findings, which are told elsewhere.
+/// Returns the reasons of a verdict without naming findings, which are listed elsewhere.
 pub(super) fn reasons(verdict: &Verdict) -> Vec<String> {
     let unmet = verdict.because.iter().filter(|r| r.rule == Rule::UnmetRequirement).count();
     let mut said_unmet = false;
@@ -117,7 +118,7 @@ pub(super) fn reasons(verdict: &Verdict) -> Vec<String> {
     in_words.collect()
 }
 
-/// Writes the parts of a pull request's summary.
+/// Formats the parts of a pull request's summary.
 pub(super) fn parts(page: &Page, posts: &[Post], standing: &Standing) -> Vec<String> {
     let is_old = |post: &&Post| post.place == Place::Summary { why: Why::PreExisting };
     let (old, open): (Vec<&Post>, Vec<&Post>) = posts.iter().partition(is_old);
@@ -140,7 +141,7 @@ pub(super) fn parts(page: &Page, posts: &[Post], standing: &Standing) -> Vec<Str
     framed(&page.title, page.with(&format!("{counts}{shown}"), &entries, old, room))
 }
 
-/// Lists what was there before the change.
+/// Returns the list of findings that are older than the change; `None` if there are none.
 pub(super) fn old_ones(lines: Vec<String>) -> Option<Aside> {
     let title = "There before this change".to_owned();
     Some(Aside { title, items: lines, more: 0 }).filter(|aside| !aside.items.is_empty())
@@ -157,7 +158,7 @@ fn entry(post: &Post, standing: &Standing) -> Entry {
     Entry { group: post.severity.clone(), is_folded, full, line: post.line.clone() }
 }
 
-/// Counts findings by severity, the worst first.
+/// Formats the number of findings by severity, the worst first.
 pub(super) fn counts<'a>(levels: impl Iterator<Item = &'a str>) -> String {
     let mut counts = SEVEN_LEVELS.map(|level| (level, 0));
     for level in levels {
@@ -173,7 +174,7 @@ pub(super) fn counts<'a>(levels: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// Gives each part its heading and its marker.
+/// Adds the heading and the marker to each part.
 fn framed(title: &str, parts: Vec<String>) -> Vec<String> {
     let all = parts.len();
     let frame = |(part, number): (String, u32)| {
@@ -183,7 +184,7 @@ fn framed(title: &str, parts: Vec<String>) -> Vec<String> {
     parts.into_iter().zip(1..).map(frame).collect()
 }
 
-/// Gives what stands in a part of a summary that is no longer needed.
+/// Returns the text for a part of a summary that is no longer needed.
 pub fn spare_part(number: u32) -> String {
     format!("_This part of the summary is no longer needed._\n\n{}", Marker::Summary(number))
 }

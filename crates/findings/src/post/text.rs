@@ -1,11 +1,11 @@
-//! Text of findings in a body: kept readable, made harmless, and cut where there is no room.
+//! The text of findings in a body: readable, inert, and cut if there is no room.
 
 use assay_base::markdown::{self, Document, Kind};
 use assay_base::text::truncate;
 
 use crate::write::plain;
 
-/// A stretch of somebody's text.
+/// A block of a reviewer's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Block {
     Paragraph(String),
@@ -15,21 +15,22 @@ pub(super) enum Block {
     Code(String),
 }
 
-/// Text that was made to fit.
+/// Text that was cut to fit.
 #[derive(Debug, Default)]
 pub(super) struct Fitted {
     pub(super) text: String,
-    /// Whether some of it had to go.
+    /// True if some of the text was cut.
     pub(super) is_cut: bool,
 }
 
-/// Shorter pieces tell nothing.
+/// The minimum number of characters of a cut piece; shorter pieces are not readable.
 const LEAST: usize = 20;
 
-/// The most marks that a quote in quotes is shown with.
+/// The maximum nesting depth of quotes that is shown.
 const MAX_QUOTES: usize = 3;
 
-/// Tells paragraphs, items of lists and code apart. A fence that is never closed goes to the end.
+/// Splits a text into paragraphs, items of lists and code. A fence without an end extends to the
+/// end of the text.
 pub(super) fn blocks(text: &str) -> Vec<Block> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let page = markdown::read(&text);
@@ -63,7 +64,7 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// Returns the source of a block on one line. The marks of a heading and of quotes are shown.
+/// Returns the source of a block on one line. The marks of a heading and of quotes are included.
 fn said(page: &Document<'_>, block: &markdown::Block<'_>) -> String {
     let source = page.source(block).trim();
     let is_marked = matches!(block.kind, Kind::Heading(_)) && source.starts_with('#');
@@ -103,7 +104,7 @@ impl Block {
         text.chars().count()
     }
 
-    /// Writes as much of it as there is room for. What is cut is the source, so that no escape and
+    /// Writes as much of the block as there is room for. The source is cut, so that no escape and
     /// no fence is cut in two.
     fn within(&self, room: usize) -> Fitted {
         let whole = self.written();

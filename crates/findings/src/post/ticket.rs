@@ -1,5 +1,5 @@
-//! A review in short, for a ticket: [`ticket_comment`], plain text whatever the tracker reads into
-//! marks.
+//! The short form of a review for a ticket: [`ticket_comment`], plain text, whatever markup the
+//! tracker supports.
 
 use assay_base::text::truncate;
 
@@ -9,12 +9,12 @@ use crate::finding::Finding;
 use crate::synthesis::Synthesis;
 use crate::write::{plain, seven_level};
 
-/// The most findings that are named.
+/// The maximum number of findings that are named.
 const NAMED: usize = 10;
-/// The most characters of a text.
+/// The maximum length of a text, in characters.
 const TEXT: usize = 160;
 
-/// Writes what a review came to, in a few lines: the verdict, the counts, the worst findings and
+/// Formats the result of a review in a few lines: the verdict, the counts, the worst findings and
 /// the pull request's address.
 pub fn ticket_comment(synthesis: &Synthesis, pull_request: &str) -> String {
     let state = plain::capitalised(synthesis.verdict.state.in_words());
@@ -37,7 +37,7 @@ pub fn ticket_comment(synthesis: &Synthesis, pull_request: &str) -> String {
     lines.join("\n")
 }
 
-/// Takes the meaning out of what trackers read as a mention, a macro, a link or an image.
+/// Breaks up text that trackers read as a mention, a macro, a link or an image.
 fn inert(text: &str) -> String {
     let text = truncate(&plain::one_line(text), TEXT);
     let mut out = String::with_capacity(text.len());

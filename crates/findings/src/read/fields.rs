@@ -1,4 +1,4 @@
-//! From a JSON object to a vote: [`vote`] knows the field names of all forms.
+//! The conversion of a JSON object to a vote: [`vote`] knows the field names of all formats.
 
 use std::borrow::Cow;
 
@@ -27,13 +27,13 @@ const VERDICTS: [&str; 9] = [
 const OTHER_VERDICTS: [&str; 7] =
     ["state", "result", "review_decision", "action", "event", "assessment", "overall_correctness"];
 
-/// Flags that reject a change where they are false.
+/// Flags that reject a change if they are false.
 const APPROVING_FLAGS: [&str; 9] = [
     "approved", "approve", "passed", "ok", "success", "mergeable", "ready", "ready_to_merge",
     "lgtm",
 ];
 
-/// Flags that reject a change, or the review of it, where they are true.
+/// Flags that reject a change, or its review, if they are true.
 const REJECTING_FLAGS: [&str; 10] = [
     "block", "blocked", "blocking", "needs_fix", "needs_changes", "has_critical_issues",
     "has_major_issues", "has_test_failures", "truncated", "incomplete",
@@ -45,14 +45,14 @@ const SENTENCES: [&str; 10] = [
     "refusal", "error",
 ];
 
-/// What became of one item.
+/// The result of reading one item.
 pub(super) struct Taken {
     pub(super) vote: Option<Vote>,
-    /// Reason and text of what was refused.
+    /// The reason and the text of each part that was refused.
     pub(super) refused: Vec<(String, String)>,
 }
 
-/// Says whether an object has anything that makes it a finding: a text or a severity.
+/// Returns true if an object has the content of a finding: a text or a severity.
 pub(super) fn is_finding(item: &Json<'_>) -> bool {
     has_text(item) || has_severity(item)
 }
@@ -75,20 +75,20 @@ pub(super) fn has_place(item: &Json<'_>) -> bool {
 fn severity_word<'j>(item: &'j Json<'_>) -> Option<&'j str> {
     let word = |key: &&str| {
         let text = match item.get(key)? {
-            // A list of one is that one.
+            // A list of one item counts as that item.
             Json::Array(items) => items.first()?.as_text(),
             other => other.as_text(),
         };
         text.filter(|text| !text.trim().is_empty())
     };
     SEVERITIES.iter().find_map(word).or_else(|| {
-        // `type` holds an issue type in one form and a severity in another.
+        // `type` is an issue type in one format and a severity in another.
         word(&"type").filter(|word| Grade::is_word(word))
     })
 }
 
-/// Returns the worst of the severities that a finding states. One that no vocabulary knows may be
-/// the worst of all.
+/// Returns the worst of the severities that a finding states. A severity of no vocabulary counts as
+/// the worst.
 fn worst_severity(item: &Json<'_>) -> Option<Grade> {
     let words = SEVERITIES.iter().filter_map(|key| item.get(key)).flat_map(|value| match value {
         Json::Array(items) => items.iter().filter_map(Json::as_text).collect(),
@@ -101,8 +101,8 @@ fn worst_severity(item: &Json<'_>) -> Option<Grade> {
     worst.or_else(|| severity_word(item).map(Grade::from_word))
 }
 
-/// Splits an object in which a finding's key stands twice: two findings that lost the brackets
-/// between them. Returns `None` where no such key repeats.
+/// Splits an object in which a finding's key occurs twice: two findings that lost the brackets
+/// between them. Returns `None` if no such key repeats.
 pub(super) fn split_repeated<'a>(entries: &[(Cow<'a, str>, Json<'a>)]) -> Option<Vec<Json<'a>>> {
     /// Keys that a finding has once.
     const ONCE: [&str; 8] = [
@@ -124,7 +124,7 @@ pub(super) fn split_repeated<'a>(entries: &[(Cow<'a, str>, Json<'a>)]) -> Option
     (parts.len() > 1).then(|| parts.into_iter().map(Json::Object).collect())
 }
 
-/// Makes a vote of an item. `group` is the name of the list it stood in.
+/// Reads an item as a vote. `group` is the name of the list that contains the item.
 pub(super) fn vote(item: &Json<'_>, group: Option<&str>, root: Option<&str>) -> Taken {
     let mut reader = Reader { item, root, faults: Vec::new(), refused: Vec::new() };
     let vote = match item {
@@ -148,7 +148,7 @@ pub(super) fn vote(item: &Json<'_>, group: Option<&str>, root: Option<&str>) -> 
     Taken { vote, refused: reader.refused }
 }
 
-/// Makes a vote of a text that names no severity.
+/// Creates a vote from a text that names no severity; `None` if the text is empty.
 pub(super) fn bare_text(text: &str) -> Option<Vote> {
     if text.trim().is_empty() {
         return None;
@@ -228,7 +228,7 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
         self.native_grade(&grade).unwrap_or(grade)
     }
 
-    /// Restores the word that a grade came in before it was written in another vocabulary.
+    /// Restores the original severity word of a grade that was written in another vocabulary.
     fn native_grade(&self, shown: &Grade) -> Option<Grade> {
         let native: Native =
             serde_json::from_value(self.item.get("native_severity")?.to_value()).ok()?;
@@ -251,7 +251,7 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
         (title, description)
     }
 
-    // ---- the place
+    // ---- place
 
     fn place(&mut self) -> (Option<RepoPath>, Option<Lines>) {
         let (file, named_lines) = self.file();
@@ -302,7 +302,7 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
         lines
     }
 
-    // ---- the rest
+    // ---- other fields
 
     fn category(&mut self) -> Option<String> {
         self.first_text(&["category", "kind"]).or_else(|| {
@@ -350,7 +350,7 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
                 .filter_map(|item| match item {
                     Json::Text(text) => Some(text.to_string()),
                     Json::Null => None,
-                    // A finding that a lost bracket left here is a vote of its own.
+                    // A finding that is here because of a lost bracket is a vote of its own.
                     Json::Object(_) if has_text(item) && has_severity(item) => None,
                     other => Some(raw(other)),
                 })
@@ -432,7 +432,7 @@ fn whole(text: &str) -> Option<u32> {
     })
 }
 
-/// Returns a fraction as a percentage: no reviewer is one per cent sure.
+/// Returns a fraction as a percentage: no reviewer states a confidence of one per cent.
 fn as_percent(number: f64) -> f64 {
     if (0.0..=1.0).contains(&number) { number * 100.0 } else { number }
 }
@@ -451,7 +451,7 @@ fn confidence_word(text: &str) -> Option<f64> {
     }
 }
 
-/// Fills what is still empty in an envelope from a review object.
+/// Fills the empty fields of an envelope from a review object.
 pub(super) fn envelope(review: &Json<'_>, envelope: &mut Envelope) {
     let text = |key: &str| review.get(key).and_then(Json::as_text).map(str::to_owned);
     let fill = |slot: &mut Option<String>, key: &str| {
@@ -494,11 +494,11 @@ fn text_list(value: Option<&Json<'_>>) -> Vec<String> {
     }
 }
 
-/// Returns the word by which a review object sums itself up, or the word `before` of another one. Of
-/// several words, one that asks for changes counts: a verdict counts against a report.
+/// Returns the verdict of a review object, or the verdict `before` of another object. Of several
+/// words, one that asks for changes counts: a verdict counts against a report.
 pub(super) fn verdict_word(object: &Json<'_>, before: Option<String>) -> Option<String> {
     let words = VERDICTS.iter().filter_map(|key| object.get(key).and_then(Json::as_text));
-    // Other keys hold other words as well, so that only a plain rejection counts there.
+    // Other keys hold other words as well, so only a plain rejection counts there.
     let rejecting = OTHER_VERDICTS.iter().filter_map(|key| object.get(key).and_then(Json::as_text));
     let rejecting = rejecting.filter(|word| is_rejection(word));
     let is = |key: &str, flag: bool| object.get(key) == Some(&Json::Bool(flag));

@@ -1,4 +1,5 @@
-//! Looking for findings in a text: [`find`] parses every piece of JSON and takes what is one.
+//! The search for findings in a text: [`find`] parses every piece of JSON and collects the
+//! findings.
 
 use std::borrow::Cow;
 
@@ -12,37 +13,37 @@ use crate::vote::Vote;
 /// The keys that hold a list of findings, by rank.
 const LIST_KEYS: [&str; 3] = ["findings", "issues", "issues_found"];
 
-/// Lists of a synthesis that hold no open finding. In a reviewer's own report a finding counts
+/// Lists of a synthesis that hold no open finding. In a reviewer's own report, a finding counts
 /// under every name.
 const CLOSED_LISTS: [&str; 9] = [
     "pre_existing", "held_back", "dismissed", "resolved", "unseen", "merges", "reports", "verdict",
     "repairs",
 ];
 
-/// Names of lists beside the findings that hold defects as well.
+/// Names of further lists that hold defects as well.
 const DEFECT_LISTS: [&str; 9] = [
     "blockers", "critical", "critical_issues", "high", "must_fix", "bugs", "defects",
     "required_changes", "problems",
 ];
 
-/// Words by which JSON that was not understood may be a finding.
+/// Words by which JSON that could not be parsed may be a finding.
 const FINDING_SIGNS: [&str; 9] =
     ["severity", "findings", "issues", "P0", "P1", "CRITICAL", "HIGH", "MAJOR", "BLOCKER"];
 
-/// What a text held.
+/// The content of a text.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) votes: Option<Vec<Vote>>,
     pub(super) envelope: Envelope,
     pub(super) repairs: Vec<Repair>,
     pub(super) rejected: Vec<Rejected>,
-    /// Items that may be findings and could not be taken.
+    /// The number of items that may be findings and could not be read.
     pub(super) lost: usize,
     pub(super) incomplete: Vec<IncompleteReason>,
     pub(super) json_spans: Vec<(usize, usize)>,
 }
 
-/// Finds every finding that stands in a text as JSON, in fences or not.
+/// Finds every finding that a text has as JSON, in fences or not.
 pub(super) fn find(text: &str, root: Option<&str>) -> Found {
     let bytes = text.as_bytes();
     let mut allowance = Allowance::for_text(text);
@@ -75,14 +76,15 @@ pub(super) fn find(text: &str, root: Option<&str>) -> Found {
             gatherer.lose("JSON that is not closed", &text[start..end]);
         }
         let is_sound = parsed.repairs.iter().all(|repair| repair.kind == RepairKind::MisspeltKey);
-        // JSON may stand inside of what only looked like JSON.
+        // There may be JSON inside of text that only looks like JSON.
         let look_inside = !is_sound && allowance.rescan(end - start);
         pos = if look_inside { start + 1 } else { end };
     }
     gatherer.finish(text, &suspects)
 }
 
-/// Returns true if JSON goes on behind the end of a value, which has a bracket too many inside.
+/// Returns true if JSON continues behind the end of a value, which then has a bracket too many
+/// inside.
 fn goes_on(bytes: &[u8], end: usize) -> bool {
     let next = scan::skip_space(bytes, end);
     match bytes.get(next) {
@@ -104,10 +106,10 @@ fn is_broken_off(bytes: &[u8], start: usize, repairs: &[Repair]) -> bool {
         && repairs.iter().any(|repair| repair.kind == RepairKind::Truncated)
 }
 
-/// Pieces of a text that look like JSON with a finding, and gave none.
+/// Pieces of a text that look like JSON with a finding, and contain none that could be read.
 #[derive(Default)]
 struct Suspects {
-    /// Byte ranges in order; none lies inside of another.
+    /// Byte ranges in order; no range is inside of another.
     ranges: Vec<(usize, usize)>,
 }
 
@@ -119,7 +121,7 @@ impl Suspects {
         }
     }
 
-    /// Returns the pieces that no review covers and that have the words of a finding.
+    /// Returns the pieces that are in no review and that have the words of a finding.
     fn uncovered<'t>(&self, text: &'t str, covered: &[(usize, usize)]) -> Vec<&'t str> {
         let mut found = Vec::new();
         let mut covered = covered.iter().peekable();
@@ -137,7 +139,7 @@ impl Suspects {
     }
 }
 
-/// Returns true if a severity word stands anywhere in a value.
+/// Returns true if a value contains a severity word.
 fn has_severity_value(value: &Json<'_>) -> bool {
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
@@ -151,7 +153,7 @@ fn has_severity_value(value: &Json<'_>) -> bool {
     false
 }
 
-/// Says whether a bracket may open JSON rather than prose, a link or code.
+/// Returns true if a bracket may open JSON rather than prose, a link or code.
 fn may_be_json(bytes: &[u8], start: usize) -> bool {
     let mut next = scan::skip_space(bytes, start + 1);
     while let Some(end) = scan::comment_end(bytes, next) {
@@ -171,19 +173,19 @@ fn may_be_json(bytes: &[u8], start: usize) -> bool {
             && matches!(bytes.get(scan::skip_space(bytes, word)), Some(b':' | b'"' | b'=')))
 }
 
-/// Why a group of findings by severity is rejected.
+/// The reason for rejecting a group of findings by severity.
 const GROUP_OF_TEXT: &str = "a group of findings is no list";
 
 struct Gatherer<'r> {
     root: Option<&'r str>,
     found: Found,
-    /// Findings beyond the most that one text may hold.
+    /// The number of findings beyond the maximum of one text.
     surplus: usize,
-    /// Whether an object of the value at hand has a key twice.
+    /// True if an object of the current value has a key twice.
     has_repeated_keys: bool,
-    /// Whether a list of findings in the value at hand holds texts.
+    /// True if a list of findings in the current value has texts as items.
     has_listed_texts: bool,
-    /// Whether a finding stands in no list, so that nothing shows where the findings end.
+    /// True if a finding is in no list, so that the end of the findings is unknown.
     is_open: bool,
 }
 
@@ -199,7 +201,7 @@ impl<'r> Gatherer<'r> {
         }
     }
 
-    /// Takes all findings of a value; returns true if the value held a review.
+    /// Collects all findings of a value; returns true if the value has a review.
     fn gather(&mut self, value: &Json<'_>, at: usize, repairs: &mut Vec<Repair>) -> bool {
         let mut held = false;
         let mut waiting = vec![(value, 0)];
@@ -262,7 +264,7 @@ impl<'r> Gatherer<'r> {
         held
     }
 
-    /// Notes where findings may have been lost in repairing JSON.
+    /// Records that findings may have been lost in repairing JSON.
     fn note_damage(&mut self, repairs: &[Repair]) {
         let Some(worst) = repairs.iter().find(|repair| repair.kind.may_lose()) else { return };
         let cut = repairs.iter().find(|repair| repair.kind == RepairKind::Truncated);
@@ -279,8 +281,8 @@ impl<'r> Gatherer<'r> {
         self.found.incomplete.push(reason);
     }
 
-    /// Takes a list beside the findings whose name says that it holds defects. An item without a
-    /// severity has that of the name, or blocks.
+    /// Reads a further list whose name states that it holds defects. An item without a severity has
+    /// that of the name, or blocks.
     fn defect_list(&mut self, name: &str, items: &[Json<'_>]) -> bool {
         let take = |gatherer: &mut Self, item: &Json<'_>| match item {
             Json::Text(_) | Json::Array(_) => gatherer.listed_item(item),
@@ -289,13 +291,13 @@ impl<'r> Gatherer<'r> {
         items.iter().filter(|item| take(self, item)).count() > 0
     }
 
-    /// Takes every list of findings that a review has.
+    /// Reads every list of findings of a review.
     fn review(&mut self, entries: &[(Cow<'_, str>, Json<'_>)]) -> bool {
         let lists = entries.iter().filter(|(key, _)| is_one_of(&LIST_KEYS, key));
         lists.fold(false, |held, (_, list)| self.list(list) || held)
     }
 
-    /// Takes what stands under a list's key, which may be a list of any make.
+    /// Reads the value of a list's key, which may be a list of any form.
     fn list(&mut self, list: &Json<'_>) -> bool {
         match list {
             Json::Array(items) if items.is_empty() => {
@@ -303,7 +305,7 @@ impl<'r> Gatherer<'r> {
                 true
             }
             Json::Array(items) => {
-                // Every item is taken, whether or not one before it was.
+                // Every item is read, whether or not an earlier one was a finding.
                 items.iter().filter(|item| self.listed_item(item)).count() > 0
             }
             Json::Object(_) if fields::is_finding(list) => self.item(list, None),
@@ -341,7 +343,8 @@ impl<'r> Gatherer<'r> {
         self.found.lost += 1;
     }
 
-    /// Takes an item of a list that is named one of findings: there even a bare text is one.
+    /// Reads an item of a list that is named as one of findings: there, even a bare text is a
+    /// finding.
     fn listed_item(&mut self, item: &Json<'_>) -> bool {
         self.has_listed_texts |= matches!(item, Json::Text(_));
         match item {
@@ -372,12 +375,12 @@ impl<'r> Gatherer<'r> {
     }
 
     fn flat_items(&mut self, items: &[Json<'_>], group: Option<&str>) -> bool {
-        // Every item is taken, whether or not one before it was.
+        // Every item is read, whether or not an earlier one was a finding.
         items.iter().filter(|item| self.item(item, group)).count() > 0
     }
 
-    /// Takes one item, and the findings inside of it; `group` is the name of the list that the item
-    /// stands in, which may be a severity.
+    /// Reads one item, and the findings inside of it; `group` is the name of the list that contains
+    /// the item, which may be a severity.
     fn item(&mut self, item: &Json<'_>, group: Option<&str>) -> bool {
         let Json::Object(entries) = item else { return self.one_item(item, group) };
         let Some(parts) = fields::split_repeated(entries) else {
@@ -385,12 +388,12 @@ impl<'r> Gatherer<'r> {
             return self.nested_items(entries) || held;
         };
         self.has_repeated_keys = true;
-        // Every part is taken, whether or not one before it was.
+        // Every part is read, whether or not an earlier one was a finding.
         parts.iter().filter(|part| self.item(part, group)).count() > 0
     }
 
-    /// Takes the findings that stand inside of another finding's members, where a lost bracket
-    /// leaves them.
+    /// Reads the findings inside of the members of another finding, where a lost bracket leaves
+    /// them.
     fn nested_items(&mut self, entries: &[(Cow<'_, str>, Json<'_>)]) -> bool {
         let mut held = false;
         let mut waiting: Vec<&Json<'_>> = entries.iter().rev().map(|(_, inner)| inner).collect();
@@ -476,12 +479,12 @@ fn is_one_of(names: &[&str], key: &str) -> bool {
     names.iter().any(|name| name.eq_ignore_ascii_case(key))
 }
 
-/// Says whether a lone object is a finding: it has a text, and a severity or a place.
+/// Returns true if a lone object is a finding: it has a text, and a severity or a place.
 fn is_bare_finding(value: &Json<'_>) -> bool {
     fields::has_text(value) && (fields::has_severity(value) || fields::has_place(value))
 }
 
-/// Says whether the whole answer is `[]`, in a fence or not.
+/// Returns true if the whole answer is `[]`, in a fence or not.
 fn is_empty_list(text: &str) -> bool {
     let mut lines = text
         .lines()

@@ -1,6 +1,6 @@
 //! The keys of findings and reports: [`KEYS`].
 
-/// The keys by which a finding, or what stands around it, is told from text.
+/// The keys by which a finding or a report is distinguished from other text.
 pub(super) const KEYS: [&str; 42] = [
     "file", "path", "filename", "file_path", "location", "line", "line_number", "lines",
     "start_line", "end_line", "severity", "level", "priority", "type", "category", "kind", "title",

@@ -1,8 +1,8 @@
-//! Reading what a reviewer wrote: [`read`] turns any text into a [`Reading`].
+//! The reader of reviewers' texts: [`read`] turns any text into a [`Reading`].
 //!
 //! [`find`] looks for JSON in the text, [`json`] parses and repairs it, [`spelling`] corrects
-//! misspelt keys, [`fields`] makes votes of it, and [`prose`] reads lines that begin with a
-//! severity. Whether the review approves is decided in [`crate::outcome`].
+//! misspelt keys, [`fields`] converts it to votes, and [`prose`] reads lines that begin with a
+//! severity. [`crate::outcome`] decides whether the review approves.
 
 mod fields;
 mod find;
@@ -29,68 +29,68 @@ pub(crate) use own_lines::OwnLines;
 pub use prose::{Tag, severity_tag};
 pub(crate) use unlisted::unlisted;
 
-/// The longest text that is read.
+/// The maximum length of a text, in bytes.
 pub const MAX_TEXT: usize = 16 << 20;
 
-/// The most findings that one text may hold.
+/// The maximum number of findings of one text.
 const MAX_FINDINGS: usize = 20_000;
 
-/// How much of a text stands in for a summary where nothing better is there.
+/// The maximum number of characters of the text that replace a missing summary.
 const SUMMARY_CHARS: usize = 500;
 
-/// How much of a refused piece is kept.
+/// The maximum number of characters of a rejected piece that are stored.
 const RAW_CHARS: usize = 2_000;
 
-/// How much of a refused piece is quoted in a reason.
+/// The maximum number of characters of a rejected piece that are quoted in a reason.
 const QUOTED_CHARS: usize = 120;
 
-/// What kind of repair was needed.
+/// The kind of a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairKind {
     /// Bytes that are not UTF-8 were replaced.
     Encoding,
-    /// The JSON was escaped once more than it should be.
+    /// The JSON was escaped once too often.
     EscapedJson,
-    /// A comment stood in the JSON.
+    /// The JSON had a comment.
     Comment,
-    /// A comma too many.
+    /// There was a comma too many.
     ExtraComma,
-    /// A comma too few.
+    /// A comma was missing.
     MissingComma,
-    /// No colon after a key.
+    /// The colon after a key was missing.
     MissingColon,
-    /// No value after a key.
+    /// The value after a key was missing.
     MissingValue,
     /// A bracket was missing, doubled or of the wrong kind.
     Bracket,
-    /// Other quotation marks than JSON's, or unescaped ones inside a string.
+    /// A string had other quotation marks than JSON's, or unescaped ones inside.
     Quote,
     /// A string was not closed.
     MissingQuote,
-    /// A key without quotes.
+    /// A key had no quotes.
     UnquotedKey,
-    /// A value without quotes.
+    /// A value had no quotes.
     UnquotedValue,
-    /// A literal of another language.
+    /// A value was a literal of another language.
     Literal,
-    /// An escape that JSON does not know, or a raw control character.
+    /// A string had an escape that JSON does not know, or a raw control character.
     Escape,
-    /// A string in several pieces.
+    /// A string had several pieces.
     Concatenated,
-    /// Something that has no meaning was passed over.
+    /// Text without a meaning was skipped.
     Skipped,
     /// The text ended in the middle.
     Truncated,
-    /// Something was nested too deeply to be kept.
+    /// A value was nested too deep to be stored.
     TooDeep,
-    /// There were more values than are kept.
+    /// There were more values than are stored.
     TooMany,
-    /// The same finding stood there twice.
+    /// The same finding occurred twice.
     Duplicate,
     /// A key was misspelt.
     MisspeltKey,
-    /// An object has a key twice: two findings that lost the brackets between them.
+    /// An object had a key twice: two findings that lost the brackets between them.
     RepeatedKey,
 }
 
@@ -123,7 +123,7 @@ impl RepairKind {
         }
     }
 
-    /// Returns true if such a repair may give a finding another place or quote.
+    /// Returns true if such a repair may change the place or the quote of a finding.
     fn is_guess(self) -> bool {
         self.may_lose()
             || matches!(
@@ -136,7 +136,7 @@ impl RepairKind {
             )
     }
 
-    /// Returns true if a finding, or a part of one, may be lost or changed by such a repair.
+    /// Returns true if such a repair may lose or change a finding, or a part of it.
     fn may_lose(self) -> bool {
         match self {
             RepairKind::Bracket
@@ -165,21 +165,21 @@ impl RepairKind {
     }
 }
 
-/// One repair, and where in the text it was needed.
+/// A repair, with its position in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Repair {
-    /// What was wrong.
+    /// The kind of the repair.
     pub kind: RepairKind,
-    /// The byte it was wrong at.
+    /// The offset of the fault, in bytes.
     pub at: usize,
 }
 
-/// Something that could not be taken, with the reason and its text.
+/// A piece that could not be read, with the reason and its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rejected {
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What it was, shortened where it is long.
+    /// The text of the piece, shortened if it is long.
     pub raw: String,
 }
 
@@ -189,83 +189,84 @@ impl Rejected {
     }
 }
 
-/// What the findings of a reading were taken from.
+/// The source of the findings of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Fallback {
-    /// From JSON alone.
+    /// JSON alone.
     None,
-    /// From lines that begin with a severity, beside JSON or without any.
+    /// Lines that begin with a severity, in addition to JSON or without any.
     Lines,
-    /// From nothing; only the text is there.
+    /// No source: the text has no findings that could be read.
     Text,
 }
 
-/// What a reviewer says besides its findings.
+/// The remarks of a reviewer besides its findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remarks {
-    /// Risks that it could not confirm.
+    /// Risks that the reviewer could not confirm.
     pub residual_risks: Vec<String>,
-    /// Tests that it found missing.
+    /// Tests that the reviewer found missing.
     pub testing_gaps: Vec<String>,
-    /// Explicit requirements that it found unmet.
+    /// Explicit requirements that the reviewer found unmet.
     pub unmet_requirements: Vec<String>,
     /// Required checks that failed.
     pub failed_checks: Vec<String>,
-    /// What it did not look at.
+    /// Parts of the change that the reviewer did not read.
     pub not_covered: Vec<String>,
-    /// What is missing in its form.
+    /// Notes on missing members of the report, and on repairs.
     pub notes: Vec<String>,
 }
 
-/// What stands around the findings of a report.
+/// The content of a report besides its findings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Envelope {
-    /// Who wrote it.
+    /// The name of the reviewer.
     pub reviewer: Option<String>,
-    /// The family of the model behind it.
+    /// The family of the reviewer's model.
     pub family: Option<String>,
-    /// Whether its independence is vouched for.
+    /// True if the report states that its independence is verified.
     pub independence_verified: bool,
-    /// Its summary.
+    /// The summary of the report.
     pub summary: Option<String>,
-    /// Its verdict, in its own word. Of several, one that asks for changes.
+    /// The verdict, in the reviewer's word. Of several verdicts, one that asks for changes.
     pub verdict: Option<String>,
     /// Sentences in other members of the report, such as `notes` or `reason`.
     pub words: Vec<String>,
-    /// What it says besides.
+    /// The remarks besides the findings.
     pub remarks: Remarks,
 }
 
-/// A reviewer's text, read.
+/// The result of reading a reviewer's text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// Its votes; `None` where it is no structured review at all, which is not the same as one
-    /// that found nothing.
+    /// The votes; `None` if the text is no structured review, which differs from a review without
+    /// findings.
     pub votes: Option<Vec<Vote>>,
-    /// What the votes were taken from.
+    /// The source of the votes.
     pub fallback: Fallback,
-    /// What stood around them.
+    /// The content of the report besides its votes.
     pub envelope: Envelope,
-    /// Its summary, or what stands in for one.
+    /// The summary, or the beginning of the text in its place.
     pub summary: String,
-    /// What was mended on the way.
+    /// The repairs that were made.
     pub repairs: Vec<Repair>,
-    /// What could not be taken.
+    /// The pieces that could not be read.
     pub rejected: Vec<Rejected>,
-    /// How many items that may be findings could not be taken.
+    /// The number of items that may be findings and could not be read.
     pub lost: usize,
-    /// Why the text may have left out a finding; empty where the list of findings is whole.
+    /// The reasons why the text may have left out a finding; empty if the list of findings is
+    /// complete.
     pub incomplete: Vec<IncompleteReason>,
-    /// The text that was read in place of the given one, where all its quotes were escaped.
+    /// The text that was read in place of the given one, if all its quotes were escaped.
     pub unescaped: Option<String>,
     /// The parts of the text that were read as JSON, as byte ranges in order.
     pub json_spans: Vec<(usize, usize)>,
-    /// Whether there was anything to read.
+    /// False if there was no text, or too much of it.
     pub usable: bool,
 }
 
-/// Decodes bytes, noting where they are not UTF-8.
+/// Decodes bytes; returns a repair if they are not UTF-8.
 pub fn decode(bytes: &[u8]) -> (String, Option<Repair>) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text.to_owned(), None),
@@ -276,8 +277,8 @@ pub fn decode(bytes: &[u8]) -> (String, Option<Repair>) {
     }
 }
 
-/// Reads a reviewer's text. `root` is the repository's absolute path, where it is known, so that
-/// absolute paths inside it can be made relative.
+/// Reads a reviewer's text. `root` is the absolute path of the repository, if it is known, so that
+/// absolute paths inside of it can be made relative.
 pub fn read(text: &str, root: Option<&str>) -> Reading {
     if text.len() > MAX_TEXT {
         let reason = format!("the text has {} bytes; at most {MAX_TEXT} are read", text.len());
@@ -318,8 +319,8 @@ pub fn read(text: &str, root: Option<&str>) -> Reading {
     reading
 }
 
-/// Reads a text that is one JSON array or object, mending it where need be. Valid JSON gives
-/// exactly its value.
+/// Parses a text that is one JSON array or object, and repairs it if necessary. Valid JSON results
+/// in exactly its value.
 pub fn mended_json(text: &str) -> Option<serde_json::Value> {
     let start = text.find(|c: char| !c.is_whitespace())?;
     if text.len() > MAX_TEXT || !text[start..].starts_with(['[', '{']) {
@@ -335,7 +336,7 @@ fn unusable(rejected: Rejected) -> Reading {
 }
 
 /// Reads JSON whose quotes were all escaped, or all doubled, as happens when it is wrapped into
-/// another format. Returns the text without these escapes, if a review stands in it.
+/// another format. Returns the text without these escapes, if it contains a review.
 fn retry_unescaped(text: &str, root: Option<&str>, found: &mut find::Found) -> Option<String> {
     let start = text.find(['{', '['])?;
     let mut plain: Vec<Cow<'_, str>> = Vec::new();
@@ -356,7 +357,7 @@ fn retry_unescaped(text: &str, root: Option<&str>, found: &mut find::Found) -> O
     None
 }
 
-/// Takes out what stands there twice; says whether anything did.
+/// Removes repeated votes; returns true if there were any.
 fn drop_repeated(votes: &mut Vec<Vote>) -> bool {
     let mut order: Vec<usize> = (0..votes.len()).collect();
     order.sort_by(|a, b| by_content(&votes[*a], &votes[*b]));
@@ -375,7 +376,7 @@ fn drop_repeated(votes: &mut Vec<Vote>) -> bool {
     true
 }
 
-/// Orders votes by what makes two of them the same finding said twice.
+/// Orders votes by the content that makes two of them one finding.
 fn by_content(a: &Vote, b: &Vote) -> Ordering {
     let key = |vote: &'_ Vote| (vote.lines, vote.grade.impact(), vote.grade.obligation());
     key(a)
@@ -386,7 +387,7 @@ fn by_content(a: &Vote, b: &Vote) -> Ordering {
         .then_with(|| a.rule.cmp(&b.rule))
 }
 
-/// Takes the findings of JSON, and of lines beside it that the JSON does not list.
+/// Returns the findings of JSON, and of lines outside of it that the JSON does not list.
 fn from_json(
     text: &str,
     own: &OwnLines<'_>,
@@ -398,10 +399,10 @@ fn from_json(
         Some(summary) => summary.clone(),
         None => prose::opening(&prose::without(text, &found.json_spans), SUMMARY_CHARS),
     };
-    // What was guessed in one place may have changed any of the findings.
+    // A guess in one place may have changed any of the findings.
     let is_repaired = found.repairs.iter().any(|repair| repair.kind.is_guess());
     votes.iter_mut().for_each(|vote| vote.is_repaired = is_repaired);
-    // A report is compact as a whole: one finding without evidence in a full report lacks it.
+    // A report is compact as a whole: a finding without evidence in a full report lacks evidence.
     let is_compact = votes.iter().all(|vote| vote.is_compact);
     votes.iter_mut().for_each(|vote| vote.is_compact = is_compact);
     let lines = prose::tagged_lines(own, root, &mut found.rejected).votes;
@@ -430,15 +431,15 @@ fn from_prose(
     Reading { votes, fallback: Fallback::Lines, summary: lines.text, ..Reading::of(found) }
 }
 
-/// The reason why findings outside of a list are not complete: a cut between two of them, or behind
-/// the last one, leaves no trace.
+/// Returns the reason why findings outside of a list are not complete: a cut between two of them,
+/// or behind the last one, leaves no trace.
 fn no_list() -> IncompleteReason {
     let text = "the findings stand in no list, so that nothing shows where they end";
     IncompleteReason::new(IncompleteKind::OpenList, text)
 }
 
-/// Rejects lines inside of fences that look like findings which block and that no vote has. Such a
-/// line is a quotation, or the reviewer's own behind a fence that was lost or doubled.
+/// Rejects lines inside of fences that look like blocking findings and that no vote covers. Such a
+/// line is a quotation, or the reviewer's own words behind a fence that was lost or doubled.
 fn reject_quoted_findings(own: &OwnLines<'_>, root: Option<&str>, reading: &mut Reading) {
     let finding = |line: &str| {
         let vote = prose::line_vote(line, root, &mut Vec::new())?;
@@ -452,7 +453,7 @@ fn reject_quoted_findings(own: &OwnLines<'_>, root: Option<&str>, reading: &mut 
 }
 
 impl Reading {
-    /// Takes over what was found; votes and summary are still to come.
+    /// Creates a reading from the content that was found, still without votes and summary.
     fn of(found: find::Found) -> Reading {
         Reading {
             votes: None,
@@ -469,7 +470,7 @@ impl Reading {
         }
     }
 
-    /// Notes that something was rejected: it may be a finding.
+    /// Records that a piece was rejected, since the piece may be a finding.
     fn note_rejected(&mut self) {
         let Some(first) = self.rejected.first() else { return };
         let raw = first_chars(&first.raw, QUOTED_CHARS);

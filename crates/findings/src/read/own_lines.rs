@@ -1,4 +1,4 @@
-//! The lines in which a reviewer writes words of its own: [`OwnLines`].
+//! The lines that are the reviewer's own words: [`OwnLines`].
 //!
 //! JSON that was read is cut out, and a fence holds quoted code. A fence that is never closed, that
 //! holds JSON of the review, or that holds the whole text quotes nothing: its lines are the
@@ -9,31 +9,31 @@ use std::borrow::Cow;
 
 use super::scan;
 
-/// The lines of a review text, by whose words they are.
+/// The lines of a review text: the reviewer's own, and quoted ones.
 #[derive(Debug, Default)]
 pub(crate) struct OwnLines<'t> {
     /// The reviewer's own lines, without the JSON that was read.
     pub(crate) lines: Vec<OwnLine<'t>>,
-    /// The lines inside of fences that quote, with their numbers, counted from 1.
+    /// The lines inside of fences that quote, with their numbers, from 1.
     pub(crate) quoted: Vec<(usize, &'t str)>,
-    /// Whether the text ends in a fence that is open and holds no JSON that was read.
+    /// True if the text ends in an open fence without JSON that was read.
     pub(crate) ends_in_fence: bool,
 }
 
-/// One line of a reviewer's own words.
+/// A line of the reviewer's own words.
 #[derive(Debug)]
 pub(crate) struct OwnLine<'t> {
-    /// The line's number, counted from 1.
+    /// The number of the line, from 1.
     pub(crate) number: usize,
     pub(crate) text: Cow<'t, str>,
-    /// Whether a fence holds the line all the same. An approval there counts for nothing.
+    /// True if the line is in a fence all the same. An approval there does not count.
     pub(crate) is_fenced: bool,
 }
 
 /// A fenced block: the numbers of its first and last line, fence lines included.
 struct Block {
     first: usize,
-    /// `None` where the text ends before the fence is closed.
+    /// The last line; `None` if the text ends before the fence is closed.
     last: Option<usize>,
 }
 
@@ -79,8 +79,8 @@ impl<'t> OwnLines<'t> {
         sorted
     }
 
-    /// Returns the last line of the text if that line announces something that does not follow: a
-    /// line that ends in a colon, or the first characters of a fence.
+    /// Returns the last line of the text if that line announces text that does not follow: a line
+    /// that ends in a colon, or the first characters of a fence.
     pub(crate) fn announcement(&self) -> Option<&str> {
         let is_filled = |line: &&OwnLine| {
             let holds_json = matches!(line.text, Cow::Owned(_));
@@ -98,7 +98,8 @@ fn is_fence(line: &str) -> bool {
     scan::fence_at(line.trim_start().as_bytes(), 0).is_some()
 }
 
-/// Finds the fenced blocks of a text. A fence is closed by one of its own kind, as long or longer.
+/// Returns the fenced blocks of a text. A fence is closed by a fence of the same kind that is at
+/// least as long.
 fn blocks(lines: &[(usize, &str)]) -> Vec<Block> {
     let mut found = Vec::new();
     let mut open: Option<(usize, (u8, usize))> = None;
@@ -128,7 +129,7 @@ impl<'t> Spans<'t, '_> {
         line.as_ptr() as usize - self.text.as_ptr() as usize
     }
 
-    /// Returns true if a range of lines holds a part of the JSON.
+    /// Returns true if a range of lines contains a part of the JSON.
     fn touch(&self, first: &str, last: &str) -> bool {
         let (start, end) = (self.offset(first), self.offset(last) + last.len());
         let after = self.spans.partition_point(|(_, span_end)| *span_end <= start);
@@ -161,7 +162,7 @@ impl<'t> Spans<'t, '_> {
 mod tests {
     use super::*;
 
-    /// Shows the reviewer's own lines, and quoted ones behind `>`.
+    /// Checks the reviewer's own lines, and quoted ones behind `>`.
     fn check(text: &str, spans: &[(usize, usize)], expected: &[&str]) {
         let sorted = OwnLines::of(text, spans);
         let own = sorted.lines.iter().map(|line| format!("{} {}", line.number, line.text));

@@ -1,6 +1,6 @@
-//! Words that stand in a list of findings instead of findings: [`is_placeholder`].
+//! Placeholders in a list of findings: [`is_placeholder`].
 
-/// Texts that name no finding, in small letters and without marks around them.
+/// Texts that name no finding, in lower case and without marks around them.
 const PLACEHOLDERS: [&str; 26] = [
     "", "todo", "tbd", "tba", "fixme", "etc", "placeholder", "omitted", "truncated", "snip",
     "see below", "see above", "as above", "as below", "same as above", "below", "above",

@@ -1,4 +1,4 @@
-//! Findings in plain words: lines that begin with a severity, and the places they name.
+//! Findings in prose: lines that begin with a severity, and the places that they name.
 
 use assay_base::text::first_chars;
 
@@ -11,18 +11,18 @@ use crate::vote::{Lines, Vote};
 /// A severity at the beginning of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tag<'t> {
-    /// The grade that the word stands for.
+    /// The grade of the word.
     pub grade: Grade,
-    /// What the line says after it.
+    /// The text of the line behind the word.
     pub rest: &'t str,
-    /// Whether the word is set off, as in `HIGH: …`, `**High** …` or `[HIGH] …`; one that is not
-    /// may be an ordinary word.
+    /// True if the word is set off, as in `HIGH: …`, `**High** …` or `[HIGH] …`; otherwise, it may
+    /// be an ordinary word.
     pub set_off: bool,
-    /// Whether the line begins with the word itself, with nothing before it.
+    /// True if the line begins with the word itself, without marks or indentation before it.
     pub at_margin: bool,
 }
 
-/// Reads the severity that a line begins with, behind list marks, bold marks and emoji.
+/// Parses the severity that a line begins with, behind list marks, bold marks and emoji.
 pub fn severity_tag(line: &str) -> Option<Tag<'_>> {
     let body = strip_decoration(line)?;
     let end = body.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(body.len());
@@ -55,7 +55,7 @@ pub fn severity_tag(line: &str) -> Option<Tag<'_>> {
     Some(Tag { grade, rest, set_off, at_margin: opened == 0 })
 }
 
-/// Returns the end of a severity word that may have a hyphen in it, such as `show-stopper`.
+/// Returns the end of a severity word that may contain a hyphen, such as `show-stopper`.
 fn word_with_hyphen(body: &str, end: usize) -> usize {
     let Some(rest) = body[end..].strip_prefix('-') else { return end };
     let more = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
@@ -63,16 +63,17 @@ fn word_with_hyphen(body: &str, end: usize) -> usize {
     if Grade::is_synonym(&body[..whole]) { whole } else { end }
 }
 
-/// Returns true if a severity is only followed by how often it was found: `CRITICAL: 0`,
-/// `Low: none`, `HIGH: 2 issues`, `Critical: no findings`.
+/// Returns true if a severity is only followed by a number of findings: `CRITICAL: 0`, `Low: none`,
+/// `HIGH: 2 issues`, `Critical: no findings`.
 fn is_count(rest: &str) -> bool {
-    /// Words that tell a count from a finding such as `no input validation`.
+    /// The maximum number of words of a count, unlike a finding such as `no input validation`.
     const MAX_WORDS: usize = 6;
     let lower = rest.to_ascii_lowercase();
     let mut words = lower
         .split(|c: char| !c.is_alphanumeric() && c != '/')
         .filter(|word| !word.is_empty() && *word != "/");
-    // `Critical: 0, High: 0` counts several, and `| Critical | High |` heads a table of counts.
+    // `Critical: 0, High: 0` counts several severities, and `| Critical | High |` heads a table of
+    // counts.
     let counts = |word: &str| Grade::is_word(word) || word.bytes().all(|b| b.is_ascii_digit());
     if words.clone().count() > 0 && words.clone().all(counts) {
         return true;
@@ -109,7 +110,7 @@ fn is_count(rest: &str) -> bool {
     words.clone().count() < MAX_WORDS && words.all(about_issues)
 }
 
-/// Takes `(security)` off the front of `(security): …`.
+/// Removes `(security)` from the beginning of `(security): …`.
 fn strip_category(rest: &str) -> &str {
     let Some((inside, after)) = rest.strip_prefix('(').and_then(|r| r.split_once(')')) else {
         return rest;
@@ -118,7 +119,7 @@ fn strip_category(rest: &str) -> &str {
     if plain && after.trim_start().starts_with(':') { after.trim_start() } else { rest }
 }
 
-/// Passes over what may stand before a line's first word. A line that is quoted has no tag.
+/// Skips the marks before a line's first word. A quoted line has no tag.
 fn strip_decoration(line: &str) -> Option<&str> {
     let mut rest = line.trim_start();
     if rest.starts_with(['>', '"', '`', '+', '\'']) {
@@ -139,7 +140,7 @@ fn strip_decoration(line: &str) -> Option<&str> {
     (!rest.is_empty()).then_some(rest)
 }
 
-/// Takes the number off `1. CRITICAL …`, as it stands in a heading.
+/// Removes the number from `1. CRITICAL …`, as it occurs in a heading.
 fn numbered_heading(rest: &str) -> &str {
     match rest.split_once(['.', ')']) {
         Some((number, after))
@@ -153,13 +154,13 @@ fn numbered_heading(rest: &str) -> &str {
     }
 }
 
-/// The findings of a text's lines, and those lines.
+/// The findings in the lines of a text, and those lines.
 pub(super) struct TaggedLines {
     pub(super) votes: Vec<Vote>,
     pub(super) text: String,
 }
 
-/// Takes each line that begins with a severity as a finding.
+/// Reads each line that begins with a severity as a finding.
 pub(super) fn tagged_lines(
     own: &OwnLines<'_>,
     root: Option<&str>,
@@ -184,7 +185,7 @@ pub(super) fn tagged_lines(
     found
 }
 
-/// Reads the `Issue:` and `Fix:` lines of a checklist into the finding above them.
+/// Adds the `Issue:` and `Fix:` lines of a checklist to the finding above them.
 fn take_continuation(line: &str, vote: &mut Vote) {
     let line = line.trim().trim_start_matches('*');
     let Some((label, value)) = line.split_once(':') else { return };
@@ -199,7 +200,7 @@ fn take_continuation(line: &str, vote: &mut Vote) {
     }
 }
 
-/// Makes a vote of one line, if it begins with a severity that is set off or names a place.
+/// Reads a line as a vote, if it begins with a severity that is set off, or also names a place.
 pub(super) fn line_vote(
     line: &str,
     root: Option<&str>,
@@ -229,11 +230,11 @@ pub(super) fn line_vote(
 struct Place<'t> {
     path: &'t str,
     lines: Option<Lines>,
-    /// The bytes of the line that name it.
+    /// The byte range in the line that names the place.
     span: (usize, usize),
 }
 
-/// Finds the first word of a text that names a file, with its line where one is given.
+/// Finds the first word of a text that names a file, with its line if there is one.
 fn find_place(text: &str) -> Option<Place<'_>> {
     let noise = |c: char| {
         matches!(c, '(' | ')' | '[' | ']' | ',' | ';' | '`' | '*' | '"' | '\'' | '<' | '>')
@@ -255,7 +256,7 @@ fn find_place(text: &str) -> Option<Place<'_>> {
     None
 }
 
-/// Reads `line 12` right after a path.
+/// Parses `line 12` right after a path.
 fn line_after(text: &str) -> Option<Lines> {
     let text = text.trim_start_matches([' ', ',', '(', 'a', 't', 'o', 'n']);
     let rest = text.strip_prefix("lines ").or_else(|| text.strip_prefix("line "))?;
@@ -278,7 +279,7 @@ fn is_path(text: &str, has_line: bool) -> bool {
         || (has_line && matches!(name, "Makefile" | "Dockerfile" | "Gemfile" | "Jenkinsfile"))
 }
 
-/// Takes the place off a line that only leads in or closes with it.
+/// Removes the place from a line that begins with it, or ends with it in brackets.
 fn without_place(text: &str, place: &Place<'_>) -> String {
     let (start, end) = place.span;
     let before = text[..start].trim();
@@ -321,7 +322,7 @@ pub(super) fn split_place(text: &str) -> (&str, Option<Lines>) {
     (text, None)
 }
 
-/// Reads `42`, `42-45`, `L42-L45`, `lines 42 to 45` or `42:5` (a column, which is dropped).
+/// Parses `42`, `42-45`, `L42-L45`, `lines 42 to 45` or `42:5` (a column, which is dropped).
 pub(super) fn parse_lines(text: &str) -> Option<Lines> {
     let (first, rest) = leading_number(text)?;
     let joined = rest.trim_start();
@@ -343,7 +344,7 @@ fn leading_number(text: &str) -> Option<(u32, &str)> {
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
-/// Gives the first sentence or line of a text, cut to fit.
+/// Returns the first sentence or line of a text, cut to `chars` characters.
 pub(super) fn title_of(text: &str, chars: usize) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
     let stop = memchr::memmem::find(line.as_bytes(), b". ").unwrap_or(line.len());
@@ -355,7 +356,7 @@ pub(super) fn title_of(text: &str, chars: usize) -> String {
     format!("{}…", first_chars(sentence, chars - 1).trim_end())
 }
 
-/// Gives the beginning of a text.
+/// Returns the first `chars` characters of a text.
 pub(super) fn opening(text: &str, chars: usize) -> String {
     first_chars(text.trim(), chars).to_owned()
 }

@@ -1,6 +1,6 @@
-//! Small steps over bytes that [`super::json`] and [`super::find`] are made of.
+//! Small steps over bytes, from which [`super::json`] and [`super::find`] are built.
 //!
-//! Each looks at a bounded stretch, or at one that its caller then moves past.
+//! Each step reads a bounded stretch, or a stretch that its caller then skips.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ pub(crate) enum Quote {
     CurlySingle,
     /// A back-tick, which an accent may close as well.
     Tick,
-    /// `´`, for which the same holds.
+    /// `´`, which a back-tick may close as well.
     Accent,
 }
 
@@ -45,7 +45,7 @@ impl Quote {
         }
     }
 
-    /// The length of the mark that closes at `pos`; a curly string may end in a plain one.
+    /// Returns the length of the closing mark at `pos`; a plain mark may close a curly string.
     pub(crate) fn closing_len(self, source: &str, pos: usize) -> usize {
         Quote::at(source, pos).map_or(1, Quote::len)
     }
@@ -62,12 +62,12 @@ impl Quote {
     }
 }
 
-/// Finds the next mark that may close `quote`, passing over escaped ones.
+/// Finds the next mark that may close `quote`, and skips escaped ones.
 pub(crate) fn next_quote(source: &str, from: usize, quote: Quote) -> Option<usize> {
     next_quote_before(source, from, quote, source.len())
 }
 
-/// The same, looking no further than `limit`.
+/// Finds the next mark that may close `quote`, before `limit`.
 pub(crate) fn next_quote_before(
     source: &str,
     from: usize,
@@ -122,8 +122,8 @@ pub(crate) fn skip_space(bytes: &[u8], mut pos: usize) -> usize {
     }
 }
 
-/// Gives the length of a blank that JSON does not know, as copied from a page: no-break and wide
-/// ones, and the byte-order mark.
+/// Returns the length of whitespace that JSON does not know, as copied from a page: no-break and
+/// wide spaces, and the byte-order mark.
 fn foreign_space(bytes: &[u8]) -> Option<usize> {
     match bytes {
         [0xc2, 0xa0, ..] => Some(2),
@@ -142,12 +142,12 @@ pub(crate) fn skip_indent(bytes: &[u8], mut pos: usize) -> usize {
     pos
 }
 
-/// Gives the position of the line's end, which is the text's end for the last one.
+/// Returns the offset of the end of the line, which is the end of the text for the last line.
 pub(crate) fn line_end(bytes: &[u8], from: usize) -> usize {
     bytes.get(from..).and_then(|rest| memchr(b'\n', rest)).map_or(bytes.len(), |at| from + at)
 }
 
-/// The same, looking no further than some bytes.
+/// Returns the offset of the end of the line, but at most `from + most`.
 pub(crate) fn line_end_within(bytes: &[u8], from: usize, most: usize) -> usize {
     let limit = (from + most).min(bytes.len());
     line_end(&bytes[..limit], from)
@@ -172,7 +172,7 @@ pub(crate) fn colon_follows(bytes: &[u8], pos: usize) -> bool {
     bytes.get(skip_space(bytes, pos)) == Some(&b':')
 }
 
-/// Gives the length of the character at `pos`.
+/// Returns the length of the character at `pos`, in bytes.
 pub(crate) fn char_len(bytes: &[u8], pos: usize) -> usize {
     let mut len = 1;
     while bytes.get(pos + len).is_some_and(|b| b & 0xc0 == 0x80) {
@@ -181,7 +181,7 @@ pub(crate) fn char_len(bytes: &[u8], pos: usize) -> usize {
     len
 }
 
-/// Gives the fence's mark and length if a line of its own starts one here.
+/// Returns the mark and the length of the fence at `pos`; `None` if there is no fence.
 pub(crate) fn fence_at(bytes: &[u8], pos: usize) -> Option<(u8, usize)> {
     let mark = *bytes.get(pos)?;
     if !matches!(mark, b'`' | b'~') {
@@ -191,7 +191,7 @@ pub(crate) fn fence_at(bytes: &[u8], pos: usize) -> Option<(u8, usize)> {
     (len >= 3).then_some((mark, len))
 }
 
-/// Says whether a line of its own opens or closes a fence here, and nothing else stands on it.
+/// Returns true if there is a fence at `pos`, and no other text behind it on the line.
 pub(crate) fn bare_fence_at(bytes: &[u8], pos: usize) -> bool {
     let Some((_, len)) = fence_at(bytes, pos) else { return false };
     matches!(bytes.get(skip_indent(bytes, pos + len)), None | Some(b'\n' | b'\r'))
@@ -208,7 +208,7 @@ pub(crate) fn ellipsis_end(bytes: &[u8], mut pos: usize) -> usize {
     pos
 }
 
-/// Gives the end of the comment that starts here.
+/// Returns the end of the comment that starts at `pos`; `None` if none starts there.
 pub(crate) fn comment_end(bytes: &[u8], pos: usize) -> Option<usize> {
     match (bytes.get(pos)?, bytes.get(pos + 1)) {
         (b'#', _) | (b'/', Some(b'/')) => Some(line_end(bytes, pos)),
@@ -220,7 +220,8 @@ pub(crate) fn comment_end(bytes: &[u8], pos: usize) -> Option<usize> {
     }
 }
 
-/// Gives the end of a value without quotes: a comma, a closer, a comment or the line's end.
+/// Returns the end of a value without quotes: a comma, a closing bracket, a comment or the end of
+/// the line.
 pub(crate) fn bare_end(bytes: &[u8], from: usize) -> usize {
     let mut pos = from;
     while let Some(byte) = bytes.get(pos) {
@@ -264,7 +265,7 @@ pub(crate) fn is_json_number(text: &[u8]) -> bool {
     pos == text.len()
 }
 
-/// Passes over a container and all within it without keeping anything.
+/// Returns the end of a container, skipping its content.
 pub(crate) fn skip_nested(bytes: &[u8], from: usize) -> usize {
     let mut depth = 0usize;
     let mut pos = from;
@@ -296,9 +297,9 @@ fn string_end(bytes: &[u8], open: usize) -> usize {
     bytes.len()
 }
 
-/// Resolves a string's escapes. The second value is false where one had to be mended.
+/// Resolves the escapes of a string. The second value is false if one had to be repaired.
 pub(crate) fn unescape(raw: &str) -> (Cow<'_, str>, bool) {
-    // Without an early way out the compiler makes wide steps of this.
+    // Without an early exit, the compiler vectorises this loop.
     let has_control = raw.bytes().fold(false, |found, byte| found | (byte < 0x20));
     if memchr(b'\\', raw.as_bytes()).is_none() {
         return (Cow::Borrowed(raw), !has_control);
@@ -315,7 +316,7 @@ pub(crate) fn unescape(raw: &str) -> (Cow<'_, str>, bool) {
     (Cow::Owned(out), sound)
 }
 
-/// Resolves the escape whose back-slash was just passed, and gives what comes after it.
+/// Resolves the escape whose back-slash was just skipped, and returns the text behind it.
 fn unescape_one<'a>(rest: &'a str, out: &mut String, sound: &mut bool) -> &'a str {
     let Some(c) = rest.chars().next() else {
         *sound = false;
@@ -337,7 +338,8 @@ fn unescape_one<'a>(rest: &'a str, out: &mut String, sound: &mut bool) -> &'a st
         }
         '\n' => *sound = false,
         _ => {
-            // `\d` and the like come from code that was quoted without care: kept as written.
+            // `\d` and the like come from code that was quoted without escaping: they stay as
+            // written.
             *sound = false;
             out.push('\\');
             out.push(c);

@@ -1,5 +1,5 @@
 //! Misspelt keys: [`correct`] renames a key that is one slip away from a key of a finding or a
-//! report, where the object has no such key.
+//! report, if the object has no such key.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::keys::KEYS;
 const REPORT_KEYS: [&str; 7] =
     ["findings", "issues", "issues_found", "reviewer", "verdict", "approved", "summary"];
 
-/// Keys of a finding that decide what becomes of the finding.
+/// Keys of a finding that decide how the finding is handled.
 const FINDING_KEYS: [&str; 10] = [
     "severity", "title", "description", "why_it_matters", "file", "line", "line_number",
     "confidence", "evidence", "pre_existing",
@@ -47,9 +47,9 @@ fn correct_object(entries: &mut [(Cow<'_, str>, Json<'_>)]) -> bool {
     corrected
 }
 
-/// Returns the key that a misspelt one stands for, if its value can be one of that key.
+/// Returns the correct spelling of a misspelt key, if the value is possible for that key.
 fn meant(key: &str, value: &Json<'_>) -> Option<&'static str> {
-    // The usual keys are told without a closer look.
+    // The usual keys need no comparison.
     if KEYS.contains(&key) || !(3..=16).contains(&key.len()) || !key.is_ascii() {
         return None;
     }
@@ -59,7 +59,7 @@ fn meant(key: &str, value: &Json<'_>) -> Option<&'static str> {
     near.next().is_none().then_some(*meant)
 }
 
-/// Returns true if a key may have such a value.
+/// Returns true if a value is possible for a key.
 fn takes(key: &str, value: &Json<'_>) -> bool {
     match key {
         "findings" | "issues" | "issues_found" => {
@@ -72,8 +72,8 @@ fn takes(key: &str, value: &Json<'_>) -> bool {
     }
 }
 
-/// Returns true if one letter more, one less, another one, or two that changed places make one
-/// word the other. Capitals make no difference.
+/// Returns true if two words differ by one added, removed or replaced letter, or by two exchanged
+/// letters. Upper and lower case make no difference.
 fn is_one_slip_away(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let (short, long) = (short.as_bytes(), long.as_bytes());

@@ -1,20 +1,21 @@
-//! Findings that a reviewer names in one place and leaves out of another: [`unlisted`].
+//! Findings that a reviewer names in prose and leaves out of its list: [`unlisted`].
 
 use std::collections::HashSet;
 
 use crate::alike::{self, Subject, fold_title};
 use crate::vote::Vote;
 
-/// The most comparisons of titles, word by word; beyond that only places and equal titles count.
+/// The maximum number of comparisons of titles, word by word; beyond it, only places and equal
+/// titles are compared.
 const MAX_COMPARISONS: usize = 10_000;
 
-/// Returns those of some votes that no listed vote covers: none at the same place, and none alike,
-/// that is as bad.
+/// Returns the votes of `lines` that no listed vote covers. A listed vote covers a vote that is not
+/// worse and is at the same place or alike.
 pub(crate) fn unlisted(lines: Vec<Vote>, listed: &[Vote]) -> Vec<Vote> {
     if lines.is_empty() {
         return lines;
     }
-    // A vote that is set apart, or not sure enough, covers no line that is meant.
+    // A vote that is set apart, or not sure enough, covers no line.
     let listed: Vec<&Vote> = listed.iter().filter(|vote| vote.counts()).collect();
     let places: HashSet<(&str, u32, u8)> = listed
         .iter()
@@ -44,7 +45,7 @@ pub(crate) fn unlisted(lines: Vec<Vote>, listed: &[Vote]) -> Vec<Vote> {
     };
     let mut found: Vec<Vote> = Vec::new();
     for line in lines {
-        // A line without words is a heading; the words below it are judged with the outcome.
+        // A line without words is a heading; the outcome judges the words below it.
         if !line.title.trim().is_empty() && !is_listed(&line) {
             found.push(line);
         }

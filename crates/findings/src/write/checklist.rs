@@ -44,7 +44,7 @@ fn place(document: &Document<'_>, finding: &Finding) -> String {
     }
 }
 
-/// Writes `best_practices` as `Best Practices`.
+/// Formats `best_practices` as `Best Practices`.
 fn title_case(category: &str) -> String {
     let words = category.split(['_', ' ', '-']).filter(|word| !word.is_empty()).map(|word| {
         let mut chars = word.chars();

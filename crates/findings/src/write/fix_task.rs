@@ -1,4 +1,4 @@
-//! The task that a review leaves for whoever fixes.
+//! The fix task that a review creates for a fixer: `FixTask`.
 
 use assay_base::hash::short_hash;
 use assay_base::percent::encode_path;
@@ -18,44 +18,44 @@ const INSTRUCTIONS: &str = "## Instructions
 5. The review will be automatically re-queued
 ";
 
-/// What follows from a fix.
+/// The last instruction of a fix task for an agent, after whose work the review is queued again.
 const REQUEUED: &str = "5. The review will be automatically re-queued";
 
-/// What follows from a fix by a person.
+/// The last instruction of a fix task for a person.
 const NOT_REQUEUED: &str =
     "5. Queue the review again (`assay queue push --type review`): nothing does that by itself";
 
-/// Returns the description of a fix task for a person, after whose work no review follows by itself.
+/// Returns the description of a fix task for a person, whose work does not queue a new review.
 pub fn for_a_person(description: &str) -> String {
     description.replace(REQUEUED, NOT_REQUEUED)
 }
 
-/// How the findings of a fix task are listed.
+/// The form of the list of findings in a fix task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum List {
-    /// A heading each.
+    /// A heading for each finding.
     Headings,
-    /// A box to tick each.
+    /// A check box for each finding.
     Boxes,
 }
 
-/// A fix task, as the queue takes it.
+/// A fix task, in the form of the queue.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FixTask {
-    /// Its name, by which the same review asks for it once only.
+    /// The id of the task, the same for the same review, so that it is queued only once.
     pub id: String,
-    /// The kind of work.
+    /// The kind of work, always `fix`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Where it stands.
+    /// The state of the task, always `pending`.
     pub status: &'static str,
-    /// What it is called.
+    /// The title of the task.
     pub title: String,
-    /// What is to be done.
+    /// The work to do: the findings, and instructions.
     pub description: String,
-    /// What has to be completed before.
+    /// The ids of the tasks that must be completed before; always empty.
     pub depends_on: Vec<String>,
-    /// What the work is about.
+    /// The context of the work, from the review's context.
     pub context: Map<String, Value>,
 }
 
@@ -75,12 +75,12 @@ fn cycle(document: &Document<'_>) -> u32 {
     document.cycle.unwrap_or(1)
 }
 
-/// Derives the id from the whole id of the review and its cycle, so that the same review asks
-/// for one task only and no two reviews for the same.
+/// Derives the id from the whole id of the review and its cycle, so that the same review queues one
+/// task only and no two reviews queue the same.
 fn id(document: &Document<'_>) -> String {
     let root = document.context.get("_root_task_id").and_then(Value::as_str);
     let review = root.or(document.review_id).map(str::to_owned).unwrap_or_else(|| {
-        // A review without an id is known by what it found.
+        // A review without an id is identified by its findings.
         let found: String = document.findings().iter().map(|f| f.id.as_str()).collect();
         let about = ["github_repo", "pr_number", "jira_key"].map(|key| document.context.get(key));
         let seed = format!("{found}{}{about:?}", document.summary.unwrap_or(""));
@@ -121,7 +121,8 @@ fn description(document: &Document<'_>, list: List) -> String {
     }
 }
 
-/// Returns the findings of a review that has any: a task without one is told by the review's words.
+/// Returns the findings of a review that has any: a task without findings contains the review's
+/// text.
 fn structured<'d>(document: &Document<'d>) -> Option<&'d [Finding]> {
     document.findings.filter(|findings| !findings.is_empty())
 }
@@ -140,7 +141,8 @@ fn count(document: &Document<'_>, level: &str) -> usize {
     document.findings().iter().filter(|f| f.grade.in_words_of(Scheme::Qa7) == level).count()
 }
 
-/// Hands the review's context on: its own fields go, the branch stays, the findings come.
+/// Returns the context of the task: the review's context without `review_*` fields, with the branch
+/// and the findings.
 fn context(document: &Document<'_>) -> Map<String, Value> {
     let mut context: Map<String, Value> = document
         .context

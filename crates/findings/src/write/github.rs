@@ -10,7 +10,8 @@ pub(super) fn write(document: &Document<'_>) -> String {
     incomplete(document).into_iter().chain(nothing_to_review(document)).chain(findings).collect()
 }
 
-/// Says that there was nothing to review, so that a passing job is not taken for an approval.
+/// Returns a notice that there was nothing to review, so that a passing job is not mistaken for an
+/// approval.
 fn nothing_to_review(document: &Document<'_>) -> Option<String> {
     let verdict = &document.synthesis?.verdict;
     let reasons: Vec<&str> = verdict.because.iter().map(|reason| reason.text.as_str()).collect();
@@ -18,7 +19,7 @@ fn nothing_to_review(document: &Document<'_>) -> Option<String> {
         .then(|| format!("::notice title=Nothing to review::{}\n", data(&reasons.join("; "))))
 }
 
-/// Says that a review is incomplete, which no finding does.
+/// Returns an error that the review is incomplete, which no finding reports.
 fn incomplete(document: &Document<'_>) -> Option<String> {
     let reasons = document.why_incomplete()?;
     Some(format!("::error title=The review is incomplete::{}\n", data(&reasons)))

@@ -1,4 +1,4 @@
-//! A page for a pull request: the verdict, then each finding, then what lies beside them.
+//! A page for a pull request: the verdict, then each finding, then the lists of other results.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
-//! Every form in which findings leave: one file each, listed in [`Form`].
+//! The output formats of findings: one file each, listed in [`Form`].
 //!
-//! Text from findings is data in all of them: [`plain`] makes what could forge a line, a mark or
-//! an escape harmless.
+//! Text from findings is data in all of them: [`plain`] escapes text that could forge a line, a
+//! mark or an escape.
 
 mod checklist;
 mod fix_task;
@@ -25,14 +25,14 @@ use crate::grade::{Grade, Scheme};
 use crate::report::Report;
 use crate::synthesis::Synthesis;
 
-/// A form to write findings in.
+/// An output format of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// A numbered checklist under headings.
     Checklist,
     /// A list of tasks with boxes.
     Tasklist,
-    /// A task for whoever fixes.
+    /// A task for a fixer, as JSON.
     FixTask,
     /// A page for a pull request.
     Markdown,
@@ -40,7 +40,7 @@ pub enum Form {
     Sarif,
     /// Reviewdog's JSON.
     Rdjson,
-    /// The same, a line each.
+    /// Reviewdog's JSON, with a line for each finding.
     Rdjsonl,
     /// Annotations for a GitHub workflow.
     Github,
@@ -52,7 +52,7 @@ pub enum Form {
     PersonaCompact,
 }
 
-/// All forms with their names.
+/// All formats with their names.
 pub const FORMS: [(Form, &str); 11] = [
     (Form::Checklist, "checklist"),
     (Form::Tasklist, "tasklist"),
@@ -68,7 +68,7 @@ pub const FORMS: [(Form, &str); 11] = [
 ];
 
 impl Form {
-    /// Finds a form by its name.
+    /// Returns a format by its name; `None` if there is no such format.
     pub fn from_name(name: &str) -> Option<Form> {
         FORMS.iter().find(|(_, known)| *known == name).map(|(form, _)| *form)
     }
@@ -84,16 +84,16 @@ impl fmt::Display for Form {
     }
 }
 
-/// What is to be written, and what is known around it.
+/// The content to write, with the facts around it.
 #[derive(Debug, Default)]
 pub struct Document<'a> {
-    /// The findings; `None` where a review had no structured ones.
+    /// The findings; `None` if a review has no structured ones.
     pub findings: Option<&'a [Finding]>,
-    /// The synthesis they come from, if they come from one.
+    /// The synthesis of the findings; `None` if they are not from a synthesis.
     pub synthesis: Option<&'a Synthesis>,
-    /// The report they come from, where it is that of one reviewer.
+    /// The report of the findings; `None` if they are not from one reviewer.
     pub report: Option<&'a Report>,
-    /// The review's summary.
+    /// The summary of the review.
     pub summary: Option<&'a str>,
     /// The web address of the repository, such as `https://github.com/owner/repo`.
     pub repository: Option<&'a str>,
@@ -101,11 +101,11 @@ pub struct Document<'a> {
     pub commit: Option<&'a str>,
     /// The id of the review.
     pub review_id: Option<&'a str>,
-    /// Which round of review and fix this is.
+    /// The number of this round of review and fix; `None` for the first.
     pub cycle: Option<u32>,
     /// The context of the review task.
     pub context: Map<String, Value>,
-    /// The version of assay that writes.
+    /// The version of assay that writes the document.
     pub version: &'a str,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Document<'a> {
         self.findings.unwrap_or_default()
     }
 
-    /// Says why the review is incomplete, where it is.
+    /// Returns the reasons why the review is incomplete; `None` if it is complete.
     fn why_incomplete(&self) -> Option<String> {
         let verdict = &self.synthesis?.verdict;
         let reasons: Vec<&str> =
@@ -122,14 +122,15 @@ impl<'a> Document<'a> {
         verdict.incomplete.then(|| reasons.join("; "))
     }
 
-    /// Gives the findings, the worst first.
+    /// Returns the findings, the worst first.
     fn worst_first(&self) -> Vec<&'a Finding> {
         let mut sorted: Vec<&Finding> = self.findings().iter().collect();
         sorted.sort_by(|a, b| a.grade.worst_first(&b.grade));
         sorted
     }
 
-    /// Gives the address of a finding's line, where the repository and the commit are known.
+    /// Returns the address of a finding's line; `None` unless repository, commit and file are
+    /// known.
     fn link(&self, finding: &Finding) -> Option<String> {
         let (repository, commit) = (self.repository?, self.commit?);
         let file = encode_path(finding.file.as_ref()?.as_str());
@@ -138,7 +139,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Writes a document in a form.
+/// Writes a document in a format.
 pub fn write(form: Form, document: &Document<'_>) -> String {
     match form {
         Form::Checklist => checklist::write(document),
@@ -155,17 +156,17 @@ pub fn write(form: Form, document: &Document<'_>) -> String {
     }
 }
 
-/// Makes the task that a review leaves for whoever fixes.
+/// Returns the task that a review creates for a fixer.
 pub fn fix_task(document: &Document<'_>, list: List) -> FixTask {
     fix_task::write(document, list)
 }
 
-/// Gives the schema of the seven-level form.
+/// Returns the schema of the seven-level format.
 pub(crate) fn qa_schema() -> Value {
     schemars::schema_for!(qa::Review).to_value()
 }
 
-/// Gives the schema of a fix task.
+/// Returns the schema of a fix task.
 pub(crate) fn fix_task_schema() -> Value {
     schemars::schema_for!(FixTask).to_value()
 }
@@ -176,24 +177,24 @@ pub fn pretty(value: &impl serde::Serialize) -> String {
     plain::json(text) + "\n"
 }
 
-/// Writes a value as JSON on a line of its own.
+/// Writes a value as JSON on one line.
 fn compact(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(value).expect("our own types are valid JSON");
     plain::json(text) + "\n"
 }
 
-/// Gives a grade's word among the seven levels; a word that belongs to none is kept.
+/// Returns the word of a grade among the seven levels; a word of no vocabulary stays as it is.
 pub(crate) fn seven_level(grade: &Grade) -> &str {
     if grade.is_unmapped() { grade.word() } else { grade.in_words_of(Scheme::Qa7) }
 }
 
-/// Gives the sign of a grade; a word that belongs to no vocabulary has none.
+/// Returns the sign of a grade; empty for a word of no vocabulary.
 pub fn sign(grade: &Grade) -> &'static str {
     const SIGNS: [&str; 7] = ["🔴", "🟠", "🟡", "🔵", "⚪", "⚪", "💡"];
     if grade.is_unmapped() { "" } else { SIGNS[usize::from(grade.impact().level())] }
 }
 
-/// Returns the marks of a finding: its fix has to be verified, or its place is not its reviewers'.
+/// Returns the marks of a finding: its fix must be verified, or assay found its place.
 fn verification_mark(finding: &Finding) -> &'static str {
     let is_placed = finding.marks.contains(&Mark::PlacedByAssay);
     match (finding.requires_verification, is_placed) {
@@ -204,7 +205,7 @@ fn verification_mark(finding: &Finding) -> &'static str {
     }
 }
 
-/// Returns the worth of a finding that only models found, to stand behind its confidence.
+/// Returns a note on the worth of a finding that only models found, to follow its confidence.
 pub(crate) fn worth_note(finding: &Finding) -> String {
     let worth = finding.worth.filter(|worth| *worth < 1.0);
     worth.map(|worth| format!(" · worth {worth}")).unwrap_or_default()
@@ -216,7 +217,8 @@ fn folded_mark(finding: &Finding) -> String {
     worth.map(|worth| format!(" [folded, worth {worth}]")).unwrap_or_default()
 }
 
-/// Gives the word that a grade came in, where it is written in another vocabulary.
+/// Returns the original severity word of a grade; `None` if it is in the vocabulary that is
+/// written.
 fn native_elsewhere(grade: &Grade, written_in: Scheme) -> Option<&crate::grade::Native> {
     grade.native().filter(|native| native.scheme != written_in)
 }

@@ -7,18 +7,18 @@ use super::{Document, native_elsewhere};
 use crate::finding::Finding;
 use crate::grade::{Native, Scheme};
 
-/// Who writes a report that was put together from others.
+/// The reviewer name of a report that is merged from others.
 const SELF: &str = "assay";
 
-/// The most characters of a title.
+/// The maximum length of a title, in characters.
 const TITLE: usize = 100;
 
-/// How much a report holds.
+/// The tier of a report.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tier {
-    /// All of it, for the file.
+    /// All fields, for the file.
     Detail,
-    /// What merging needs.
+    /// The fields that merging needs.
     Merge,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct PersonaReport<'a> {
     findings: Vec<PersonaFinding<'a>>,
     residual_risks: &'a [String],
     testing_gaps: &'a [String],
-    /// Why it is not all that the reviewer had to say.
+    /// The reason why the report does not have all of the reviewer's findings.
     #[serde(skip_serializing_if = "Option::is_none")]
     unusable: Option<&'a str>,
 }
@@ -74,7 +74,7 @@ fn finding(finding: &Finding, tier: Tier) -> PersonaFinding<'_> {
         title: first_chars(&finding.title, TITLE).to_owned(),
         severity: finding.grade.in_words_of(Scheme::P),
         file: finding.file.as_ref().map_or("", |file| file.as_str()),
-        // The form has no word for a whole file: that is its first line.
+        // The format has no value for a whole file, so its first line is used.
         line: finding.line.unwrap_or(1),
         why_it_matters: detail.then_some(finding.description.as_str()),
         autofix_class: finding.autofix_class.as_str(),
@@ -88,7 +88,8 @@ fn finding(finding: &Finding, tier: Tier) -> PersonaFinding<'_> {
     }
 }
 
-/// The form asks for one piece of evidence at least: where nothing was quoted, the place.
+/// Returns the evidence of a finding. The format requires at least one piece: without a quote, the
+/// place.
 fn evidence(finding: &Finding) -> Vec<String> {
     if finding.evidence.is_empty() {
         return vec![finding.place().unwrap_or_else(|| finding.title.clone())];

@@ -1,13 +1,13 @@
-//! Making text harmless: control characters shown, line breaks tamed, markup escaped.
+//! Escaping of text: invisible characters are shown, line breaks joined or indented, markup
+//! escaped.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 pub use assay_base::text::error_chain as chain;
 
-/// Shows characters that nobody sees instead of sending them: escapes, bells, direction marks,
-/// letters without width.
-/// Line breaks and tabs stay.
+/// Replaces invisible characters with visible escapes: control characters, direction marks,
+/// characters without width. Line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
@@ -23,8 +23,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Escapes the characters of a JSON text that would otherwise be sent unseen; it stays the same
-/// JSON, since they can only stand inside its strings.
+/// Escapes the invisible characters of a JSON text. The JSON stays the same, since these characters
+/// can only be inside of its strings.
 pub fn json(text: String) -> String {
     if !text.chars().any(is_hidden) {
         return text;
@@ -42,16 +42,16 @@ pub fn json(text: String) -> String {
     out
 }
 
-/// Returns true if a character is not seen, or turns the direction of writing: controls other than
-/// line feeds and tabs, direction marks, letters without width, tags.
+/// Returns true if a character is invisible, or changes the direction of writing: controls other
+/// than line feeds and tabs, direction marks, characters without width, tags.
 pub fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         '\u{2028}' | '\u{2029}' => true,
-        // Marks that turn the direction of writing make text look like what it is not.
+        // Direction marks make text look like other text.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}' => true,
         '\u{61c}' | '\u{200e}' | '\u{200f}' => true,
-        // What has no width hides text from people that models still read. Joiners stay: some
+        // Characters without width hide text from people that models still read. Joiners stay: some
         // scripts and emoji are written with them.
         '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => true,
         '\u{180e}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
@@ -61,13 +61,13 @@ pub fn is_hidden(c: char) -> bool {
     }
 }
 
-/// Puts text on one line.
+/// Returns a text on one line, with single spaces, and with invisible characters shown.
 pub fn one_line(text: &str) -> String {
     visible(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Keeps the lines of a text, the second and further ones indented, so that none of them begins
-/// where a line of the form does.
+/// Indents the second and further lines of a text, so that none of them begins like a line of the
+/// format.
 pub fn indented(text: &str, indent: &str) -> String {
     let text = visible(text.trim_end());
     let mut lines = text.lines();
@@ -82,8 +82,8 @@ pub fn indented(text: &str, indent: &str) -> String {
     out
 }
 
-/// Keeps images, links and tags in a text from being rendered, and leaves the rest readable as it
-/// is: for lists that people and agents read as text.
+/// Prevents images, links and tags in a text from being rendered, and leaves the rest readable as
+/// it is: for lists that people and agents read as text.
 pub fn without_links(text: &str) -> String {
     outside_code(text, |part| {
         let part = part.replace("](", "]\\(").replace("![", "!\\[");
@@ -104,7 +104,7 @@ fn escape_tags(text: &str) -> String {
     out
 }
 
-/// Escapes everything that Markdown gives a meaning, on one line; code in back-ticks stays code.
+/// Escapes all Markdown, on one line; code in back-ticks stays code.
 pub fn markdown(text: &str) -> String {
     let escaped = outside_code(&one_line(text), |part| {
         let mut out = String::with_capacity(part.len());
@@ -124,13 +124,14 @@ pub fn markdown(text: &str) -> String {
     without_block_mark(escaped)
 }
 
-/// Escapes what [`markdown`] does, for a service that acts on what it is sent: nobody is told of a
-/// mention, no other page of a reference, and no address becomes a link.
+/// Escapes the same as [`markdown`], for a service that acts on text: no mention notifies a user,
+/// no reference links to another page, and no address becomes a link.
 pub fn comment(text: &str) -> String {
     without_block_mark(outside_code(&one_line(text), inert))
 }
 
-/// Stands between a mark and what it would act on: it takes no room, and ends the word.
+/// The separator between a mark and the text that it would act on: it has no width, and ends the
+/// word.
 const APART: &str = "&#8203;";
 
 fn inert(part: &str) -> String {
@@ -162,20 +163,20 @@ fn ends_with_any_case(text: &str, end: &str) -> bool {
     start.and_then(|start| text.get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
 }
 
-/// Shows a text as code on one line.
+/// Formats a text as code on one line.
 pub fn code(text: &str) -> String {
     let text = one_line(text).replace('`', "'");
     if text.is_empty() { text } else { format!("`{text}`") }
 }
 
-/// Begins a text with a capital letter.
+/// Returns a text with a capital first letter.
 pub fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     first + chars.as_str()
 }
 
-/// Keeps a text from starting a quote, a list or a rule, wherever it is put.
+/// Prevents a text from starting a quote, a list or a rule, wherever it is inserted.
 fn without_block_mark(text: String) -> String {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let after = &text[digits..];
@@ -185,8 +186,8 @@ fn without_block_mark(text: String) -> String {
     if text.starts_with(['>', '-', '+', '=']) { format!("\\{text}") } else { text }
 }
 
-/// Changes what stands outside code. Code is what single back-ticks enclose, with none in between;
-/// any other back-tick is escaped, since readers of Markdown pair them in ways of their own.
+/// Changes the text outside of code. Code is enclosed in single back-ticks, with none in between;
+/// any other back-tick is escaped, since Markdown parsers pair them in different ways.
 fn outside_code(text: &str, change: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
@@ -200,7 +201,7 @@ fn outside_code(text: &str, change: impl Fn(&str) -> String) -> String {
                 rest = &from[span.len()..];
             }
             None => {
-                // A run is escaped as a whole: none of it opens anything.
+                // A run is escaped as a whole, so that no part of it opens code.
                 let run = from.len() - from.trim_start_matches('`').len();
                 out.push_str(&"\\`".repeat(run));
                 rest = &from[run..];
@@ -211,7 +212,7 @@ fn outside_code(text: &str, change: impl Fn(&str) -> String) -> String {
     out
 }
 
-/// Gives the code that a text starts with, between two single back-ticks.
+/// Returns the code that a text starts with, between two single back-ticks.
 fn code_span(text: &str) -> Option<&str> {
     let inner = &text[1..];
     let end = inner.find('`').filter(|end| *end > 0)?;
@@ -219,13 +220,13 @@ fn code_span(text: &str) -> Option<&str> {
     single.then(|| &text[..end + 2])
 }
 
-/// Fences code so that nothing in it ends the fence.
+/// Encloses code in a fence that no line of the code ends.
 pub fn fenced(code: &str) -> String {
     let fence = fence_around(code);
     format!("{fence}\n{}\n{fence}", visible(code.trim_end()))
 }
 
-/// Gives a fence that is longer than any in some code.
+/// Returns a fence that is longer than any in some code.
 pub(crate) fn fence_around(code: &str) -> String {
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((longest + 1).max(3))

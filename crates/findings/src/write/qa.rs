@@ -13,7 +13,7 @@ pub(super) struct Review {
     summary: String,
 }
 
-/// A finding in the words of that form.
+/// A finding in the words of the seven-level format.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct QaFinding {
     file: String,

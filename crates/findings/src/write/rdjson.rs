@@ -1,4 +1,4 @@
-//! Reviewdog's diagnostics, as one document or a line each.
+//! Reviewdog's diagnostics, as one document or with a line each.
 
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ struct Location<'a> {
     range: Option<Range>,
 }
 
-/// Without columns a range is of whole lines, the last one included.
+/// A range of a file. Without columns, it has whole lines, the last one included.
 #[derive(Serialize)]
 struct Range {
     start: Position,
@@ -102,8 +102,8 @@ fn diagnostic(finding: &Finding) -> Diagnostic<'_> {
             .replacement
             .iter()
             .map(|replacement| Suggestion {
-                // From the first line's start up to the start of the line after the last: the
-                // lines with their ends.
+                // The range extends from the start of the first line to the start of the line after
+                // the last: the lines with their ends.
                 range: Range {
                     start: Position { line: replacement.start_line(), column: Some(1) },
                     end: Position {

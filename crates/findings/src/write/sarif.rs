@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, as GitHub's code scanning and other readers take it.
+//! SARIF 2.1.0, as GitHub's code scanning and other tools read it.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::vote::Anchor;
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The most characters of a rule's description.
+/// The maximum length of a rule's description, in characters.
 const DESCRIPTION: usize = 1_000;
 
 #[derive(Serialize)]
@@ -35,7 +35,7 @@ struct Run {
     results: Vec<Outcome>,
 }
 
-/// Whether everybody who had to look did.
+/// The run of the review; successful unless the review is incomplete.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Invocation {
@@ -98,7 +98,7 @@ struct Message {
     text: String,
 }
 
-/// What SARIF calls a result.
+/// A result in SARIF.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Outcome {
@@ -229,7 +229,7 @@ fn invocation(document: &Document<'_>) -> Invocation {
     }
 }
 
-/// A finding of a model has no rule; its category stands in.
+/// Returns the rule of a finding. A finding of a model has no rule, so its category is used.
 fn rule_id(finding: &Finding) -> String {
     match &finding.rule {
         Some(rule) => rule.clone(),

@@ -1,9 +1,9 @@
-//! The list of tasks: a box for each finding, its issue and its fix below.
+//! The list of tasks: a check box for each finding, with its issue and its fix below.
 
 use super::{Document, plain, seven_level, verification_mark};
 use crate::finding::Finding;
 
-/// Further lines of a text stand deeper than the `Issue:` and `Fix:` lines.
+/// The indentation of further lines of a text, which is deeper than the `Issue:` and `Fix:` lines.
 const INDENT: &str = "        ";
 
 pub(super) fn write(document: &Document<'_>) -> String {

@@ -1,4 +1,4 @@
-//! The output forms, held against the schemas of those who read them, and shown.
+//! The output formats, compared with the schemas of their readers and with snapshots.
 
 use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::memory_tree::MemoryTree;
 
-/// Two reviewers on a small tree: findings with and without lines, files and fixes.
+/// Returns the synthesis of two reviewers on a small tree: findings with and without lines, files
+/// and fixes.
 fn synthesis() -> Synthesis {
     let tree = MemoryTree::new(&[
         ("src/a b.py", "import db\n\nrows = db.run(sql)\n"),
@@ -97,7 +98,7 @@ fn rdjson_is_valid_by_its_schema_and_rules() {
         check_schema(include_str!("../fixtures/rdjson/Diagnostic.json"), &diagnostic);
         assert_eq!(&diagnostic, whole);
     }
-    // Whole lines have no columns and an end that is included; a deleted line goes with its end.
+    // Whole lines have no columns and an inclusive end; a deleted line is removed with its end.
     let fixed = &result["diagnostics"][1];
     assert_eq!(fixed["location"]["range"], json!({"start": {"line": 2}, "end": {"line": 2}}));
     let suggestion = json!([{"range": {"start": {"line": 2, "column": 1}, "end": {"line": 3, "column": 1}}, "text": ""}]);

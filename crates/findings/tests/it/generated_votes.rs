@@ -1,4 +1,4 @@
-//! Merging generated votes gives the recorded result, byte for byte.
+//! Merging generated votes returns the recorded result, byte for byte.
 
 use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
@@ -7,7 +7,7 @@ use assay_findings::synthesis::{Circumstances, synthesize};
 use assay_findings::vote::{Anchor, Lines, Vote};
 use expect_test::expect;
 
-/// Texts that titles and descriptions are made of: words, names, quotes, references to lines.
+/// Texts from which titles and descriptions are built: words, names, quotes, line references.
 const PIECES: [&str; 84] = [
     "returns",
     "returned",
@@ -95,7 +95,7 @@ const PIECES: [&str; 84] = [
     "from",
 ];
 
-/// A generator of numbers that are the same on every machine.
+/// A random number generator with the same numbers on every machine.
 struct Numbers(u64);
 
 impl Numbers {
@@ -120,7 +120,7 @@ impl Numbers {
     }
 }
 
-/// Returns reports on few defects, each told in several ways.
+/// Returns reports on few defects, each described in several ways.
 fn reports(seed: u64, votes: usize) -> Vec<Report> {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let defects: Vec<Vec<&str>> = (0..1 + votes / 5).map(|_| numbers.pieces(8)).collect();
@@ -181,7 +181,7 @@ fn vote(numbers: &mut Numbers, defects: &[Vec<&'static str>]) -> Vote {
     vote
 }
 
-/// Returns a hash of everything that merging decides.
+/// Returns a hash of the results of merging.
 fn digest(reports: &[Report]) -> String {
     let merged = synthesize(reports, &Circumstances::default());
     let lists = (&merged.findings, &merged.pre_existing, &merged.held_back, &merged.merges);

@@ -1,4 +1,4 @@
-//! Votes held against a tree and a diff.
+//! Grounding: votes are checked against a tree and a diff.
 
 use assay_findings::finding::Mark;
 use assay_findings::ground::{ChangedLines, Ground, Grounded, Symbol, Tree, TreeError};
@@ -19,7 +19,7 @@ fn tree() -> MemoryTree {
         .with_symbol("src/orders.rs", "save", (6, 8))
 }
 
-/// Changed: lines 6 to 8 of src/orders.rs.
+/// Returns the changed lines: lines 6 to 8 of src/orders.rs.
 fn changed() -> ChangedLines {
     let mut changed = ChangedLines::default();
     changed
@@ -27,7 +27,7 @@ fn changed() -> ChangedLines {
     changed
 }
 
-/// Grounds one finding given as JSON fields, and shows where it is, how sure, and the marks.
+/// Grounds one finding given as JSON fields, and checks its place, confidence and marks.
 fn check(kind: &str, fields: &str, expected: Expect) {
     let kind = match kind {
         "rules" => ReviewerKind::Rules,
@@ -158,8 +158,8 @@ fn what_is_called_old_is_old_only_where_nothing_around_it_changed() {
 
 #[test]
 fn old_is_believed_of_nothing_that_cannot_be_looked_up() {
-    // A quote of two lines, the second of which is new; a second quote on a new line; no quote; no
-    // such file; no file at all.
+    // A quote of two lines, the second of which is new; a second quote on a new line; no quote; a
+    // file that does not exist; no file.
     for fields in [
         r#""file": "src/orders.rs", "line": 4, "evidence": ["```\n}\n\nfn save(order: Order) {\n```"]"#,
         r#""file": "src/orders.rs", "line": 2, "evidence": ["`let order = find(id)?;`", "`store.put(order);`"]"#,
@@ -183,7 +183,7 @@ fn a_vote_without_a_file_is_not_old_even_where_no_change_is_known() {
         {"title": "find_by can return nil", "severity": "P2", "file": "src/a.rs", "confidence": 50},
         {"title": "`TopicUser.find_by` returns nil", "severity": "HIGH", "confidence": 75, "pre_existing": true}]}"#;
     let first = Report::from_text(text, "correctness", None);
-    // The vote without a file joins this one, and takes no defect that blocks away with it.
+    // The vote without a file joins this one, and does not remove a blocking defect.
     let text = r#"{"reviewer": "security", "findings": [
         {"title": "`TopicUser.find_by` returns nil", "severity": "P0", "file": "src/b.rs", "confidence": 0, "pre_existing": true}]}"#;
     let further = Report::from_text(text, "security", None);
@@ -243,7 +243,7 @@ fn a_lone_name_is_no_quote() {
     }
 }
 
-/// The fields of a compact report's finding, which has neither evidence nor reasons.
+/// The fields of a finding in a compact report, which has neither evidence nor reasons.
 const COMPACT: &str = r#""confidence": 100, "autofix_class": "manual", "owner": "human""#;
 
 #[test]
@@ -271,7 +271,7 @@ fn a_compact_report_is_not_capped_for_having_no_evidence() {
     );
 }
 
-/// A tree of which nothing can be read.
+/// A tree whose files cannot be read.
 struct UnreadableTree;
 
 impl Tree for UnreadableTree {
@@ -364,7 +364,8 @@ const SCRIPT: &str = "import { get } from './http';\r\n\
     \tqueue.push(order);\r\n\
     }\r\n";
 
-/// Grounds a vote of a persona at a line of [`SCRIPT`], and shows where it is, how sure, and why.
+/// Grounds a vote of a persona at a line of [`SCRIPT`], and returns its place, confidence and
+/// marks.
 fn ground_in_script(file: &str, line: u32, evidence: &[&str]) -> String {
     let tree = MemoryTree::new(&[("web/orders.js", SCRIPT)]);
     let mut vote = Vote::new("t", assay_findings::grade::Grade::from_word("P1"));
@@ -402,7 +403,7 @@ fn a_quote_is_found_in_whatever_form_it_is_written() {
             "```diff\n-\tif (!order) {\n+\tif (!order.id) {\n+\t\tthrow new Error(`no id in ${order}`);\n```",
         ),
         (10, "10: if (!order.id) {\n11:   throw new Error(`no id in ${order}`);"),
-        // Several lines, blank lines between them, other blanks, other ends of lines.
+        // Several lines, blank lines between them, other whitespace, other line ends.
         (3, "export function load(id) {\n    const url = `https://${host}/orders/${id}`;"),
         (3, "export function load(id) {\r\n\r\n\tconst url = `https://${host}/orders/${id}`;\r\n"),
         (13, "`queue.push( order );`"),
@@ -414,7 +415,7 @@ fn a_quote_is_found_in_whatever_form_it_is_written() {
     ] {
         let shown = ground_in_script("web/orders.js", line, &[evidence]);
         assert_eq!(shown, format!("web/orders.js:{line} at 75 []"), "{evidence}");
-        // From a wrong line, the quote finds its own.
+        // From a wrong line, the quote leads to its own line.
         let moved = ground_in_script("web/orders.js", 900, &[evidence]);
         assert_eq!(moved, format!("web/orders.js:{line} at 75 [LineMoved]"), "{evidence}");
     }
@@ -427,7 +428,7 @@ fn a_quote_that_the_file_does_not_have_is_held_back_in_whatever_form() {
         ("web/orders.js", 4, "const url = `ftp://${peer}/files/${name}`;"),
         ("web/orders.js", 4, "const uri = `https://${host}/users/${id}`;"),
         ("web/orders.js", 4, "`const uri = `https://${host}/users/${id}`;`"),
-        // The changed word stands outside of the back-ticks, which are code.
+        // The changed word is outside of the back-ticks, which are code.
         ("web/orders.js", 4, "const uri = `https://${host}/orders/${id}`;"),
         ("web/orders.js", 11, "throw new TypeError(`no id in ${order}`);"),
         ("web/orders.js", 11, "raise(`no id in ${order}`, 404)"),
@@ -438,12 +439,12 @@ fn a_quote_that_the_file_does_not_have_is_held_back_in_whatever_form() {
         ("web/orders.js", 3, "export function load(name) { ... }"),
         ("web/orders.js", 9, "export function save(order) { ... return get(url"),
         ("web/orders.js", 3, "... id ... url ..."),
-        // Prose, with the names of code, and with too little of code.
+        // Prose, with the names of code, and with too little code.
         ("web/orders.js", 3, "The handling of `headers` is not right here"),
         ("web/orders.js", 3, "`order.id` is read before `queue.push` is called"),
         ("web/orders.js", 3, "calls `get` with `id`"),
         ("web/orders.js", 3, "`headers` is set... and never used"),
-        // Another file, and no quote beyond the end.
+        // Another file, and a line beyond the end without a quote.
         ("web/gone.js", 4, "const url = `https://${host}/orders/${id}`;"),
         ("web/orders.js", 900, "see above"),
     ] {

@@ -1,4 +1,4 @@
-//! The core's tests, through its public interface.
+//! The tests of the crate, through its public interface.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod damage;

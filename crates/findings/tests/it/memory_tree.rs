@@ -1,4 +1,4 @@
-//! A tree in memory, stricter than a real one: it knows only what it was told.
+//! A tree in memory, stricter than a real one: it has only the files and symbols that a test adds.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 
-/// Files and the named things in them.
+/// A tree of files and symbols.
 pub(crate) struct MemoryTree {
     files: BTreeMap<RepoPath, String>,
     symbols: Vec<(RepoPath, Symbol)>,

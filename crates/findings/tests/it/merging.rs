@@ -1,4 +1,4 @@
-//! Which votes become one finding, and what it takes from them.
+//! Merging: the votes that become one finding, and the values that it takes from them.
 
 use assay_findings::finding::Finding;
 use assay_findings::grade::Grade;

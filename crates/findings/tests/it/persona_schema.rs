@@ -1,9 +1,9 @@
-//! The schema of a persona report: what it demands, and what it explains.
+//! The schema of a persona report: its constraints, and its explanations.
 
 use assay_findings::answer;
 use serde_json::{Map, Value, json};
 
-/// What a report has to be, without a word of explanation.
+/// Returns the constraints of a report, without explanations.
 fn constraints() -> Value {
     let strings = json!({ "type": "array", "items": { "type": "string" } });
     json!({
@@ -49,7 +49,7 @@ fn schema() -> Value {
     answer::schema("persona").unwrap()
 }
 
-/// Takes the explanations of a schema away; a member called `title` is none.
+/// Removes the explanations of a schema; a member called `title` is none.
 fn without_annotations(schema: &Value) -> Value {
     let Some(members) = schema.as_object() else { return schema.clone() };
     let is_annotation = |(name, value): &(&String, &Value)| {

@@ -1,4 +1,4 @@
-//! Laws that hold for every input, tried on random ones. `PROPTEST_CASES` sets how many.
+//! Laws that hold for every input, tested on random inputs. `PROPTEST_CASES` sets their number.
 
 use assay_findings::answer::{self, Format};
 use assay_findings::grade::Grade;
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-/// Texts as reviewers write them: words, code, quotes, brackets and line breaks.
+/// Generates texts as reviewers write them: words, code, quotes, brackets and line breaks.
 fn text() -> impl Strategy<Value = String> {
     let piece = select(vec![
         "the lock", "is not held", "`find(id)`", "{\"a\": 1}", "[0]", "it's", "say \"no\"", "a, b",
@@ -24,7 +24,7 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 1..5).prop_map(|pieces| pieces.join(" "))
 }
 
-/// Text that nothing but quotes could be confused with.
+/// Generates text of words alone, without marks of JSON.
 fn plain_text() -> impl Strategy<Value = String> {
     let word = select(vec!["lock", "not", "held", "while", "reading", "the", "balance", "twice"]);
     prop::collection::vec(word, 2..7).prop_map(|words| words.join(" "))
@@ -44,7 +44,7 @@ fn finding(text: BoxedStrategy<String>) -> impl Strategy<Value = Value> {
 
 fn review(text: BoxedStrategy<String>) -> impl Strategy<Value = Vec<Value>> {
     prop::collection::vec(finding(text), 1..5).prop_map(|mut findings| {
-        // Each is told by a number of its own, so that no two are equal.
+        // Each finding has a line of its own, so that no two are equal.
         for (number, finding) in findings.iter_mut().enumerate() {
             finding["line_number"] = json!(1_000 * (number + 1));
         }
@@ -70,7 +70,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The findings that were read, each by what tells it.
+/// Returns the findings of a text, each by its line, severity and description.
 fn told(text: &str) -> Vec<(Option<u32>, String, String)> {
     let votes = read::read(text, None).votes.unwrap_or_default();
     votes
@@ -87,15 +87,15 @@ fn expected(finding: &Value) -> (Option<u32>, String, String) {
     )
 }
 
-/// What one slip does to a text at a place.
+/// The effect of one slip on a character.
 #[derive(Debug, Clone, Copy)]
 enum Slip {
     Leave,
     Repeat,
 }
 
-/// Makes one slip at the `nth` structural character of the list, and says which finding it
-/// fell into: none where it fell between them.
+/// Makes one slip at the `nth` structural character of the list, and returns the index of the
+/// finding that contains it; `None` if the character is between findings.
 fn slipped(findings: &[Value], pretty: bool, nth: usize, slip: Slip) -> (String, Option<usize>) {
     let write = |value: &Value| match pretty {
         true => serde_json::to_string_pretty(value).unwrap(),
@@ -252,7 +252,7 @@ proptest! {
 
     #[test]
     fn merging_what_was_merged_changes_nothing(reports in reports(), turn in any::<usize>()) {
-        // Each finding's votes as a report of their own, in another order.
+        // The votes of each finding become a report of their own, in another order.
         let once = synthesize(&reports, &Circumstances::default());
         let mut votes: Vec<(String, Vote)> = all_findings(&once)
             .iter()
@@ -287,9 +287,9 @@ proptest! {
         prop_assert_eq!(groups(&once), groups(&again));
     }
 
-    /// No further report makes a vote harmless that blocks by itself. A verdict that rests on the
-    /// agreement of two votes has no such law: a further vote can join one of the two and leave
-    /// the other one alone.
+    /// Checks that no further report makes a vote harmless that blocks by itself. A verdict that
+    /// rests on the agreement of two votes has no such law: a further vote can join one of the two
+    /// and leave the other one alone.
     #[test]
     fn what_blocks_by_itself_blocks_among_others(reports in reports()) {
         let blocks = |reports: &[Report]| {
@@ -297,7 +297,7 @@ proptest! {
         };
         let all_block = blocks(&reports);
         for report in &reports {
-            // A severity that no vocabulary knows blocks until another vote grades the finding.
+            // A severity of no vocabulary blocks until another vote grades the finding.
             for vote in report.votes.iter().filter(|vote| !vote.grade.is_unmapped()) {
                 let mut alone = Report::new(report.reviewer.clone());
                 alone.votes.push(vote.clone());
@@ -412,7 +412,7 @@ fn severity_word() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// A persona report with up to two of its values exchanged for others.
+/// Generates a persona report with up to two of its values replaced.
 fn almost_a_report() -> impl Strategy<Value = Value> {
     let value = prop_oneof![
         Just(Value::Null),
@@ -466,7 +466,7 @@ fn almost_a_report() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Sets a value, or takes it away.
+/// Sets a value, or removes it.
 fn edit(document: &mut Value, path: &str, value: Option<Value>) {
     let Some((parent, name)) = path.rsplit_once('/') else {
         if let Some(value) = value {
@@ -535,14 +535,14 @@ fn vote() -> impl Strategy<Value = Vote> {
         })
 }
 
-/// Reports of different reviewers.
+/// Generates reports of different reviewers.
 fn reports() -> impl Strategy<Value = Vec<Report>> {
     let names = ["correctness", "security", "testing", "maintainability", "rules"];
     prop::collection::vec(prop::collection::vec(vote(), 0..6), 1..=names.len()).prop_map(
         move |lists| {
             let made = names.iter().zip(lists).map(|(name, mut votes)| {
                 let mut report = Report::new(Reviewer::new(*name, ReviewerKind::Persona));
-                // One reviewer says a thing once.
+                // A reviewer makes each claim once.
                 let mut seen: Vec<Vote> = Vec::new();
                 votes.retain(|vote| {
                     let new = !seen.contains(vote);
@@ -565,7 +565,8 @@ fn all_findings(synthesis: &Synthesis) -> Vec<assay_findings::finding::Finding> 
         .collect()
 }
 
-/// Counts the votes of findings that became gaps and risks, which name their votes no more.
+/// Counts the votes of findings that became testing gaps and residual risks, which do not refer to
+/// their votes.
 fn demoted_votes(reports: &[Report], synthesis: &Synthesis) -> usize {
     let named: usize = all_findings(synthesis).iter().map(|f| f.votes.len()).sum();
     let votes: usize = reports.iter().map(|report| report.votes.len()).sum();

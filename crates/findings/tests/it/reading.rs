@@ -1,10 +1,10 @@
-//! What reviewers print, and what is read from it.
+//! The texts of reviewers, and the findings that are read from them.
 
 use assay_findings::answer::{self, Format};
 use assay_findings::read::{self, Fallback};
 use expect_test::{Expect, expect};
 
-/// Shows what is read: a line for each finding, then the kinds of repairs and what was refused.
+/// Checks the findings of a text, one per line, then the kinds of repairs and the rejected pieces.
 fn check(text: &str, expected: Expect) {
     let reading = read::read(text, None);
     let mut shown = String::new();
@@ -249,7 +249,7 @@ fn a_review_in_one_fence_is_unwrapped() {
     );
 }
 
-/// Shows the outcome of a text in one word.
+/// Returns the outcome of a text as a word.
 fn outcome(text: &str) -> &'static str {
     let (parsed, _) = answer::parse(text.as_bytes(), Format::Auto, None);
     match (parsed.outcome.approved, parsed.outcome.needs_fix) {

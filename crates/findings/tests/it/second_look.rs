@@ -1,4 +1,4 @@
-//! What models can and cannot do to findings: second looks, caps, and votes beside a rule's.
+//! The limits of models: second looks, caps, and votes next to a rule's.
 
 use assay_findings::finding::Finding;
 use assay_findings::grade::Grade;
@@ -17,7 +17,7 @@ fn tree() -> MemoryTree {
     MemoryTree::new(&[("src/total.rs", CODE)])
 }
 
-/// A report with one finding at line 2 of the tree's file.
+/// Returns a report with one finding at line 2 of the tree's file.
 fn report(reviewer: &str, kind: ReviewerKind, severity: &str, confidence: u32) -> Report {
     let text = json!({"reviewer": reviewer, "residual_risks": [], "testing_gaps": [], "findings": [{
         "title": "Index without a check", "severity": severity, "file": "src/total.rs", "line": 2,
@@ -51,7 +51,7 @@ fn shown(synthesis: &Synthesis) -> String {
     format!("{open}{held}{}", synthesis.verdict.state.in_words())
 }
 
-/// Synthesizes reports, has the finding looked at again, and shows what comes of that.
+/// Synthesizes reports, applies a second look to the finding, and checks the result.
 fn check(reports: &[Report], answer: Answer, quote: &str, expected: Expect) {
     let tree = tree();
     let around = |opinions| Circumstances { tree: Some(&tree), opinions, ..Default::default() };
@@ -165,15 +165,15 @@ fn a_reviewer_gives_no_worse_grade_than_it_may() {
     .assert_eq(&shown(&synthesize(&[report], &around)));
 }
 
-/// Returns how many findings get a second look, and how many of them are P1, where a reviewer found five of
-/// P1 and twenty of another severity.
+/// Returns the number of findings that get a second look, and how many of them are P1, if a
+/// reviewer found five of P1 and twenty of another severity.
 fn picked(kind: ReviewerKind, other: &str) -> (usize, usize) {
     let mut all = Report::new(Reviewer::new("one", kind));
     let vote =
         |at: usize, word: &str| Vote::new(format!("defect number{at}"), Grade::from_word(word));
     all.votes = (0..5).map(|at| vote(at, "P1")).chain((5..25).map(|at| vote(at, other))).collect();
     let mut findings = synthesize(&[all], &Circumstances::default());
-    // A persona's finding without a quote is held back; that is not the question here.
+    // A persona's finding without a quote is held back, which this test does not examine.
     findings.findings.append(&mut findings.held_back);
     assert_eq!(findings.findings.len(), 25);
     let picked = to_validate(&findings.findings);

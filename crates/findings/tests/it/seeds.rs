@@ -1,4 +1,4 @@
-//! The worked examples of the documents that the formats come from.
+//! The worked examples of the documents that define the formats.
 
 use assay_findings::answer::{self, Format, Measure, Pair, RecurringQuestion};
 use assay_findings::report::Report;
@@ -74,7 +74,7 @@ fn parse(text: &str) -> answer::Parsed {
     answer::parse(text.as_bytes(), Format::Auto, None).0
 }
 
-/// Reads a review and writes it in a form.
+/// Reads a review and writes it in a format.
 fn rewritten(text: &str, form: Form, context: Value) -> String {
     let report = Report::from_text(text, "qa", None);
     let synthesis = synthesize(&[report], &Circumstances::default());
@@ -164,7 +164,7 @@ fn a_list_of_tasks_is_read_back() {
     assert_eq!(findings[1].suggested_fix.as_deref(), Some("Add eager loading or batch query"));
 }
 
-/// One persona finding with the given fields changed.
+/// Returns a report with one persona finding whose fields are changed.
 fn persona(changes: Value) -> Report {
     let mut finding = json!({"title": "t", "severity": "P1", "file": "a.rs", "line": 1,
         "why_it_matters": "w", "autofix_class": "manual", "owner": "downstream-resolver",

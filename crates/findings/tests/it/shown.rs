@@ -1,4 +1,4 @@
-//! What a review shows and what it folds, in every form.
+//! Shown and folded findings, in every output format.
 
 use assay_findings::finding::Consequence;
 use assay_findings::grade::Grade;
@@ -23,7 +23,7 @@ const TITLES: [&str; 8] = [
     "temporary folder stays behind",
 ];
 
-/// Returns the report of a reviewer on so many defects, each on a line of its own.
+/// Returns the report of a reviewer on some defects, each on a line of its own.
 fn report(name: &str, kind: ReviewerKind, severity: &str, defects: &[usize]) -> Report {
     let mut report = Report::new(Reviewer::new(name, kind));
     report.votes = defects
@@ -57,7 +57,7 @@ fn the_likeliest_are_shown_and_the_others_folded_and_counted() {
     ];
     let synthesis = with(&reports, ShownLimit::default());
     assert_eq!(synthesis.findings.len(), 7);
-    // Three of three agree on the first; the others have odds of 5 to 9.
+    // Three of three readers agree on the first; the others have odds of 5 to 9.
     assert_eq!(shown(&synthesis)[0], TITLES[0]);
     assert_eq!(shown(&synthesis).len(), 1);
     assert_eq!(synthesis.counts.folded, 6);
@@ -91,8 +91,8 @@ fn what_blocks_and_what_a_rule_found_is_never_folded() {
     }
 }
 
-/// Returns the titles that are shown of eight findings of one persona in a change of so many lines, after a
-/// second look gave each the same answer.
+/// Returns the number of findings that are shown, of eight findings of one persona in a change of
+/// `lines` lines, after a second look gave each the same answer.
 fn shown_after(severity: &str, lines: u32, answer: Answer, consequence: Consequence) -> usize {
     let all: Vec<usize> = (0..TITLES.len()).collect();
     let reports = [report("one", ReviewerKind::Persona, severity, &all)];

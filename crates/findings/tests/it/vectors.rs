@@ -1,5 +1,5 @@
-//! The collected cases, each by its name. Where the product differs from a case on purpose, the
-//! list beside the test says what holds instead and why.
+//! The collected cases, each by its name. If the product differs from a case on purpose, the list
+//! in the test states the result and the reason.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ const REVIEW_TEXTS: &str = include_str!("../fixtures/vectors/review-texts.json")
 const PERSONAS: &str = include_str!("../fixtures/vectors/personas.json");
 const RECURRING: &str = include_str!("../fixtures/vectors/recurring.json");
 
-/// Gives the cases of a group, which must not be empty.
+/// Returns the cases of a group, which must not be empty.
 fn cases(text: &str, key: &str, group: &str) -> Vec<Value> {
     let mut cases: Vec<Value> = serde_json::from_str(text).unwrap();
     cases.retain(|case| case[key] == group);
@@ -33,7 +33,7 @@ fn id(case: &Value) -> &str {
     case["id"].as_str().unwrap()
 }
 
-/// Says whether all that is expected is there; more may be.
+/// Returns true if the actual value contains all of the expected one.
 fn holds(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Object(expected), Value::Object(actual)) => {
@@ -62,7 +62,7 @@ fn findings_are_read_as_the_cases_say() {
         ),
         // Items with neither a text nor a severity are no findings.
         ("parse-007", json!({"findings": null})),
-        // A severity is shown in its vocabulary's spelling.
+        // A severity is returned in its vocabulary's spelling.
         ("parse-031", json!({"findings": [{"severity": "CRITICAL"}]})),
         // A range is read as its first and last line.
         ("parse-032", json!({"findings": [{"line_number": 42, "end_line": 45}]})),
@@ -78,7 +78,7 @@ fn findings_are_read_as_the_cases_say() {
 fn outcomes_are_as_the_cases_say() {
     for case in cases(REVIEW_TEXTS, "area", "verdict") {
         if id(&case) == "verdict-009" {
-            // The source approves a text whose findings come behind its approval. A cut behind any
+            // The source approves a text whose findings are behind its approval. A cut behind any
             // of them leaves no trace, so assay approves only if the approval comes last.
             let text = case["input"]["text"].as_str().unwrap();
             let (first, rest) = text.split_once('\n').unwrap();
@@ -118,7 +118,7 @@ fn what_nobody_approved_is_never_an_approval() {
     for case in cases(REVIEW_TEXTS, "area", "verdict_routing") {
         let actual = parsed(case["input"]["text"].as_str().unwrap());
         let outcome = &actual["outcome"];
-        // The routing itself belongs to the workflow; here is what it rests on.
+        // The routing belongs to the workflow; this test checks its input.
         match id(&case) {
             "map-002" => assert_eq!(outcome["ambiguous"], true, "map-002"),
             "map-006" => assert_eq!(outcome["needs_fix"], true, "map-006"),
@@ -155,7 +155,7 @@ fn fix_tasks_are_made_as_the_cases_say() {
         let document = Document {
             findings: Some(&[]),
             context: input["context"].as_object().unwrap().clone(),
-            // The case that names no cycle is from the second one.
+            // The case without a cycle is from the second one.
             cycle: Some(input["cycle"].as_u64().unwrap_or(2) as u32),
             ..Document::default()
         };
@@ -175,8 +175,8 @@ fn fix_tasks_are_made_as_the_cases_say() {
 
 #[test]
 fn the_full_schema_is_applied_exactly() {
-    // The cases want blank texts and paths that leave the tree refused. The schema is applied
-    // exactly, so they are valid, and a warning names them.
+    // The cases expect blank texts and paths that leave the tree to be refused. The schema is
+    // applied exactly, so they are valid, and a warning names them.
     let warned = ["A21", "A26", "A27", "A29"];
     for case in cases(PERSONAS, "group", "schema.full") {
         let document = &case["given"]["document"];
@@ -199,11 +199,11 @@ fn what_a_schema_refuses_is_salvaged_vote_by_vote() {
         let faulty = report.votes.iter().filter(|vote| !vote.faults.is_empty()).count();
         let got = (kept, faulty, report.unusable.is_some());
         let expected = match id(&case) {
-            // Nothing is lost to bad form: `high` is a severity as well.
+            // Bad form loses no finding: `high` is a severity as well.
             "B02" => (2, 0, false),
             // A missing list is an empty list and a note.
             "B03" => (1, 0, false),
-            // A line that is no line leaves the finding on its file.
+            // An invalid line leaves the finding on its file.
             "B05" => (1, 1, false),
             "B06" => (0, 0, true),
             other => panic!("unknown case {other}"),
@@ -234,8 +234,8 @@ impl Tree for OneLine {
 }
 
 fn synthesis_of(case: &Value) -> Synthesis {
-    // Without a tree nothing can be checked, so nothing is capped for lacking a quote; this case
-    // is about the cap.
+    // Without a tree, no vote can be checked, so none is capped for lacking a quote; this case is
+    // about the cap.
     let tree = (id(case) == "D02").then_some(&OneLine as &dyn Tree);
     let mode = match case["given"]["mode"].as_str() {
         Some("headless") => Mode::Headless,
@@ -245,7 +245,7 @@ fn synthesis_of(case: &Value) -> Synthesis {
     synthesize(&reports, &Circumstances { tree, mode, ..Circumstances::default() })
 }
 
-/// Puts a synthesis into the shape of the cases.
+/// Converts a synthesis to the form of the cases.
 fn in_their_words(synthesis: &Synthesis) -> Value {
     let titles = |ids: &[String]| -> Vec<&str> {
         synthesis
@@ -289,7 +289,7 @@ fn check_merges(group: &str, instead: &HashMap<&str, Value>) {
         for (path, expected) in checks.as_object().unwrap() {
             let got = at(&actual, path);
             let same = match path.ends_with(".reviewers") {
-                // Reviewers are told in the order of their names, whoever came first.
+                // Reviewers are in the order of their names, whatever the order of arrival.
                 true => sorted(got) == sorted(expected),
                 false => got == expected,
             };
@@ -307,7 +307,8 @@ fn sorted(names: &Value) -> Vec<String> {
 #[test]
 fn compact_returns_are_merged_and_gated_as_the_cases_say() {
     let instead = HashMap::from([
-        // Confidence is that of the votes at the kept grade; nobody was certain of a P0.
+        // The confidence is that of the votes at the grade of the finding; no vote was certain of a
+        // P0.
         ("C15", json!({"primary.0.severity": "P0", "primary.0.confidence": 50})),
         // A fix that needs approval is still work.
         (
@@ -328,7 +329,7 @@ fn quoted_returns_are_grounded_merged_and_gated_as_the_cases_say() {
         ("D06", json!({"findings.0.line": 9, "findings.1.line": 10, "findings.2.line": 100})),
         // A range is read as its first and last line.
         ("D10", json!({"findings.0.line": 12, "findings.0.end_line": 14})),
-        // Confidence is that of the votes at the kept grade.
+        // The confidence is that of the votes at the grade of the finding.
         ("D21", json!({"findings.0.severity": "P0", "findings.0.confidence": 50})),
     ]);
     check_merges("merge.v2", &instead);

@@ -10,7 +10,7 @@ fn synthesis(text: &str) -> Synthesis {
     synthesize(&[Report::from_text(text, "reviewer", None)], &Circumstances::default())
 }
 
-/// Shows the verdict of a text, its reasons, and its findings.
+/// Checks the verdict of a text and its reasons.
 fn check(text: &str, expected: Expect) {
     let synthesis = synthesis(text);
     let mut shown = format!("{}\n", synthesis.verdict.state.in_words());
@@ -238,7 +238,8 @@ fn ready_names_findings_that_were_held_back() {
     );
 }
 
-/// Texts that reject the change, lost something or hide something, each with no finding that blocks.
+/// Checks texts that reject the change, lost a part or hide a part, each without a blocking
+/// finding.
 #[test]
 fn no_disguise_of_a_rejection_reads_as_a_pass() {
     for text in [
@@ -272,19 +273,19 @@ fn no_disguise_of_a_rejection_reads_as_a_pass() {
         // Placeholders with a severity.
         "{\"findings\": [\"low: ...\"]}",
         "{\"findings\": [{\"severity\":\"low\",\"title\":\"See above\"}]}",
-        // A finding that does not count does not answer the words.
+        // A finding that does not count does not answer the rejection.
         "REQUEST_CHANGES\n\n{\"findings\":[{\"title\":\"Old bug\",\"severity\":\"P0\",\"file\":\"src/a.py\",\"line\":3,\"pre_existing\":true}]}",
         "3 tests failed.\n\n{\"findings\":[{\"title\":\"Bug\",\"severity\":\"P0\",\"file\":\"src/a.py\",\"line\":3,\"confidence\":25}]}",
         "REQUEST_CHANGES\n\n{\"findings\": []}\n\nVerdict: APPROVE",
         // Two severities in one finding.
         "{\"findings\":[{\"severity\":\"low\",\"priority\":\"P0\",\"title\":\"SQL injection\",\"file\":\"a.py\",\"line\":3}]}",
-        // Words in Markdown dress.
+        // Words in Markdown markup.
         "`REQUEST_CHANGES`\n{\"findings\": []}",
         "<verdict>REQUEST_CHANGES</verdict>\n{\"findings\": []}",
         "> [!CAUTION]\n> Do not merge this.\n\n{\"findings\": []}",
         "<!-- reviewed --> REQUEST_CHANGES\n{\"findings\": []}",
         "{\"findings\": []}\n<!-- review\nREQUEST_CHANGES",
-        // Words beside the rejection do not cancel it.
+        // Words next to the rejection do not cancel it.
         "REQUEST_CHANGES because the function returns null.\n{\"findings\": []}",
         "There is no input validation and this must be fixed.\n{\"findings\": []}",
         "This must be fixed if we want to ship on Friday.\n{\"findings\": []}",

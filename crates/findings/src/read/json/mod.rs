@@ -1,11 +1,11 @@
-//! A tolerant JSON parser: [`parse_at`] reads one value, mending what reviewers get wrong.
+//! A tolerant JSON parser: [`parse_at`] parses one value, and repairs the mistakes of reviewers.
 //!
-//! Three laws hold, and the tests prove them: text that is valid JSON gives exactly the value a
-//! strict parser gives; every input gives an answer without recursion; and the work is linear in
-//! the input, because every look ahead is bounded or charged to a fixed allowance.
+//! Three invariants hold, and the tests prove them: valid JSON results in exactly the value of a
+//! strict parser; every input results in a value, without recursion; and the work is linear in the
+//! input, because every look-ahead is bounded or charged to a fixed allowance.
 //!
-//! Scalars are read in [`scalar`], strings in [`text`]. What the value means is left to [`super::find`] and
-//! [`super::fields`].
+//! Scalars are parsed in [`scalar`], strings in [`text`]. The meaning of the value is left to
+//! [`super::find`] and [`super::fields`].
 
 mod scalar;
 mod text;
@@ -15,24 +15,24 @@ use std::borrow::Cow;
 use super::scan::{self, Quote};
 use super::{Repair, RepairKind};
 
-/// Containers nested deeper than this are passed over.
+/// The maximum nesting depth; deeper containers are skipped.
 const MAX_DEPTH: usize = 128;
 
-/// How far ahead a closing quote's surroundings are looked at.
+/// The maximum number of bytes that are read ahead to decide about a quote.
 const LOOK_AHEAD: usize = 160;
 
-/// Repairs that are told one by one.
+/// The maximum number of repairs that are listed.
 const MAX_REPAIRS: usize = 1_000;
 
-/// Pieces of nonsense between entries after which a text is no longer taken for JSON.
+/// The maximum number of meaningless characters between entries; with more, the text is no JSON.
 const MAX_JUNK: usize = 64;
 
-/// A value that borrows its text from the source where no escape had to be resolved.
+/// A JSON value that borrows its text from the source, unless an escape was resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Json<'a> {
     Null,
     Bool(bool),
-    /// A number as it was written.
+    /// A number as it is written.
     Number(&'a str),
     Text(Cow<'a, str>),
     Array(Vec<Json<'a>>),
@@ -40,8 +40,8 @@ pub(crate) enum Json<'a> {
 }
 
 impl<'a> Json<'a> {
-    /// Gives the last entry of that name, in small letters or not: as with every JSON reader, a
-    /// later one replaces it.
+    /// Returns the last entry with a key, in lower or upper case. As in every JSON parser, a later
+    /// entry replaces an earlier one.
     pub(crate) fn get(&self, key: &str) -> Option<&Json<'a>> {
         match self {
             Json::Object(entries) => {
@@ -58,7 +58,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Converts to the common value type, for what is kept as it came.
+    /// Converts the value to a `serde_json::Value`, for values that are stored unchanged.
     pub(crate) fn to_value(&self) -> serde_json::Value {
         use serde_json::Value;
         match self {
@@ -76,21 +76,21 @@ impl<'a> Json<'a> {
     }
 }
 
-/// What [`parse_at`] found.
+/// The result of [`parse_at`].
 #[derive(Debug)]
 pub(crate) struct Parsed<'a> {
     pub(crate) value: Json<'a>,
-    /// Where the text goes on after the value.
+    /// The offset behind the value, in bytes.
     pub(crate) end: usize,
     pub(crate) repairs: Vec<Repair>,
 }
 
-/// What one reading may still spend: the bound on all its parsing together.
+/// The remaining allowance of one reading, which bounds the work of all its parsing.
 #[derive(Debug)]
 pub(crate) struct Allowance {
-    /// Bytes that may still be looked at more than once.
+    /// The number of bytes that may still be read more than once.
     rescans: usize,
-    /// Values that may still be kept.
+    /// The number of values that may still be stored.
     values: usize,
 }
 
@@ -99,7 +99,7 @@ impl Allowance {
         Allowance { rescans: 4 * text.len() + 65_536, values: text.len() / 6 + 65_536 }
     }
 
-    /// Takes `bytes` from the allowance; `false` once it is spent.
+    /// Takes `bytes` from the allowance; returns false once the allowance is spent.
     pub(crate) fn rescan(&mut self, bytes: usize) -> bool {
         let granted = self.rescans >= bytes;
         self.rescans = self.rescans.saturating_sub(bytes);
@@ -107,7 +107,7 @@ impl Allowance {
     }
 }
 
-/// Reads the value that starts at `start`, which must be a `{` or a `[`.
+/// Parses the value that starts at `start`, which must be a `{` or a `[`.
 pub(crate) fn parse_at<'a>(source: &'a str, start: usize, allowance: &mut Allowance) -> Parsed<'a> {
     let mut parser = Parser {
         source,
@@ -133,17 +133,18 @@ enum Frame<'a> {
         entries: Vec<(Cow<'a, str>, Json<'a>)>,
         key: Option<Cow<'a, str>>,
         separator: Separator,
-        /// Opening braces that were written twice, so that as many closing ones are too.
+        /// The number of extra opening braces, for which the same number of closing ones is
+        /// expected.
         doubled: usize,
     },
 }
 
-/// What stands between the last entry and here.
+/// The text between the last entry and the current position.
 #[derive(Clone, Copy, PartialEq)]
 enum Separator {
-    /// Nothing has been read yet.
+    /// No entry yet.
     Fresh,
-    /// An entry, and no comma after it.
+    /// An entry without a comma after it.
     Entry,
     /// A comma.
     Comma,
@@ -161,9 +162,9 @@ struct Parser<'a, 'b> {
     stack: Vec<Frame<'a>>,
     repairs: Vec<Repair>,
     junk: usize,
-    /// Objects on the stack.
+    /// The number of objects on the stack.
     objects: usize,
-    /// Whether the text ended inside a string.
+    /// True if the text ended inside a string.
     cut: bool,
     allowance: &'b mut Allowance,
 }
@@ -200,18 +201,19 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Says whether JSON cannot go on here: the text is over, or a fence closes.
+    /// Returns true if JSON cannot continue here: the text ends, or a fence closes.
     fn at_end(&self) -> bool {
         self.pos >= self.bytes.len() || scan::fence_at(self.bytes, self.pos).is_some()
     }
 
-    /// Skips blanks and comments.
+    /// Skips whitespace and comments.
     fn skip_blank(&mut self) {
         loop {
             self.pos = scan::skip_space(self.bytes, self.pos);
             match scan::comment_end(self.bytes, self.pos) {
                 Some(end) => {
-                    // A comment with brackets may have swallowed what a lost quote let loose.
+                    // A comment with brackets may have swallowed content that a lost quote
+                    // released.
                     let holds_json = self.bytes[self.pos..end].contains(&b'{')
                         || self.bytes[self.pos..end].contains(&b'}');
                     self.repair(if holds_json { RepairKind::Skipped } else { RepairKind::Comment });
@@ -222,7 +224,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Opens the container at the position.
+    /// Opens the container at the current position.
     fn open(&mut self) {
         if self.stack.len() >= MAX_DEPTH {
             self.repair(RepairKind::TooDeep);
@@ -249,7 +251,7 @@ impl<'a> Parser<'a, '_> {
         });
     }
 
-    /// Puts a finished value into the container that waits for it.
+    /// Adds a finished value to the innermost container.
     fn put(&mut self, value: Json<'a>) {
         let keep = self.allowance.values > 0;
         self.allowance.values = self.allowance.values.saturating_sub(1);
@@ -279,7 +281,7 @@ impl<'a> Parser<'a, '_> {
             Some(Frame::Array { items, .. }) => Json::Array(items),
             Some(Frame::Object { mut entries, doubled, .. }) => {
                 if entries.len() <= 2 {
-                    // Small objects come in masses; they must not hold room for more.
+                    // Small objects are frequent, so they retain no spare capacity.
                     entries.shrink_to_fit();
                 }
                 self.objects -= 1;
@@ -304,7 +306,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Ends the value where it stops making sense or the text stops, keeping all that is whole.
+    /// Ends the value where it stops being JSON or the text stops, and keeps all complete entries.
     fn close_all(&mut self) -> Json<'a> {
         self.repair(RepairKind::Truncated);
         loop {
@@ -329,7 +331,7 @@ impl<'a> Parser<'a, '_> {
         Step::Continue
     }
 
-    /// Closes on the right bracket, noting a comma that was left before it.
+    /// Closes the container at its closing bracket, and records a comma before the bracket.
     fn close_properly(&mut self) -> Step<'a> {
         if *self.separator() == Separator::Comma {
             self.repair(RepairKind::ExtraComma);
@@ -341,8 +343,8 @@ impl<'a> Parser<'a, '_> {
         self.close()
     }
 
-    /// Returns true if the list that closes here has no item, and something else stands in it: a
-    /// comment may say where the items went.
+    /// Returns true if the list that closes here has no item, but other text: a comment may state
+    /// where the items are.
     fn is_emptied_list(&self) -> bool {
         let is_empty =
             matches!(self.stack.last(), Some(Frame::Array { items, .. }) if items.is_empty());
@@ -374,7 +376,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// A `}` where a `]` was due: either it is one too many, or the `]` was forgotten.
+    /// Handles a `}` in place of a `]`: either the `}` is one too many, or the `]` was forgotten.
     fn brace_in_array(&mut self) -> Step<'a> {
         self.repair(RepairKind::Bracket);
         if self.objects == 0 || self.items_go_on_after(self.pos + 1) {
@@ -384,7 +386,8 @@ impl<'a> Parser<'a, '_> {
         self.close()
     }
 
-    /// Says whether after a stray closer the array goes on with another item or its own end.
+    /// Returns true if, after a stray closing bracket, the array continues with another item or its
+    /// own end.
     fn items_go_on_after(&self, from: usize) -> bool {
         let next = scan::skip_space(self.bytes, from);
         match self.bytes.get(next) {
@@ -405,7 +408,7 @@ impl<'a> Parser<'a, '_> {
             _ => false,
         };
         if after_items && Quote::at(self.source, self.pos).is_none() {
-            // A list of objects that turns into prose has simply lost its end.
+            // A list of objects that turns into prose has lost its end.
             return Step::Done(self.close_all());
         }
         let start = self.pos;
@@ -414,7 +417,7 @@ impl<'a> Parser<'a, '_> {
         self.skip_blank();
         match (value, self.peek()) {
             (Json::Text(key), Some(b':')) => {
-                // `"file": …` where an item was due: the item has lost its `{`.
+                // `"file": …` in place of an item: the item has lost its `{`.
                 self.repair_at(RepairKind::Bracket, start);
                 self.push_object(Some(key));
             }
@@ -438,7 +441,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// A `]` where a `}` was due: either the `}` was forgotten, or the `]` is one too many.
+    /// Handles a `]` in place of a `}`: either the `}` was forgotten, or the `]` is one too many.
     fn bracket_in_object(&mut self) -> Step<'a> {
         self.repair(RepairKind::Bracket);
         if self.stack.len() > self.objects {
@@ -448,8 +451,8 @@ impl<'a> Parser<'a, '_> {
         Step::Continue
     }
 
-    /// A `{` where a key was due: written twice, or the next item of a list after a forgotten
-    /// `}`, or of a list whose `[` was forgotten.
+    /// Handles a `{` in place of a key: it was written twice, or it begins the next item of a list
+    /// after a forgotten `}`, or of a list whose `[` was forgotten.
     fn brace_in_object(&mut self) -> Step<'a> {
         self.repair(RepairKind::Bracket);
         let in_list = matches!(self.stack.iter().rev().nth(1), Some(Frame::Array { .. }));
@@ -482,7 +485,7 @@ impl<'a> Parser<'a, '_> {
 
     fn set_key(&mut self, key: Cow<'a, str>) -> Step<'a> {
         if key.trim().is_empty() {
-            // A doubled quote before a key leaves an empty one.
+            // A doubled quote before a key results in an empty key.
             self.repair(RepairKind::Skipped);
         }
         if let Some(Frame::Object { key: slot, .. }) = self.stack.last_mut() {
@@ -509,7 +512,7 @@ impl<'a> Parser<'a, '_> {
         self.set_key(Cow::Borrowed(key))
     }
 
-    /// A word that is no key: prose after a lost end, or a slip inside the object.
+    /// Handles a word that is no key: prose after a lost end, or a slip inside the object.
     fn word_without_value(&mut self, end: usize) -> Step<'a> {
         let next = scan::skip_space(self.bytes, end);
         if matches!(self.bytes.get(next), Some(b',' | b'}')) || self.plain_key_at(next) {
@@ -559,7 +562,7 @@ impl<'a> Parser<'a, '_> {
             _ => {
                 let value = self.scalar();
                 if self.cut {
-                    // The field that the cut went through is not whole, so it is not kept.
+                    // The field at the end of a cut text is incomplete, so it is dropped.
                     return Step::Done(self.close_all());
                 }
                 self.put(value);

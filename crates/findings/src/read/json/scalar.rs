@@ -26,14 +26,15 @@ impl<'a> Parser<'a, '_> {
         }
         self.repair_at(RepairKind::UnquotedValue, start);
         if bare.is_empty() {
-            // Nothing that could be a value: step over it, or the parser would stand still.
+            // No value starts here: the character is skipped, since the parser would not advance
+            // otherwise.
             self.pos = start + scan::char_len(self.bytes, start);
             return Json::Null;
         }
         Json::Text(Cow::Borrowed(bare.trim_end_matches(['"', '\'', '”', '’'])))
     }
 
-    /// Gives the end of a value without quotes, which may be a key right behind it.
+    /// Returns the end of a value without quotes, which may be a key right behind it.
     fn bare_value_end(&self, start: usize) -> usize {
         let end = scan::bare_end(self.bytes, start);
         memchr::memchr_iter(b'"', &self.bytes[start..end])
@@ -42,8 +43,8 @@ impl<'a> Parser<'a, '_> {
             .unwrap_or(end)
     }
 
-    /// Says whether a value without quotes is the text of a string whose first one is missing:
-    /// what ends it is followed by no entry, or there is a quote right before it.
+    /// Returns true if a value without quotes is the text of a string whose first quote is missing:
+    /// no entry follows the end of the value, or a quote is right before the end.
     fn lost_its_first_quote(&mut self, start: usize, end: usize) -> bool {
         let ends_in_quote = self.source[start..end].trim_end().ends_with('"');
         let goes_on = match self.bytes.get(end) {
@@ -80,7 +81,7 @@ impl<'a> Parser<'a, '_> {
         Some(value)
     }
 
-    /// Reads what `u"…"` or `ObjectId("…")` wraps.
+    /// Parses the value inside of `u"…"` or `ObjectId("…")`.
     fn call_or_prefix(&mut self, start: usize) -> Option<Json<'a>> {
         let word = scan::word_end(self.bytes, start);
         if word == start {
@@ -105,7 +106,7 @@ impl<'a> Parser<'a, '_> {
         Some(Json::Text(text))
     }
 
-    /// Reads the number in `NumberInt(42)`.
+    /// Parses the number in `NumberInt(42)`.
     fn wrapped_number(&mut self, start: usize, word: usize) -> Option<Json<'a>> {
         let inside = self.bytes.get(word).filter(|byte| **byte == b'(').map(|_| word + 1)?;
         let end = scan::word_end(self.bytes, inside);
@@ -119,12 +120,12 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// Says whether a word marks a string of a special kind in Python or the like.
+/// Returns true if a word is the prefix of a special string in Python or a similar language.
 fn is_string_prefix(word: &str) -> bool {
     matches!(word.to_ascii_lowercase().as_str(), "r" | "u" | "b" | "f" | "rb" | "br" | "fr" | "rf")
 }
 
-/// Takes the marks out of a number such as `1_339`.
+/// Removes the separators from a number such as `1_339`.
 fn digit_groups(bare: &str) -> Option<String> {
     let grouped = bare.contains('_') && bare.bytes().all(|b| b.is_ascii_digit() || b == b'_');
     let digits: String = bare.chars().filter(char::is_ascii_digit).collect();

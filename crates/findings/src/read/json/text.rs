@@ -1,4 +1,4 @@
-//! Strings: reviewers quote code and forget to escape its quotes, so the end of a string is a
+//! Strings. Reviewers quote code and forget to escape its quotes, so the end of a string is a
 //! decision.
 //!
 //! A string ends at the first quote after which valid JSON can continue, not at its first quote. A
@@ -12,7 +12,7 @@ use super::super::scan::{self, Quote};
 use super::{Frame, LOOK_AHEAD, Parser, RepairKind};
 
 impl<'a> Parser<'a, '_> {
-    /// Reads a key: it ends at its first quote, or at the colon where that quote was forgotten.
+    /// Parses a key: it ends at its first quote, or at the colon if that quote was forgotten.
     pub(super) fn key_text(&mut self) -> Option<Cow<'a, str>> {
         let quote = Quote::at(self.source, self.pos)?;
         self.note_quote(quote);
@@ -41,7 +41,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Reads a string value, with the pieces that are joined to it.
+    /// Parses a string value, with the pieces that are joined to it.
     pub(super) fn text(&mut self, quote: Quote) -> Cow<'a, str> {
         let mut text = self.one_text(quote);
         loop {
@@ -58,7 +58,8 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Says whether a string follows that is part of this value: in an object, one that is no key.
+    /// Returns true if a string follows that is part of this value: in an object, a string that is
+    /// no key.
     fn is_adjacent_piece(&mut self, next: usize) -> bool {
         let in_object = matches!(self.stack.last(), Some(Frame::Object { key: Some(_), .. }));
         let Some(quote) = Quote::at(self.source, next) else { return false };
@@ -76,7 +77,7 @@ impl<'a> Parser<'a, '_> {
         self.text_from(self.pos + quote.len(), quote)
     }
 
-    /// Reads a string's text up to the quote that closes it.
+    /// Parses the text of a string up to its closing quote.
     pub(super) fn text_from(&mut self, start: usize, quote: Quote) -> Cow<'a, str> {
         let mut from = start;
         let mut first_close = None;
@@ -103,18 +104,19 @@ impl<'a> Parser<'a, '_> {
     fn close_text(&mut self, start: usize, end: usize, first: Option<usize>) -> Cow<'a, str> {
         self.pos = end + scan::char_len(self.bytes, end);
         if first.is_some() {
-            // Quoted code has no raw line break and no key of a report; a lost quote lets both in.
+            // Quoted code has no raw line break and no key of a report; a lost quote adds both to
+            // the string.
             let lost_its_end =
                 self.bytes[start..end].contains(&b'\n') || self.holds_key(start, end);
             let kind = if lost_its_end { RepairKind::MissingQuote } else { RepairKind::Quote };
             self.repair_at(kind, start);
         }
-        // A closing quote that stands there twice closes once.
+        // A closing quote that is written twice closes once.
         let end = first.filter(|first| first + 1 == end).unwrap_or(end);
         self.unescaped(start, end)
     }
 
-    /// Returns true if a key of a finding or a report stands in a string, with its colon.
+    /// Returns true if a string contains a key of a finding or a report, with its colon.
     fn holds_key(&self, start: usize, end: usize) -> bool {
         memchr::memchr_iter(b'"', &self.bytes[start..end]).map(|at| start + at).any(|quote| {
             let name = &self.source[quote + 1..scan::word_end(self.bytes, quote + 1)];
@@ -122,8 +124,8 @@ impl<'a> Parser<'a, '_> {
         })
     }
 
-    /// Looks whether the quote at `at` opens a well-known key after a separator, inside a string
-    /// that therefore has lost its end, and gives where that was.
+    /// Returns the end that a string should have had, if the quote at `at` opens a well-known key
+    /// after a separator: the string has then lost its closing quote.
     fn entry_before(&self, start: usize, at: usize) -> Option<usize> {
         let name = at + Quote::at(self.source, at)?.len();
         let word = scan::word_end(self.bytes, name);
@@ -135,8 +137,8 @@ impl<'a> Parser<'a, '_> {
         (text.len() < before.len()).then_some(start + text.len())
     }
 
-    /// Gives the line break, between two places of an open string, after which the next entry
-    /// starts: there the string should have been closed.
+    /// Returns the line break inside of an open string after which the next entry starts, which is
+    /// where the string should have ended.
     fn entry_on_a_line_of(&self, from: usize, to: usize) -> Option<usize> {
         let source = self.bytes;
         memchr::memchr_iter(b'\n', &source[from..to])
@@ -144,7 +146,7 @@ impl<'a> Parser<'a, '_> {
             .find(|line| self.line_starts_entry(line + 1))
     }
 
-    /// Says whether a quote ends its string, judged by what comes after it.
+    /// Returns true if a quote ends its string, judged by the text after it.
     fn closes_value(&self, after: usize) -> bool {
         let next = scan::skip_space(self.bytes, after);
         match self.bytes.get(next) {
@@ -158,19 +160,19 @@ impl<'a> Parser<'a, '_> {
             }
             Some(b'+') => Quote::at(self.source, scan::skip_space(self.bytes, next + 1)).is_some(),
             Some(b'/' | b'#') => scan::comment_end(self.bytes, next).is_some(),
-            // The next entry on a line of its own: only the comma is missing.
+            // The next entry is on a line of its own: only the comma is missing.
             Some(_) if self.bytes[after..next].contains(&b'\n') => {
                 Quote::at(self.source, next).is_some()
                     || scan::fence_at(self.bytes, next).is_some()
                     || scan::is_word(self.bytes[next])
                         && scan::colon_follows(self.bytes, scan::word_end(self.bytes, next))
             }
-            // The next key right behind it: only the comma is missing.
+            // The next key is right behind: only the comma is missing.
             Some(_) => self.plain_key_at(next),
         }
     }
 
-    /// Says whether JSON, or the end of it, may follow a closing bracket.
+    /// Returns true if JSON continues behind a closing bracket, or may end there.
     pub(super) fn text_may_end_after(&self, from: usize) -> bool {
         let next = scan::skip_space(self.bytes, from);
         let goes_on = match self.bytes.get(next) {
@@ -180,11 +182,11 @@ impl<'a> Parser<'a, '_> {
                     || scan::comment_end(self.bytes, next).is_some()
             }
         };
-        // What stands on the next line, or behind the outermost bracket, is prose after the JSON.
+        // Text on the next line, or behind the outermost bracket, is prose after the JSON.
         goes_on || self.bytes[from..next].contains(&b'\n') || self.stack.len() == 1
     }
 
-    /// Says whether another entry of this container may follow a comma.
+    /// Returns true if another entry of this container may follow a comma.
     pub(super) fn entry_may_follow(&self, from: usize) -> bool {
         let next = scan::skip_space(self.bytes, from);
         let in_array = matches!(self.stack.last(), Some(Frame::Array { .. }));
@@ -199,7 +201,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Says whether an entry without its first quote, or a slip before one, starts here.
+    /// Returns true if an entry without its first quote, or a slip before an entry, starts here.
     fn bare_entry_follows(&self, at: usize, in_array: bool) -> bool {
         if scan::fence_at(self.bytes, at).is_some() || scan::ellipsis_at(self.bytes, at) {
             return true;
@@ -214,7 +216,8 @@ impl<'a> Parser<'a, '_> {
             || self.plain_key_at(scan::skip_space(self.bytes, word))
     }
 
-    /// Says whether a key starts here. One longer than the look ahead is taken on trust.
+    /// Returns true if a key starts here. A key that is longer than the look-ahead is accepted
+    /// unchecked.
     fn key_follows(&self, from: usize, quote: Quote) -> bool {
         let limit = (from + LOOK_AHEAD).min(self.bytes.len());
         match scan::next_quote_before(self.source, from, quote, limit) {
@@ -227,7 +230,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Says whether a line inside an open string is in truth the next entry.
+    /// Returns true if a line inside of an open string is in fact the next entry.
     fn line_starts_entry(&self, at: usize) -> bool {
         let next = scan::skip_indent(self.bytes, at);
         scan::bare_fence_at(self.bytes, next)
@@ -236,7 +239,7 @@ impl<'a> Parser<'a, '_> {
                 && self.text_may_end_after(next + 1)
     }
 
-    /// Says whether a key of one word stands here, with its colon.
+    /// Returns true if a key of one word is here, with its colon.
     pub(super) fn plain_key_at(&self, at: usize) -> bool {
         let Some(quote) = Quote::at(self.source, at) else { return false };
         let word = scan::word_end(self.bytes, at + quote.len());
@@ -245,7 +248,7 @@ impl<'a> Parser<'a, '_> {
                 .is_some_and(|close| scan::colon_follows(self.bytes, word + close.len()))
     }
 
-    /// Ends a string at its line's end, where its quote was forgotten.
+    /// Ends a string at the end of its line, if its closing quote was forgotten.
     fn missing_quote(&mut self, start: usize, line: usize) -> Cow<'a, str> {
         self.repair_at(RepairKind::MissingQuote, line);
         let text = self.source[start..line].trim_end();
@@ -254,10 +257,11 @@ impl<'a> Parser<'a, '_> {
         self.unescaped(start, end)
     }
 
-    /// Ends a string that nothing closed: at the first quote that could have, else at the cut.
+    /// Ends a string that no quote closed: at the first quote that could have closed it, else at
+    /// the end of the text.
     fn unclosed(&mut self, start: usize, first_close: Option<usize>, quote: Quote) -> Cow<'a, str> {
         match first_close {
-            // What was read beyond the quote is read again, as long as that can be afforded.
+            // The text beyond the quote is parsed again, as long as the allowance permits it.
             Some(end) if self.allowance.rescan(self.bytes.len() - end) => {
                 self.repair_at(RepairKind::Quote, end);
                 self.pos = end + quote.closing_len(self.source, end);
@@ -280,7 +284,7 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// Says whether a word is a key that findings and reports have.
+/// Returns true if a word is a key of findings or reports.
 fn is_entry_key(word: &str) -> bool {
     KEYS.contains(&word)
 }

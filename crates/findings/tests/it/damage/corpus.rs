@@ -19,7 +19,7 @@ pub(super) fn samples() -> Vec<Sample> {
     samples
 }
 
-/// The lists of findings. In each, at least one finding blocks.
+/// Returns the lists of findings. In each, at least one finding blocks.
 fn lists() -> Vec<(&'static str, Vec<Value>)> {
     let injection = finding("SQL injection", "P0", "src/db.py", 42, "query = \"select \" + name");
     let race = finding("Lost update", "P1", "src/cart.py", 7, "total = total + item[\"price\"]");
@@ -127,7 +127,7 @@ fn compact(findings: &[Value]) -> Value {
     persona(&findings)
 }
 
-/// Writes findings as the structured review of seven levels.
+/// Formats findings as the structured review of seven levels.
 fn review(findings: &[Value]) -> Value {
     let level = |severity: &Value| match severity.as_str() {
         Some("P0") => "CRITICAL",

@@ -1,6 +1,6 @@
 //! Damage never improves a verdict: every report that blocks, damaged in every way, still blocks or
-//! is `incomplete`. `ASSAY_DAMAGE_MUTATIONS` sets how many damaged copies are judged,
-//! `ASSAY_DAMAGE_SEED` where the choice of damage starts from.
+//! is `incomplete`. `ASSAY_DAMAGE_MUTATIONS` sets the number of damaged copies, `ASSAY_DAMAGE_SEED`
+//! the seed of the choice of damage.
 
 mod corpus;
 mod mutation;
@@ -26,9 +26,9 @@ fn is_approved(text: &str) -> bool {
     answer::parse(text.as_bytes(), Format::Auto, None).0.outcome.approved
 }
 
-/// Returns true if a text is a report as its form's schema wants it, or consists of words and of
-/// whole lists of findings, with nothing of another list and no announcement of one: such a text
-/// means what it says, whatever it came from.
+/// Returns true if a text is a report that matches the schema of its form, or consists of prose and
+/// of complete lists of findings, with no part of another list and no announcement of one: such a
+/// text counts as written, whatever it was before the damage.
 fn is_valid_report(text: &str) -> bool {
     is_valid_json_report(text) || has_whole_lists_alone(text)
 }

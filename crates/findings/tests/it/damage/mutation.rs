@@ -1,6 +1,6 @@
 //! Ways to damage a text: [`Class`].
 
-/// A generator of numbers that a seed fixes.
+/// A random number generator with a seed.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -78,7 +78,7 @@ const PLACEHOLDERS: [&str; 8] = [
 ];
 
 impl Class {
-    /// Returns a damaged copy of a text, or nothing where this damage has no place in the text.
+    /// Returns a damaged copy of a text; `None` if the text has no place for this damage.
     pub(super) fn damage(self, text: &str, random: &mut Random) -> Option<String> {
         match self {
             Class::Cut => Some(text[..boundary(text, random)].to_owned()),
@@ -99,7 +99,7 @@ impl Class {
             Class::KeyMisspelt => misspell_key(text, random),
             Class::SecondAnswer => Some(text.to_owned() + random.pick(&SECOND_ANSWERS)),
             Class::CutAndSecondAnswer => {
-                // A cut before the first word that blocks leaves nothing to be told by.
+                // A cut before the first blocking word leaves no evidence of a finding.
                 let from = ["\"P0\"", "\"P1\"", "CRITICAL", "HIGH"]
                     .iter()
                     .filter_map(|word| Some(text.find(word)? + word.len() + 2))
@@ -116,7 +116,7 @@ fn boundary(text: &str, random: &mut Random) -> usize {
     text.floor_char_boundary(random.below(text.len()))
 }
 
-/// Returns the place of a random character that JSON is built from.
+/// Returns the offset of a random character that JSON is built from.
 fn structural(text: &str, random: &mut Random) -> Option<usize> {
     let places: Vec<usize> = text.match_indices(STRUCTURE).map(|(at, _)| at).collect();
     (!places.is_empty()).then(|| places[random.below(places.len())])
@@ -189,7 +189,7 @@ fn misspell_key(text: &str, random: &mut Random) -> Option<String> {
     Some(format!("{}{misspelt}{}", &text[..start], &text[end..]))
 }
 
-/// Puts a placeholder into the place of a list of findings.
+/// Replaces a list of findings with a placeholder.
 fn placeholder(text: &str, random: &mut Random) -> Option<String> {
     let keys = ["\"findings\":", "\"issues\":"];
     let at = keys.iter().find_map(|key| Some(text.find(key)? + key.len()))?;

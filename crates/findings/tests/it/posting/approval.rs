@@ -1,4 +1,4 @@
-//! When a review approves: a table over all that decides it.
+//! The approval of a review: a table over all conditions.
 
 use assay_findings::coverage::{Coverage, Look, Looks, Requirement};
 use assay_findings::grade::Grade;
@@ -10,34 +10,34 @@ use serde_json::{Value, json};
 
 use super::{around, diff};
 
-/// Who reads each of three hunks.
+/// The readers of each of three hunks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Read {
     RulesOnly,
     /// A model reads two hunks of three.
     ModelPartly,
     Model,
-    /// Nothing is known of who read what.
+    /// The readers are not known.
     Unknown,
 }
 
-/// What is found.
+/// The severity of the finding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Found {
     Nothing,
     May,
     Should,
     Must,
-    /// With a severity that is in no vocabulary.
+    /// A severity that is in no vocabulary.
     UnknownSeverity,
 }
 
-/// What becomes of a required reader besides.
+/// The result of a further required reader.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Required {
     Answers,
     Fails,
-    /// Its list of findings cannot be read in full.
+    /// The list of findings cannot be read in full.
     Loses,
 }
 
@@ -46,7 +46,7 @@ struct Case {
     read: Read,
     found: Found,
     required: Required,
-    /// Whether findings block only from CRITICAL on, so that the verdict is ready with a HIGH one.
+    /// True if findings block only from CRITICAL on, so that the verdict is ready with a HIGH one.
     lenient: bool,
 }
 
@@ -120,7 +120,7 @@ impl Case {
         Some(Coverage::of(3, &readers, Requirement::None))
     }
 
-    /// Whether all conditions of an approval hold, said apart from the code.
+    /// Returns true if all conditions of an approval hold, stated independently of the code.
     fn may_be_approved(self) -> bool {
         self.read == Read::Model
             && matches!(self.found, Found::Nothing | Found::May)

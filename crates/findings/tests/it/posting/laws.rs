@@ -1,4 +1,4 @@
-//! Laws of a review that is posted, whatever was found and however it is worded.
+//! Laws of a posted review, for any findings and any text.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ fn any_finding() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Text that tries to be more than text.
+/// Generates text that tries to be more than text.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = select(vec![
         "<!-- assay:summary 1 -->",
@@ -104,11 +104,13 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 1..12).prop_map(|pieces| pieces.concat())
 }
 
-/// Says what GitHub would act on: reads a body as it does, code apart.
+/// Returns the marker of a comment on a finding of the rules.
 fn of_finding(fingerprint: &Fingerprint) -> Marker {
     Marker::Finding(fingerprint.clone(), Finders::of(["rules"]))
 }
 
+/// Returns the parts of a body that GitHub would act on. The body is read as GitHub reads it,
+/// without code.
 fn dangers(body: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fence: Option<(char, usize)> = None;
@@ -160,7 +162,7 @@ fn dangers(body: &str) -> Vec<String> {
     found
 }
 
-/// Takes code between back-ticks out of a line, as Markdown reads it.
+/// Removes code between back-ticks from a line, as Markdown reads it.
 fn without_code(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;

@@ -1,4 +1,4 @@
-//! A pull request's review: where each finding is shown, and in which words.
+//! The review of a pull request: the place of each finding, and its text.
 
 mod approval;
 mod laws;
@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 
 use crate::memory_tree::MemoryTree;
 
-/// Reads a diff: a line for each file (`old > new`, either may be missing), below it one for each
-/// hunk, `OLD NEW` and a mark for each line, `.` for one of the context.
+/// Parses a diff: a line for each file (`old > new`, either may be missing), and below it a line
+/// for each hunk, `OLD NEW` and a mark for each line, `.` for a context line.
 fn diff(text: &str) -> Diff {
     let path = |path: &str| RepoPath::exact(path.trim()).ok();
     let mut files: Vec<FileHunks> = Vec::new();
@@ -46,7 +46,7 @@ fn diff(text: &str) -> Diff {
     Diff { files }
 }
 
-/// Makes a synthesis of what one rule-based reviewer found.
+/// Returns the synthesis of the findings of a rule-based reviewer.
 fn found(findings: &[Value]) -> Synthesis {
     let report = json!({"reviewer": "rules", "findings": findings}).to_string();
     let report = Report::from_text(&report, "rules", None).of_kind(ReviewerKind::Rules);
@@ -70,7 +70,7 @@ fn around<'a>(diff: &'a Diff, tree: Option<&'a MemoryTree>) -> Surroundings<'a> 
     }
 }
 
-/// Shows where each finding of a draft is.
+/// Returns the place of each finding of a draft.
 fn places(draft: &Draft) -> String {
     let standing = Standing::default();
     let mut lines: Vec<String> = Vec::new();
@@ -197,7 +197,7 @@ fn one_finding_is_told_once_and_the_same_code_in_two_files_twice() {
     assert_eq!(draft.posts()[0].fingerprint, Fingerprint::of(&synthesis.findings[0]));
 }
 
-/// A change with a bit of everything.
+/// Returns the synthesis of a change with findings of several kinds.
 fn mixed() -> Synthesis {
     let findings = [
         json!({"title": "SQL built from @input", "severity": "CRITICAL", "file": "src/a.py",
@@ -342,7 +342,8 @@ fn a_comment_is_settled_once_its_finding_is_gone_or_whoever_found_it_looked_agai
     assert!(gone.summary(&Standing::default())[0].contains("Resolved since the last review"));
 }
 
-/// Says whether the comment on a finding is settled once those who found it report nothing.
+/// Returns true if the comment on a finding is settled once the reviewers that found it report
+/// nothing.
 fn is_settled(kind: ReviewerKind, change: impl Fn(&mut Report)) -> bool {
     let diff = diff("a.rs > a.rs\n1 1 ++");
     let review = |findings: &[Value]| {

@@ -1,4 +1,4 @@
-//! Fixes that can be taken over with one click.
+//! Fixes that a user can apply with one click.
 
 use assay_findings::path::RepoPath;
 use assay_findings::post::{Parses, Standing, Surroundings, compose};
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{around, diff, finding, found};
 use crate::memory_tree::MemoryTree;
 
-/// A language whose text parses where its braces pair.
+/// A language whose text parses if its braces are balanced.
 struct Braces;
 
 impl Parses for Braces {
@@ -20,7 +20,8 @@ impl Parses for Braces {
 
 const TEN_ADDED: &str = "a.c > a.c\n1 1 ++++++++++";
 
-/// Shows the place and the block of a fix: `START-END` of the finding and of its replacement.
+/// Checks the place and the block of a fix. `at` and `replaced` are the first and last lines of the
+/// finding and of its replacement.
 fn check_fix(text: &str, at: (u32, u32), replaced: (u32, u32), with: &str, expected: Expect) {
     let tree = MemoryTree::new(&[("a.c", text)]);
     let mut value = finding("x", "a.c", at.0);
@@ -66,17 +67,17 @@ fn a_fix_that_would_do_harm_is_not_suggested() {
     let nothing = || expect!["2-2\nnothing"];
     // The file would no longer parse.
     check_fix(text, (2, 2), (2, 2), "  {\n", nothing());
-    // It already is so.
+    // The file already has this text.
     check_fix(text, (2, 2), (2, 2), "  two = call();\n", nothing());
     // The file has no such lines.
     check_fix(text, (2, 2), (2, 40), "  x\n", nothing());
-    // The comment's lines go on where the file has none.
+    // The lines of the comment extend beyond the end of the file.
     check_fix(text, (4, 6), (4, 4), "  x }\n", expect!["4-6\nnothing"]);
-    // It has letters in it that nobody sees.
+    // The fix has invisible characters.
     check_fix(text, (2, 2), (2, 2), "  a\u{202e}b\n", nothing());
-    // It is somewhere else.
+    // The fix is on another line.
     check_fix(text, (2, 2), (3, 3), "  x\n", nothing());
-    // It repeats the line above.
+    // The fix repeats the line above.
     check_fix(text, (3, 3), (3, 3), "  two = call();\n  x\n", expect!["3-3\nnothing"]);
 }
 
