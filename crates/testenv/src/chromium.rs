@@ -1,4 +1,4 @@
-//! A Chromium of one's own: [`PrivateChromium`].
+//! A private Chromium for tests: [`PrivateChromium`].
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,14 +11,15 @@ use std::time::{Duration, Instant};
 
 use crate::folder::PrivateFolder;
 
-/// How to get a Chromium.
+/// The instruction that is shown if no Chromium is installed.
 pub const HOW: &str = "install Chromium, such as by `apt-get install chromium`";
 
-/// How long it may take to start.
+/// The timeout for the start of the browser, and for its port to close.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Ends the browser with all that it started when whoever started it is gone, however that came
-/// about: then nobody holds the other end of its standard input.
+/// A shell script that kills the browser and its children when the process that started them is
+/// gone, for whatever reason: the script's stdin is then at its end, since no process holds the
+/// other end.
 const KEEPER: &str = r#""$@" & browser=$!; read -r _; kill -KILL 0; wait "$browser""#;
 
 const FLAGS: [&str; 16] = [
@@ -40,7 +41,8 @@ const FLAGS: [&str; 16] = [
     "--remote-debugging-port=0",
 ];
 
-/// A browser without a window, in a folder of its own, gone with this value or with the process.
+/// A headless browser with a temporary folder. The browser ends when the value is dropped, or when
+/// this process ends; dropping the value also removes the folder.
 #[derive(Debug)]
 pub struct PrivateChromium {
     folder: PrivateFolder,
@@ -48,7 +50,7 @@ pub struct PrivateChromium {
     port: u16,
 }
 
-/// Finds a Chromium.
+/// Returns the path of an installed Chromium: the first one on `PATH`.
 pub fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome"];
@@ -57,11 +59,11 @@ pub fn program() -> Option<PathBuf> {
 }
 
 impl PrivateChromium {
-    /// Starts one with a page open.
+    /// Starts a browser with a page open.
     ///
     /// # Panics
     ///
-    /// Where there is none to be started.
+    /// If no Chromium can be started.
     pub fn start(url: &str) -> PrivateChromium {
         PrivateChromium::try_start(url).expect("this test needs a Chromium that can be started")
     }
@@ -72,7 +74,7 @@ impl PrivateChromium {
         PrivateChromium::start_program(&program, &args)
     }
 
-    /// Starts a program with a Chromium in it, such as an Electron app. The arguments have to open
+    /// Starts a program that contains a Chromium, such as an Electron app. The arguments must open
     /// the debugging port, at any number.
     pub fn start_program(program: &Path, args: &[&OsStr]) -> io::Result<PrivateChromium> {
         let folder = PrivateFolder::new(&std::env::temp_dir(), "chromium")?;
@@ -95,12 +97,12 @@ impl PrivateChromium {
         Ok(browser)
     }
 
-    /// The port of its DevTools.
+    /// Returns the port of the browser's DevTools.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Ends it at once, and waits until nobody listens any more.
+    /// Kills the browser, and waits until its port is closed.
     pub fn kill(&mut self) {
         let Some(mut keeper) = self.keeper.take() else { return };
         drop(keeper.stdin.take());
@@ -117,7 +119,7 @@ impl PrivateChromium {
             let bytes = fs::read(self.folder.path().join("log"))?;
             let log = String::from_utf8_lossy(&bytes);
             let said = log.lines().find_map(|line| line.split_once("DevTools listening on ws://"));
-            // The address is followed by a path, so it is whole where the path begins.
+            // The address is followed by a path, so it is complete once the path begins.
             if let Some((address, _)) = said.and_then(|(_, after)| after.split_once('/')) {
                 let port = address.rsplit(':').next().unwrap_or_default();
                 return port.parse().map_err(io::Error::other);
@@ -129,7 +131,8 @@ impl PrivateChromium {
         }
     }
 
-    /// Returns true if the program could not even be loaded; its keeper goes on without it.
+    /// Returns true if the log shows that the program could not even be loaded; its keeper does not
+    /// end in this case.
     fn has_ended(log: &str) -> bool {
         log.contains("error while loading shared libraries")
     }

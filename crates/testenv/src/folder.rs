@@ -11,14 +11,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) struct PrivateFolder(PathBuf);
 
 impl PrivateFolder {
-    /// Makes a folder below another one; its name starts with `prefix`.
+    /// Creates a folder below another one; its name starts with `prefix`.
     pub(crate) fn new(below: &Path, prefix: &str) -> io::Result<PrivateFolder> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let folder = below.join(format!("{prefix}-{}-{count}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&folder) {
-                // A process with the same id may have been killed before it could remove its folder.
+                // A process with the same id may have been killed before it could remove its
+                // folder.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
                 Ok(()) => return Ok(PrivateFolder(folder)),

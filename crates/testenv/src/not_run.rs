@@ -1,7 +1,8 @@
 //! A record of tests that could not run: [`record`].
 //!
-//! A test that lacks a kernel feature or a tool returns early, and the test runner counts it as passed.
-//! So the test records the reason, and `cargo xtask test` counts the records in its summary.
+//! A test that lacks a kernel feature or a tool returns early, and the test runner counts it as
+//! passed. So the test records the reason, and `cargo xtask test` counts the records in its
+//! summary.
 
 use std::fs::OpenOptions;
 use std::io::Write;

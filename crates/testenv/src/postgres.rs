@@ -1,4 +1,4 @@
-//! A PostgreSQL server of one's own: [`PrivatePostgres`].
+//! A private PostgreSQL server for tests: [`PrivatePostgres`].
 
 use std::fs;
 use std::io;
@@ -13,35 +13,36 @@ use std::time::{Duration, Instant};
 
 use crate::folder::PrivateFolder;
 
-/// The variable that names a server which tests may use, as a URL.
+/// The variable with the URL of a server that tests may use.
 pub const SERVER: &str = "ASSAY_TEST_POSTGRES";
 
-/// How to get what is needed for a server.
+/// The instruction that is shown if no PostgreSQL is installed.
 pub const HOW: &str = "install PostgreSQL, such as by `apt-get install postgresql`";
 
-/// How long a server may take to start.
+/// The timeout for the start of a server.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Whom the server belongs to.
+/// The database user that owns the server's databases.
 const USER: &str = "tester";
 
-/// What everybody may know, since only this machine can connect and nothing is kept.
+/// The password of `USER`. It is not secret: only this machine can connect, and no data is kept.
 const PASSWORD: &str = "not-a-secret";
 
-/// Ends the server when whoever started it is gone, however that came about: then nobody holds the
-/// other end of its standard input.
+/// A shell script that ends the server when the process that started the server is gone, for
+/// whatever reason: the script's stdin is then at its end, since no process holds the other end.
 const KEEPER: &str = r#""$@" & server=$!; read -r _; kill -QUIT "$server" 2>/dev/null; wait"#;
 
-/// What a server is asked for beyond its defaults.
+/// The durability of a server's writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durable {
-    /// It writes to the disk before it answers.
+    /// The server writes to the disk before it answers.
     Yes,
-    /// It survives its own death, but not that of the machine.
+    /// Data survives a crash of the server, but not a crash of the machine.
     No,
 }
 
-/// A PostgreSQL server in a folder of its own, gone with this value or with the process.
+/// A PostgreSQL server with a temporary folder. The server ends when the value is dropped, or when
+/// this process ends; dropping the value also removes the folder.
 #[derive(Debug)]
 pub struct PrivatePostgres {
     folder: PrivateFolder,
@@ -52,7 +53,7 @@ pub struct PrivatePostgres {
     keeper: Option<Child>,
 }
 
-/// Finds the folder with `initdb`, `postgres` and what goes with them.
+/// Returns the folder with `initdb`, `postgres` and the other programs of a server.
 pub fn programs() -> Option<PathBuf> {
     let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let mut versions: Vec<PathBuf> =
@@ -65,8 +66,8 @@ pub fn programs() -> Option<PathBuf> {
 }
 
 impl PrivatePostgres {
-    /// Starts a server with its files below a folder, or among the temporary ones where the server's
-    /// user could not get there.
+    /// Starts a server with its files below a folder, or below the system's temporary folder if the
+    /// server's user could not reach the given one.
     pub fn start(below: &Path, durable: Durable) -> io::Result<PrivatePostgres> {
         let programs = programs().ok_or_else(|| io::Error::other(HOW))?;
         let owner = unprivileged();
@@ -87,12 +88,12 @@ impl PrivatePostgres {
         Ok(server)
     }
 
-    /// Gives the URL of its database.
+    /// Returns the URL of the server's database.
     pub fn url(&self) -> String {
         format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Makes a database and gives its URL.
+    /// Creates a database and returns its URL.
     pub fn database(&self, name: &str) -> io::Result<String> {
         let port = self.port.to_string();
         let mut command = Command::new(self.programs.join("createdb"));
@@ -106,7 +107,7 @@ impl PrivatePostgres {
         Ok(format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{port}/{name}"))
     }
 
-    /// Starts it again after it was stopped.
+    /// Starts the server again after it was stopped.
     pub fn resume(&mut self) -> io::Result<()> {
         let port = self.port.to_string();
         let fsync = format!("fsync={}", if self.durable == Durable::Yes { "on" } else { "off" });
@@ -127,12 +128,13 @@ impl PrivatePostgres {
         self.wait_until_ready()
     }
 
-    /// Stops it in an orderly way: what is under way is broken off, and all of it is written.
+    /// Stops the server in an orderly way: running transactions are aborted, and all data is
+    /// written.
     pub fn stop(&mut self) -> io::Result<()> {
         self.end("fast")
     }
 
-    /// Stops it as a crash would.
+    /// Stops the server as a crash would.
     pub fn kill(&mut self) -> io::Result<()> {
         self.end("immediate")
     }
@@ -170,7 +172,7 @@ impl PrivatePostgres {
         Err(io::Error::other(format!("initdb failed: {said}")))
     }
 
-    /// Has a program run as whoever owns the server, in a folder that it can read.
+    /// Makes a command run as the user that owns the server, in a folder that this user can read.
     fn as_owner<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         if let Some((user, group)) = self.owner {
             command.uid(user).gid(group);
@@ -204,11 +206,12 @@ impl Drop for PrivatePostgres {
     }
 }
 
-/// Gives the URL of an empty schema of its own, on the server that was given or one of this process.
+/// Returns a URL with a schema name that no other test uses, on the server of the variable
+/// `ASSAY_TEST_POSTGRES` or else on a server that this process starts. The schema is not created.
 ///
 /// # Panics
 ///
-/// Where there is no PostgreSQL to be started.
+/// If no PostgreSQL can be started.
 pub fn schema() -> String {
     static SERVER_OF_THIS_PROCESS: OnceLock<PrivatePostgres> = OnceLock::new();
     static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -225,13 +228,15 @@ pub fn schema() -> String {
     in_schema(&server, &name)
 }
 
-/// Gives a URL under which tables are looked for, and made, in a schema.
+/// Returns the URL of a server with `schema` as its search path: tables are created, and searched,
+/// there.
 pub fn in_schema(server: &str, schema: &str) -> String {
     let separator = if server.contains('?') { '&' } else { '?' };
     format!("{server}{separator}options=-c%20search_path%3D{schema}")
 }
 
-/// Whom to run the server as, since it refuses to be run by root.
+/// Returns the user and the group to run the server as, since PostgreSQL refuses to be run by root.
+/// Returns `None` if this process is not run by root, or if the machine has no unprivileged user.
 fn unprivileged() -> Option<(u32, u32)> {
     let own = fs::metadata("/proc/self").map_or(1, |folder| folder.uid());
     if own != 0 {

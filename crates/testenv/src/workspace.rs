@@ -1,4 +1,4 @@
-//! The workspace: its folders, and how programs are started in it.
+//! The folders of the workspace, and commands that run in it.
 
 use std::ffi::OsString;
 use std::io;
@@ -19,7 +19,7 @@ pub fn target() -> PathBuf {
     }
 }
 
-/// Returns a folder below the target folder, made where it is missing.
+/// Returns a folder below the target folder, and creates it if it is missing.
 pub fn target_folder(name: &str) -> io::Result<PathBuf> {
     let folder = target().join(name);
     std::fs::create_dir_all(&folder).map_err(|error| {
@@ -38,9 +38,9 @@ pub fn command(program: &str, args: &[&str]) -> Command {
     command
 }
 
-/// Returns the variables by which `cargo run` describes the package of this process. The build script of
-/// `ring` runs again when they change, so that a cargo which inherits them compiles half of the workspace
-/// again.
+/// Returns the variables by which `cargo run` describes the package of this process. The build
+/// script of `ring` runs again when they change, so a cargo that inherits them compiles half of the
+/// workspace again.
 pub fn package_variables() -> Vec<OsString> {
     let is_of_package = |name: &OsString| {
         let name = name.to_string_lossy();
@@ -50,7 +50,8 @@ pub fn package_variables() -> Vec<OsString> {
     std::env::vars_os().map(|(name, _)| name).filter(is_of_package).collect()
 }
 
-/// Returns true if a program can be started with these arguments and succeeds. Its output is not shown.
+/// Returns true if a program can be started with these arguments and succeeds. Its output is not
+/// shown.
 pub fn answers(program: &str, args: &[&str]) -> bool {
     let status = command(program, args).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
