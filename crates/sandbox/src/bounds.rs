@@ -1,9 +1,10 @@
-//! Bounds on how many processes a command starts and how much memory it takes: [`Cage`].
+//! Limits on the number of processes and the memory of a command: [`Cage`].
 //!
-//! A control group bounds both for all of a command's processes together, and ends those that left
-//! its process group, too. Where there is none, limits of the process stand in as far as they reach.
-//! A command waits at a gate until it is inside: it is started as a shell that reads a line first,
-//! so nothing of it ever runs unbounded, or unknown to the watchdog.
+//! A control group limits both for all processes of a command together, and also kills those that
+//! left the command's process group. Without control groups, resource limits of the process apply
+//! as far as they reach. A command waits at a start barrier until the limits apply: it is started
+//! as a shell that reads a line first, so no part of it runs without limits, or unknown to the
+//! watchdog.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -14,13 +15,14 @@ use rustix::process::Pid;
 
 use crate::enforcement::Enforcement;
 
-/// Waits for a line and becomes the command, which reads nothing.
+/// A shell script that waits for a line and then becomes the command, with an empty stdin.
 const GATE: &str = r#"read -r _ && exec "$@" </dev/null"#;
 
-/// Waits for a line and becomes the command, which reads what follows.
+/// A shell script that waits for a line and then becomes the command, which reads the rest of
+/// stdin.
 const GATE_WITH_INPUT: &str = r#"read -r _ && exec "$@""#;
 
-/// How much of the machine a command may take.
+/// The resource limits of a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) processes: Option<u32>,
@@ -28,44 +30,45 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Says whether there are any.
+    /// Returns true if any limit is set.
     pub(crate) fn is_some(self) -> bool {
         self != Bounds::default()
     }
 }
 
-/// How far this machine can bound a command's processes and its memory.
+/// Returns how far this machine can limit the processes and the memory of a command, in this order.
 pub(crate) fn held() -> (Enforcement, Enforcement) {
     kernel::held()
 }
 
-/// What a command is kept in. Its processes end with it.
+/// The control group of a command. Dropping the value kills the processes inside.
 #[derive(Debug)]
 pub(crate) struct Cage(kernel::Group);
 
 impl Cage {
-    /// Puts a command that waits at its gate into bounds.
+    /// Applies limits to a command that waits at its start barrier.
     pub(crate) fn around(bounds: Bounds, child: &Child) -> io::Result<Cage> {
         kernel::Group::around(bounds, Pid::from_child(child)).map(Cage)
     }
 
-    /// Ends everything inside.
+    /// Kills every process inside.
     pub(crate) fn kill(&self) {
         self.0.kill();
     }
 
-    /// Removes the control group, once everything inside has ended.
+    /// Removes the control group, once every process inside has ended.
     pub(crate) fn remove(&self) {
         self.0.remove();
     }
 
-    /// Returns the folder of the control group, where there is one.
+    /// Returns the folder of the control group, or `None` if there is none.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.0.path()
     }
 }
 
-/// Gives what waits at the gate to become a program, whose arguments follow.
+/// Returns the shell command that waits at the start barrier and then becomes a program. The
+/// arguments of the program are added by the caller.
 #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
 pub(crate) fn gate(program: &OsStr, is_written_to: bool) -> Command {
     let mut command = Command::new("sh");
@@ -74,7 +77,8 @@ pub(crate) fn gate(program: &OsStr, is_written_to: bool) -> Command {
     command
 }
 
-/// Lets a bounded command go. One that is gone already has closed its end.
+/// Releases a command from its start barrier. A command that has already ended has closed its
+/// stdin, so a failed write is ignored.
 pub(crate) fn open(child: &mut Child, is_written_to: bool) {
     if let Some(stdin) = &mut child.stdin {
         let _ = stdin.write_all(b"\n");
@@ -100,34 +104,35 @@ mod kernel {
 
     use super::{Bounds, Enforcement};
 
-    /// What our groups are called, with our own number and one of each behind it.
+    /// The prefix of the names of our control groups; the process id and a number for each group
+    /// follow.
     const NAME: &str = "assay-";
 
-    /// How often a group is looked at again whose processes are about to end.
+    /// The maximum number of times that a control group is polled while its processes end.
     const TRIES: usize = 10_000;
 
-    /// Where groups can be made.
+    /// A folder in which control groups can be created.
     #[derive(Debug, Clone)]
     struct Place {
         folder: PathBuf,
-        /// Whether memory can be bounded there, too.
+        /// True if memory can be limited there, too.
         memory: bool,
     }
 
-    /// A control group of our own, or none.
+    /// A control group of this process; `None` if control groups are not available.
     #[derive(Debug)]
     pub(super) struct Group(Option<PathBuf>);
 
     pub(super) fn held() -> (Enforcement, Enforcement) {
         let processes = match place() {
             Some(_) => Enforcement::Full,
-            // The limit of a user is none for the one who may do everything.
+            // `RLIMIT_NPROC` does not apply to root.
             None if geteuid().is_root() => Enforcement::None,
             None => Enforcement::Partial,
         };
         let memory = match place() {
             Some(Place { memory: true, .. }) => Enforcement::Full,
-            // Each process by itself.
+            // The limit applies to each process separately.
             Some(_) | None => Enforcement::Partial,
         };
         (processes, memory)
@@ -160,7 +165,8 @@ mod kernel {
             }
             if let (Some(most), true) = (bounds.memory, place.memory) {
                 fs::write(folder.join("memory.max"), most.to_string())?;
-                // Without swap to fill, and all at once or not at all; neither is there everywhere.
+                // Swap is not used, and the whole group is killed at once; not every kernel has
+                // these files.
                 let _ = fs::write(folder.join("memory.swap.max"), "0");
                 let _ = fs::write(folder.join("memory.oom.group"), "1");
             }
@@ -172,7 +178,7 @@ mod kernel {
             if fs::write(folder.join("cgroup.kill"), "1").is_ok() {
                 return;
             }
-            // Those that are killed start nobody any more, so each round leaves fewer.
+            // A killed process starts no other process, so each round leaves fewer.
             for _ in 0..TRIES {
                 let inside = members(folder);
                 if inside.is_empty() {
@@ -201,7 +207,8 @@ mod kernel {
         pub(super) fn remove(&self) {
             let Some(folder) = &self.0 else { return };
             for _ in 0..TRIES {
-                // It goes as soon as the last process is gone; what stays is swept later.
+                // The folder can be removed once the last process is gone; a folder that is left is
+                // swept later.
                 match fs::remove_dir(folder) {
                     Ok(()) => return,
                     Err(error) if error.kind() == io::ErrorKind::NotFound => return,
@@ -222,7 +229,7 @@ mod kernel {
         Ok(())
     }
 
-    /// Counts the tasks of our user: the limit is on all of them.
+    /// Returns the number of tasks of our user: `RLIMIT_NPROC` limits all of them together.
     fn tasks_of_user() -> u64 {
         let own = getuid().as_raw();
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -236,7 +243,7 @@ mod kernel {
         tasks.sum::<usize>() as u64
     }
 
-    /// Finds where groups can be made, and tries it once.
+    /// Returns the folder in which control groups can be created. It is searched and tried once.
     fn place() -> Option<&'static Place> {
         static PLACE: OnceLock<Option<Place>> = OnceLock::new();
         let find = || {
@@ -249,8 +256,8 @@ mod kernel {
         PLACE.get_or_init(find).as_ref()
     }
 
-    /// Where all controllers share one tree: beside our own group, since a group with processes in it
-    /// has none below it that are bounded.
+    /// Returns the folder for groups in a hierarchy that all controllers share (cgroup v2): next to
+    /// our own group, since a group that contains processes cannot have limited groups below it.
     fn unified(mounts: &str, own: &str) -> Option<PathBuf> {
         let own = own.lines().find_map(|line| line.strip_prefix("0::"))?;
         let root = mounts.lines().find_map(|line| mounted(line, "cgroup2", ""))?;
@@ -258,7 +265,8 @@ mod kernel {
         Some(root.join(above.trim_start_matches('/')))
     }
 
-    /// Where each controller has a tree: below our own group.
+    /// Returns the folder for groups if each controller has its own hierarchy (cgroup v1): below
+    /// our own group.
     fn separate(mounts: &str, own: &str) -> Option<PathBuf> {
         let own = own.lines().find_map(|line| {
             let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
@@ -275,7 +283,7 @@ mod kernel {
         (found == kind && has).then(|| PathBuf::from(path))
     }
 
-    /// Makes a group for nothing but to see whether it bounds anything.
+    /// Creates a control group to find out which limits it supports, and removes the group.
     fn tried(folder: PathBuf) -> Option<Place> {
         sweep(&folder);
         let own = getpid().as_raw_nonzero();
@@ -287,7 +295,7 @@ mod kernel {
         processes.then_some(Place { folder, memory })
     }
 
-    /// Takes away what processes of ours left that were killed.
+    /// Removes the groups that killed processes of assay left.
     fn sweep(folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -342,7 +350,7 @@ mod tests {
     use crate::tests::shell;
     use crate::{Command, Enforcement, RunError, Stream, limits};
 
-    /// Runs a command and gives its status and what it printed.
+    /// Runs a command and returns its exit code and its output.
     fn watched(command: &Command) -> Result<(Option<i32>, String), RunError> {
         let mut text = Vec::new();
         let status = command.watch(|_, piece| text.extend_from_slice(piece))?;
@@ -371,7 +379,7 @@ mod tests {
             not_run::record("this system bounds no processes");
             return;
         }
-        // Each tries for a hundred sleepers, and says how many it got.
+        // Each bomb tries to start a hundred sleepers, and prints `all` if it succeeds.
         let script = "i=0; while [ $i -lt 100 ]; do sleep 600 & i=$((i+1)); done; echo all";
         let bomb = shell(script).processes(20).time(Duration::from_secs(20));
         let (_, printed) = watched(&bomb).unwrap();

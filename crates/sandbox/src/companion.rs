@@ -1,4 +1,4 @@
-//! A long-lived process of ours beside this one: [`Companion`].
+//! A long-running child process of assay itself: [`Companion`].
 
 use std::io;
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
@@ -11,9 +11,9 @@ use rustix::process::{
 use crate::process::Group;
 use crate::{Command, RunError};
 
-/// A process that goes on until it is asked to end, or until nobody holds this any more: then it
-/// reads the end of its input, and is expected to end by itself. So it outlives a crash of ours by
-/// no more than it needs to put things in order.
+/// A child process that runs until it is asked to end, or until this value is dropped: then the
+/// process reads the end of its stdin, and is expected to end by itself. So after a crash of this
+/// process it runs only for as long as it needs to clean up.
 #[derive(Debug)]
 pub struct Companion {
     pid: Pid,
@@ -23,8 +23,8 @@ pub struct Companion {
 }
 
 impl Command {
-    /// Starts it as a companion, with all of our environment. What it complains about goes where
-    /// our complaints go; it prints nothing.
+    /// Starts the command as a companion, with our whole environment. Its stderr is our stderr; its
+    /// stdout is discarded.
     pub fn accompany(&self) -> Result<Companion, RunError> {
         let (mut child, group) = self.start_beside(Stdio::piped(), Stdio::inherit())?;
         let lifeline = child.stdin.take().expect("stdin is piped");
@@ -32,8 +32,8 @@ impl Command {
         Ok(Companion { pid, child: Mutex::new(child), _group: group, _lifeline: lifeline })
     }
 
-    /// Starts it for good, to go on when we are gone, with all of our environment. Both what it
-    /// prints and what it complains about go to a file.
+    /// Starts the command detached, with our whole environment: it goes on when this process ends.
+    /// Its stdout and stderr go to a file. Returns its process id.
     pub fn detach(&self, log: &std::fs::File) -> Result<u32, RunError> {
         let fail = |source| RunError::Start { program: self.name(), source };
         let to = || log.try_clone().map(Stdio::from).map_err(fail);
@@ -43,24 +43,24 @@ impl Command {
 }
 
 impl Companion {
-    /// The number of the process.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Waits until it has ended.
+    /// Waits until the process has ended.
     pub fn wait(&self) -> io::Result<ExitStatus> {
-        // It is not reaped before the lock is held: until then nobody else has its number.
+        // The process is not reaped before the lock is held, so its id cannot be reused until then.
         waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
         self.child().wait()
     }
 
-    /// Asks it to end, as a person would.
+    /// Sends `SIGTERM` to the process.
     pub fn ask_to_end(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Ends it at once.
+    /// Sends `SIGKILL` to the process.
     pub fn kill(&self) {
         self.signal(Signal::KILL);
     }
@@ -68,7 +68,7 @@ impl Companion {
     fn signal(&self, signal: Signal) {
         let mut child = self.child();
         if matches!(child.try_wait(), Ok(None)) {
-            // It may end just now, which is as good.
+            // The process may end just now, so a failure is ignored.
             let _ = kill_process(self.pid, signal);
         }
     }
@@ -78,13 +78,13 @@ impl Companion {
     }
 }
 
-/// Asks a process that somebody else started to end. Says whether there is one.
+/// Sends `SIGTERM` to a process that another process started. Returns true if the process exists.
 pub fn ask_to_end(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok())
 }
 
-/// Says whether there is a process of that number.
+/// Returns true if a process with this id exists.
 pub fn is_running(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| test_kill_process(pid).is_ok())

@@ -1,4 +1,4 @@
-//! A command that is asked again and again: [`Conversation`].
+//! A running command that answers requests on its stdin: [`Conversation`].
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,11 +9,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::process::Group;
 
-/// A pipe takes this much at once without keeping its writer waiting.
+/// The number of bytes that a pipe accepts at once without blocking its writer.
 const PIECE: usize = rustix::pipe::PIPE_BUF;
 
 /// A running command that is written to and read from. It is killed, with its children, when this
-/// is dropped. Neither writing nor reading waits longer than the command's time.
+/// value is dropped. Neither a write nor a read waits longer than the command's timeout.
 #[derive(Debug)]
 pub struct Conversation {
     child: Child,
@@ -35,7 +35,7 @@ impl Conversation {
 impl Drop for Conversation {
     fn drop(&mut self) {
         self.group.kill();
-        // Nobody is left to tell how it ended.
+        // The exit status has no reader any more.
         let _ = self.child.wait();
     }
 }
@@ -67,7 +67,7 @@ impl BufRead for Conversation {
     }
 }
 
-/// An output that is not waited for longer than some time.
+/// A reader of stdout with a timeout for each read.
 #[derive(Debug)]
 struct Patient {
     stdout: ChildStdout,
@@ -124,7 +124,7 @@ mod tests {
         let mut family = shell("sleep 600 & echo $!; wait").converse().unwrap();
         let mut child = String::new();
         family.read_line(&mut child).unwrap();
-        // A pipe held by both tells when both are gone: its reader sees the end.
+        // Both processes hold the pipe open, so its reader sees the end once both are gone.
         let stdout = family.stdout.get_ref().stdout.as_fd().try_clone_to_owned().unwrap();
         drop(family);
         let mut rest = Vec::new();

@@ -1,6 +1,6 @@
-//! How far the operating system enforces a limit on a command: [`Enforcement`].
+//! The degree to which the operating system enforces a limit on a command: [`Enforcement`].
 
-/// How far a limit is enforced.
+/// The degree to which a limit is enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enforcement {
     /// The limit is enforced.

@@ -1,9 +1,10 @@
-//! What stays readable beside what is hidden: [`readable`].
+//! Computes the paths that stay readable when others are hidden: [`readable`].
 //!
-//! The kernel takes lists of what is allowed and none of what is forbidden. So the way from the root
-//! to each hidden place is walked, and all that lies beside it is allowed, as it is at that moment.
-//! The folders on the way are not: what may list one may list all below it. What is allowed holds
-//! for a file or folder under whatever name, so none is that is hidden, or on the way, by another.
+//! Landlock takes a list of allowed paths and none of forbidden paths. So the path from the root to
+//! each hidden file is walked, and every sibling on the way is allowed, as it exists at that
+//! moment. The folders on the way are not allowed: a rule for a folder covers everything below it.
+//! A rule applies to a file or folder by each of its names, so no rule is made for another name of
+//! a hidden file or of a folder on the way to one.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -12,42 +13,44 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-/// How much may be allowed one by one. It is a fraction of a second's work.
+/// The maximum number of allowed paths. So many take a fraction of a second.
 const MOST: usize = 50_000;
 
-/// What a file or folder is, whatever it is called: its device and its number there.
+/// The identity of a file or folder, whatever its name: device and inode.
 type Id = (u64, u64);
 
-/// What is asked of a place, for all below it that nothing else is asked of.
+/// The requested access for a path and everything below it, unless a path below has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Hidden,
     Readable,
 }
 
-/// A place that something is asked of, or one on the way there.
+/// A node of the path trie: a path with a requested access, or an ancestor of one.
 #[derive(Debug, Default)]
 struct Place {
     asked: Option<Asked>,
-    /// Whether it is hidden, or something below it.
+    /// True if this path, or a path below it, is hidden.
     hides: bool,
     below: BTreeMap<OsString, Place>,
 }
 
-/// The way to all places that something is asked of.
+/// The trie of all paths with a requested access.
 #[derive(Debug, Default)]
 struct Ways {
     root: Place,
-    /// What hides something, so that no other name opens it.
+    /// The ids of hidden paths and of their ancestors, so that no other name opens them.
     hiding: HashSet<Id>,
 }
 
-/// Gives what is to be allowed, with all below it, so that all but the hidden places can be read;
-/// nothing if none of them exists. Of two places of which one lies in the other, the inner one
-/// decides: what is hidden is so in what is kept readable, and what is kept readable in what is hidden.
+/// Returns the paths to allow, each with everything below it, so that all but the hidden paths can
+/// be read. Returns `None` if no hidden path exists. If one path lies in another, the inner one
+/// decides: a path that is hidden inside of a readable one is hidden, and a path that is kept
+/// readable inside of a hidden one is readable.
 pub(crate) fn readable(hidden: &[PathBuf], kept: &[PathBuf]) -> io::Result<Option<Vec<PathBuf>>> {
     let mut ways = Ways::default();
-    // What we cannot reach, the command cannot reach either: it is who we are.
+    // A path that this process cannot reach, the command cannot reach either: both run as the same
+    // user.
     hidden.iter().filter_map(|path| path.canonicalize().ok()).for_each(|path| ways.hide(&path));
     if !ways.root.hides {
         return Ok(None);
@@ -75,7 +78,7 @@ impl Ways {
         place.asked = place.asked.or(Some(Asked::Readable));
     }
 
-    /// Gives what is open, if it is not too much.
+    /// Returns the readable paths. Fails if there are more than `most`.
     fn walk(&self, most: usize) -> io::Result<Vec<PathBuf>> {
         let mut open = Vec::new();
         let mut left = vec![(PathBuf::from("/"), &self.root, Asked::Readable)];
@@ -99,8 +102,8 @@ impl Ways {
         Ok(open)
     }
 
-    /// Gives what lies in a folder and is not itself on a way. A folder that we cannot list keeps all
-    /// of that to itself.
+    /// Returns the entries of a folder that are not nodes of the trie. A folder that cannot be
+    /// listed has none.
     fn beside<'a>(
         &'a self,
         folder: &Path,
@@ -110,7 +113,7 @@ impl Ways {
         let others = entries.filter(|entry| !place.below.contains_key(&entry.file_name()));
         others.filter_map(|entry| {
             let found = entry.metadata().ok()?;
-            // A link is read where it leads to.
+            // A symbolic link is read at its target.
             let opens = !found.is_symlink() && !self.hiding.contains(&id(&found));
             opens.then(|| entry.path())
         })

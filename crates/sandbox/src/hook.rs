@@ -1,11 +1,11 @@
-//! What has to be done before this process ends by a signal: [`ShutDownHook`].
+//! Actions that run before this process ends by a signal: [`ShutDownHook`].
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 type Hook = Box<dyn FnOnce() + Send>;
 
-/// The hooks that are set, in the order in which they were, and the number of the next.
+/// The hooks that are set, in the order in which they were set, and the number of the next one.
 static HOOKS: Mutex<Hooks> = Mutex::new(Hooks { set: BTreeMap::new(), next: 0, is_closed: false });
 
 struct Hooks {
@@ -18,7 +18,7 @@ fn hooks() -> MutexGuard<'static, Hooks> {
     HOOKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Something that is done when the process shuts down, unless the value is dropped before.
+/// An action that runs when the process shuts down, unless the value is dropped before.
 #[derive(Debug)]
 pub struct ShutDownHook(u64);
 
@@ -42,7 +42,7 @@ impl Drop for ShutDownHook {
     }
 }
 
-/// Runs every hook that is set, the last one first, for good.
+/// Runs every hook that is set, the last one first. No hook can be set afterwards.
 pub(crate) fn run_all() {
     let set = {
         let mut hooks = hooks();

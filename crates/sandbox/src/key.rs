@@ -1,6 +1,7 @@
-//! Keys: [`Key`] shows itself to nobody, [`KeySource`] says where one comes from, [`Keys`] asks it.
+//! Keys: [`Key`] never shows its secret, [`KeySource`] says where a key comes from, and [`Keys`]
+//! reads and caches it.
 //!
-//! What a key opens, and who is told that there is none, is left to others.
+//! The use of a key, and the report that a key is missing, are left to the callers.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,29 +11,31 @@ use assay_base::clock::Stopwatch;
 
 use crate::{Command, RunError};
 
-/// How long a key command may take.
+/// The timeout of a key command.
 const COMMAND_TIME: Duration = Duration::from_secs(60);
 
-/// How much a key command may print.
+/// The maximum output of a key command, in bytes.
 const COMMAND_OUTPUT: usize = 64 << 10;
 
-/// How long it is believed that a source has no key, or no better one. Whoever asks next meanwhile
-/// need not wait for it, and a person is not asked for a password over and over.
+/// The time for which it is remembered that a source has no key, or no better key. Callers do not
+/// wait for the source meanwhile, and the user is not asked for a password again and again.
 const HOLDS: Duration = Duration::from_secs(60);
 
-/// So many keys are remembered that were given: answers of services may name one that is old by now.
+/// The maximum number of keys that are remembered for redaction: the reply of a service may contain
+/// an old key.
 const GIVEN: usize = 8;
 
-/// What programs that keep secrets need to reach their agents and stores.
+/// The variables that password managers need to reach their agents and stores.
 const COMMAND_VARIABLES: [&str; 9] = [
     "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "GNUPGHOME", "GPG_TTY", "PASSWORD_STORE_DIR",
     "SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
 ];
 
-/// A secret shorter than this is no secret, and taking it out of texts would garble them.
+/// The minimum length of a secret that is redacted, in bytes. Shorter text is no secret, and
+/// removing it would garble texts.
 const SHORTEST: usize = 6;
 
-/// A secret. It is written nowhere; only what is sent to its provider has it.
+/// A secret. Only requests to its provider contain it; it is never printed or stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
@@ -43,17 +46,17 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// Takes a key as it was read, without the space around it.
+    /// Creates a key from text, without the white space around it.
     pub fn new(text: &str) -> Key {
         Key(text.trim().to_owned())
     }
 
-    /// Gives the secret, to be sent to whoever it is for and shown to nobody.
+    /// Returns the secret. The caller sends it to its provider and shows it nowhere else.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Takes the key out of a text that somebody else wrote.
+    /// Replaces the key in a text from outside with `…`.
     pub fn scrub(&self, text: &str) -> String {
         match self.0.len() < SHORTEST {
             true => text.to_owned(),
@@ -61,57 +64,58 @@ impl Key {
         }
     }
 
-    /// Says whether a header can hold it.
+    /// Returns true if an HTTP header can contain the key.
     fn is_sendable(&self) -> bool {
         !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
     }
 }
 
-/// Where a key comes from.
+/// The source of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
-    /// None is needed.
+    /// No key is needed.
     None,
     /// A variable, read by the caller.
     Variable {
-        /// Its name, for messages.
+        /// The name of the variable, for messages.
         name: String,
-        /// What it is set to.
+        /// The value of the variable; `None` if the variable is not set.
         value: Option<Key>,
     },
     /// A program and its arguments; it prints the key.
     Command(Vec<String>),
 }
 
-/// Why there is no key.
+/// The reason why there is no key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// There is none, or none that can be sent.
+    /// There is no key, or the key cannot be sent.
     #[error("{0}")]
     Unusable(String),
-    /// Its command had less time than it may take.
+    /// The key command did not end within the caller's time limit, which was shorter than the
+    /// command's own.
     #[error("there is no key yet: the key command `{0}` did not end in time")]
     TooLate(String),
 }
 
-/// A source, asked when its key is needed and as seldom as possible.
+/// A key source with a cache. The source is read only when its key is needed.
 #[derive(Debug)]
 pub struct Keys {
     source: KeySource,
-    /// Measures the age of what is known.
+    /// The clock for the age of cached results.
     created: Stopwatch,
-    /// Locked while the source is asked.
+    /// The cached result; locked while the source is read.
     known: Mutex<Known>,
-    /// The keys that were given, the newest last. Nobody holds this for long.
+    /// The keys that were returned, the newest last. The lock is held only briefly.
     given: Mutex<Vec<Key>>,
 }
 
-/// What is known of a source.
+/// The cached result of a source.
 #[derive(Debug)]
 enum Known {
     Nothing,
     Key(Option<Key>),
-    /// A key that was refused, and the source had no other.
+    /// A key that a service refused; the source had no other one.
     Refused {
         key: Key,
         since: Duration,
@@ -123,14 +127,14 @@ enum Known {
 }
 
 impl Keys {
-    /// Keys of a source that was not asked yet.
+    /// Creates keys of a source that was not read yet.
     pub fn new(source: KeySource) -> Keys {
         let (known, given) = (Mutex::new(Known::Nothing), Mutex::default());
         Keys { source, created: Stopwatch::start(), known, given }
     }
 
-    /// Gives the key, if one is needed, within a time. A source that only lacked time is asked
-    /// again, and one that failed is after a while.
+    /// Returns the key, or `None` if no key is needed. The source is read within `time`. A source
+    /// that timed out is read again by the next call, and a source that failed after a minute.
     pub fn get(&self, time: Duration) -> Result<Option<Key>, KeyError> {
         self.get_at(time, &|| self.created.elapsed())
     }
@@ -146,8 +150,8 @@ impl Keys {
         self.ask(&mut known, time, now)
     }
 
-    /// Gives another key than one that was refused, if there is one: some commands print keys that
-    /// hold for an hour.
+    /// Returns a key other than the refused one, or `None` if the source has none: some commands
+    /// print keys that are valid for an hour.
     pub fn other_than(&self, refused: &Key, time: Duration) -> Option<Key> {
         self.other_than_at(refused, time, &|| self.created.elapsed())
     }
@@ -164,7 +168,7 @@ impl Keys {
         }
         let mut known = lock(&self.known);
         match &*known {
-            // Somebody else asked meanwhile.
+            // Another thread read the source meanwhile.
             Known::Key(Some(key)) if key != refused => return Some(key.clone()),
             Known::Refused { since, .. } | Known::Failure { since, .. } if holds(*since, now()) => {
                 return None;
@@ -203,12 +207,12 @@ impl Keys {
         read
     }
 
-    /// Takes the keys that were given out of a text that somebody else wrote. No source is asked.
+    /// Replaces all keys that were returned in a text from outside. The source is not read.
     pub fn scrub(&self, text: &str) -> String {
         lock(&self.given).iter().fold(text.to_owned(), |text, key| key.scrub(&text))
     }
 
-    /// Gives the source.
+    /// Returns the source.
     pub fn source(&self) -> &KeySource {
         &self.source
     }
@@ -223,13 +227,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl fmt::Display for KeySource {
-    /// Names the source, for messages.
+    /// Writes the name of the source, for messages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeySource::None => f.write_str("the configuration, which names no key"),
             KeySource::Variable { name, .. } => write!(f, "the variable `{name}`"),
             KeySource::Command(words) => {
-                // What follows may be as secret as the key.
+                // The arguments may be as secret as the key.
                 write!(f, "the key command `{}`", words.first().map_or("", String::as_str))
             }
         }
@@ -268,7 +272,7 @@ fn run(words: &[String], time: Duration) -> Result<Key, KeyError> {
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
         unusable(format!("there is no key: {error}{}", cause.unwrap_or_default()))
     })?;
-    // What it printed is not shown: it may be the key, or part of it.
+    // The output is not shown: it may be the key, or part of it.
     if !finished.status.success() {
         let ended = finished.status;
         return Err(unusable(format!(
@@ -336,7 +340,7 @@ mod tests {
         assert!(missing.starts_with("there is no key: could not start `no-such-program`: "));
     }
 
-    /// A command that notes each run, and prints what a file says, if it says anything.
+    /// A key command that records each run, and prints the content of a file, if there is any.
     struct Counted {
         folder: tempfile::TempDir,
         keys: Keys,
@@ -360,7 +364,7 @@ mod tests {
             self
         }
 
-        /// A key, or `none`, and how often the command was run by now.
+        /// Returns a key, or `none`, and the number of runs of the command so far.
         fn told(&self, key: Option<Key>) -> (String, usize) {
             let runs = std::fs::read_to_string(self.folder.path().join("runs")).unwrap();
             (key.map_or("none".to_owned(), |key| key.0), runs.lines().count())
@@ -385,7 +389,7 @@ mod tests {
         assert_eq!(command.get(), ("token-1".into(), 1));
         command.prints("token-2");
         assert_eq!(command.other_than("token-1"), ("token-2".into(), 2));
-        // Somebody else had the old one as well.
+        // Another caller had the old key as well.
         assert_eq!(command.other_than("token-1"), ("token-2".into(), 2));
         assert_eq!(command.get(), ("token-2".into(), 2));
         let said = command.keys.scrub("neither token-1 nor token-2");

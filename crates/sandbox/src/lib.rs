@@ -1,15 +1,15 @@
-//! Runs a command with limits: [`Command`] and what it [`Finished`] with.
+//! Runs commands with limits: [`Command`], and its result [`Finished`].
 //!
 //! This is the only crate that starts processes. A command gets a cleaned environment, a process
 //! group of its own, a timeout after which the whole group is killed, a bound on the output that is
 //! kept and, where the system offers it ([`limits()`]), bounds on the files and the network that it
 //! reaches and on its processes and memory.
 //!
-//! The output is collected ([`Command::run`]), handed on piece by piece ([`Command::stream`]) or
-//! read in answer to input ([`Command::converse`]). For [`Command::watch`] both outputs are handed
-//! on, and the processes that the command leaves running are ended. The meaning of the output
-//! belongs to the caller. A long-lived process of assay itself is a [`Companion`], with our whole
-//! environment and no limits.
+//! The output is collected ([`Command::run`]), passed on piece by piece ([`Command::stream`]) or
+//! read in answer to input ([`Command::converse`]). [`Command::watch`] passes on stdout and stderr,
+//! and ends the processes that the command leaves running. The meaning of the output belongs to the
+//! caller. A long-running process of assay itself is a [`Companion`], with our whole environment
+//! and no limits.
 //!
 //! A command that is stopped leaves no process behind, and neither does one with
 //! [`Command::end_leftovers`] when it ends. A command has a process group (`process`), a control
@@ -18,7 +18,7 @@
 //! killed together, by this process or, if this process was killed, by the `watchdog`. `scratch`
 //! removes temporary folders.
 //!
-//! A [`Key`] may come from a command, so keys and the places of secrets (`secrets`) are here as
+//! A [`Key`] may come from a command, so keys and the paths of secrets (`secrets`) are here as
 //! well.
 
 mod bounds;
@@ -59,21 +59,21 @@ pub use crate::process::{interrupt, stop_all};
 pub use crate::scratch::{ScratchFolder, ScratchNote};
 pub use crate::secrets::{secrets_elsewhere, secrets_of};
 
-/// Stops every command, runs every [`ShutDownHook`] and removes every scratch folder of this process,
-/// which is about to end: nothing is started or made any more.
+/// Stops every command, runs every [`ShutDownHook`] and removes every scratch folder of this
+/// process, which is about to end: no command is started and no folder is created any more.
 pub fn shut_down() {
     stop_all();
     hook::run_all();
     scratch::remove_all();
 }
 
-/// How long a command may run unless told otherwise.
+/// The default timeout of a command.
 const DEFAULT_TIME: Duration = Duration::from_secs(120);
 
-/// How long a command may run at the most: a clock cannot count to more than it holds.
+/// The maximum timeout of a command: a clock cannot represent an arbitrary time in the future.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// How much of its output is kept unless told otherwise.
+/// The default maximum of the output that is kept, in bytes.
 const DEFAULT_OUTPUT: usize = 256 << 20;
 
 /// A command to run, with its limits.
@@ -96,8 +96,8 @@ pub struct Command {
 }
 
 impl fmt::Debug for Command {
-    /// Writes what is run. Variables can hold secrets, so only their names are told, and of the
-    /// input only how much it is.
+    /// Writes the command without secrets: of variables only the names, and of the input only its
+    /// length.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Command {
             program,
@@ -135,82 +135,82 @@ impl fmt::Debug for Command {
     }
 }
 
-/// What a command that came to its end printed, and how it ended.
+/// The result of a command that ended: its output and its exit status.
 #[derive(Debug)]
 pub struct Finished {
-    /// How it ended.
+    /// The exit status.
     pub status: ExitStatus,
-    /// What it printed.
+    /// The stdout of the command.
     pub stdout: Vec<u8>,
-    /// What it complained about.
+    /// The stderr of the command.
     pub stderr: Vec<u8>,
 }
 
-/// How a command ended whose output was handed on.
+/// The result of a command whose output was passed on.
 #[derive(Debug)]
 pub struct Ended {
-    /// How it ended.
+    /// The exit status.
     pub status: ExitStatus,
-    /// What it complained about.
+    /// The stderr of the command.
     pub stderr: Vec<u8>,
 }
 
-/// What a command says something on.
+/// An output stream of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Its standard output.
+    /// The standard output.
     Printed,
-    /// Its standard error.
+    /// The standard error.
     Complained,
 }
 
-/// Why a command did not come to its end.
+/// The reason why a command did not run to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// It could not be started.
+    /// The command could not be started.
     #[error("could not start `{program}`")]
     Start {
         /// The program.
         program: String,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It took too long and was killed.
+    /// The command ran longer than its timeout and was killed.
     #[error("`{program}` ran longer than {seconds} s and was stopped")]
     TimedOut {
         /// The program.
         program: String,
-        /// How long it had.
+        /// The timeout, in seconds.
         seconds: u64,
     },
-    /// It printed nothing for too long and was killed.
+    /// The command printed nothing for too long and was killed.
     #[error("`{program}` printed nothing for {seconds} s and was stopped")]
     Stalled {
         /// The program.
         program: String,
-        /// How long it may print nothing.
+        /// The maximum time without output, in seconds.
         seconds: u64,
     },
-    /// It printed too much and was killed.
+    /// The command printed too much and was killed.
     #[error("`{program}` printed more than {bytes} bytes and was stopped")]
     TooMuchOutput {
         /// The program.
         program: String,
-        /// How much it could.
+        /// The maximum output, in bytes.
         bytes: usize,
     },
-    /// Its end could not be seen.
+    /// The exit status could not be read.
     #[error("lost sight of `{program}`")]
     Lost {
         /// The program.
         program: String,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl Command {
-    /// Prepares a program.
+    /// Creates a command that runs a program, with the default limits.
     pub fn new(program: impl AsRef<OsStr>) -> Command {
         Command {
             program: program.as_ref().to_owned(),
@@ -236,109 +236,110 @@ impl Command {
         self
     }
 
-    /// Runs it in a folder.
+    /// Sets the folder in which the command runs.
     pub fn folder(mut self, folder: &Path) -> Command {
         self.folder = Some(folder.to_owned());
         self
     }
 
-    /// Sets a variable.
+    /// Sets an environment variable.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Command {
         self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
         self
     }
 
-    /// Passes on variables of our own environment, where they are set.
+    /// Passes on variables of our own environment, if they are set.
     pub fn pass_on(mut self, names: impl IntoIterator<Item = &'static str>) -> Command {
         self.passed_on.extend(names);
         self
     }
 
-    /// Puts a folder in front of a list of folders that a variable holds, whatever else sets the variable.
+    /// Prepends a folder to the list of folders in a variable, however else the variable is set.
     pub fn prepend_path(mut self, name: &'static str, folder: impl AsRef<OsStr>) -> Command {
         self.prepended.push((name, folder.as_ref().to_owned()));
         self
     }
 
-    /// Gives it something to read. A command that does not read it is not waited for. In a
-    /// conversation it is not given.
+    /// Sets the stdin of the command. A command that does not read the input is not waited for. A
+    /// conversation ignores the input.
     pub fn input(mut self, bytes: impl Into<Arc<[u8]>>) -> Command {
         self.input = Some(bytes.into());
         self
     }
 
-    /// Limits its time; in a conversation, the time for each answer.
+    /// Sets the timeout; in a conversation, the timeout of each write and read.
     pub fn time(mut self, time: Duration) -> Command {
         self.time = time.min(LONGEST);
         self
     }
 
-    /// Limits how long it may print nothing to stdout while it is run or streamed.
+    /// Limits the time for which the command may print nothing to stdout, in `run` and `stream`.
     pub fn silence(mut self, time: Duration) -> Command {
         self.silence = Some(time.min(LONGEST));
         self
     }
 
-    /// Limits its output; what goes beyond stops it.
+    /// Limits the output, in bytes. A command that prints more is stopped.
     pub fn output(mut self, bytes: usize) -> Command {
         self.output = bytes;
         self
     }
 
-    /// Lets it write nowhere but in these files and folders, and end no processes but its own, where
+    /// Restricts writes to these files and folders, and signals to the command's own processes, if
     /// the kernel offers that.
     pub fn writable<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Command {
         self.reach.writable = Some(owned(paths));
         self
     }
 
-    /// Hides more files and folders from it, where the kernel offers that: neither it nor what it
-    /// starts can read, list or run them, by whatever links. What it may write to in a hidden folder it
-    /// may read there, too. What does not exist is not hidden.
+    /// Hides more files and folders, if the kernel offers that: neither the command nor its
+    /// children can read, list or run them, by whatever links. A path in a hidden folder that is
+    /// writable is also readable. A path that does not exist is not hidden.
     ///
-    /// Folders on the way to a hidden place cannot be listed, and what appears in them later cannot be
-    /// read. Names, sizes and dates stay visible to who asks for a path. A hard link or a mount that
-    /// was made elsewhere before is another place; an agent that listens at a socket is none. Nor can
-    /// it look into processes that it did not start, and as root it loses what opens ways past files:
-    /// `CAP_SYS_ADMIN`, `CAP_PERFMON`, `CAP_SYS_RAWIO` and `CAP_DAC_READ_SEARCH`.
+    /// Folders on the way to a hidden path cannot be listed, and files that appear in them later
+    /// cannot be read. Names, sizes and dates stay visible if the command asks for a path. A hard
+    /// link or a mount that was made elsewhere before is another path, and is not hidden; an agent
+    /// that listens at a socket is not hidden either. The command cannot inspect processes that it
+    /// did not start. A command that runs as root loses the capabilities that bypass file
+    /// permissions: `CAP_SYS_ADMIN`, `CAP_PERFMON`, `CAP_SYS_RAWIO` and `CAP_DAC_READ_SEARCH`.
     pub fn hidden<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Command {
         self.reach.hidden.extend(owned(paths));
         self
     }
 
-    /// Keeps it from connecting or listening over TCP, where the kernel offers that.
+    /// Forbids the command to connect or listen over TCP, if the kernel offers that.
     pub fn offline(mut self) -> Command {
         self.reach.offline = true;
         self
     }
 
-    /// Limits how many processes and threads it has at a time, where the system offers that.
+    /// Limits the number of processes and threads at a time, if the system offers that.
     pub fn processes(mut self, most: u32) -> Command {
         self.bounds.processes = Some(most);
         self
     }
 
-    /// Limits its memory in bytes, where the system offers that; where it has no control groups,
-    /// that of each process.
+    /// Limits the memory in bytes, if the system offers that: of all processes together with
+    /// control groups, else of each process.
     pub fn memory(mut self, bytes: u64) -> Command {
         self.bounds.memory = Some(bytes);
         self
     }
 
-    /// Has [`interrupt`] stop the command: a reader whose answer is no longer waited for.
+    /// Makes [`interrupt`] stop the command: for a reviewer whose answer is no longer waited for.
     pub fn interruptible(mut self) -> Command {
         self.interruptible = true;
         self
     }
 
-    /// Ends all that the command leaves running when it ends by itself. What it leaves running when it
-    /// is stopped, or when this process is killed, ends in any case.
+    /// Kills the processes that are left when the command ends by itself. If the command is
+    /// stopped, or this process is killed, they are killed in any case.
     pub fn end_leftovers(mut self) -> Command {
         self.ends_leftovers = true;
         self
     }
 
-    /// Runs it to its end, or to its limits.
+    /// Runs the command until it ends or reaches a limit.
     pub fn run(&self) -> Result<Finished, RunError> {
         let mut stdout: Vec<u8> = Vec::new();
         let mut take = |piece: Vec<u8>| {
@@ -352,8 +353,8 @@ impl Command {
         Ok(Finished { status: ended.status, stdout, stderr: ended.stderr })
     }
 
-    /// Runs it to its end, or to its time, and hands on what it prints, of any length. What was
-    /// handed on is not kept; the command waits while it is taken.
+    /// Runs the command until it ends or a timeout passes, and calls `take` with each piece of
+    /// stdout, of any total length. Pieces are not kept; the command waits while `take` runs.
     pub fn stream(&self, mut take: impl FnMut(&[u8])) -> Result<Ended, RunError> {
         let mut take = |piece: Vec<u8>| {
             take(&piece);
@@ -362,21 +363,22 @@ impl Command {
         self.traced(|| self.supervise(&mut take))
     }
 
-    /// Runs it to its end, or to its limits, and hands on what it prints and what it complains about,
-    /// as both come. Nothing is kept; the command waits while it is taken. What it leaves running is
-    /// ended with it.
+    /// Runs the command until it ends or reaches a limit, and calls `take` with each piece of
+    /// stdout and stderr as it arrives. Pieces are not kept; the command waits while `take` runs.
+    /// The processes that the command leaves running are killed.
     pub fn watch(&self, mut take: impl FnMut(Stream, &[u8])) -> Result<ExitStatus, RunError> {
         self.traced(|| self.oversee(&mut take))
     }
 
-    /// Starts it to be written to and read from. What it complains about is not kept.
+    /// Starts the command as a `Conversation`, to be written to and read from. Its stderr is
+    /// discarded.
     pub fn converse(&self) -> Result<Conversation, RunError> {
         let (child, group) = self.start(true, Stdio::null())?;
         Ok(Conversation::new(child, group, self.time))
     }
 
-    /// Runs the command, and emits an event before it and one with how it ended. Arguments are left
-    /// out: a credential may be among them.
+    /// Runs the command, with one event before and one with its result. Arguments are left out of
+    /// both: a credential may be among them.
     fn traced<T>(&self, run: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
         let program = &*self.program.to_string_lossy();
         tracing::debug!(program, "starting the command");

@@ -1,8 +1,9 @@
-//! Limits on files and network, where the kernel offers them: [`limits`] says how far it does, for
-//! these and for the bounds on processes and memory.
+//! Limits on files and network, if the kernel offers them. [`limits`] returns how far it does, for
+//! these and for the limits on processes and memory.
 //!
-//! They are Landlock's. It restricts a thread and what that thread starts, so a limited command is
-//! started from a thread of its own and the rest of the program stays as free as it was.
+//! The limits are those of Landlock. Landlock restricts a thread and the processes that the thread
+//! starts, so a limited command is started from its own thread and the rest of this process stays
+//! unrestricted.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,32 +11,32 @@ use std::process::{Child, Command};
 
 use crate::enforcement::Enforcement;
 
-/// How far this machine can limit what a command reaches.
+/// The degree to which this machine can enforce each limit on a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// What [`writable`](crate::Command::writable) does.
+    /// The enforcement of [`writable`](crate::Command::writable).
     pub files: Enforcement,
-    /// What [`hidden`](crate::Command::hidden) does.
+    /// The enforcement of [`hidden`](crate::Command::hidden).
     pub reading: Enforcement,
-    /// What [`offline`](crate::Command::offline) does.
+    /// The enforcement of [`offline`](crate::Command::offline).
     pub network: Enforcement,
-    /// What [`processes`](crate::Command::processes) does.
+    /// The enforcement of [`processes`](crate::Command::processes).
     pub processes: Enforcement,
-    /// What [`memory`](crate::Command::memory) does.
+    /// The enforcement of [`memory`](crate::Command::memory).
     pub memory: Enforcement,
 }
 
-/// What a command may reach.
+/// The files and the network that a command may reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reach {
-    /// All there is, unless named.
+    /// The writable paths; `None` for all.
     pub(crate) writable: Option<Vec<PathBuf>>,
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) offline: bool,
 }
 
 impl Reach {
-    /// Starts a command that reaches no further.
+    /// Starts a command with these restrictions.
     pub(crate) fn start(&self, command: &mut Command) -> io::Result<Child> {
         if *self == Reach::default() {
             return command.spawn();
@@ -51,7 +52,7 @@ impl Reach {
     }
 }
 
-/// Says how far this machine can limit what a command reaches.
+/// Returns the degree to which this machine can enforce each limit on a command.
 pub fn limits() -> Limits {
     let (processes, memory) = crate::bounds::held();
     Limits {
@@ -79,17 +80,18 @@ mod kernel {
     use super::{Enforcement, Reach};
     use crate::hiding;
 
-    /// The newest rules that are known here; an older kernel applies those that it knows.
+    /// The newest Landlock version that this crate knows; an older kernel applies the rules that it
+    /// knows.
     const NEWEST: ABI = ABI::V7;
 
-    /// The first rules that also cover cutting a file short.
+    /// The first Landlock version with a rule for truncating a file.
     const WHOLE_FILES: ABI = ABI::V3;
 
-    /// What even a command that writes nowhere needs.
+    /// The devices that even a command without writable paths needs.
     const SINKS: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
-    /// What opens a way past hidden files to who may do everything: reading what is in the memory of
-    /// others, where their variables are, too, or of the kernel, and opening files by their numbers.
+    /// The capabilities by which root reads hidden files all the same: through the memory of other
+    /// processes, with their variables, or of the kernel, and by opening files by handle.
     const PAST_FILES: [CapabilitySet; 4] = [
         CapabilitySet::SYS_ADMIN,
         CapabilitySet::PERFMON,
@@ -108,7 +110,7 @@ mod kernel {
 
     pub(super) fn reading() -> Enforcement {
         match offers(strict().handle_access(AccessFs::from_read(NEWEST))) {
-            // Who may do everything can still read disks.
+            // Root can still read disks directly.
             true if geteuid().is_root() => Enforcement::Partial,
             true => Enforcement::Full,
             false => Enforcement::None,
@@ -116,14 +118,14 @@ mod kernel {
     }
 
     pub(super) fn network() -> Enforcement {
-        // There are rules for TCP, and none for UDP.
+        // Landlock has rules for TCP, and none for UDP.
         match offers(strict().handle_access(AccessNet::from_all(NEWEST))) {
             true => Enforcement::Partial,
             false => Enforcement::None,
         }
     }
 
-    /// Says whether a command can be kept from ending others.
+    /// Returns true if a command can be prevented from sending signals to other processes.
     #[cfg(test)]
     pub(super) fn signals() -> bool {
         offers(strict().scope(Scope::Signal))
@@ -137,7 +139,7 @@ mod kernel {
         Ruleset::default().set_compatibility(CompatLevel::HardRequirement)
     }
 
-    /// Takes from this thread, for good, what lies beyond a reach.
+    /// Restricts this thread for the rest of its life.
     pub(super) fn restrict(reach: &Reach) -> io::Result<()> {
         let mut ruleset = Ruleset::default();
         let (reading, writing) = (AccessFs::from_read(NEWEST), AccessFs::from_write(NEWEST));
@@ -146,11 +148,11 @@ mod kernel {
             return Ok(());
         }
         if readable.is_some() {
-            // Moving from folder to folder is forbidden unless it is spoken of.
+            // Moving a file between folders is forbidden unless a rule allows it.
             ruleset = ruleset.handle_access(reading | AccessFs::Refer).map_err(io::Error::other)?;
         }
         if reach.writable.is_some() {
-            // Who could end others would have them leave what they write half done.
+            // A command that could kill other processes could interrupt their writes.
             let ruled = ruleset.handle_access(writing).and_then(|it| it.scope(Scope::Signal));
             ruleset = ruled.map_err(io::Error::other)?;
         }
@@ -162,7 +164,7 @@ mod kernel {
             rules = allow(rules, writable, writing)?;
             rules = allow(rules, &sinks(), writing)?;
         } else if readable.is_some() {
-            // Nothing is moved to where more can be done with it: the kernel sees to that.
+            // The kernel itself forbids a move to a folder with more rights.
             rules = allow(rules, &["/".into()], AccessFs::Refer.into())?;
         }
         if let Some(readable) = readable {
@@ -172,23 +174,24 @@ mod kernel {
         Ok(())
     }
 
-    /// Allows reading, and takes what else would open the rest.
+    /// Allows reading, and drops the capabilities that would open the other paths.
     fn allow_reading(mut rules: RulesetCreated, paths: &[PathBuf]) -> io::Result<RulesetCreated> {
         for path in paths {
-            // What went away since then need not be read.
+            // A path that was removed since then needs no rule.
             if let Ok(place) = open(path, OFlags::PATH | OFlags::NOFOLLOW, Mode::empty()) {
                 let rule = PathBeneath::new(place, AccessFs::from_read(NEWEST));
                 rules = rules.add_rule(rule).map_err(io::Error::other)?;
             }
         }
         for capability in PAST_FILES {
-            // Who may not drop it has nothing to drop.
+            // A thread that may not drop the capability does not have it.
             let _ = remove_capability_from_bounding_set(capability);
         }
         Ok(rules)
     }
 
-    /// Gives what stays readable, if something is hidden and can be.
+    /// Returns the paths that stay readable. Returns `None` if no path is hidden, or the kernel
+    /// cannot hide paths.
     fn readable(reach: &Reach) -> io::Result<Option<Vec<PathBuf>>> {
         if reach.hidden.is_empty() || reading() == Enforcement::None {
             return Ok(None);
@@ -204,14 +207,14 @@ mod kernel {
         SINKS.iter().map(PathBuf::from).filter(|path| path.exists()).collect()
     }
 
-    /// Allows something below each of some paths.
+    /// Allows an access below each of the paths.
     fn allow(
         mut rules: RulesetCreated,
         paths: &[PathBuf],
         access: BitFlags<AccessFs>,
     ) -> io::Result<RulesetCreated> {
         for path in paths {
-            // What folders alone have cannot be allowed on a file.
+            // Rights that apply only to folders cannot be granted on a file.
             let fits = if path.is_dir() { access } else { access & AccessFs::from_file(NEWEST) };
             let rule = PathBeneath::new(opened(path)?, fits);
             rules = rules.add_rule(rule).map_err(io::Error::other)?;
@@ -256,7 +259,7 @@ mod tests {
     use assay_testenv::not_run;
     use std::net::TcpListener;
 
-    /// Runs a script within limits and says whether it came through.
+    /// Runs a script with limits and returns true if it succeeds.
     fn succeeds(command: crate::Command) -> bool {
         command.run().unwrap().status.success()
     }

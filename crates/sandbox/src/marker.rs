@@ -1,9 +1,9 @@
-//! Finds what a command started, wherever that went: [`Marker`].
+//! Finds the descendants of a command, in whatever session they are: [`Marker`].
 //!
-//! A process group holds only the processes that stay in it; a daemon or an agent's tool often begins a
-//! session of its own. Every command therefore gets a variable that its descendants inherit, and that
-//! the kernel shows of each process. The variable grows with each level, so what an `assay` inside of
-//! a command starts is found from both.
+//! A process group holds only the processes that stay in it; a daemon or an agent's tool often
+//! starts its own session. Every command therefore gets a variable that its descendants inherit,
+//! and that the kernel shows for each process. The variable grows with each level, so a process
+//! that an `assay` inside of a command starts is found from both.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
@@ -36,7 +36,7 @@ impl Marker {
     }
 }
 
-/// Returns how the markers of all commands of this process begin.
+/// Returns the prefix that the markers of all commands of this process share.
 pub(crate) fn of_this_process() -> &'static str {
     static START: OnceLock<String> = OnceLock::new();
     START.get_or_init(|| {
@@ -50,7 +50,7 @@ mod kernel {
 
     use rustix::process::{Pid, Signal, kill_process};
 
-    /// How often processes are looked for that one of them may just have started.
+    /// The maximum number of searches for processes that another one may have just started.
     const MAX_ROUNDS: usize = 100;
 
     pub(super) fn kill_all(marker: &str) {
@@ -66,7 +66,8 @@ mod kernel {
         }
     }
 
-    /// Returns the processes that carry a marker. One that has ended and was not waited for shows none.
+    /// Returns the processes that carry a marker. A process that has ended and was not waited for
+    /// shows no variables.
     fn carriers(marker: &str) -> Vec<Pid> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -83,7 +84,8 @@ mod kernel {
 
 #[cfg(not(target_os = "linux"))]
 mod kernel {
-    /// Leaves all processes to their groups: other kernels show no variables of a process.
+    /// Does nothing: other kernels show no variables of a process, so only process groups are
+    /// killed.
     pub(super) fn kill_all(_marker: &str) {}
 }
 
@@ -102,7 +104,7 @@ mod tests {
     use crate::watchdog::Watchdog;
     use crate::{Command, RunError};
 
-    /// A pipe that a process in a session of its own reads from as long as it lives. The process ends
+    /// A pipe that a process in its own session reads from for as long as it runs. The process ends
     /// with the pipe.
     struct Escape {
         _folder: TempDir,
@@ -117,7 +119,8 @@ mod tests {
             Escape { _folder: folder, fifo }
         }
 
-        /// Returns a command that starts such a process, waits until it is there, and goes on.
+        /// Returns a command that starts such a process, waits until the process runs, and runs
+        /// `then`.
         fn command(&self, then: &str) -> Command {
             let (fifo, ready) = (self.fifo.display(), self.fifo.with_extension("ready"));
             let escape = format!("exec 3<{fifo}; : >{}; exec cat <&3", ready.display());

@@ -1,4 +1,5 @@
-//! Starting a command and seeing it to its end.
+//! Starts a command, supervises it, and registers its process group so that `stop_all` and
+//! `interrupt` can stop it.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -24,64 +25,64 @@ use crate::{Command, Ended, RunError, Stream};
 /// The variables that every command needs to find its programs, home and time zone.
 const PASSED_ON: [&str; 6] = ["PATH", "HOME", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
 
-/// How much output is handed on at once.
+/// The maximum size of one piece of output, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// How long the outputs of a command are waited for that has ended, and its group with it.
+/// The timeout for the rest of the output after a command has ended and its group was killed.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// How many pieces may wait to be taken.
+/// The number of pieces that are buffered.
 const WAITING: usize = 4;
 
-/// The groups that run at the moment, so that they can be stopped when we are.
+/// The process groups that run, so that they can be stopped when this process ends.
 static RUNNING: Running = Running(Mutex::new(Groups::new()));
 
-/// Stops every command that runs at the moment, with all that it started, for good: none is started
-/// any more.
+/// Stops every running command, with its descendants. No command can be started afterwards.
 pub fn stop_all() {
     RUNNING.stop_all();
 }
 
-/// Stops every command that is [interruptible](Command::interruptible), with all that it started;
-/// none of those is started any more. Other commands go on.
+/// Stops every running command that is [interruptible](Command::interruptible), with its
+/// descendants. No such command can be started afterwards. Other commands go on.
 pub fn interrupt() {
     RUNNING.interrupt();
 }
 
-/// The groups that run, one after the other: nothing is started while they are stopped.
+/// The process groups that run. The lock is held while a command is started, so none starts while
+/// others are stopped.
 struct Running(Mutex<Groups>);
 
 struct Groups {
     leaders: Vec<(Pid, Leader)>,
-    /// Which commands are not started any more.
+    /// The commands that can no longer be started.
     refused: Refused,
-    /// The process that ends all groups if this one is killed; none before the first command, and
-    /// where none can be started.
+    /// The process that kills all groups if this one is killed; `None` before the first command,
+    /// and if no watchdog can be started.
     watchdog: Option<Watchdog>,
 }
 
 /// The first process of a group.
 #[derive(Debug, Clone)]
 struct Leader {
-    /// The control group that bounds it.
+    /// The control group that limits it; `None` without limits.
     cage: Option<Arc<Cage>>,
-    /// The marker of all that it started.
+    /// The marker of its descendants.
     marker: Marker,
     kind: LeaderKind,
 }
 
-/// What becomes of a group when this process is interrupted or killed.
+/// The fate of a group when this process is interrupted or killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LeaderKind {
-    /// It goes on when the process is interrupted, and ends with it.
+    /// The group continues when the process is interrupted, and is killed when the process ends.
     Command,
-    /// It ends when the process is interrupted.
+    /// The group is killed when the process is interrupted or ends.
     Interruptible,
-    /// It ends by itself, once it has put its things in order.
+    /// The group ends by itself, after it has cleaned up.
     Companion,
 }
 
-/// Which commands are not started any more.
+/// The commands that can no longer be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refused {
     None,
@@ -94,7 +95,7 @@ impl Groups {
         Groups { leaders: Vec::new(), refused: Refused::None, watchdog: None }
     }
 
-    /// Starts the watchdog, so that it is there before the first command is.
+    /// Starts the watchdog, so that it runs before the first command does.
     fn ensure_watchdog(&mut self) {
         if self.watchdog.is_none() {
             self.watchdog = self.start_watchdog();
@@ -114,7 +115,7 @@ impl Groups {
         if matches!(told, Some(Ok(()))) {
             return;
         }
-        // There was none, or it is gone.
+        // No watchdog was running, or it has ended.
         self.watchdog = self.start_watchdog();
     }
 
@@ -149,7 +150,8 @@ fn tell_of(watchdog: &mut Watchdog, pid: Pid, leader: &Leader) -> io::Result<()>
 }
 
 impl Running {
-    /// Starts a child and takes note of the group that it leads, unless such are stopped.
+    /// Starts a child and registers the group that it leads. Fails if commands of this kind can no
+    /// longer be started.
     fn start(
         &self,
         kind: LeaderKind,
@@ -194,7 +196,7 @@ impl Running {
     }
 }
 
-/// A process group, noted among those that run.
+/// A registered process group; dropping the value removes the registration.
 #[derive(Debug)]
 pub(crate) struct Group {
     pid: Pid,
@@ -214,9 +216,9 @@ impl Group {
     }
 }
 
-/// Kills a group, all that is in its control group, and all that carries its marker.
+/// Kills a process group, its control group, and every process that carries its marker.
 fn kill_everything(group: Pid, cage: Option<&Cage>, marker: &Marker) {
-    // The group may be gone already, which is as good.
+    // The group may have ended already, so a failure is ignored.
     let _ = kill_process_group(group, Signal::KILL);
     if let Some(cage) = cage {
         cage.kill();
@@ -224,7 +226,7 @@ fn kill_everything(group: Pid, cage: Option<&Cage>, marker: &Marker) {
     marker.kill_all();
 }
 
-/// Kills a group unless it came to its own end, whichever way the watch over it ends.
+/// A guard that kills a group when it is dropped, unless the command has ended.
 struct Watch {
     group: Group,
     ended: bool,
@@ -246,9 +248,9 @@ enum Event {
     Ended(io::Result<ExitStatus>),
 }
 
-/// What becomes of what a command complains about.
+/// The handling of a command's stderr.
 enum Complaints {
-    /// It is kept, up to so many bytes.
+    /// Collected, up to this number of bytes.
     Kept(usize),
     HandedOn,
 }
@@ -259,7 +261,8 @@ enum Output {
 }
 
 impl Command {
-    /// Runs it and hands on what it prints, until it ends, is told to break off, or is at a limit.
+    /// Runs the command and calls `take` with each piece of stdout, until the command ends, `take`
+    /// breaks off, or a limit is reached.
     pub(crate) fn supervise(
         &self,
         take: &mut dyn FnMut(Vec<u8>) -> ControlFlow<RunError>,
@@ -273,13 +276,14 @@ impl Command {
         Ok(ended)
     }
 
-    /// Runs it and hands on both outputs, until it ends or is at a limit.
+    /// Runs the command and passes on stdout and stderr, until the command ends or a limit is
+    /// reached.
     pub(crate) fn oversee(
         &self,
         take: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<ExitStatus, RunError> {
         let (mut child, group) = self.start(self.input.is_some(), Stdio::piped())?;
-        // Whatever is left of it ends here, whichever way this ends.
+        // The processes that are left are killed in every case.
         let watch = Watch { group, ended: false };
         self.write_input(&mut child);
         let inbox = self.listen(child, Complaints::HandedOn);
@@ -299,7 +303,7 @@ impl Command {
                 Ok(Event::Ended(end)) => {
                     let lost = |source| RunError::Lost { program: self.name(), source };
                     status = Some(end.map_err(lost)?);
-                    // Who is left holds the outputs open.
+                    // Processes that are left hold the outputs open.
                     watch.group.kill();
                     deadline = deadline.min(Deadline::after(LAST_WORDS));
                     continue;
@@ -308,7 +312,7 @@ impl Command {
                     return status.ok_or_else(|| self.timed_out());
                 }
             };
-            // A piece that is there is received after the deadline, too.
+            // A piece that has arrived is received even after the deadline.
             if status.is_none() && deadline.has_passed() {
                 return Err(self.timed_out());
             }
@@ -320,7 +324,7 @@ impl Command {
         }
     }
 
-    /// Starts it, to be written to or to read nothing.
+    /// Starts the command, with its stdin open for writing or empty.
     pub(crate) fn start(
         &self,
         is_written_to: bool,
@@ -342,15 +346,16 @@ impl Command {
         command.env(marker::NAME, marker.value());
         let start = || {
             let child = self.reach.start(&mut command)?;
-            // One that was never let in ends at its gate: nobody writes to it any more.
+            // If the control group fails, the command ends at its start barrier, since its stdin is
+            // closed.
             let cage = match is_caged {
                 true => Some(Arc::new(Cage::around(self.bounds, &child)?)),
                 false => None,
             };
             Ok((child, cage))
         };
-        // It is let in once the watchdog knows of it: were this process killed before, it would read
-        // the end of its input.
+        // The command is released once the watchdog knows it. If this process were killed before,
+        // the command would read the end of its stdin and end.
         let (mut child, group) = RUNNING.start(self.kind(), marker, start).map_err(fail)?;
         bounds::open(&mut child, is_written_to);
         Ok((child, group))
@@ -360,8 +365,9 @@ impl Command {
         if self.interruptible { LeaderKind::Interruptible } else { LeaderKind::Command }
     }
 
-    /// Looks for the program as a shell would, which itself could only say so in its output. Fails if
-    /// there is none, or none that may be run.
+    /// Looks for the program as a shell would: the shell of the start barrier could report a
+    /// missing program only in its output. Fails if the program does not exist or is not
+    /// executable.
     #[expect(clippy::disallowed_methods, reason = "every command needs a few variables of ours")]
     fn check_program(&self) -> io::Result<()> {
         let can_be_run = |path: &Path| access(path, Access::EXEC_OK);
@@ -385,7 +391,7 @@ impl Command {
         Ok(found?)
     }
 
-    /// Starts it as one that goes on beside us.
+    /// Starts the command as a companion: with our whole environment and without limits.
     pub(crate) fn start_beside(
         &self,
         stdin: Stdio,
@@ -397,7 +403,7 @@ impl Command {
         RUNNING.start(LeaderKind::Companion, Marker::new(), start).map_err(fail)
     }
 
-    /// Prepares it with all of our environment.
+    /// Prepares the command with our whole environment.
     pub(crate) fn prepared_beside(
         &self,
         stdin: Stdio,
@@ -443,7 +449,7 @@ impl Command {
         self.placed(std::process::Command::new(&self.program))
     }
 
-    /// Adds the arguments, the folder, and a process group of its own.
+    /// Adds the arguments, the folder, and a new process group.
     fn placed(&self, mut command: std::process::Command) -> std::process::Command {
         command.args(&self.args).process_group(0);
         if let Some(folder) = &self.folder {
@@ -452,16 +458,16 @@ impl Command {
         command
     }
 
-    /// Writes the input, in a thread of its own: a child that does not read keeps it waiting, until
-    /// that child is gone.
+    /// Writes the input in a separate thread: a child that does not read blocks the thread until
+    /// the child is gone.
     fn write_input(&self, child: &mut Child) {
         if let (Some(input), Some(mut stdin)) = (self.input.clone(), child.stdin.take()) {
-            // A child that has enough may close its end.
+            // A child that needs no more input may close its stdin.
             thread::spawn(move || stdin.write_all(&input));
         }
     }
 
-    /// Collects a child's events, as fast as they are taken.
+    /// Starts threads that send the events of a child. A full channel blocks them.
     fn listen(&self, mut child: Child, complaints: Complaints) -> Receiver<Event> {
         let (events, inbox) = mpsc::sync_channel(WAITING);
         let stdout = child.stdout.take().expect("stdout is piped");
@@ -469,7 +475,7 @@ impl Command {
         let sender = events.clone();
         thread::spawn(move || {
             hand_on(stdout, &sender, Event::Printed);
-            // Nobody listens any more once the command was given up.
+            // The receiver is gone if the command was given up.
             let _ = sender.send(Event::PrintedAll);
         });
         let sender = events.clone();
@@ -504,7 +510,7 @@ impl Command {
             let until = silence.map_or(deadline, |silence| silence.min(deadline));
             match inbox.recv_timeout(until.left()) {
                 Ok(Event::Printed(piece)) => {
-                    // A piece that is there is received after the deadline, too.
+                    // A piece that has arrived is received even after the deadline.
                     if deadline.has_passed() {
                         return Err(self.timed_out());
                     }
@@ -520,11 +526,11 @@ impl Command {
                     let lost = |source| RunError::Lost { program: self.name(), source };
                     status = Some(end.map_err(lost)?);
                     if self.ends_leftovers {
-                        // What is left holds the outputs open.
+                        // Processes that are left hold the outputs open.
                         group.kill();
                     }
                 }
-                // Those are only handed on where they are watched.
+                // Pieces of stderr are sent only for `watch`.
                 Ok(Event::ComplainedPiece(_)) => {}
                 Err(RecvTimeoutError::Timeout) if until < deadline => return Err(self.stalled()),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
@@ -548,7 +554,7 @@ impl Command {
     }
 }
 
-/// Sends what is printed, until it ends or nobody listens any more.
+/// Sends an output piece by piece, until it ends or the receiver is gone.
 fn hand_on(mut source: impl Read, events: &SyncSender<Event>, event: fn(Vec<u8>) -> Event) {
     let mut buffer = vec![0; PIECE];
     loop {
@@ -567,7 +573,7 @@ fn hand_on(mut source: impl Read, events: &SyncSender<Event>, event: fn(Vec<u8>)
 
 fn read_up_to(source: impl Read, limit: usize) -> Output {
     let mut bytes = Vec::new();
-    // One byte more than the limit tells that there is more.
+    // One byte more than the limit shows that the output is longer.
     let read = source.take(limit as u64 + 1).read_to_end(&mut bytes);
     match read {
         Ok(_) if bytes.len() > limit => Output::TooMuch,

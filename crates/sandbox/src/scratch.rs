@@ -1,10 +1,11 @@
-//! Folders that are removed when their owner, or this process, ends: [`ScratchFolder`].
+//! Temporary folders that are removed when their owner is dropped or this process ends:
+//! [`ScratchFolder`].
 //!
-//! A process that ends by a signal drops nothing. So folders are noted here, and
+//! A process that ends by a signal drops nothing. So folders are registered here, and
 //! [`remove_all`] removes those that are left.
 //!
-//! [`ScratchNote`] is the note alone, for folders that git makes and removes, such as its work
-//! trees.
+//! [`ScratchNote`] is the registration alone, for folders that git creates and removes, such as its
+//! work trees.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
@@ -15,12 +16,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 
-/// The folders that are to be removed.
+/// The folders to remove when the process ends.
 static NOTED: Mutex<Folders> = Mutex::new(Folders { paths: BTreeSet::new(), is_closed: false });
 
 struct Folders {
     paths: BTreeSet<PathBuf>,
-    /// Whether the process is ending, so that no folder is made any more.
+    /// True if the process is ending, so that no folder can be created any more.
     is_closed: bool,
 }
 
@@ -28,8 +29,8 @@ fn noted() -> MutexGuard<'static, Folders> {
     NOTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every scratch folder of this process, for good: none is made any more. It is for a process
-/// that is about to end.
+/// Removes every scratch folder of this process, which is about to end. No folder can be created
+/// afterwards.
 pub(crate) fn remove_all() {
     let mut folders = noted();
     folders.is_closed = true;
@@ -38,12 +39,12 @@ pub(crate) fn remove_all() {
     }
 }
 
-/// The most attempts to remove a folder.
+/// The maximum number of attempts to remove a folder.
 const ATTEMPTS: usize = 10;
 
-/// Removes a folder to which a thread of this process may be writing. The folder is renamed first, so that
-/// later writes fail. A write that was under way can still add a file, so the removal is tried again. A
-/// folder that cannot be removed stays.
+/// Removes a folder to which a thread of this process may be writing. The folder is renamed first,
+/// so that later writes fail. A write that was under way can still add a file, so the removal is
+/// retried. A folder that cannot be removed stays.
 fn remove(path: &Path) {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".removed");
@@ -64,7 +65,8 @@ fn remove_whole(path: &Path) {
     }
 }
 
-/// A temporary folder that only this user can look into. It goes when this does, or with the process.
+/// A temporary folder that only this user can read. It is removed when the value is dropped, or
+/// when the process shuts down.
 #[derive(Debug)]
 pub struct ScratchFolder {
     folder: TempDir,
@@ -72,12 +74,12 @@ pub struct ScratchFolder {
 }
 
 impl ScratchFolder {
-    /// Makes a folder in the system's place for temporary files.
+    /// Creates a folder in the system's folder for temporary files.
     pub fn new(prefix: &str) -> io::Result<ScratchFolder> {
         ScratchFolder::make(|| Self::builder(prefix, &mut tempfile::Builder::new()).tempdir())
     }
 
-    /// Makes a folder in another folder.
+    /// Creates a folder in another folder.
     pub fn new_in(prefix: &str, parent: &Path) -> io::Result<ScratchFolder> {
         ScratchFolder::make(|| {
             Self::builder(prefix, &mut tempfile::Builder::new()).tempdir_in(parent)
@@ -107,7 +109,7 @@ impl ScratchFolder {
         self.folder.path()
     }
 
-    /// Leaves the folder where it is, for good.
+    /// Cancels the removal, and returns the path of the folder.
     pub fn keep(self) -> PathBuf {
         let ScratchFolder { folder, note } = self;
         drop(note);
@@ -121,13 +123,14 @@ impl AsRef<Path> for ScratchFolder {
     }
 }
 
-/// A note that folders are to be removed with the process. The owner of the note removes them
-/// otherwise.
+/// The registration of folders that are removed if the process shuts down. Otherwise the owner of
+/// the registration removes them.
 #[derive(Debug)]
 pub struct ScratchNote(Vec<PathBuf>);
 
 impl ScratchNote {
-    /// Notes folders that others make, such as git.
+    /// Registers folders that another program, such as git, creates. Fails if the process is
+    /// shutting down.
     pub fn new(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<ScratchNote> {
         let paths: Vec<PathBuf> = paths.into_iter().collect();
         let mut folders = noted();

@@ -1,15 +1,16 @@
-//! Where people and their tools keep secrets: [`secrets_of`] a home, and [`secrets_elsewhere`].
+//! The paths at which users and their tools store secrets: [`secrets_of`] a home, and
+//! [`secrets_elsewhere`].
 //!
-//! What is here can be hidden from a command ([`Command::hidden`](crate::Command::hidden)). Settings
-//! that a build cannot do without are not, though some put passwords in them: those of Maven, NuGet,
-//! Bundler, Yarn and pip.
+//! These paths can be hidden from a command ([`Command::hidden`](crate::Command::hidden)). Settings
+//! that a build needs are not among them, though some users put passwords there: those of Maven,
+//! NuGet, Bundler, Yarn and pip.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Files and folders in a home.
+/// Paths in a home.
 const IN_HOME: &[&str] = &[
-    // Keys, and what holds passwords.
+    // Keys and password stores.
     ".ssh",
     ".gnupg",
     ".pki",
@@ -28,7 +29,7 @@ const IN_HOME: &[&str] = &[
     ".boto",
     ".fly",
     ".terraform.d/credentials.tfrc.json",
-    // Code hosts and registries of packages.
+    // Code hosts and package registries.
     ".git-credentials",
     ".npmrc",
     ".pypirc",
@@ -37,17 +38,21 @@ const IN_HOME: &[&str] = &[
     ".gem/credentials",
     ".m2/settings-security.xml",
     ".gradle/gradle.properties",
-    ".composer/auth.json", // Databases.
+    ".composer/auth.json",
+    // Databases.
     ".pgpass",
     ".my.cnf",
-    ".mylogin.cnf", // Agents that write code.
+    ".mylogin.cnf",
+    // Coding agents.
     ".claude",
     ".claude.json",
     ".codex",
     ".gemini",
-    ".pi", // Browsers and mail.
+    ".pi",
+    // Browsers and mail.
     ".mozilla",
-    ".thunderbird", // What was typed.
+    ".thunderbird",
+    // Histories of shells and consoles.
     ".bash_history",
     ".zsh_history",
     ".python_history",
@@ -59,7 +64,7 @@ const IN_HOME: &[&str] = &[
     ".viminfo",
 ];
 
-/// Files and folders where settings are kept, which is `.config` in a home unless said otherwise.
+/// Paths in the folder for settings, which is `.config` in a home unless `XDG_CONFIG_HOME` is set.
 const IN_SETTINGS: &[&str] = &[
     "git/credentials", "gh", "glab-cli", "hub", "gcloud", "doctl", "containers/auth.json",
     "rclone", "sops", "age", "op", "Bitwarden", "keepassxc", "pypoetry/auth.toml",
@@ -67,11 +72,11 @@ const IN_SETTINGS: &[&str] = &[
     "microsoft-edge", "vivaldi",
 ];
 
-/// Files and folders where data is kept, which is `.local/share` in a home unless said otherwise.
+/// Paths in the folder for data, which is `.local/share` in a home unless `XDG_DATA_HOME` is set.
 const IN_DATA: &[&str] = &["keyrings", "kwalletd", "opencode/auth.json", "fish/fish_history"];
 
-/// Variables that say where a tool keeps its secrets, and what those are called there, unless they
-/// are all of it.
+/// Variables that set where a tool stores its secrets, each with the paths of the secrets below
+/// that folder. An empty list means the path itself.
 const ELSEWHERE: &[(&str, &[&str])] = &[
     ("XDG_CONFIG_HOME", IN_SETTINGS),
     ("XDG_DATA_HOME", IN_DATA),
@@ -95,7 +100,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("HISTFILE", &[]),
 ];
 
-/// Names the files and folders in a home that hold secrets, whether they exist or not.
+/// Returns the paths in a home that may hold secrets, whether they exist or not.
 pub fn secrets_of(home: &Path) -> Vec<PathBuf> {
     let in_home = IN_HOME.iter().map(|name| home.join(name));
     let settings = IN_SETTINGS.iter().map(|name| home.join(".config").join(name));
@@ -103,11 +108,11 @@ pub fn secrets_of(home: &Path) -> Vec<PathBuf> {
     in_home.chain(settings).chain(data).collect()
 }
 
-/// Names the files and folders with secrets that variables tell tools to keep elsewhere.
+/// Returns the paths of secrets that are set by variables. Relative paths are ignored.
 pub fn secrets_elsewhere(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for (name, below) in ELSEWHERE {
-        // Some name several places.
+        // A variable can name several folders.
         let places = variable(name).unwrap_or_default();
         for place in std::env::split_paths(&places).filter(|place| place.is_absolute()) {
             match below.is_empty() {
@@ -140,7 +145,7 @@ mod tests {
         ] {
             assert!(found.contains(&path), "{path}");
         }
-        // A home is not hidden for what is kept in it.
+        // Folders that contain secrets among other files are not hidden as a whole.
         for path in ["/root", "/root/", "/root/.config", "/root/.cargo", "/root/.local/share"] {
             assert!(!found.contains(&path), "{path}");
         }

@@ -1,14 +1,16 @@
 //! Ends the commands of this process when the process is killed: [`Watchdog`].
 //!
-//! A signal that cannot be caught leaves no time to end what was started. The watchdog is a shell in
-//! a process group of its own that is told which groups run. It reads the end of its input when this
-//! process is gone, however that ended, and kills the groups that are left, and all that carries the
-//! marker of this process ([`marker`](crate::marker)): a session of its own, or a kill before the
-//! watchdog heard of a group, hides nothing. A parent-death signal would reach only the command itself,
-//! not what it started, and would follow the thread that started it instead of the process.
+//! A signal that cannot be caught leaves no time to kill child processes. The watchdog is a shell
+//! in a process group of its own, and is notified of each group that starts or ends. When this
+//! process is gone, for whatever reason, the watchdog reads the end of its input. It then kills the
+//! groups that are left, and every process that carries the marker of this process
+//! ([`marker`](crate::marker)). So a process is found even if it started its own session, or if
+//! this process was killed before it registered the group. A parent-death signal would reach only
+//! the command itself, not its children, and would follow the thread that started it instead of the
+//! process.
 //!
-//! A process that is about to become a command still holds the watchdog's input open, so the end of the
-//! input says that all of them carry their marker.
+//! A process that is about to become a command still holds the watchdog's input open, so at the end
+//! of the input all of them carry their marker.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -19,9 +21,9 @@ use rustix::process::Pid;
 
 use crate::marker;
 
-/// Reads `+ GROUP:CAGE` and `- GROUP:CAGE`, and kills what is left at the end of the input. The first
-/// argument is the variable with its marker. A process may start another one while it is looked for, so
-/// the script looks until it finds none.
+/// The script of the watchdog. It reads `+ GROUP:CAGE` and `- GROUP:CAGE`, and kills the groups
+/// that are left at the end of the input. The first argument is the prefix of the markers. A
+/// process may start another one during the search, so the script searches until it finds none.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 left=' '
@@ -57,35 +59,36 @@ while [ "$round" -lt 100 ]; do
 done
 "#;
 
-/// A process that outlives this one for as long as it takes to end what was started.
+/// A process that outlives this one for as long as it takes to kill the commands.
 #[derive(Debug)]
 pub(crate) struct Watchdog(ChildStdin);
 
 impl Watchdog {
-    /// Starts a watchdog that knows of no group yet, for the commands whose markers begin so.
+    /// Starts a watchdog without groups, for the commands whose markers begin with `markers`.
     #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
     pub(crate) fn start(markers: &str) -> io::Result<Watchdog> {
         let mut command = std::process::Command::new("sh");
         command.args(["-c", SCRIPT, "sh", markers]).current_dir("/").process_group(0);
-        // An outer command that ends must not end the watchdog before it has done its work.
+        // An outer command that ends must not kill the watchdog before it has done its work.
         command.env_remove(marker::NAME);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         Ok(Watchdog(child.stdin.take().expect("stdin is piped")))
     }
 
-    /// Adds a group, and the control group that its processes are in.
+    /// Adds a process group, and its control group.
     pub(crate) fn add(&mut self, group: Pid, cage: Option<&Path>) -> io::Result<()> {
         self.tell('+', group, cage)
     }
 
-    /// Removes a group that has ended.
+    /// Removes a process group that has ended.
     pub(crate) fn remove(&mut self, group: Pid, cage: Option<&Path>) -> io::Result<()> {
         self.tell('-', group, cage)
     }
 
     fn tell(&mut self, verb: char, group: Pid, cage: Option<&Path>) -> io::Result<()> {
-        // A name that the shell would take apart is left out: its group is swept by the next process.
+        // A path that the shell would split is left out: its control group is swept by the next
+        // process.
         let cage = cage.and_then(Path::to_str).filter(|cage| !cage.contains(char::is_whitespace));
         let entry = format!("{verb} {}:{}\n", group.as_raw_nonzero(), cage.unwrap_or_default());
         self.0.write_all(entry.as_bytes())
@@ -118,7 +121,7 @@ mod tests {
         watchdog.add(Pid::from_child(&first), None).unwrap();
         watchdog.add(Pid::from_child(&second), Some(Path::new("/no/such/cage"))).unwrap();
         watchdog.remove(Pid::from_child(&first), None).unwrap();
-        // As the kernel does it for a process that was killed.
+        // The kernel closes the input of the watchdog in the same way when a process is killed.
         drop(watchdog);
         second.wait().unwrap();
         // The pipe ends when the child of the command is gone, too.

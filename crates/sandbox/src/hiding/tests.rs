@@ -8,10 +8,10 @@ use super::*;
 use crate::tests::shell;
 use crate::{Command, Enforcement, limits};
 
-/// What is hidden in a home.
+/// The hidden paths of a home.
 const HIDDEN: [&str; 4] = [".ssh", ".netrc", ".config/gh", ".not-there"];
 
-/// Lays out a home with secrets, and things beside them.
+/// Creates a home with secrets, and with other files next to them.
 fn home() -> TempDir {
     let home = tempfile::tempdir().unwrap();
     for (path, text) in [
@@ -37,7 +37,7 @@ fn within(home: &TempDir, script: &str) -> Command {
     shell(script).env("HOME", home.path()).folder(home.path())
 }
 
-/// Prepares a script in a home whose secrets are hidden.
+/// Returns a command that runs a script in a home whose secrets are hidden.
 fn hiding(home: &TempDir, script: &str) -> Command {
     within(home, script).hidden(HIDDEN.iter().map(|name| home.path().join(name)))
 }
@@ -50,7 +50,7 @@ fn hides() -> bool {
     hides
 }
 
-/// Runs a command and gives what it prints, and whether it fails.
+/// Runs a command and returns its stdout and whether it fails.
 fn told(command: &Command) -> String {
     let finished = command.run().unwrap();
     let printed = String::from_utf8(finished.stdout).unwrap().replace('\n', " ");
@@ -62,8 +62,8 @@ fn told(command: &Command) -> String {
     format!("{printed}{end}").trim().to_owned()
 }
 
-/// Runs scripts, each in a home of its own, and writes what becomes of them; all of them work where
-/// nothing is hidden.
+/// Runs scripts, each in its own home, and compares their results; all of them succeed if no path
+/// is hidden.
 fn check(scripts: &[&str], expect: Expect) {
     let mut all = String::new();
     for script in scripts {
@@ -198,7 +198,7 @@ fn a_link_to_what_is_hidden_hides_where_it_leads() {
     fs::write(elsewhere.path().join("keys"), "secret").unwrap();
     fs::write(elsewhere.path().join("note"), "open").unwrap();
     symlink(elsewhere.path().join("keys"), home.path().join(".aws")).unwrap();
-    // A link beside what is hidden opens nothing.
+    // A link next to a hidden path opens nothing.
     symlink(".ssh", home.path().join("link")).unwrap();
     let script =
         format!("cat .aws; cat {0}/keys; cat link/id; cat {0}/note", elsewhere.path().display());
@@ -217,7 +217,7 @@ fn a_hard_link_from_before_opens_nothing_beside_and_is_itself_elsewhere() {
     if hides() {
         assert_eq!(told(&hiding(&home, "cat beside")), "REFUSED");
         assert_eq!(told(&hiding(&home, "cat .netrc")), "REFUSED");
-        // No kernel can know of this one.
+        // A hard link that was made before is another path, of which the kernel knows nothing.
         assert_eq!(told(&hiding(&home, "cat work/elsewhere")), "secret");
         assert_eq!(told(&hiding(&home, "cat .ssh/id")), "REFUSED");
     }
