@@ -1,16 +1,16 @@
-//! One-to-one matching of greatest weight: [`greatest_weight`].
+//! The one-to-one matching of greatest weight: [`greatest_weight`].
 
-/// Returns, for each row, the column that is matched with the row, so that the sum of the weights is
-/// greatest and no column is used twice. A weight of zero or less is no match.
+/// Returns, for each row, its matched column, so that the sum of the weights is greatest and no
+/// column is used twice. A weight of zero or less is no match.
 ///
-/// The Hungarian method with potentials: time grows with rows² × columns.
+/// This is the Hungarian method with potentials. Its time grows with rows² × columns.
 pub fn greatest_weight(weights: &[Vec<f64>]) -> Vec<Option<usize>> {
     let rows = weights.len();
     let columns = weights.first().map_or(0, Vec::len);
     if rows == 0 || columns == 0 {
         return vec![None; rows];
     }
-    // A column of its own for each row stands for "no match", which costs nothing.
+    // Each row has an extra column for "no match", which costs nothing.
     let width = columns + rows;
     let cost = |row: usize, column: usize| match weights[row].get(column) {
         Some(weight) => -weight.max(0.0),
@@ -25,9 +25,10 @@ pub fn greatest_weight(weights: &[Vec<f64>]) -> Vec<Option<usize>> {
         .collect()
 }
 
-/// Returns the column of each row at least cost; there are at least as many columns as rows.
+/// Returns the column of each row at least total cost. There must be at least as many columns as
+/// rows.
 fn least_cost(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> f64) -> Vec<usize> {
-    // Rows and columns count from one here; zero stands for none.
+    // Rows and columns count from one here; zero means none.
     let mut row_potential = vec![0.0; rows + 1];
     let mut column_potential = vec![0.0; columns + 1];
     let mut row_of = vec![0; columns + 1];

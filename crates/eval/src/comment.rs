@@ -1,10 +1,10 @@
-//! A reviewer's comment on a change, whichever tool made the comment: [`Comment`].
+//! A reviewer's comment on a change, independent of the tool that made it: [`Comment`].
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A claim of a reviewer, as far as scoring needs to know.
+/// A claim of a reviewer, with the facts that scoring needs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comment {
     /// The claim in words: title and description.
@@ -15,19 +15,19 @@ pub struct Comment {
     /// The first and last line; `None` if the comment names no line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<(u32, u32)>,
-    /// The severity in the tool's own word.
+    /// The severity in the tool's own word; `None` if the tool states none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<String>,
-    /// The probability that the claim is right, from 0 to 1, where the tool states one.
+    /// The probability that the claim is right, from 0 to 1; `None` if the tool states none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// True if the comment alone keeps the change from being merged.
+    /// True if the comment alone prevents a merge of the change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocks: bool,
 }
 
-/// Returns the comments without repetitions: of comments with the same place and the same words, the
-/// first stays.
+/// Returns the comments without repetitions. Of comments with the same location and the same words,
+/// the first is retained.
 pub fn without_repetitions(comments: &[Comment]) -> Vec<Comment> {
     let mut known: HashMap<_, Vec<&Comment>> = HashMap::new();
     let mut first = Vec::new();
@@ -47,7 +47,7 @@ pub fn without_repetitions(comments: &[Comment]) -> Vec<Comment> {
     first
 }
 
-/// Returns a path without `file://` and a leading `./`. Separators of Windows become slashes.
+/// Returns a path without `file://` and without a leading `./`, and with slashes as separators.
 pub fn normal_path(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
     let mut rest = path.strip_prefix("file://").unwrap_or(&path);
@@ -57,8 +57,8 @@ pub fn normal_path(path: &str) -> String {
     rest.to_owned()
 }
 
-/// Returns true if two paths name one file: equal, equal behind the prefix `a/` or `b/` of a diff, or
-/// one absolute and ending with the other.
+/// Returns true if two paths name the same file: they are equal, or equal after the prefix `a/` or
+/// `b/` of a diff, or one is absolute and ends with the other.
 pub fn is_same_file(a: &str, b: &str) -> bool {
     let (a, b) = (normal_path(a), normal_path(b));
     let stands_for = |long: &str, short: &str| {

@@ -1,7 +1,8 @@
 //! Pairs of a comment and a label that a judge decides on: [`JudgedPair`].
 //!
-//! A judge is asked about pairs that are near in place or alike in words. All other pairs are no
-//! matches, so that the number of questions stays small. Asking a model is the caller's work.
+//! A judge decides on pairs whose locations are near or whose words are similar. All other pairs
+//! are no matches, so that the number of questions stays small. Calling a model is left to the
+//! caller.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,16 +14,16 @@ use crate::comment::{Comment, without_repetitions};
 use crate::matching::{Verdict, distance};
 use crate::set::{Case, Label};
 
-/// The most pairs of one question.
+/// The maximum number of pairs in one question.
 pub const MAX_PAIRS: usize = 20;
 
-/// When a judge is asked about a pair.
+/// The rule that selects the pairs for a judge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JudgedPairs {
-    /// The most lines between comment and label; `None` if places do not matter.
+    /// The maximum number of lines between comment and label; `None` if locations do not matter.
     pub within: Option<u32>,
-    /// The similarity of words from which a pair is asked about wherever the comment stands, and by
-    /// which a pair without an answer is decided.
+    /// The minimum similarity of words, from 0 to 1. A pair that reaches it is sent to the judge
+    /// wherever the comment is, and a pair without an answer is decided by it.
     pub at_least: f64,
 }
 
@@ -31,16 +32,16 @@ pub struct JudgedPairs {
 pub struct JudgedPair {
     /// The id of the case.
     pub case: String,
-    /// The words of the comment.
+    /// The text of the comment.
     pub comment: String,
-    /// The words of the label.
+    /// The text of the label.
     pub label: String,
-    /// True if place and words alone let the comment name the label.
+    /// True if the pair would match by location and words alone.
     pub is_alike: bool,
 }
 
 impl JudgedPair {
-    /// Returns the verdict on the pair.
+    /// Returns the verdict on the pair: `names` is the decision, `judge` the name of the judge.
     pub fn verdict(&self, names: bool, judge: Option<&str>) -> Verdict {
         Verdict {
             case: self.case.clone(),
@@ -53,8 +54,8 @@ impl JudgedPair {
 }
 
 impl JudgedPairs {
-    /// Returns the pairs of a case that a judge is asked about. A pair with the same words as another
-    /// is asked about once.
+    /// Returns the pairs of a case that a judge decides on. Pairs with the same words are returned
+    /// once.
     pub fn of_case(self, case: &Case, comments: &[Comment]) -> Vec<JudgedPair> {
         let comments = without_repetitions(comments);
         let said = comments.iter().map(|comment| comment.text.as_str());
@@ -89,11 +90,11 @@ impl JudgedPairs {
     }
 }
 
-/// Reads the answer of a judge on some pairs: for each pair true or false, or `None` where the answer
-/// does not decide it.
+/// Parses the answer of a judge on some pairs. Returns true or false for each pair, or `None` if
+/// the answer does not decide the pair.
 pub fn read_decisions(text: &str, pairs: usize) -> Vec<Option<bool>> {
     let mut said: Vec<BTreeSet<bool>> = vec![BTreeSet::new(); pairs];
-    // Models put JSON behind a sentence or into a fence.
+    // Models put JSON after a sentence or into a code fence.
     let start = text.find(['{', '[']).unwrap_or_default();
     let value = mended_json(&text[start..]).unwrap_or_default();
     let entries = value.get("pairs").unwrap_or(&value);

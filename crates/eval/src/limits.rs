@@ -1,23 +1,24 @@
-//! Limits for CI: `--min f1=.4 --max noise=.6`, and no worse than a baseline.
+//! Limits for CI: minimum and maximum figures (`--min f1=.4 --max noise=.6`), and regressions
+//! against a baseline.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::report::{EvalReport, ReviewerScore};
 
-/// The figures that a limit may name.
+/// The names of the figures that a limit may use.
 pub const FIGURES: [&str; 8] =
     ["f1", "precision", "recall", "macro_f1", "noise", "comments", "blocked_clean", "duplicates"];
 
-/// Figures of which less is better.
+/// Figures for which a lower value is better.
 const LESS_IS_BETTER: [&str; 4] = ["noise", "comments", "blocked_clean", "duplicates"];
 
-/// A figure and the value that the figure is held against.
+/// A figure and the value with which the figure is compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
-    /// One of [`FIGURES`].
+    /// The name of the figure, from [`FIGURES`].
     pub figure: String,
-    /// The value.
+    /// The minimum or maximum of the figure.
     pub value: f64,
 }
 
@@ -37,14 +38,14 @@ impl FromStr for Limit {
     }
 }
 
-/// A limit that a reviewer does not keep.
+/// A limit that a reviewer does not meet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Breach {
     /// The reviewer's name.
     pub reviewer: String,
     /// The figure's name.
     pub figure: String,
-    /// The figure; `None` where the figure is undefined, which keeps no limit.
+    /// The value of the figure; `None` if it is undefined, which meets no limit.
     pub value: Option<f64>,
     /// The limit in words, such as `at least 0.4`.
     pub limit: String,
@@ -60,7 +61,7 @@ impl fmt::Display for Breach {
     }
 }
 
-/// Returns the limits that a reviewer does not keep.
+/// Returns the limits that a reviewer does not meet.
 pub fn breaches(reviewer: &ReviewerScore, least: &[Limit], most: &[Limit]) -> Vec<Breach> {
     let held = |limit: &Limit, is_least: bool| {
         let value = reviewer.summary.figure(&limit.figure);
@@ -81,7 +82,7 @@ pub fn breaches(reviewer: &ReviewerScore, least: &[Limit], most: &[Limit]) -> Ve
 }
 
 /// Returns the figures in which a reviewer is worse than in an earlier report, by more than a
-/// tolerance. A reviewer that the earlier report does not know is held against nothing.
+/// tolerance. A reviewer that is not in the earlier report is not compared.
 pub fn regressions(now: &EvalReport, earlier: &EvalReport, tolerance: f64) -> Vec<Breach> {
     let mut found = Vec::new();
     for reviewer in &now.reviewers {

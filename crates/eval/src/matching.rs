@@ -1,4 +1,4 @@
-//! Which comment names which label: [`MatchRule`], [`match_case`].
+//! Matching of comments and labels: [`MatchRule`], [`match_case`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,57 +10,58 @@ use crate::assignment::greatest_weight;
 use crate::comment::{Comment, is_same_file};
 use crate::set::Label;
 
-/// The similarity of words from which two texts name one defect, unless a caller sets another.
+/// The default similarity of words from which two texts name the same defect, from 0 to 1.
 pub const DEFAULT_SIMILARITY: f64 = 0.24;
 
-/// The share of nearness and similarity in a weight that does not depend on them otherwise.
+/// The factor of nearness and similarity in the weight of a match, small enough to decide only
+/// between matchings that are otherwise equal.
 const TIE_BREAK: f64 = 1e-4;
 
-/// When a comment can name a label.
+/// The rule by which a comment can name a label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MatchRule {
-    /// The most lines between the comment and the label; `None` if places do not matter. A label
-    /// without a place is matched by its words alone.
+    /// The maximum number of lines between the comment and the label; `None` if locations do not
+    /// matter. A label without a location is matched by its words alone.
     pub within: Option<u32>,
-    /// How the words are compared.
+    /// The comparison of the words.
     pub words: WordRule,
 }
 
-/// How the words of a comment and a label are compared.
+/// A comparison of the words of a comment and a label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WordRule {
-    /// Words do not matter where the label has a place.
+    /// Words do not matter if the label has a location.
     Ignored,
-    /// The cosine of the weighted words reaches a bar.
+    /// The cosine similarity of the weighted words reaches a minimum.
     Lexical {
-        /// The bar, from 0 to 1.
+        /// The minimum, from 0 to 1.
         at_least: f64,
     },
-    /// A judge decided, and the decisions were recorded.
+    /// Recorded decisions of a judge.
     Judged(Verdicts),
 }
 
-/// Recorded decisions of a judge: which comments of a case name which labels. A pair without a decision
+/// The recorded decisions of a judge on pairs of a comment and a label. A pair without a decision
 /// is no match.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Verdict>", into = "Vec<Verdict>")]
 pub struct Verdicts(BTreeMap<[String; 3], Verdict>);
 
-/// A decision of a judge: whether a comment names a label of a case.
+/// A decision of a judge: true if a comment names a label of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
     /// The id of the case.
     pub case: String,
-    /// The words of the comment, or its first line alone.
+    /// The text of the comment, or its first line alone.
     pub comment: String,
-    /// The words of the label.
+    /// The text of the label.
     pub label: String,
     /// True if the comment names the label.
     #[serde(default = "is_named", skip_serializing_if = "Clone::clone")]
     pub names: bool,
-    /// The judge; `None` where the judge is not known.
+    /// The name of the judge; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
 }
@@ -70,8 +71,8 @@ fn is_named() -> bool {
 }
 
 impl Verdicts {
-    /// Reads verdicts, one JSON object on each line; blank lines are skipped. Fails with the number
-    /// of a line that is no verdict, or that contradicts another one.
+    /// Parses verdicts, one JSON object per line; blank lines are skipped. Fails with the number of
+    /// a line that is not a verdict, or that contradicts another one.
     pub fn parse(text: &str) -> Result<Verdicts, String> {
         let mut verdicts = Verdicts::default();
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -99,8 +100,8 @@ impl Verdicts {
         }
     }
 
-    /// Returns the decision on a pair; `None` where there is none. A decision on the first line of a
-    /// comment holds for the comment.
+    /// Returns the decision on a pair, or `None` if there is none. A decision on the first line of
+    /// a comment applies to the whole comment.
     pub fn decision(&self, case: &str, comment: &str, label: &str) -> Option<bool> {
         let first = comment.trim().lines().next().unwrap_or("");
         let verdict = |comment: &str| self.0.get(&key(case, comment, label));
@@ -129,7 +130,7 @@ impl From<Verdicts> for Vec<Verdict> {
     }
 }
 
-/// Returns a pair with blanks as they count: one between words.
+/// Returns the key of a pair, with white space collapsed.
 fn key(case: &str, comment: &str, label: &str) -> [String; 3] {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     [case.to_owned(), plain(comment), plain(label)]
@@ -166,28 +167,28 @@ impl Default for MatchRule {
 /// A comment that names a label.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Match {
-    /// The number of the comment in its case.
+    /// The index of the comment in its case.
     pub comment: usize,
-    /// The number of the label in its case.
+    /// The index of the label in its case.
     pub label: usize,
-    /// The similarity of their words.
+    /// The similarity of their words, from 0 to 1.
     pub similarity: f64,
 }
 
-/// The comments of a case held against its labels.
+/// The matches between the comments and the labels of a case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CaseMatches {
-    /// Each label with the one comment that names the label best.
+    /// The matched labels, each with the comment that names the label best.
     pub matches: Vec<Match>,
-    /// Comments that name a label which another comment names better.
+    /// The indexes of comments that name a label which another comment names better.
     pub duplicates: Vec<usize>,
 }
 
-/// Matches the comments of a case one-to-one with its labels, so that the sum of the similarities is
-/// greatest.
+/// Matches the comments of a case one-to-one with its labels, so that the sum of the similarities
+/// is greatest.
 ///
-/// Words are weighed by the comments and labels of the case alone, so that a score depends neither on
-/// other cases nor on other reviewers.
+/// The weights of words are computed from the comments and labels of this case alone, so that a
+/// score depends neither on other cases nor on other reviewers.
 pub fn match_case(
     case: &str,
     comments: &[Comment],
@@ -214,7 +215,8 @@ pub fn match_case(
 }
 
 impl MatchRule {
-    /// Returns how well a comment fits a label; zero if the rule does not let them match.
+    /// Returns the weight of a match between a comment and a label; zero if the rule forbids the
+    /// match.
     fn weight(&self, case: &str, comment: &Comment, label: &Label, similarity: f64) -> f64 {
         let nearness = match (self.within, label.path.is_some()) {
             (Some(within), true) => match distance(comment, label) {
@@ -223,7 +225,7 @@ impl MatchRule {
             },
             (Some(_) | None, _) => 0.0,
         };
-        // Nearness decides between matchings that are as good otherwise, and costs no match.
+        // Nearness decides between matchings that are otherwise equal, and never costs a match.
         let tie_break = (nearness + similarity) * TIE_BREAK;
         match &self.words {
             WordRule::Ignored if nearness > 0.0 => 1.0 + tie_break,
@@ -240,8 +242,9 @@ impl MatchRule {
     }
 }
 
-/// Returns the lines between a comment and a label in one file: zero if their ranges overlap; `None`
-/// in different files, or where the comment names no line. A label without a line is the whole file.
+/// Returns the number of lines between a comment and a label in the same file; zero if their ranges
+/// overlap. Returns `None` for different files, or if the comment names no line. A label without a
+/// line covers the whole file.
 pub fn distance(comment: &Comment, label: &Label) -> Option<u32> {
     let (path, known) = (comment.path.as_deref()?, label.path.as_deref()?);
     if !is_same_file(path, known) {

@@ -1,19 +1,19 @@
-//! Labels in the messages of commits: which commit is a revert or a fix, and in which words.
+//! Labels from commit messages: recognises reverts and fixes, and extracts their description.
 
-/// Words of a subject by which a commit is a fix.
+/// Words in a subject that mark a commit as a fix.
 const FIX_WORDS: [&str; 14] = [
     "fix", "fixes", "fixed", "fixing", "bug", "bugfix", "hotfix", "regression", "repair",
     "repairs", "crash", "crashes", "correct", "corrects",
 ];
 
-/// Subjects that name a fix of something other than code.
+/// Words in a subject that mark a fix of something other than code.
 const NO_FIX_WORDS: [&str; 20] = [
     "typo", "typos", "lint", "linter", "lints", "clippy", "format", "formatting", "fmt", "docs",
     "doc", "documentation", "readme", "changelog", "comment", "comments", "ci", "test", "tests",
     "spelling",
 ];
 
-/// Words by which a fix is one of security.
+/// Words that mark a fix as a security fix.
 const SECURITY_WORDS: [&str; 24] = [
     "cve", "security", "vulnerability", "vulnerabilities", "vulnerable", "xss", "csrf", "ssrf",
     "xxe", "rce", "injection", "traversal", "overflow", "exploit", "exploitable", "sanitize",
@@ -21,28 +21,28 @@ const SECURITY_WORDS: [&str; 24] = [
     "disclosure",
 ];
 
-/// Words by which an author rejects a comment.
+/// Phrases with which an author rejects a comment.
 const REBUTTALS: [&str; 16] = [
     "by design", "intended", "intentional", "on purpose", "not an issue", "not a problem",
     "false positive", "won't fix", "wontfix", "disagree", "not a bug", "works as", "is expected",
     "not needed", "already handled", "cannot happen",
 ];
 
-/// Returns the commit that a message says to revert, by any of its names.
+/// Returns the name of the commit that a message reverts: a hash of at least seven digits.
 pub fn reverted_commit(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("This reverts commit ")?;
     let name = rest.split(|c: char| !c.is_ascii_hexdigit()).next()?;
     (name.len() >= 7).then_some(name)
 }
 
-/// Returns true if a message says that the commit fixes a defect of the code.
+/// Returns true if a message describes the fix of a defect in code.
 pub fn is_fix(message: &str) -> bool {
     let words = words(subject(message));
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     has(&FIX_WORDS) && !has(&NO_FIX_WORDS) && reverted_commit(message).is_none()
 }
 
-/// Returns true if a message says that the commit closes a hole in security.
+/// Returns true if a message describes the fix of a vulnerability.
 pub fn is_security_fix(message: &str) -> bool {
     let all = words(message);
     let is_named = |word: &String| SECURITY_WORDS.contains(&word.as_str());
@@ -67,7 +67,7 @@ pub fn subject(message: &str) -> &str {
     message.trim_start().lines().next().unwrap_or("").trim()
 }
 
-/// Returns the words of a label that a message gives: its subject without prefixes such as `fix:`, and
+/// Returns the text of the label for a message: its subject without a prefix such as `fix:`, and
 /// its first paragraph.
 pub fn label_text(message: &str) -> String {
     let plain = |line: &&str| {
@@ -90,7 +90,7 @@ fn without_prefix(subject: &str) -> &str {
     if is_prefix { rest.trim() } else { subject }
 }
 
-/// Returns true for a line such as `Signed-off-by: …`.
+/// Returns true if a line is a trailer, such as `Signed-off-by: …`.
 fn is_trailer(line: &str) -> bool {
     let Some((name, _)) = line.split_once(": ") else { return false };
     let name = name.to_lowercase();
@@ -102,7 +102,7 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// Returns true for a file of code: no document, no data, no test.
+/// Returns true if a path is a file of code: not a document, data or a test.
 pub fn is_code(path: &str) -> bool {
     let lower = path.to_lowercase();
     let parts: Vec<&str> = lower.split('/').collect();
@@ -113,7 +113,8 @@ pub fn is_code(path: &str) -> bool {
     language(ending).is_some() && !is_test
 }
 
-/// Returns the language of a file by the ending of its name.
+/// Returns the language of a file by the extension of its name. Returns `None` if the extension is
+/// not known.
 pub fn language_of(path: &str) -> Option<&'static str> {
     language(path.rsplit('/').next()?.rsplit_once('.')?.1)
 }

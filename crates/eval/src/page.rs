@@ -1,4 +1,4 @@
-//! A report as one HTML page with plots: no script, no network.
+//! Renders a report as one HTML page with plots, without scripts and without network access.
 
 use std::fmt::Write as _;
 
@@ -8,13 +8,13 @@ use crate::report::{EvalReport, ReviewerScore};
 use crate::statistics::Estimate;
 use crate::table::facts;
 
-/// The width and height of a plot, in pixels: narrow, so that its words can be read on a phone.
+/// The width and height of a plot, in pixels: narrow, so that its text can be read on a phone.
 const PLOT: (f64, f64) = (360.0, 260.0);
 
-/// The room for words around a plot, in pixels.
+/// The margin for text around a plot, in pixels.
 const MARGIN: f64 = 36.0;
 
-/// The most characters of a name in a plot.
+/// The maximum length of a name in a plot, in characters.
 const MAX_NAME: usize = 24;
 
 const STYLE: &str = "\
@@ -30,7 +30,7 @@ svg text{fill:currentColor}svg .axis{stroke:currentColor;opacity:.4}\
 svg .mark{fill:var(--mark);stroke:var(--mark)}svg .line{fill:none;stroke:var(--mark);stroke-width:2}\
 .missing{color:var(--bad)}";
 
-/// Returns a report as a page.
+/// Renders a report as an HTML page.
 pub fn render(report: &EvalReport) -> String {
     let title = format!("Evaluation: {}", escape(&report.set));
     let mut page = format!(
@@ -76,7 +76,7 @@ fn table(reviewers: &[ReviewerScore]) -> String {
     text + "</table></div>\n"
 }
 
-/// Returns a point of a plot whose axes go from 0 to 1.
+/// Returns the pixel position of a point in a plot whose axes go from 0 to 1.
 fn at(x: f64, y: f64) -> (f64, f64) {
     let (width, height) = (PLOT.0 - 2.0 * MARGIN, PLOT.1 - 2.0 * MARGIN);
     (MARGIN + x * width, PLOT.1 - MARGIN - y * height)
@@ -116,7 +116,7 @@ fn scatter(reviewers: &[ReviewerScore]) -> String {
             let summary = &reviewer.summary;
             let (x, y) = at(summary.recall?.value, summary.precision?.value);
             let name = escape(&short(&reviewer.name));
-            // A name stands where there is room for it.
+            // A name is placed on the side with more space.
             let (anchor, shift) = match x > PLOT.0 / 2.0 {
                 true => ("end", -7.0),
                 false => ("start", 7.0),
@@ -133,7 +133,7 @@ fn scatter(reviewers: &[ReviewerScore]) -> String {
 }
 
 fn intervals(reviewers: &[ReviewerScore]) -> String {
-    // A row has the name, and the interval below the name.
+    // A row contains the name, and the interval below the name.
     let row = 40.0;
     let height = row * reviewers.len() as f64 + 24.0;
     let (start, width) = (10.0, PLOT.0 - 30.0);
@@ -170,7 +170,7 @@ fn intervals(reviewers: &[ReviewerScore]) -> String {
     text + "</svg>\n"
 }
 
-/// Returns a name that fits into a plot.
+/// Truncates a name so that it fits into a plot.
 fn short(name: &str) -> String {
     match name.chars().count() > MAX_NAME {
         true => format!("{}…", first_chars(name, MAX_NAME - 1)),

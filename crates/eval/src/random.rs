@@ -1,11 +1,11 @@
-//! Random numbers that a seed repeats exactly: [`SplitMix64`].
+//! A random number generator with reproducible output: [`SplitMix64`].
 
-/// The generator SplitMix64: small, fast, and the same on every machine.
+/// The generator SplitMix64: small, fast, and with the same output on every machine.
 #[derive(Debug, Clone)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Returns the generator for a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> SplitMix64 {
         SplitMix64(seed)
     }
@@ -19,13 +19,13 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `end`, which is not zero.
+    /// Returns a number below `end`, which must not be zero.
     pub fn below(&mut self, end: usize) -> usize {
         // Multiplying instead of dividing keeps the bias below 2^-32 for all practical sizes.
         ((u128::from(self.next_u64()) * end as u128) >> 64) as usize
     }
 
-    /// Draws `count` different items in random order; all of them if there are no more.
+    /// Draws `count` different items in random order, or all items if there are fewer.
     pub fn draw<'a, T>(&mut self, items: &'a [T], count: usize) -> Vec<&'a T> {
         let mut order: Vec<usize> = (0..items.len()).collect();
         for at in 0..count.min(items.len()) {

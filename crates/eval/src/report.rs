@@ -1,4 +1,5 @@
-//! Several reviewers on one set: [`EvalReport`], which is printed, kept, and compared with another.
+//! Scores of several reviewers on one set: [`EvalReport`], which is printed, stored, and compared
+//! with another report.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +11,23 @@ use crate::set::Case;
 use crate::statistics::{PairedDifference, paired};
 use crate::summary::{SetSummary, SummaryOptions, sum};
 
-/// The version of the JSON form of a report.
+/// The version of the JSON format of a report.
 pub const VERSION: u32 = 1;
 
 /// The scores of some reviewers on one set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvalReport {
-    /// The version of this form.
+    /// The version of the JSON format.
     pub version: u32,
     /// The name of the set.
     pub set: String,
-    /// When a comment names a label.
+    /// The rule by which a comment names a label.
     pub rule: MatchRule,
     /// The reviewers, in the order in which they were given.
     pub reviewers: Vec<ReviewerScore>,
 }
 
-/// One reviewer's scores on a set.
+/// The scores of one reviewer on a set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReviewerScore {
     /// The reviewer's name.
@@ -35,34 +36,35 @@ pub struct ReviewerScore {
     pub summary: SetSummary,
     /// The cases, in the order of the set.
     pub cases: Vec<CaseScore>,
-    /// Cases of which the reviewer gave no usable output, each with the reason. Their labels count as
-    /// missed.
+    /// Cases without a usable output of the reviewer, by id, each with the reason. Their labels
+    /// count as missed.
     pub missing: BTreeMap<String, String>,
-    /// Cases of which the reviewer says that they were not read as a whole.
+    /// The ids of cases that were not read completely, according to the reviewer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<String>,
-    /// The spread over repeats; `None` of a single run.
+    /// The variation over repeats; `None` for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<Stability>,
-    /// The origin of the results in words; empty where they were made in this run.
+    /// The origin of the results; empty if they were produced in this run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub origin: Vec<String>,
 }
 
-/// How much the runs of one reviewer over the same set differ.
+/// The variation between the runs of one reviewer over the same set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stability {
-    /// F of each run; `None` where undefined.
+    /// F of each run; `None` if it is undefined.
     pub f: Vec<Option<f64>>,
-    /// Comments for each change, of each run.
+    /// The number of comments per change in each run.
     pub comments: Vec<Option<f64>>,
-    /// The share of changes that are blocked in all runs or in none.
+    /// The ratio of changes that are blocked in all runs or in none, from 0 to 1.
     pub same_verdict: Option<f64>,
-    /// The share of labels named in some run that are named in all runs.
+    /// The ratio of labels named in all runs to labels named in any run, from 0 to 1.
     pub same_labels: Option<f64>,
 }
 
-/// One reviewer's results on a set, by the id of the case; a reason where there is no result.
+/// The results of one reviewer on a set, by the id of the case. A case without a result has the
+/// reason instead.
 #[derive(Debug, Clone, Default)]
 pub struct ReviewerResults {
     /// The reviewer's name.
@@ -71,7 +73,7 @@ pub struct ReviewerResults {
     pub results: BTreeMap<String, Result<CaseResult, String>>,
     /// The results of further runs over the same set.
     pub repeats: Vec<BTreeMap<String, Result<CaseResult, String>>>,
-    /// The origin of the results in words; empty where they were made in this run.
+    /// The origin of the results; empty if they were produced in this run.
     pub origin: Vec<String>,
 }
 
@@ -102,7 +104,7 @@ pub fn evaluate(
     EvalReport { version: VERSION, set: set.to_owned(), rule, reviewers }
 }
 
-/// Scores one run, and returns the cases without a result besides.
+/// Scores one run. Returns the scores, and the cases without a result with their reasons.
 fn score_run(
     cases: &[Case],
     results: &BTreeMap<String, Result<CaseResult, String>>,
@@ -122,7 +124,7 @@ fn score_run(
 }
 
 impl Stability {
-    /// Returns the spread of runs over the same cases in the same order.
+    /// Returns the variation of runs over the same cases in the same order.
     fn of(runs: &[Vec<CaseScore>], beta: f64) -> Stability {
         let cases = runs.first().map_or(0, Vec::len);
         let of_case = |at: usize| runs.iter().map(move |run| &run[at]);
@@ -162,9 +164,10 @@ pub struct Comparison {
     pub second: String,
     /// The number of cases that both have.
     pub cases: usize,
-    /// The differences, first less second, by the name of the figure.
+    /// The differences, first minus second, by the name of the figure.
     pub differences: BTreeMap<String, PairedDifference>,
-    /// Labels that only the first names, by case; and those that only the second names.
+    /// The numbers of labels that only the first reviewer names, by case, and of those that only
+    /// the second one names.
     pub only: (BTreeMap<String, usize>, BTreeMap<String, usize>),
 }
 

@@ -1,4 +1,4 @@
-//! Counts of one case, and of many: [`CaseScore`], [`Counts`].
+//! The score of a case, and the counts of many cases: [`CaseScore`], [`Counts`].
 
 use std::collections::BTreeMap;
 
@@ -8,36 +8,36 @@ use crate::comment::{Comment, without_repetitions};
 use crate::matching::{MatchRule, WordRule, distance, match_case};
 use crate::set::Case;
 
-/// The distances, in lines, at which the accuracy of anchors is told.
+/// The distances, in lines, for which the accuracy of locations is reported.
 pub const ANCHOR_DISTANCES: [u32; 4] = [0, 1, 3, 10];
 
-/// One reviewer's result on one case, before scoring.
+/// The result of one reviewer on one case, before scoring.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CaseResult {
-    /// The comments that are shown to the author.
+    /// The comments that the author of the change sees.
     pub comments: Vec<Comment>,
-    /// True if the reviewer keeps the change from being merged.
+    /// True if the reviewer prevents a merge of the change.
     pub blocks: bool,
-    /// The effort that the review took.
+    /// The cost of the review.
     #[serde(default)]
     pub effort: Effort,
-    /// True if the reviewer says that the change was not read as a whole.
+    /// True if the change was not read completely, according to the reviewer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_incomplete: bool,
 }
 
-/// The effort of a review; zero where a tool does not tell.
+/// The cost of a review. A field is zero if the tool does not report it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Effort {
-    /// Calls of a model.
+    /// The number of model calls.
     pub calls: u64,
-    /// Bytes of text that were exchanged with a model.
+    /// The bytes of text that were exchanged with models.
     pub bytes: u64,
-    /// Tokens that were exchanged with a model.
+    /// The tokens that were exchanged with models.
     pub tokens: u64,
-    /// Cost in US dollars.
+    /// The cost in US dollars.
     pub dollars: f64,
-    /// Time in seconds.
+    /// The time in seconds.
     pub seconds: f64,
 }
 
@@ -55,14 +55,14 @@ impl std::ops::Add for Effort {
     }
 }
 
-/// Counts from which precision and recall follow.
+/// The counts from which precision and recall are computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Labels that a comment names.
+    /// The number of labels that a comment names.
     pub hits: usize,
-    /// Labels.
+    /// The number of labels.
     pub labels: usize,
-    /// Comments.
+    /// The number of comments.
     pub comments: usize,
 }
 
@@ -79,18 +79,18 @@ impl std::ops::Add for Counts {
 }
 
 impl Counts {
-    /// Returns the share of comments that name a label; `None` without a comment.
+    /// Returns the ratio of comments that name a label. Returns `None` without comments.
     pub fn precision(&self) -> Option<f64> {
         share(self.hits, self.comments)
     }
 
-    /// Returns the share of labels that a comment names; `None` without a label.
+    /// Returns the ratio of labels that a comment names. Returns `None` without labels.
     pub fn recall(&self) -> Option<f64> {
         share(self.hits, self.labels)
     }
 
-    /// Returns the weighted harmonic mean of precision and recall, where recall counts `beta` times as
-    /// much; `None` if there is neither a comment nor a label.
+    /// Returns the weighted harmonic mean of precision and recall, with recall weighted `beta`
+    /// times as much. Returns `None` if there is neither a comment nor a label.
     pub fn f(&self, beta: f64) -> Option<f64> {
         let squared = beta * beta;
         let weight = squared * self.labels as f64 + self.comments as f64;
@@ -98,7 +98,7 @@ impl Counts {
     }
 }
 
-/// Returns a share; `None` of nothing.
+/// Returns the ratio of a part to a whole, or `None` if the whole is zero.
 pub fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
@@ -108,45 +108,45 @@ pub fn share(part: usize, whole: usize) -> Option<f64> {
 pub struct CaseScore {
     /// The id of the case.
     pub case: String,
-    /// The language of the case.
+    /// The language of the case; `None` if it is not known.
     pub language: Option<String>,
     /// Hits, labels and comments.
     pub counts: Counts,
-    /// The labels that a comment names, by their numbers.
+    /// The indexes of the labels that a comment names.
     pub named: Vec<usize>,
     /// True if the case has no known defect.
     pub is_clean: bool,
-    /// True if the reviewer says that the change was not read as a whole.
+    /// True if the change was not read completely, according to the reviewer.
     pub is_incomplete: bool,
-    /// True if the reviewer kept the change from being merged.
+    /// True if the reviewer prevented a merge of the change.
     pub blocked: bool,
-    /// True if a comment that blocks names a label.
+    /// True if a blocking comment names a label.
     pub blocked_by_hit: bool,
-    /// Comments on a label that another comment names better.
+    /// The number of comments on a label that another comment names better.
     pub duplicates: usize,
-    /// Comments that name a comment which maintainers rejected, and no label.
+    /// The number of comments that match a comment which maintainers rejected, and no label.
     pub rejected_hits: usize,
-    /// Labels that are named if a comment may stand so many lines away, for each of
+    /// The numbers of labels that are named if a comment may be this many lines away, for each of
     /// [`ANCHOR_DISTANCES`].
     pub hits_within: [usize; 4],
     /// Hits and labels by the label's severity.
     pub by_severity: BTreeMap<String, (usize, usize)>,
     /// Hits and labels by the label's category.
     pub by_category: BTreeMap<String, (usize, usize)>,
-    /// Comments that name a label by their words, and how many of them stand at most so many lines
-    /// away from the label, for each of [`ANCHOR_DISTANCES`].
+    /// The number of comments that name a label with a line by their words, and how many of them
+    /// are at most this many lines away from the label, for each of [`ANCHOR_DISTANCES`].
     pub anchors: (usize, [usize; 4]),
-    /// For each named label its severity, and that of the comment which names the label.
+    /// For each named label, its severity and the severity of the comment that names it.
     pub severities: Vec<(String, String)>,
-    /// Stated confidence of each comment, and whether the comment names a label.
+    /// The confidence of each comment that states one, and true if the comment names a label.
     pub confidences: Vec<(f64, bool)>,
-    /// The effort that the review took.
+    /// The cost of the review.
     pub effort: Effort,
 }
 
 /// Scores a reviewer's result on one case.
 ///
-/// A comment that is repeated counts once.
+/// A repeated comment counts once.
 pub fn score_case(case: &Case, result: &CaseResult, rule: &MatchRule) -> CaseScore {
     let comments = &without_repetitions(&result.comments);
     let found = match_case(&case.id, comments, &case.labels, rule);
@@ -201,7 +201,8 @@ pub fn score_case(case: &Case, result: &CaseResult, rule: &MatchRule) -> CaseSco
 }
 
 impl MatchRule {
-    /// Returns the rule for rejected comments, of which no judge's decisions are recorded.
+    /// Returns the rule for rejected comments. A judge has no recorded decisions on them, so words
+    /// are compared instead.
     fn for_rejected(&self) -> MatchRule {
         match self.words {
             WordRule::Judged(_) => MatchRule { within: self.within, ..MatchRule::default() },
@@ -210,7 +211,8 @@ impl MatchRule {
     }
 }
 
-/// Counts the comments that name a label by their words, and how far they stand from the label.
+/// Returns the number of comments that name a label with a line by their words, and how many of
+/// them are within each of the anchor distances.
 fn anchors(case: &Case, comments: &[Comment], rule: &MatchRule) -> (usize, [usize; 4]) {
     let words = match &rule.words {
         WordRule::Ignored => MatchRule::default().words,

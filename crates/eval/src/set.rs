@@ -1,4 +1,4 @@
-//! Labelled changes: [`Case`], and [`parse_cases`], which reads a set's `cases.jsonl`.
+//! Labelled changes: [`Case`], and [`parse_cases`], which parses a set's `cases.jsonl`.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// The name of the case, unique in its set.
+    /// The id of the case, unique in its set.
     pub id: String,
-    /// The title of the change, as its commit or pull request gives it.
+    /// The title of the change, from its commit or pull request.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// The whole message of the change's commit; the title stands for it where there is none.
+    /// The whole message of the change's commit; `None` if the title is the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The main programming language.
+    /// The main programming language; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// The change, relative to the set's folder: a folder with `before/` and `after/`, a folder with
-    /// `before/` and `change.diff`, or a file that holds a unified diff.
+    /// The path of the change, relative to the set's folder: a folder with `before/` and `after/`,
+    /// a folder with `before/` and `change.diff`, or a file with a unified diff.
     pub change: String,
-    /// Documents that state the purpose of the change, relative to the set's folder; those in
-    /// `before/` are part of the repository, others are laid out in its folder `docs/`.
+    /// Documents that state the purpose of the change, relative to the set's folder. Documents in
+    /// `before/` are part of the repository; others are copied to its folder `docs/`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub purpose: Vec<String>,
     /// The known defects; empty for a clean change.
@@ -30,7 +30,7 @@ pub struct Case {
     /// Comments that reviewers made and maintainers rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<Label>,
-    /// Where the case comes from, such as a commit or a pull request.
+    /// The origin of the case, such as a commit or a pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -46,41 +46,42 @@ impl Case {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
-    /// The defect in words.
+    /// The description of the defect.
     pub comment: String,
-    /// The file, relative to the repository; `None` if the label names none.
+    /// The file, relative to the repository; `None` if the label names no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The first line, counted from one; `None` if the label names none.
+    /// The first line, counted from one; `None` if the label names no line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The last line; `None` if the label names one line or none.
+    /// The last line; `None` if the label names a single line or no line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
-    /// The severity in the set's own word.
+    /// The severity in the set's own word; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<String>,
-    /// The kind of defect in the set's own word.
+    /// The kind of defect in the set's own word; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// Why the label is believed to be right.
+    /// The evidence that the label is right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A line of a set that cannot be used.
+/// An invalid line of a set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct SetError {
     /// The line of `cases.jsonl`, counted from one.
     pub line: usize,
-    /// The reason in words.
+    /// The reason of the failure.
     pub reason: String,
 }
 
-/// Reads cases, one JSON object on each line; blank lines are skipped.
+/// Parses cases, one JSON object per line; blank lines are skipped.
 ///
-/// Fails if a line is no case, if two cases have one id, or if a label's range is reversed.
+/// Fails if a line is not a case, if two cases have the same id, if an id or a path leads out of
+/// its folder, if the location of a label is invalid, or if there is no case.
 pub fn parse_cases(text: &str) -> Result<Vec<Case>, SetError> {
     let mut cases: Vec<Case> = Vec::new();
     let mut ids = std::collections::HashSet::new();
@@ -111,7 +112,7 @@ pub fn parse_cases(text: &str) -> Result<Vec<Case>, SetError> {
     }
 }
 
-/// Returns true for a relative path without parts that lead elsewhere.
+/// Returns true if a path is relative and has no `.`, `..` or empty component.
 fn is_inside(path: &str) -> bool {
     let is_plain = |part: &str| !matches!(part, "" | "." | "..");
     !path.contains(['\\', '\0']) && path.split('/').all(is_plain)

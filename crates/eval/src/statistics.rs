@@ -1,13 +1,13 @@
-//! Intervals, paired comparisons, calibration and rank correlation.
+//! Bootstrap intervals, paired comparisons, calibration and rank correlation.
 
 use serde::{Deserialize, Serialize};
 
 use crate::random::SplitMix64;
 
-/// Draws of a bootstrap, unless a caller sets another number.
+/// The default number of draws of a bootstrap.
 pub const DEFAULT_DRAWS: usize = 2000;
 
-/// A figure with the interval that holds 95 of 100 resampled figures.
+/// A figure with its 95 % bootstrap interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The figure over all cases.
@@ -18,8 +18,8 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// Returns a figure over items with its bootstrap interval; `None` if the figure is undefined for all
-/// items. Draws for which the figure is undefined are left out.
+/// Returns a figure over items with its bootstrap interval. Returns `None` if the figure over all
+/// items is undefined. Draws for which the figure is undefined are left out.
 pub fn bootstrap<T>(
     items: &[T],
     draws: usize,
@@ -39,9 +39,9 @@ pub fn bootstrap<T>(
 /// The difference of a figure between two reviewers on the same cases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PairedDifference {
-    /// The difference, first less second, with its interval.
+    /// The difference, first minus second, with its interval.
     pub difference: Estimate,
-    /// The share of draws in which the first is ahead; a tie counts half.
+    /// The ratio of draws in which the first reviewer is ahead, from 0 to 1; a tie counts half.
     pub ahead: f64,
 }
 
@@ -78,7 +78,7 @@ fn resample<'a, T>(items: &[&'a T], random: &mut SplitMix64) -> Vec<&'a T> {
     (0..items.len()).map(|_| items[random.below(items.len())]).collect()
 }
 
-/// Returns a quantile of sorted values, between neighbours in proportion; `None` of no values.
+/// Returns a quantile of sorted values, interpolated linearly. Returns `None` without values.
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let at = share * last as f64;
@@ -86,27 +86,28 @@ fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     Some(sorted[low] + (sorted[high] - sorted[low]) * (at - at.floor()))
 }
 
-/// How well stated confidence predicts which comments are right.
+/// The calibration of stated confidence: how well it predicts which comments are right.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// The mean squared difference between confidence and outcome: 0 is perfect, 0.25 is a coin.
+    /// The Brier score, the mean squared difference between confidence and outcome: 0 is perfect,
+    /// 0.25 is a coin toss.
     pub brier: f64,
-    /// Comments by confidence: mean confidence, share that is right, number of comments.
+    /// The bins of the calibration curve, by confidence.
     pub curve: Vec<CalibrationBin>,
 }
 
-/// Comments of about the same confidence.
+/// A group of comments with similar confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationBin {
     /// The mean stated confidence.
     pub stated: f64,
-    /// The share of comments that are right.
+    /// The ratio of comments that are right, from 0 to 1.
     pub right: f64,
     /// The number of comments.
     pub comments: usize,
 }
 
-/// Returns the calibration of comments in ten bins of equal width; `None` without a comment.
+/// Returns the calibration of comments in ten bins of equal width. Returns `None` without comments.
 pub fn calibration(comments: &[(f64, bool)]) -> Option<Calibration> {
     if comments.is_empty() {
         return None;
@@ -129,7 +130,7 @@ pub fn calibration(comments: &[(f64, bool)]) -> Option<Calibration> {
 }
 
 /// Returns Spearman's rank correlation of two lists of equal length; equal values share the mean of
-/// their ranks. `None` for fewer than two values, or if a list is constant.
+/// their ranks. Returns `None` for fewer than two values, or if a list is constant.
 pub fn spearman(first: &[f64], second: &[f64]) -> Option<f64> {
     if first.len() != second.len() || first.len() < 2 {
         return None;

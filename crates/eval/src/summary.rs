@@ -1,4 +1,4 @@
-//! The score of a set: [`SetSummary`], made of the scores of its cases.
+//! The score of a set: [`SetSummary`], computed from the scores of its cases.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::score::{ANCHOR_DISTANCES, CaseScore, Counts, Effort, share};
 use crate::statistics::{Calibration, Estimate, bootstrap, calibration};
 
-/// How a summary is computed.
+/// The options of a summary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SummaryOptions {
-    /// How many times as much recall counts as precision in F.
+    /// The weight of recall relative to precision in F.
     pub beta: f64,
-    /// Draws of the bootstrap.
+    /// The number of bootstrap draws.
     pub draws: usize,
     /// The seed of the bootstrap.
     pub seed: u64,
@@ -24,48 +24,51 @@ impl Default for SummaryOptions {
     }
 }
 
-/// One reviewer's score on a set.
+/// The score of one reviewer on a set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SetSummary {
     /// The number of cases.
     pub cases: usize,
-    /// Sums over all cases.
+    /// The sums over all cases.
     pub counts: Counts,
-    /// Precision over all comments.
+    /// The precision over all comments; `None` without comments.
     pub precision: Option<Estimate>,
-    /// Recall over all labels.
+    /// The recall over all labels; `None` without labels.
     pub recall: Option<Estimate>,
-    /// F over all comments and labels.
+    /// F over all comments and labels; `None` without either.
     pub f: Option<Estimate>,
     /// The mean of F over the cases that have a label.
     pub macro_f: Option<Estimate>,
-    /// Comments for each change.
+    /// The number of comments per change.
     pub comments_per_change: Option<Estimate>,
-    /// The share of clean changes that were blocked.
+    /// The ratio of clean changes that were blocked.
     pub blocked_clean: Option<Estimate>,
-    /// Clean changes that were blocked, and clean changes.
+    /// The number of blocked clean changes, and the number of clean changes.
     pub clean: (usize, usize),
-    /// Changes with a defect in which a comment that blocks names a label, and changes with a defect.
+    /// The number of changes with a defect in which a blocking comment names a label, and the
+    /// number of changes with a defect.
     pub blocked_for_a_label: (usize, usize),
-    /// Comments on a label that another comment names better.
+    /// The number of comments on a label that another comment names better.
     pub duplicates: usize,
-    /// Comments that name a rejected comment.
+    /// The number of comments that match a rejected comment.
     pub rejected_hits: usize,
-    /// Named labels by their severity, and by that of the comment which names the label.
+    /// The numbers of named labels, by the severity of the label and then of the comment that names
+    /// it.
     pub severities: BTreeMap<String, BTreeMap<String, usize>>,
-    /// Hits and labels by severity.
+    /// The numbers of hits and labels, by severity.
     pub by_severity: BTreeMap<String, (usize, usize)>,
-    /// Hits and labels by category.
+    /// The numbers of hits and labels, by category.
     pub by_category: BTreeMap<String, (usize, usize)>,
-    /// Hits, labels and comments by language.
+    /// The numbers of hits, labels and comments, by language.
     pub by_language: BTreeMap<String, Counts>,
-    /// The share of named labels whose comment stands at most so many lines away, by that number.
+    /// The ratio of named labels with a line whose comment is at most this many lines away, by the
+    /// number of lines.
     pub anchors: BTreeMap<u32, f64>,
-    /// F if a comment may stand so many lines away from a label, by that number.
+    /// F if a comment may be this many lines away from a label, by the number of lines.
     pub f_within: BTreeMap<u32, f64>,
-    /// Calibration of the stated confidence; `None` where no comment states one.
+    /// The calibration of the stated confidence; `None` if no comment states a confidence.
     pub calibration: Option<Calibration>,
-    /// The effort over all cases.
+    /// The cost of all cases.
     pub effort: Effort,
 }
 
@@ -111,9 +114,9 @@ impl SetSummary {
         }
     }
 
-    /// Returns a figure by the name that a limit uses: `f1`, `precision`, `recall`, `macro_f1`,
-    /// `noise` (the share of comments that name no label), `comments`, `blocked_clean`,
-    /// `duplicates`; `None` for another name, or where the figure is undefined.
+    /// Returns a figure by its name in a limit: `f1`, `precision`, `recall`, `macro_f1`, `noise`
+    /// (the ratio of comments that name no label), `comments`, `blocked_clean` or `duplicates`.
+    /// Returns `None` for another name, or if the figure is undefined.
     pub fn figure(&self, name: &str) -> Option<f64> {
         let value = |estimate: Option<Estimate>| estimate.map(|it| it.value);
         match name {
@@ -130,7 +133,7 @@ impl SetSummary {
     }
 }
 
-/// Returns the sum of the counts of some cases.
+/// Returns the sum of the counts of the cases.
 pub fn sum<'a>(scores: impl Iterator<Item = &'a CaseScore>) -> Counts {
     scores.fold(Counts::default(), |all, score| all + score.counts)
 }

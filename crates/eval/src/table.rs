@@ -1,4 +1,4 @@
-//! A report as a table for the terminal.
+//! Renders a report as a table for the terminal.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use crate::score::{Counts, Effort};
 use crate::statistics::Estimate;
 use crate::summary::SetSummary;
 
-/// Returns a report as text.
+/// Renders a report as text.
 pub fn render(report: &EvalReport) -> String {
     let cases = report.reviewers.first().map_or(0, |reviewer| reviewer.cases.len());
     let labels = report.reviewers.first().map_or(0, |it| it.summary.counts.labels);
@@ -48,7 +48,7 @@ fn details(reviewer: &ReviewerScore) -> String {
 /// A fact about a reviewer: its name, and one or more entries.
 pub(crate) type Fact = (&'static str, Vec<String>);
 
-/// Returns the facts about a reviewer beside those of the table.
+/// Returns the facts about a reviewer that are not in the table.
 pub(crate) fn facts(reviewer: &ReviewerScore) -> Vec<Fact> {
     let mut facts = vec![("origin", reviewer.origin.clone())];
     facts.extend(label_facts(&reviewer.summary));
@@ -108,7 +108,7 @@ fn confidence_facts(summary: &SetSummary) -> Vec<Fact> {
 fn effort_facts(summary: &SetSummary) -> Vec<Fact> {
     let Effort { calls, bytes, tokens, dollars, seconds } = summary.effort;
     let hits = summary.counts.hits;
-    // A share of no label is no number.
+    // A ratio to zero labels is undefined.
     let each = |amount: f64, unit: &str, digits: usize| {
         (hits > 0).then(|| format!("{:.digits$} {unit} for each label named", amount / hits as f64))
     };
@@ -136,7 +136,7 @@ fn effort_facts(summary: &SetSummary) -> Vec<Fact> {
     facts
 }
 
-/// Returns the spread over repeats in words.
+/// Formats the variation over repeats.
 fn runs(stability: &Stability) -> Vec<String> {
     let figures = |values: &[Option<f64>]| {
         let told = values.iter().map(|it| it.map_or_else(dash, |it| format!("{it:.3}")));
@@ -152,7 +152,7 @@ fn runs(stability: &Stability) -> Vec<String> {
     ]
 }
 
-/// Returns a comparison as text.
+/// Renders a comparison as text.
 pub fn render_comparison(comparison: &Comparison) -> String {
     let Comparison { first, second, cases, differences, only } = comparison;
     let mut text = format!("{first} less {second}, on {}\n\n", count(*cases, "case"));
@@ -198,7 +198,7 @@ fn dash() -> String {
     "–".to_owned()
 }
 
-/// Returns rows below a header, in columns that are as wide as their widest cell.
+/// Formats rows below a header, in columns that are as wide as their widest cell.
 fn columns(header: &[&str], rows: &[Vec<String>]) -> String {
     let cells = |at: usize| rows.iter().map(move |row| row[at].chars().count());
     let widths: Vec<usize> = header

@@ -8,7 +8,7 @@ use crate::score::{CaseResult, Effort};
 
 const FORM: &str = "the result of claude";
 
-/// The last message of a session: the answer, and what the session took.
+/// The last message of a session: the answer and the usage.
 #[derive(Deserialize)]
 struct SessionResult {
     #[serde(default)]
@@ -45,7 +45,7 @@ pub(super) fn session_result(value: &Value) -> Option<&Value> {
     }
 }
 
-/// Reads the review in a session's answer. Fails if the session ended in an error.
+/// Parses the review in a session's answer. Fails if the session ended in an error.
 pub(super) fn parse(value: &Value) -> Result<CaseResult, FormatError> {
     let session: SessionResult = typed(FORM, value)?;
     let broken = |reason: String| FormatError::Broken { form: FORM, reason };

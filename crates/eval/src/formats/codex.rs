@@ -7,7 +7,7 @@ use super::{FormatError, range, typed};
 use crate::comment::Comment;
 use crate::score::CaseResult;
 
-/// Findings of this priority or a lower number keep a change from being merged.
+/// The largest priority number of a finding that prevents a merge.
 const BLOCKING_PRIORITY: u64 = 1;
 
 #[derive(Deserialize)]
@@ -38,7 +38,7 @@ struct LineRange {
     end: Option<u32>,
 }
 
-/// Returns true for a review in the form of codex.
+/// Returns true if a value is a review in the format of codex.
 pub(super) fn is_review(value: &Value) -> bool {
     let findings = value.get("findings").and_then(Value::as_array);
     let has_place = |finding: &Value| finding.get("code_location").is_some();
@@ -48,7 +48,7 @@ pub(super) fn is_review(value: &Value) -> bool {
     })
 }
 
-/// Reads a review.
+/// Parses a review.
 pub(super) fn parse(value: &Value) -> Result<CaseResult, FormatError> {
     let review: Review = typed("a review of codex", value)?;
     let comments: Vec<Comment> = review.findings.into_iter().map(comment).collect();

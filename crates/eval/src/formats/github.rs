@@ -1,4 +1,4 @@
-//! Comments of a pull request, as GitHub's API returns them.
+//! The comments of a pull request, as GitHub's API returns them.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,7 +18,7 @@ struct ReviewComment {
     in_reply_to_id: Option<u64>,
 }
 
-/// Returns true for a list whose entries have a body, and no severity of their own.
+/// Returns true if a value is a list whose entries have a body and no severity.
 pub(super) fn is_comments(value: &Value) -> bool {
     let is_comment = |entry: &Value| {
         entry.get("body").is_some_and(Value::is_string) && entry.get("severity").is_none()
@@ -26,12 +26,13 @@ pub(super) fn is_comments(value: &Value) -> bool {
     value.as_array().is_some_and(|entries| !entries.is_empty() && entries.iter().all(is_comment))
 }
 
-/// Reads review comments and comments on the conversation. Replies are no comments of a reviewer.
+/// Parses review comments and comments on the conversation. Replies are not counted as comments of
+/// a reviewer.
 pub(super) fn parse(value: &Value) -> Result<CaseResult, FormatError> {
     let entries: Vec<ReviewComment> = typed("comments of GitHub", value)?;
     let first = entries.into_iter().filter(|entry| entry.in_reply_to_id.is_none());
     let comments = first.map(|entry| {
-        // The lines of a comment that is outdated are those of the commit it was made on.
+        // The lines of an outdated comment are those of the commit on which it was made.
         let end = entry.line.or(entry.original_line);
         let start = entry.start_line.or(entry.original_start_line).or(end);
         Comment {

@@ -1,7 +1,7 @@
-//! The outputs of review tools: [`parse_output`] recognises the form and returns the comments.
+//! The outputs of review tools: [`parse_output`] recognises the format and returns the comments.
 //!
-//! A text that has none of the known JSON forms is read as a reviewer's text, as `assay findings parse`
-//! reads one.
+//! A text in none of the known JSON formats is parsed as a reviewer's text, as `assay findings
+//! parse` does.
 
 mod claude;
 mod codex;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::comment::{Comment, normal_path, without_repetitions};
 use crate::score::CaseResult;
 
-/// An output that holds no review.
+/// An error for an output that contains no review.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// The output is empty.
@@ -23,24 +23,25 @@ pub enum FormatError {
         "the output is empty; a review without findings has to say so, for example by an empty list"
     )]
     Empty,
-    /// The output has a known form and breaks its rules.
+    /// The output has a known format and is invalid.
     #[error("the output looks like {form}, and cannot be read: {reason}")]
     Broken {
-        /// The form's name.
+        /// The name of the format.
         form: &'static str,
-        /// The reason in words.
+        /// The reason of the failure.
         reason: String,
     },
-    /// The output has no known form.
+    /// The output has no known format.
     #[error("the output holds no findings in a form that is known: {0}")]
     Unknown(String),
 }
 
-/// Reads the output of a review tool on one case.
+/// Parses the output of a review tool on one case.
 ///
-/// Known forms: the JSON of `assay review` and of this crate, SARIF, rdjson and rdjsonl, comments of a
-/// pull request as GitHub's API returns them, the review JSON of codex, the result of claude with any of
-/// these as its answer, and any text that `assay findings parse` understands, such as the answer of a model.
+/// The known formats are: the JSON of `assay review` and of this crate, SARIF, rdjson and rdjsonl,
+/// comments of a pull request as GitHub's API returns them, the review JSON of codex, the result of
+/// claude with any of these as its answer, and any text that `assay findings parse` understands,
+/// such as the answer of a model.
 pub fn parse_output(text: &str) -> Result<CaseResult, FormatError> {
     let value = serde_json::from_str::<Value>(text).ok();
     let mut result = match value.as_ref().and_then(claude::session_result) {
@@ -54,7 +55,7 @@ pub fn parse_output(text: &str) -> Result<CaseResult, FormatError> {
     Ok(result)
 }
 
-/// Reads a review that is not wrapped in the result of a session.
+/// Parses a review that is not wrapped in the result of a session.
 fn parse_review(text: &str) -> Result<CaseResult, FormatError> {
     if text.trim().is_empty() {
         return Err(FormatError::Empty);
@@ -96,7 +97,7 @@ fn typed<T: serde::de::DeserializeOwned>(
     T::deserialize(value).map_err(|error| FormatError::Broken { form, reason: error.to_string() })
 }
 
-/// Returns a result whose change is blocked if one of its comments blocks.
+/// Returns a result that is blocked if any of its comments blocks.
 fn blocked_by_comments(comments: Vec<Comment>) -> CaseResult {
     CaseResult {
         blocks: comments.iter().any(|comment| comment.blocks),
@@ -105,7 +106,8 @@ fn blocked_by_comments(comments: Vec<Comment>) -> CaseResult {
     }
 }
 
-/// Returns a range of lines in order; `None` without a first line, or if the first line is zero.
+/// Returns an ordered range of lines. Returns `None` without a first line, or if the first line is
+/// zero.
 fn range(start: Option<u32>, end: Option<u32>) -> Option<(u32, u32)> {
     let start = start.filter(|line| *line > 0)?;
     Some((start, end.unwrap_or(start).max(start)))

@@ -39,7 +39,7 @@ struct Position {
     line: Option<u32>,
 }
 
-/// Reads a document.
+/// Parses a document.
 pub(super) fn parse(value: &Value) -> Result<CaseResult, FormatError> {
     let document: Document = typed(FORM, value)?;
     let default = document.severity;
@@ -47,7 +47,7 @@ pub(super) fn parse(value: &Value) -> Result<CaseResult, FormatError> {
     Ok(blocked_by_comments(comments.collect()))
 }
 
-/// Reads diagnostics, one on each line; `None` if the first line is none.
+/// Parses diagnostics, one on each line. Returns `None` if the first line is not a diagnostic.
 pub(super) fn parse_lines(text: &str) -> Result<Option<CaseResult>, FormatError> {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let is_diagnostic = |line: &str| serde_json::from_str::<Diagnostic>(line).is_ok();
@@ -66,7 +66,7 @@ pub(super) fn parse_lines(text: &str) -> Result<Option<CaseResult>, FormatError>
 }
 
 fn comment(diagnostic: Diagnostic, default: Option<&Value>) -> Comment {
-    // A severity is a word, or the number of the word.
+    // A severity is a word, or the number of that word in the protocol.
     let severity = match diagnostic.severity.as_ref().or(default) {
         Some(Value::String(word)) => Some(word.clone()),
         Some(Value::Number(number)) if number.as_u64() == Some(1) => Some("ERROR".to_owned()),

@@ -60,7 +60,7 @@ struct Region {
     end_line: Option<u32>,
 }
 
-/// Reads a SARIF log. Results that are suppressed, or that are no failures, are no comments.
+/// Parses a SARIF log. Results that are suppressed, or that are not failures, are left out.
 pub(super) fn parse(value: &Value) -> Result<CaseResult, FormatError> {
     let log: Log = typed("SARIF", value)?;
     let entries = log.runs.into_iter().flat_map(|run| run.results);

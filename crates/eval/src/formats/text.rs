@@ -13,15 +13,15 @@ use super::{FormatError, typed};
 use crate::comment::Comment;
 use crate::score::{CaseResult, Effort};
 
-/// Reads the JSON of `assay review`: the findings that are shown, and the verdict.
+/// Parses the JSON of `assay review`: the shown findings and the verdict.
 pub(super) fn of_synthesis(value: &Value) -> Result<CaseResult, FormatError> {
     let synthesis: Synthesis = typed("the JSON of `assay review`", value)?;
     Ok(CaseResult::from(&synthesis))
 }
 
 impl From<&Synthesis> for CaseResult {
-    /// Returns the findings that a review shows, its verdict and its cost. Folded findings are no
-    /// comments.
+    /// Returns the shown findings, the verdict and the cost of a review. Folded findings are left
+    /// out.
     fn from(synthesis: &Synthesis) -> CaseResult {
         let spent = synthesis.spent.clone().unwrap_or_default();
         CaseResult {
@@ -51,7 +51,7 @@ fn of_finding(finding: &Finding) -> Comment {
     }
 }
 
-/// Reads a reviewer's text.
+/// Parses a reviewer's text.
 pub(super) fn parse(text: &str) -> Result<CaseResult, FormatError> {
     let reading = read::read(text, None);
     let Some(votes) = &reading.votes else {

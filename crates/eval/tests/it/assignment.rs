@@ -1,9 +1,9 @@
-//! One-to-one matching against trying all of them.
+//! Compares the one-to-one matching with an exhaustive search.
 
 use assay_eval::assignment::greatest_weight;
 use proptest::prelude::*;
 
-/// Returns the greatest sum of weights, by trying every matching.
+/// Returns the greatest sum of weights, by an exhaustive search.
 fn best_by_trying(weights: &[Vec<f64>], row: usize, used: &mut Vec<bool>) -> f64 {
     if row == weights.len() {
         return 0.0;

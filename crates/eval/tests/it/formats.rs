@@ -1,4 +1,4 @@
-//! Reading the outputs of review tools.
+//! Tests of parsing the outputs of review tools.
 
 use assay_eval::formats::parse_output;
 use assay_eval::score::CaseResult;

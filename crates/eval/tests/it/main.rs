@@ -1,4 +1,4 @@
-//! Laws and tables of scoring.
+//! Tests of scoring: properties and tables.
 
 mod assignment;
 mod formats;

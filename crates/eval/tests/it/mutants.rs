@@ -1,8 +1,9 @@
-//! Broken scorers: the table [`ROWS`] holds for the real scorer, and each fault breaks a row.
+//! Mutation tests of the scorer: the table [`ROWS`] holds for the real scorer, and each fault
+//! breaks a row.
 //!
-//! A second scorer, written plainly and by trying all matchings, can be given one [`Fault`]. Without a
-//! fault the second scorer agrees with the real one on random cases; with any fault at least one row
-//! of the table tells.
+//! A second scorer, which is written simply and searches all matchings, can be given one [`Fault`].
+//! Without a fault the second scorer agrees with the real one on random cases; with any fault, at
+//! least one row of the table fails.
 
 use assay_eval::comment::{Comment, is_same_file, normal_path, without_repetitions};
 use assay_eval::matching::{MatchRule, WordRule};
@@ -11,7 +12,7 @@ use assay_eval::set::{Case, Label, parse_cases};
 use assay_findings::likeness::ComparedTexts;
 use proptest::prelude::*;
 
-/// A way in which a scorer can be wrong.
+/// A fault of a scorer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     /// The greatest weight is taken first, whatever is lost by it.
@@ -20,7 +21,7 @@ enum Fault {
     MatchingInOrder,
     /// Each comment that fits a label is a hit.
     DuplicatesAreHits,
-    /// One comment names all labels that it fits.
+    /// A comment names all labels that it fits.
     OneCommentNamesMany,
     /// Repeated comments count each time.
     RepetitionsCount,
@@ -28,31 +29,31 @@ enum Fault {
     DuplicatesAreFree,
     /// Paths are compared letter by letter.
     PathsAsWritten,
-    /// A file is known by the end of its path alone.
+    /// A file is identified by the end of its path alone.
     PathsByTheirEnd,
-    /// A comment may stand one line farther away.
+    /// A comment may be one line farther away.
     OneLineMore,
-    /// A comment has to stand one line nearer.
+    /// A comment must be one line nearer.
     OneLineLess,
     /// A range is its first line.
     FirstLineOnly,
     /// A comment without a line fits every line.
     NoLineFits,
-    /// A label without a place is never named.
+    /// A label without a location is never named.
     PlacelessLabelsAreLost,
-    /// Places do not matter.
+    /// Locations do not matter.
     PlacesIgnored,
     /// Words do not matter.
     WordsIgnored,
-    /// Words have to be the same.
+    /// Words must be the same.
     WordsExact,
-    /// A similarity at the bar is below the bar.
+    /// A similarity equal to the minimum is below the minimum.
     BarExcluded,
-    /// Nothing of nothing is all of it.
+    /// A ratio of zero to zero is one.
     NothingIsOne,
-    /// Nothing of nothing is none of it.
+    /// A ratio of zero to zero is zero.
     NothingIsZero,
-    /// Precision is told as recall, and recall as precision.
+    /// Precision is reported as recall, and recall as precision.
     SharesSwapped,
     /// F is the arithmetic mean.
     MeanInsteadOfF,
@@ -82,11 +83,12 @@ const FAULTS: [Fault; 21] = [
     Fault::MeanInsteadOfF,
 ];
 
-/// The share of nearness in a weight.
+/// The factor of nearness in a weight.
 const TIE_BREAK: f64 = 1e-4;
 
-/// A row: the most lines between comment and label (`any` if places do not matter), the least
-/// similarity, labels, comments, and `hits labels comments duplicates precision recall F`.
+/// A row: the maximum number of lines between comment and label (`any` if locations do not matter),
+/// the minimum similarity, labels, comments, and `hits labels comments duplicates precision recall
+/// F`.
 type Row = (&'static str, f64, &'static [&'static str], &'static [&'static str], &'static str);
 
 const ROWS: [Row; 26] = [
@@ -95,13 +97,13 @@ const ROWS: [Row; 26] = [
     ("3", 0.0, &["a.py:10 x", "a.py:13 x"], &["a.py:11 y", "a.py:10 z"], "2 2 2 0 1.00 1.00 1.00"),
     ("3", 0.0, &["a.py:10 x", "a.py:11 x"], &["a.py:10 y"], "1 2 1 0 1.00 0.50 0.67"),
     ("3", 0.0, &["a.py:10 x"], &["a.py:10 y", "a.py:11 z"], "1 1 2 1 0.50 1.00 0.67"),
-    // Repetitions, as tools write one path.
+    // Repetitions, with one path written in different ways.
     ("3", 0.0, &["a.py:10 x"], &["a.py:10 y", "./a.py:10 Y"], "1 1 1 0 1.00 1.00 1.00"),
     ("3", 0.0, &["a.py:10 x"], &["b.py:1 y", "b/b.py:1 y"], "0 1 1 0 0.00 0.00 0.00"),
     ("3", 0.0, &["a.py:10 x"], &["./a.py:10 y"], "1 1 1 0 1.00 1.00 1.00"),
     ("3", 0.0, &["src/a.py:10 x"], &["b/src/a.py:10 y"], "1 1 1 0 1.00 1.00 1.00"),
     ("3", 0.0, &["src/a.py:10 x"], &["test/src/a.py:10 y"], "0 1 1 0 0.00 0.00 0.00"),
-    // The line rule at its edges.
+    // The line rule at its bounds.
     ("0", 0.0, &["a.py:10 x"], &["a.py:10 y"], "1 1 1 0 1.00 1.00 1.00"),
     ("0", 0.0, &["a.py:10 x"], &["a.py:11 y"], "0 1 1 0 0.00 0.00 0.00"),
     ("1", 0.0, &["a.py:10 x"], &["a.py:9 y"], "1 1 1 0 1.00 1.00 1.00"),
@@ -117,7 +119,7 @@ const ROWS: [Row; 26] = [
     ("any", 0.24, &["a.py:1 lost update"], &["b.py:9 an update is lost"], "1 1 1 0 1.00 1.00 1.00"),
     ("3", 0.24, &["a.py:1 lost update"], &["b.py:1 lost update"], "0 1 1 0 0.00 0.00 0.00"),
     ("3", 1.0, &["a.py:1 update"], &["a.py:1 updates"], "1 1 1 0 1.00 1.00 1.00"),
-    // Shares of nothing.
+    // Ratios of zero to zero.
     ("3", 0.0, &[], &[], "0 0 0 0 - - -"),
     ("3", 0.0, &[], &["a.py:1 y"], "0 0 1 0 0.00 - 0.00"),
     ("3", 0.0, &["a.py:1 x"], &[], "0 1 0 0 - 0.00 0.00"),
@@ -142,7 +144,7 @@ impl Observed {
     }
 }
 
-/// Reads `PATH:START-END WORDS`; `-` stands for no path.
+/// Parses `PATH:START-END WORDS`; `-` means no path.
 fn placed(text: &str) -> (Option<String>, Option<(u32, u32)>, String) {
     let (place, words) = text.split_once(' ').expect("a place and words");
     let (path, lines) = place.split_once(':').unwrap_or((place, ""));
@@ -185,7 +187,7 @@ fn real(labels: &[Label], comments: &[Comment], rule: &MatchRule) -> Observed {
     Observed { counts, duplicates: score.duplicates, precision, recall, f }
 }
 
-/// Scores plainly, with a fault where one is given.
+/// Scores with the simple scorer, with a fault if there is one.
 fn plain(
     labels: &[Label],
     comments: &[Comment],
@@ -251,7 +253,7 @@ fn figures(counts: Counts, duplicates: usize, fault: Option<Fault>) -> Observed 
     Observed { counts, duplicates, precision, recall, f }
 }
 
-/// Returns how well a comment fits a label; zero if not at all.
+/// Returns the weight of a match between a comment and a label; zero if they do not match.
 fn fit(
     comment: &Comment,
     label: &Label,
@@ -315,7 +317,7 @@ fn lines_apart(comment: &Comment, label: &Label, fault: Option<Fault>) -> Option
     Some(first.saturating_sub(end).max(start.saturating_sub(last)))
 }
 
-/// Returns the greatest sum of weights and its number of matches, by trying every matching.
+/// Returns the greatest sum of weights and its number of matches, by an exhaustive search.
 fn best(weights: &[Vec<f64>], row: usize, used: &mut Vec<bool>) -> (f64, usize) {
     if row == weights.len() {
         return (0.0, 0);

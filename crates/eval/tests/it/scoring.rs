@@ -1,4 +1,4 @@
-//! From comments and labels to counts and figures.
+//! Tests of counts and figures that are computed from comments and labels.
 
 use std::collections::BTreeMap;
 

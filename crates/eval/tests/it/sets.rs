@@ -1,4 +1,4 @@
-//! Reading the cases of a set.
+//! Tests of parsing the cases of a set.
 
 use assay_eval::set::parse_cases;
 use expect_test::{Expect, expect};
