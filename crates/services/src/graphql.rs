@@ -1,22 +1,22 @@
-//! Asking in GraphQL, which says what is wrong in an answer that looks like a good one: [`ask`].
+//! GraphQL requests, whose errors arrive with a success status: [`ask`].
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::http::{Api, Call, Effect, ServiceError};
 
-/// A question in GraphQL.
+/// A GraphQL query or mutation.
 #[derive(Debug, Clone, Copy)]
 pub struct Operation {
-    /// Its name, as it stands in the text.
+    /// The name of the operation, as in its text.
     pub name: &'static str,
-    /// Its text.
+    /// The text of the operation.
     pub text: &'static str,
-    /// What it does to the world.
+    /// The effect of the operation: reading or writing.
     pub effect: Effect,
 }
 
-/// Asks a question at a path, and gives the data of the answer.
+/// Sends an operation to a path and returns the data of the answer.
 pub fn ask<T: DeserializeOwned>(
     api: &Api,
     path: &str,
@@ -40,8 +40,8 @@ pub fn ask<T: DeserializeOwned>(
     api.fits(&call, answer["data"].take())
 }
 
-/// Gives the status that a refusal would have elsewhere. What has no name is a breakdown, after which
-/// nobody knows whether something was done.
+/// Returns the HTTP status that corresponds to GraphQL errors. An error of unknown type counts as a
+/// server failure, after which it is not known whether a write took effect.
 fn status(errors: &[Value]) -> u16 {
     let kind = |error: &Value| match error["type"].as_str() {
         Some("NOT_FOUND") => 404,

@@ -1,19 +1,19 @@
-//! Typed clients of services that others run.
+//! Typed clients of external services.
 //!
 //! - [`browser`]: a page of Chromium or of an Electron app. [`graphiti`]: a Graphiti server over
 //!   MCP.
 //! - [`github`]: pull requests, comments, reviews, checks, branches and SARIF, one file each;
-//!   `github::post` puts a review on a pull request exactly once, whatever fails.
+//!   `github::post` posts a review on a pull request exactly once, whatever fails.
 //! - [`jira`], [`linear`]: tickets.
-//! - [`mail`]: the messages of agents and loops to GitHub and JIRA; each stays in the outbox until it is
-//!   delivered.
+//! - [`mail`]: the messages of agents and loops to GitHub and JIRA; each stays in the outbox until
+//!   it is delivered.
 //! - [`http`], [`graphql`]: one call to a service. Reads are retried and writes are not; rate
-//!   limits are waited for. [`permit`]: what an agent may do, checked before a call. [`outcome`]:
-//!   whether something had to be done.
+//!   limits are waited for. [`permit`]: the permissions of an agent, checked before a call.
+//!   [`outcome`]: the results of idempotent writes.
 //!
-//! A write is not sent twice: where its answer was lost, the client looks for the result. A comment
-//! in JIRA ends with a line by which it is found, and an object in Linear has an id that follows
-//! from what it stands for.
+//! No write takes effect twice: if its response was lost, the client searches for the result before
+//! it sends the write again. A comment in JIRA ends with a line by which it is found, and an object
+//! in Linear has an id that is derived from the spec or the message that it represents.
 //!
 //! The meaning of an answer for a change is not decided here. `cargo xtask conformance services`
 //! compares the calls with the services' own descriptions; a new call is added there as well.

@@ -1,9 +1,10 @@
-//! What is told to services, each once, whatever breaks down meanwhile: [`Mail`].
+//! Delivers messages to services, each exactly once, whatever fails meanwhile: [`Mail`].
 //!
-//! A [`Letter`] is put into the outbox before anything depends on it and delivered from there, now or
-//! by whoever comes next. To deliver one again does no harm: a review is made to stand, a comment
-//! carries a marker, and a ticket that is where it should be stays. What does not arrive now rests
-//! longer each time; what cannot arrive, or did not for a week, is put aside for people, with the
+//! A [`Letter`] is stored in the outbox before anything depends on it, and delivered from there,
+//! now or by a later process. Delivering a message again does no harm: a review is reconciled with
+//! the pull request, a comment carries a marker, and a ticket that is in the right status is not
+//! moved. A message that cannot be delivered now is retried with a growing back-off. A message that
+//! can never be delivered, or was not within a week, is moved to a folder for the user, with the
 //! reason.
 
 mod error;
@@ -27,77 +28,77 @@ use crate::github::post::{Posted, Standing, post};
 use crate::jira::{Jira, Marker};
 use crate::outcome::{Moved, Told};
 
-/// How long it is tried to deliver a letter.
+/// The time for which the delivery of a message is retried.
 const LONGEST: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Digits of a hash in the name of a letter.
+/// The number of hash digits in the name of a message.
 const HASH_DIGITS: usize = 32;
 
-/// The start of the names of addressees that are tickets.
+/// The prefix of recipients that are tickets.
 const TICKET: &str = "ticket-";
 
 const GITHUB: &str = "GitHub";
 const JIRA: &str = "JIRA";
 
-/// Something to be told.
+/// A message to a service.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Letter {
-    /// A review, to stand on a pull request.
+    /// A review of a pull request.
     Review(Review),
-    /// A word on a ticket, and where it goes.
+    /// A comment on a ticket, with an optional transition.
     Ticket(TicketWord),
 }
 
-/// A review that is to stand on a pull request. Another one of the same commit takes its place.
+/// A review to be posted on a pull request. A later one of the same commit replaces it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Review {
     /// The repository.
     pub repository: RepositoryName,
     /// The number of the pull request.
     pub number: u64,
-    /// The review.
+    /// The content of the review.
     pub draft: Box<Draft>,
-    /// What a ticket is told once it stands, and not before.
+    /// The message to a ticket that is sent after the review was posted; `None` if there is none.
     #[serde(default)]
     pub then: Option<TicketWord>,
 }
 
-/// A word on a ticket, and where it goes.
+/// A comment on a ticket, with an optional transition.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TicketWord {
-    /// The ticket.
+    /// The key of the ticket.
     pub key: TicketKey,
-    /// What the word is told again by: a word of the same name is told once.
+    /// The id by which the comment is recognised: a comment with the same id is created once.
     pub marker: String,
-    /// The word.
+    /// The text of the comment.
     pub text: String,
-    /// The transition that the ticket is to make, if any.
+    /// The transition of the ticket; `None` if it stays where it is.
     pub transition: Option<String>,
-    /// Whether the comment was made, so that the transition alone is left.
+    /// True if the comment was created, so that only the transition is left.
     #[serde(default)]
     pub is_commented: bool,
 }
 
 impl TicketWord {
-    /// Makes it one that goes out although its review does not stand anywhere: what it says is not
-    /// lost, but the ticket stays where it is, for people.
+    /// Returns the message that is sent if the review was not posted: the text is not lost, but the
+    /// ticket is not moved, so that a person decides.
     fn without_review(self, why: &str) -> TicketWord {
         let text = format!("The review could not be posted on GitHub: {why}\n\n{}", self.text);
-        // If it is posted one day after all, the ticket hears of that as well.
+        // If the review is posted later after all, the ticket gets the original message as well.
         let marker = format!("{}-unposted", self.marker);
         TicketWord { text, marker, transition: None, ..self }
     }
 }
 
 impl Letter {
-    /// Names whom it is for, and the letter itself.
+    /// Returns the name of the recipient and the name of the message.
     fn names(&self) -> (TaskId, TaskId) {
         match self {
             Letter::Review(Review { repository, number, draft, .. }) => {
                 let to = format!("pull-{}.{}-{number}", repository.owner(), repository.name());
-                // A review that took longer must not take the place of one of a later commit, nor
-                // of one that held the same commits against another branch.
+                // A review that took longer must not replace a review of a later commit, nor a
+                // review of the same commits against another branch.
                 let against =
                     draft.base().map(|base| format!("-{}", short_hash(base, HASH_DIGITS)));
                 let own = format!("review-{}{}", draft.head(), against.unwrap_or_default());
@@ -107,7 +108,7 @@ impl Letter {
         }
     }
 
-    /// Names the service that it goes to.
+    /// Returns the name of the service that receives the message.
     fn service(&self) -> &'static str {
         match self {
             Letter::Review(_) => GITHUB,
@@ -116,12 +117,12 @@ impl Letter {
     }
 }
 
-/// Returns true if messages to tickets wait in an outbox.
+/// Returns true if an outbox contains messages to tickets.
 pub fn has_ticket_updates(outbox: &Outbox) -> Result<bool, DiskError> {
     Ok(outbox.addressees()?.iter().any(is_ticket))
 }
 
-/// Returns the addressee of messages to a ticket.
+/// Returns the recipient of messages to a ticket.
 fn ticket_addressee(key: &TicketKey) -> TaskId {
     name(&format!("{TICKET}{key}"))
 }
@@ -130,38 +131,38 @@ fn is_ticket(to: &TaskId) -> bool {
     to.as_str().starts_with(TICKET)
 }
 
-/// Makes a name of a text, whatever it is.
+/// Creates a name from any text: the text itself, or its hash if the text is no name.
 fn name(text: &str) -> TaskId {
     text.parse().unwrap_or_else(|_| {
         format!("n-{}", short_hash(text, HASH_DIGITS)).parse().expect("it is short and plain")
     })
 }
 
-/// What came of a letter.
+/// The result of a delivery.
 #[derive(Debug)]
 pub enum Delivery {
-    /// It arrived: what was done, in words.
+    /// The message was delivered; the text describes what was done.
     Arrived(String),
-    /// It is out of date, so nothing was told: why.
+    /// The message is out of date and was dropped; the text is the reason.
     Superseded(String),
-    /// It waits for another try: why.
+    /// The delivery failed and is retried later.
     Waits(MailError),
-    /// It was put aside: why, and where.
+    /// The delivery failed for good; the text is the path to which the message was moved.
     GivenUp(MailError, String),
 }
 
-/// What is told to services.
+/// The dispatcher of the outbox.
 pub struct Mail {
-    /// Where letters wait.
+    /// The messages to be delivered.
     pub outbox: Outbox,
-    /// GitHub, where it is configured.
+    /// The client of GitHub; `None` if it is not configured.
     pub github: Option<GitHub>,
-    /// JIRA, where it is configured.
+    /// The client of JIRA; `None` if it is not configured.
     pub jira: Option<Jira>,
 }
 
 impl Mail {
-    /// Puts a letter in. Once this returns, it is not lost.
+    /// Stores a message in the outbox. Once this returns, the message is not lost.
     pub fn put(&self, letter: &Letter) -> Result<(), DiskError> {
         self.keep(letter).map(drop)
     }
@@ -171,9 +172,10 @@ impl Mail {
         self.outbox.put(&to, &name, json!(letter))
     }
 
-    /// Delivers all that waits and does not rest, and tells of each letter what came of it. One that
-    /// has to wait holds up only those to the same addressee, unless its service is out: that one is
-    /// not asked again this time. Whoever delivers to somebody just now takes what we have as well.
+    /// Delivers every due message, and calls `told` with each result. A failed message delays only
+    /// those to the same recipient, unless its service is down: then the service is not called
+    /// again this time. Recipients that another process delivers to are skipped; that process
+    /// delivers our messages as well.
     pub fn deliver(&self, now: Moment, told: &dyn Fn(&Delivery)) -> Result<(), DiskError> {
         self.deliver_where(&|_| true, now, told)
     }
@@ -187,9 +189,9 @@ impl Mail {
         self.deliver_where(&is_ticket, now, told)
     }
 
-    /// Delivers the messages to one ticket at once, in order, also those that rest: the caller has a new
-    /// message. A comment that fails holds up those after it. Waits for another process that delivers to
-    /// the ticket, and returns the messages that wait afterwards.
+    /// Delivers the messages to one ticket at once, in order, including those that are backing off:
+    /// the caller has a new message. A comment that fails delays those after it. Waits for another
+    /// process that delivers to the ticket, and returns the messages that are left afterwards.
     pub fn deliver_to_ticket(
         &self,
         key: &TicketKey,
@@ -207,8 +209,8 @@ impl Mail {
         held.letters()
     }
 
-    /// Returns the messages to a ticket that wait, the first first. Waits for another process that
-    /// delivers to the ticket.
+    /// Returns the messages to a ticket that are not delivered yet, the oldest first. Waits for
+    /// another process that delivers to the ticket.
     pub fn waiting_ticket_updates(
         &self,
         key: &TicketKey,
@@ -224,7 +226,7 @@ impl Mail {
     ) -> Result<(), DiskError> {
         let (mut seen, mut out) = (BTreeSet::new(), BTreeSet::new());
         loop {
-            // What stands may have others told, who were not there before.
+            // A posted review may add messages to recipients that were not listed before.
             let mut new = self.outbox.addressees()?;
             new.retain(|to| is_wanted(to) && seen.insert(to.clone()));
             if new.is_empty() {
@@ -238,19 +240,20 @@ impl Mail {
         }
     }
 
-    /// Puts a review in and delivers it at once, before what else waits for its pull request, of
-    /// which at most one is about the last commit. Waits for whoever delivers there.
+    /// Stores a review in the outbox and delivers it at once, before other messages to its pull
+    /// request, of which at most one is about the last commit. Waits for another process that
+    /// delivers there.
     pub fn deliver_review(&self, review: Review, now: Moment) -> Result<Delivery, DiskError> {
         let letter = Letter::Review(review);
         let (to, _) = letter.names();
         self.put(&letter)?;
         let held = self.outbox.hold(&to)?;
-        // Whoever delivered there meanwhile knows what came of it; to tell it again does no harm.
+        // Another process may have delivered it meanwhile; to deliver it again does no harm.
         let kept = self.keep(&letter)?;
         self.deliver_one(&held, kept, now)
     }
 
-    /// Delivers to somebody until nothing is left that can be; `out` are services that are out.
+    /// Delivers to one recipient until no due message is left; `out` are services that are down.
     fn deliver_to(
         &self,
         held: &Held<'_>,
@@ -325,7 +328,7 @@ impl Mail {
         }
     }
 
-    /// Makes a review stand. What follows from it is in the outbox before the review is taken out.
+    /// Posts a review. The message that follows from it is stored before the review is removed.
     fn post(&self, held: &Held<'_>, review: &Review) -> Result<Delivery, MailError> {
         let Review { repository, number, draft, then } = review;
         let github = self.github.as_ref().ok_or(MailError::NotConfigured(GITHUB))?;
@@ -334,7 +337,7 @@ impl Mail {
         match post(github, repository, *number, draft, &known)? {
             Posted::Stands(standing) => {
                 let words = in_words(&standing);
-                // One that somebody deleted is not seen any more, and stays deleted.
+                // A comment that a user deleted is no longer visible, and is not created again.
                 known.extend(standing.visible);
                 held.remember(&json!(known))?;
                 if let Some(word) = then {
@@ -346,7 +349,7 @@ impl Mail {
         }
     }
 
-    /// Tells a ticket a word, moves it, and says what was done.
+    /// Comments on a ticket and moves it. Returns the description of what was done.
     fn tell(&self, word: &TicketWord) -> Result<String, MailError> {
         let TicketWord { key, marker, text, transition, is_commented } = word;
         let jira = self.jira.as_ref().ok_or(MailError::NotConfigured(JIRA))?;
@@ -373,8 +376,7 @@ fn read(letter: &outbox::Letter) -> Result<Letter, MailError> {
         .map_err(|error| MailError::Unreadable(error.to_string()))
 }
 
-/// Takes out the letters before one that moved their ticket, of which the transition alone is left: it
-/// would move the ticket back.
+/// Removes earlier messages of which only the transition is left: they would move the ticket back.
 fn end_earlier_transitions(held: &Held<'_>, moved: &outbox::Letter) -> Result<(), DiskError> {
     earlier_transitions(held, moved)?.iter().try_for_each(|letter| held.arrived(letter))
 }
@@ -383,7 +385,7 @@ fn has_earlier_transition(held: &Held<'_>, later: &outbox::Letter) -> Result<boo
     Ok(!earlier_transitions(held, later)?.is_empty())
 }
 
-/// Returns the letters before another one, of which the transition alone is left.
+/// Returns the messages before another one of which only the transition is left.
 fn earlier_transitions(
     held: &Held<'_>,
     later: &outbox::Letter,
@@ -397,9 +399,9 @@ fn earlier_transitions(
     Ok(letters)
 }
 
-/// Gives the next letter to somebody that does not rest. What a ticket is told goes in order, so one
-/// that rests holds up the others, unless its transition alone is left; of reviews, at most one is about
-/// the last commit.
+/// Returns the next due message to a recipient. Messages to a ticket are delivered in order, so a
+/// message that is backing off delays the others, unless only its transition is left. Reviews do
+/// not delay each other: at most one is about the last commit.
 fn next(held: &Held<'_>, now: Moment) -> Result<Option<outbox::Letter>, DiskError> {
     for letter in held.letters()? {
         match (letter.rests(now), read(&letter)) {
@@ -412,13 +414,13 @@ fn next(held: &Held<'_>, now: Moment) -> Result<Option<outbox::Letter>, DiskErro
     Ok(None)
 }
 
-/// Gives the findings that are known to have had a comment.
+/// Returns the findings that are known to have had a comment.
 fn known(held: &Held<'_>) -> Result<BTreeSet<Fingerprint>, DiskError> {
     let memory = held.memory()?.unwrap_or_default();
     Ok(serde_json::from_value(memory).unwrap_or_default())
 }
 
-/// Says what was done about a review.
+/// Formats the result of posting a review.
 fn in_words(standing: &Standing) -> String {
     let Standing { added, resolved, reopened, refused, not_permitted, .. } = standing;
     let counted = [

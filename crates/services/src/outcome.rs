@@ -1,27 +1,27 @@
-//! Whether something had to be done: [`Told`] and [`Moved`].
+//! Results of idempotent writes: [`Told`] and [`Moved`].
 
-/// Whether something had to be told.
+/// The result of creating a comment once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Told {
-    /// It was told now.
+    /// The comment was created now.
     Now,
-    /// It had been told before.
+    /// The comment existed already.
     Before,
 }
 
-/// What became of a ticket that was to be moved.
+/// The result of moving a ticket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moved {
-    /// It was moved.
+    /// The ticket was moved.
     Now {
-        /// Where it was.
+        /// The status before.
         from: String,
-        /// Where it is.
+        /// The status after.
         to: String,
     },
-    /// It was there already.
+    /// The ticket was in the requested status already.
     Before {
-        /// Where it is.
+        /// The status.
         status: String,
     },
 }

@@ -1,11 +1,11 @@
-//! What an agent is permitted to do with services: [`Permit`].
+//! The permissions of an agent for services: [`Permit`].
 //!
-//! It is asked by whoever carries something out, so that no prompt can talk its way around it. Where
-//! permissions are written down is left to others.
+//! Permissions are checked by the code that carries out a call, so that no prompt can bypass them.
+//! Reading them from the configuration is left to the caller.
 
 use std::collections::BTreeSet;
 
-/// Something that an agent may not do.
+/// The error for an action that an agent may not carry out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("agent `{agent}` may not {what}: it needs {needs}, see `config/agents.yaml`")]
 pub struct NotPermitted {
@@ -14,21 +14,21 @@ pub struct NotPermitted {
     needs: String,
 }
 
-/// One thing that has to be permitted.
+/// An action that needs a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Deed {
     /// Writing on GitHub.
     WriteOnGithub,
-    /// Making branches and commits on GitHub.
+    /// Creating branches and commits on GitHub.
     Push,
     /// Writing in JIRA.
     WriteInJira,
-    /// Making tickets in JIRA.
+    /// Creating tickets in JIRA.
     CreateTickets,
 }
 
 impl Deed {
-    /// Says it, and what permission it needs.
+    /// Returns the description of the action, and the permission that it needs.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Deed::WriteOnGithub => ("write on GitHub", "github"),
@@ -39,24 +39,24 @@ impl Deed {
     }
 }
 
-/// What somebody may do with services.
+/// The permissions of a user of services.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Permit {
     /// A person, who may do what the key allows.
     Person,
-    /// An agent, who may do what is listed.
+    /// An agent, which may do what is listed.
     Agent {
-        /// Its name.
+        /// The name of the agent.
         name: String,
-        /// What it may do.
+        /// The permitted actions.
         deeds: BTreeSet<Deed>,
-        /// The names of the transitions that it may make, in lower case.
+        /// The names of the permitted transitions, in lower case.
         transitions: BTreeSet<String>,
     },
 }
 
 impl Permit {
-    /// Permits an agent a few things, and transitions by their names.
+    /// Creates the permissions of an agent, with transitions by their names.
     pub fn agent(
         name: &str,
         deeds: impl IntoIterator<Item = Deed>,
@@ -69,7 +69,7 @@ impl Permit {
         }
     }
 
-    /// Refuses what is not permitted.
+    /// Fails if an action is not permitted.
     pub fn check(&self, deed: Deed) -> Result<(), NotPermitted> {
         match self {
             Permit::Person => Ok(()),
@@ -85,7 +85,7 @@ impl Permit {
         }
     }
 
-    /// Refuses a transition that is not permitted.
+    /// Fails if a transition is not permitted.
     pub fn check_transition(&self, transition: &str) -> Result<(), NotPermitted> {
         self.check(Deed::WriteInJira)?;
         match self {

@@ -1,7 +1,8 @@
-//! What a user does with a page: clicking, typing, choosing.
+//! Actions of a user on a page: clicking, typing, choosing.
 //!
-//! Whatever is clicked is waited for: it has to be there, in sight, not covered and at rest. Mouse
-//! and keys are real ones, so that the page sees what it would see of a person.
+//! An element is waited for before it is clicked: it must exist, be visible, not be covered, and
+//! not move. Mouse and key events are real input events, so that the page sees the same as from a
+//! person.
 
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use super::keys::Shortcut;
 use super::page::{Ask, Page};
 use super::scripts;
 
-/// What a field holds.
+/// The content of a field.
 #[derive(Deserialize)]
 struct Held {
     same: bool,
@@ -31,11 +32,11 @@ impl Page {
         Ok(json!({ "clicked": spot.what, "fitting": spot.count }))
     }
 
-    /// Fills a field, in place of what it held.
+    /// Fills a field, in place of its previous content.
     pub(super) fn fill(&self, fill: &Fill) -> Result<Value, PageError> {
         let Fill { field, value } = fill;
         let args = field.args(&json!({ "value": value }));
-        // A click on what is no field would do something else.
+        // A click on an element that is not a field would have another effect.
         let time = self.timeouts.element;
         match self.wait_for(scripts::FITS, &args, time, |sight| !sight.may_change())? {
             Sight::Fit => {}
@@ -55,7 +56,7 @@ impl Page {
         Ok(json!({ "filled": what, "value": held.value, "as_asked": held.same }))
     }
 
-    /// Types over what is selected.
+    /// Types text over the selection.
     fn type_over(&self, text: &str, was_empty: bool, ask: Ask) -> Result<(), PageError> {
         if !text.is_empty() {
             self.call("Input.insertText", &json!({ "text": text }), ask)?;
@@ -82,7 +83,7 @@ impl Page {
         }
     }
 
-    /// Presses a shortcut, on whatever has the focus.
+    /// Presses a shortcut, on the element that has the focus.
     pub(super) fn press(&self, keys: &Shortcut, told: &str) -> Result<Value, PageError> {
         self.press_keys(keys, self.ask("to keys"))?;
         Ok(json!({ "pressed": told }))
@@ -95,13 +96,13 @@ impl Page {
         Ok(())
     }
 
-    /// Goes to another place in the page, as a link to it would.
+    /// Sets the fragment of the page's address, as a click on a link to it would.
     pub(super) fn go_to_hash(&self, hash: &str) -> Result<Value, PageError> {
         let hash = hash.trim_start_matches('#');
         self.look_at(scripts::HASH, &json!({ "hash": hash }), self.ask("to another place in it"))
     }
 
-    /// Waits until an element can be clicked: twice seen in the same place.
+    /// Waits until an element can be clicked: two queries in a row return the same position.
     fn ready(&self, wanted: &Wanted) -> Result<Spot, PageError> {
         let end = Deadline::after(self.timeouts.element);
         let mut before: Option<Spot> = None;
@@ -127,7 +128,7 @@ impl Page {
         }
     }
 
-    /// Runs a script until what it sees is enough, or the time is over.
+    /// Runs a script until its result is enough, or the time is over.
     pub(super) fn wait_for(
         &self,
         script: &str,
@@ -145,7 +146,8 @@ impl Page {
         }
     }
 
-    /// Has a look, which has a time of its own: what is seen at last says more than that it is late.
+    /// Queries an element. The query has its own timeout: its last result says more than a timeout
+    /// error.
     fn look_for(&self, script: &str, args: &Value) -> Result<Sight, PageError> {
         self.look_at(script, args, self.ask("to a look for an element"))
     }

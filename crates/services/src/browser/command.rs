@@ -1,4 +1,4 @@
-//! What a page can be told to do: [`Command`], by the names that agents and flows use.
+//! The commands for a page: [`Command`], with the names that agents and flows use.
 
 use std::fmt;
 
@@ -13,39 +13,39 @@ use super::error::PageError;
 use super::keys::Shortcut;
 use super::page::Page;
 
-/// Something that a user or a tester does with a page.
+/// An action of a user or a tester on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Clicks what can be read.
+    /// Clicks an element by its visible text.
     ClickByText(String),
-    /// Clicks what a CSS selector names.
+    /// Clicks an element by a CSS selector.
     ClickBySelector(String),
     /// Fills a field.
     FillInput(Fill),
     /// Chooses an option of a list.
     SelectOption(Select),
-    /// Goes to a place in the page.
+    /// Navigates to a fragment of the page's address.
     NavigateToHash(String),
-    /// Presses keys, which are kept as they were written.
+    /// Presses keys; the second field is the shortcut as it was written.
     SendKeyboardShortcut(Shortcut, String),
-    /// Gives an overview of what can be seen.
+    /// Returns an overview of the visible elements.
     GetPageStructure,
-    /// Tells of elements what helps to find out what is wrong with them.
+    /// Returns details of elements, for debugging; a CSS selector limits them.
     DebugElements(Option<String>),
-    /// Tells how the fields of forms stand.
+    /// Returns the state of form fields; a CSS selector limits them.
     VerifyFormState(Option<String>),
-    /// Runs code in the page, where that is allowed.
+    /// Runs code in the page, if that is allowed.
     Eval(String),
 }
 
-/// A field, and what it is filled with.
+/// A field and its new value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fill {
     pub(super) field: Wanted,
     pub(super) value: String,
 }
 
-/// A list, and what is chosen of it.
+/// A list and the option to choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Select {
     pub(super) field: Wanted,
@@ -55,9 +55,9 @@ pub struct Select {
 /// An option of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// By its value.
+    /// An option by its value.
     Value(String),
-    /// By what can be read.
+    /// An option by its visible text.
     Text(String),
 }
 
@@ -84,7 +84,7 @@ impl Command {
         "eval",
     ];
 
-    /// Reads what goes with a name that is one of [`Command::NAMES`].
+    /// Parses the arguments of a command whose name is one of [`Command::NAMES`].
     pub(super) fn read<'de, A: VariantAccess<'de>>(name: &str, of: A) -> Result<Command, A::Error> {
         let text = |of: A, key: &'static [&'static str]| of.newtype_variant_seed(OneText(key));
         Ok(match name {
@@ -114,7 +114,7 @@ impl fmt::Display for Command {
         match self {
             Command::ClickByText(text) => write!(f, "click_by_text {}", json!(text)),
             Command::ClickBySelector(text) => write!(f, "click_by_selector {}", json!(text)),
-            // What is typed may be a password.
+            // The value may be a password.
             Command::FillInput(fill) => write!(f, "fill_input {}", fill.field),
             Command::SelectOption(Select { field, option }) => {
                 write!(f, "select_option {} in {field}", json!(option.text()))
@@ -134,7 +134,7 @@ impl fmt::Display for Command {
 }
 
 impl<'de> Deserialize<'de> for Command {
-    /// Reads `NAME: ARGUMENTS`; what needs one text takes it alone, too.
+    /// Parses `NAME: ARGUMENTS`; a command with a single text argument also accepts the text alone.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Command, D::Error> {
         struct Named;
         impl<'de> Visitor<'de> for Named {
@@ -154,7 +154,7 @@ impl<'de> Deserialize<'de> for Command {
 }
 
 impl Page {
-    /// Does what a command says, and gives what is to be told of it.
+    /// Runs a command and returns its result.
     pub fn perform(&self, command: &Command) -> Result<Value, PageError> {
         match command {
             Command::ClickByText(text) => self.click(&Wanted::Text(text.clone())),
@@ -219,7 +219,7 @@ struct Part {
     selector: Option<String>,
 }
 
-/// What names a field.
+/// Returns the one selector of a field. Fails if there is none, or more than one.
 fn field<E: Error>(named: [Option<Wanted>; 3], keys: &str) -> Result<Wanted, E> {
     let mut named = named.into_iter().flatten();
     match (named.next(), named.next()) {

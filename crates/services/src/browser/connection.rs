@@ -1,8 +1,8 @@
-//! A connection to one page: calls with an answer each, and the events of the page.
+//! A connection to one page: calls, each with its answer, and the events of the page.
 //!
-//! A thread reads all messages, so that a page that logs without end is kept within bounds, and so
-//! that a dialog, which would block all other calls, is answered at once: a dialog that only tells
-//! something is accepted, and a dialog that asks is cancelled. The thread ends with the connection.
+//! A thread reads all messages, so that a page that logs without end uses a bounded amount of
+//! memory, and so that a dialog, which would block all other calls, is answered at once: an alert
+//! is accepted, and a question is cancelled. The thread ends with the connection.
 
 use std::collections::HashMap;
 use std::net::{Shutdown, TcpStream};
@@ -22,10 +22,10 @@ use super::error::{Gone, PageError, ReachError};
 use super::network::Network;
 use super::untrusted::short;
 
-/// The most bytes of one message: a screenshot of a large window, and more.
+/// The maximum size of one message, in bytes: more than a screenshot of a large window.
 const MOST: usize = 64 << 20;
 
-/// How long it may take to connect, and to hand over what is said.
+/// The timeout for connecting, and for writing a message.
 const TIME: Duration = Duration::from_secs(5);
 
 /// A connection to a page.
@@ -57,11 +57,11 @@ struct Inbox {
 /// The reason why a call has no result.
 #[derive(Debug)]
 pub(super) enum CallError {
-    /// The page went away.
+    /// The page is gone.
     Gone(Gone),
-    /// There was no answer in time.
+    /// No answer arrived in time.
     TimedOut,
-    /// DevTools refused, in these words.
+    /// DevTools refused the call, with this message.
     Refused(String),
 }
 
@@ -84,8 +84,8 @@ impl Connection {
         let (socket, _) =
             handshake.map_err(|error| endpoint.is_other(short(&error.to_string())))?;
         stream.set_read_timeout(None).map_err(other)?;
-        // Both ends of the stream are used at a time. DevTools send no pings, so the reader, which
-        // would answer them, never writes.
+        // Both ends of the stream are used at the same time. DevTools send no pings, so the reader,
+        // which would answer them, never writes.
         let writer = stream.try_clone().map_err(other)?;
         let writer = WebSocket::from_raw_socket(writer, Role::Client, Some(config));
         let shared = Arc::new(Shared {
@@ -126,7 +126,7 @@ impl Connection {
                 None => left.is_zero().then_some(CallError::TimedOut),
             };
             if let Some(end) = end {
-                // An answer that comes later is for nobody.
+                // An answer that arrives later has no reader.
                 inbox.calls.remove(&id);
                 return Err(end);
             }
@@ -135,7 +135,8 @@ impl Connection {
         }
     }
 
-    /// Waits until an event of the page arrives, or for an interval: not all changes have events.
+    /// Waits until an event of the page arrives, or until `longest` has passed: not all changes
+    /// have events.
     pub(super) fn wait_for_news(&self, longest: Duration) {
         let inbox = self.shared.inbox();
         let before = inbox.events;
@@ -145,8 +146,8 @@ impl Connection {
         drop(waited);
     }
 
-    /// Waits until no request is in flight, or the deadline. Returns the network's activity count
-    /// at that moment, or `None` at the deadline or when the page is gone.
+    /// Waits until no request is in flight, or until the deadline. Returns the network's activity
+    /// count at that moment, or `None` at the deadline or when the page is gone.
     pub(super) fn wait_for_idle_network(&self, deadline: Deadline) -> Option<u64> {
         let left = deadline.left();
         let inbox = self.shared.inbox();
@@ -173,7 +174,7 @@ impl Connection {
         self.shared.inbox().network.set_main_frame(frame);
     }
 
-    /// Returns the status that the server answered with for the document of a loader.
+    /// Returns the HTTP status of the document of a loader.
     pub(super) fn status_of(&self, loader: &str) -> Option<u16> {
         self.shared.inbox().network.status_of(loader)
     }
@@ -188,12 +189,12 @@ impl Connection {
         self.shared.inbox().console.next()
     }
 
-    /// Returns how many dialogs the page has opened.
+    /// Returns the number of dialogs that the page has opened.
     pub(super) fn dialogs(&self) -> u64 {
         self.shared.inbox().dialogs
     }
 
-    /// Returns how the page went away; `None` while it is there.
+    /// Returns the reason why the page is gone, or `None` while it exists.
     pub(super) fn gone(&self) -> Option<Gone> {
         self.shared.inbox().gone.clone()
     }
@@ -250,7 +251,7 @@ impl Shared {
             let mut inbox = self.inbox();
             inbox.console.take(method, &params);
             inbox.network.observe(method, &params);
-            // A page may load without end; that is no reason to look at it more often.
+            // A page may load without end; that is no reason to query it more often.
             inbox.events += u64::from(!method.starts_with("Network."));
         }
         match method {
@@ -261,8 +262,8 @@ impl Shared {
         }
     }
 
-    /// Answers a dialog as somebody does who wants none: what only tells is accepted, and so is
-    /// leaving the page; what asks is cancelled.
+    /// Answers a dialog without changing data: an alert, and leaving the page, are accepted; a
+    /// question is cancelled.
     fn answer_dialog(&self, params: &Value) {
         let accept = !matches!(params["type"].as_str(), Some("confirm" | "prompt"));
         let id = {
@@ -276,7 +277,7 @@ impl Shared {
     }
 
     fn end(&self, gone: Gone) {
-        // The first reason is the true one: what follows follows from it.
+        // The first reason is the true one: later errors follow from it.
         self.inbox().gone.get_or_insert(gone);
         self.news.notify_all();
     }
@@ -312,7 +313,7 @@ impl CallError {
         }
     }
 
-    /// Returns the error for the caller, with the call that it belongs to.
+    /// Converts the error for the caller, with the call that it belongs to.
     pub(super) fn of(self, method: &str, doing: &str, after: Duration, dialogs: u64) -> PageError {
         match self {
             CallError::Gone(gone) => PageError::Gone(gone),

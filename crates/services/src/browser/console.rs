@@ -1,4 +1,4 @@
-//! What a page said: [`Entry`], kept in a ring of bounded size.
+//! The console output of a page: [`Entry`], stored in a ring of bounded size.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,30 +10,30 @@ use serde_json::Value;
 
 use super::untrusted::short;
 
-/// So many entries are kept.
+/// The maximum number of stored entries.
 const KEPT: usize = 1000;
 
-/// The most characters of one text.
+/// The maximum length of one text, in characters.
 const LONGEST: usize = 2000;
 
-/// So many arguments of one call are told.
+/// The maximum number of shown arguments of one call.
 const ARGUMENTS: usize = 20;
 
-/// What kind of thing was said.
+/// The kind of a console entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// For whoever develops it.
+    /// A message for developers.
     Debug,
     /// A message.
     Log,
-    /// A dialog that was answered: an alert is accepted, a question is not.
+    /// A dialog that was answered: an alert is accepted, a question is cancelled.
     Dialog,
     /// A warning.
     Warning,
     /// An error that the page or the browser reported.
     Error,
-    /// An exception that nobody caught.
+    /// An uncaught exception.
     Uncaught,
 }
 
@@ -50,22 +50,22 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Something that a page said.
+/// An entry of the console of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// Which one it is, counted from when the page was taken.
+    /// The number of the entry, counted from 0 since the page was attached to.
     pub number: u64,
-    /// What kind of thing it is.
+    /// The kind of the entry.
     pub kind: Kind,
-    /// What was said.
+    /// The text of the message.
     pub text: String,
-    /// Where, as address and line.
+    /// The address and line of the code that logged it; `None` if they are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
 
 impl Entry {
-    /// Says whether something went wrong.
+    /// Returns true if the entry is an error or an uncaught exception.
     pub fn is_error(&self) -> bool {
         self.kind >= Kind::Error
     }
@@ -85,13 +85,13 @@ impl fmt::Display for Entry {
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     entries: VecDeque<Entry>,
-    /// The exceptions among the entries: DevTools' number for each, and the entry's.
+    /// The exceptions among the entries: the number that DevTools use, and the number of the entry.
     exceptions: VecDeque<(u64, u64)>,
     next: u64,
 }
 
 impl Ring {
-    /// Takes an event of DevTools, if something was said by it.
+    /// Records an event of DevTools, if the event belongs to the console.
     pub(super) fn take(&mut self, method: &str, params: &Value) {
         if method == "Runtime.exceptionRevoked" {
             return self.revoke(params["exceptionId"].as_u64());
@@ -131,12 +131,12 @@ impl Ring {
         }
     }
 
-    /// Gives what was said since an entry, as far as it is still kept.
+    /// Returns the entries from a number on, if they are still stored.
     pub(super) fn since(&self, number: u64) -> Vec<Entry> {
         self.entries.iter().filter(|entry| entry.number >= number).cloned().collect()
     }
 
-    /// The number that the next entry will have.
+    /// Returns the number that the next entry will have.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
@@ -166,7 +166,7 @@ fn thrown(details: &Value) -> Said {
 }
 
 fn logged(entry: &Value) -> Option<Said> {
-    // The browser asks for it by itself.
+    // The browser requests the icon by itself.
     if entry["url"].as_str().is_some_and(|url| url.ends_with("/favicon.ico")) {
         return None;
     }
@@ -179,7 +179,7 @@ fn logged(entry: &Value) -> Option<Said> {
     Some((kind, text(&entry["text"]), place(entry)))
 }
 
-/// Tells a value of the page in words.
+/// Formats a value of the page as text.
 pub(super) fn told(object: &Value) -> String {
     match (&object["value"], &object["unserializableValue"], &object["description"]) {
         (Value::String(text), _, _) => cut(text),

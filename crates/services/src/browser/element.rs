@@ -1,4 +1,5 @@
-//! Elements of a page: what is looked for ([`Wanted`]), and what is seen of it ([`Sight`]).
+//! Elements of a page: the selector of an element ([`Wanted`]), and the result of a query
+//! ([`Sight`]).
 
 use std::fmt;
 
@@ -9,16 +10,16 @@ use super::error::PageError;
 use super::nearest::nearest;
 use super::untrusted::short;
 
-/// An element that is looked for.
+/// The selector of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// By a CSS selector.
+    /// An element by a CSS selector.
     Selector(String),
-    /// By what can be read on it.
+    /// An element by its visible text.
     Text(String),
-    /// A field, by what it shows while it is empty.
+    /// A field by its placeholder.
     Placeholder(String),
-    /// A field, by its label.
+    /// A field by its label.
     Label(String),
 }
 
@@ -32,7 +33,7 @@ impl Wanted {
         }
     }
 
-    /// Gives it to a script, with a value.
+    /// Returns the selector as arguments of a script, with a value.
     pub(super) fn args(&self, value: &Value) -> Value {
         let (by, wanted) = self.parts();
         json!({ "by": by, "wanted": wanted, "value": value["value"], "text": value["text"] })
@@ -46,7 +47,7 @@ impl fmt::Display for Wanted {
     }
 }
 
-/// What a script saw.
+/// The result of a query script.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub(super) enum Sight {
@@ -64,18 +65,18 @@ pub(super) enum Sight {
     Chosen { what: String, option: String, value: String },
 }
 
-/// An element that can be clicked, and where.
+/// A clickable element, with the position for the click.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Spot {
     pub(super) what: String,
-    /// How many there are that fit as well as this one, itself counted.
+    /// The number of elements that match equally well, including this one.
     pub(super) count: u64,
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
 impl Sight {
-    /// Says whether more time may help.
+    /// Returns true if a later query may have another result.
     pub(super) fn may_change(&self) -> bool {
         match self {
             Sight::Missing { .. }
@@ -93,7 +94,7 @@ impl Sight {
         }
     }
 
-    /// Gives the error that it is where nothing else was seen in time.
+    /// Returns the error for this result, if it is the last one before the timeout.
     pub(super) fn error(self, wanted: &Wanted, option: &str) -> PageError {
         let (_, text) = wanted.parts();
         match self {

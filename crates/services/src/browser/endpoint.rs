@@ -14,18 +14,18 @@ use ureq::http::Uri;
 use super::error::ReachError;
 use super::untrusted::short;
 
-/// How long a list may take.
+/// The timeout of a request to the port.
 const TIME: Duration = Duration::from_secs(5);
 
-/// How many bytes a list may have.
+/// The maximum size of an answer, in bytes.
 const MOST: u64 = 4 << 20;
 
-/// Where the DevTools of a browser or an app listen: on this machine.
+/// The address of the DevTools of a browser or an app, on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Endpoint(SocketAddr);
 
 impl Endpoint {
-    /// The port of an app that was started with `--remote-debugging-port`.
+    /// Returns the endpoint of an app that was started with `--remote-debugging-port`.
     pub fn local(port: u16) -> Endpoint {
         Endpoint(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
     }
@@ -49,7 +49,7 @@ impl fmt::Display for Endpoint {
 impl FromStr for Endpoint {
     type Err = ReachError;
 
-    /// Takes an address such as `127.0.0.1:9222`, `localhost:9222` or `[::1]:9222`.
+    /// Parses an address such as `127.0.0.1:9222`, `localhost:9222` or `[::1]:9222`.
     fn from_str(text: &str) -> Result<Endpoint, ReachError> {
         let no_address = || ReachError::NoAddress { text: short(text) };
         let (host, port) = text.rsplit_once(':').ok_or_else(no_address)?;
@@ -59,7 +59,8 @@ impl FromStr for Endpoint {
     }
 }
 
-/// Gives the address of a host that is this machine. Names are not looked up: only one is ours.
+/// Returns the address of a host that is this machine, or `None` for other hosts. Names are not
+/// resolved: only `localhost` is accepted.
 pub(super) fn here(host: &str) -> Option<IpAddr> {
     if host.eq_ignore_ascii_case("localhost") {
         return Some(Ipv4Addr::LOCALHOST.into());
@@ -68,13 +69,13 @@ pub(super) fn here(host: &str) -> Option<IpAddr> {
     bare.parse().ok().filter(IpAddr::is_loopback)
 }
 
-/// What listens at an endpoint.
+/// The browser or app that listens at an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Product {
-    /// Its name and version, such as `Chrome/156.0`.
+    /// The name and version of the product, such as `Chrome/156.0`.
     #[serde(rename(deserialize = "Browser"))]
     pub browser: String,
-    /// What it calls itself to web servers; Electron is named here.
+    /// The user agent that web servers see; it names Electron.
     #[serde(default, rename(deserialize = "User-Agent"))]
     pub user_agent: String,
 }
@@ -83,7 +84,7 @@ impl Product {
     /// The oldest major version of Chrome that is supported; Electron 9 has it.
     pub const OLDEST: u32 = 83;
 
-    /// Returns the major version of Chrome; `None` when it is no browser of that family.
+    /// Returns the major version of Chrome, or `None` if the browser is not of the Chromium family.
     ///
     /// An app can choose its user agent freely, so the product's own name counts first.
     pub fn chrome_version(&self) -> Option<u32> {
@@ -94,12 +95,12 @@ impl Product {
         version(&self.browser).or_else(|| version(&self.user_agent))
     }
 
-    /// Returns true if the version is one that assay is made for.
+    /// Returns true if assay supports the version.
     pub fn is_supported(&self) -> bool {
         self.chrome_version().is_some_and(|version| version >= Product::OLDEST)
     }
 
-    /// Returns the name that a person knows the browser by: Electron's, where it is one.
+    /// Returns the common name of the browser: the one of Electron, if it is an Electron app.
     fn known_as(&self) -> String {
         let electron = self.user_agent.split(' ').find(|word| word.starts_with("Electron/"));
         match electron {
@@ -109,36 +110,38 @@ impl Product {
     }
 }
 
-/// A window, or something else with a page in it.
+/// A window, or another target with a page in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Window {
-    /// Its name, for as long as it is there.
+    /// The id of the window, valid while the window exists.
     pub id: String,
-    /// What is in it: `page`, `webview`, …
+    /// The kind of the target: `page`, `webview`, …
     pub kind: String,
-    /// The title of its page.
+    /// The title of the page.
     pub title: String,
-    /// The address of its page.
+    /// The address of the page.
     pub url: String,
-    /// Where it is talked to, below the endpoint.
+    /// The path of the window's debugger, below the endpoint; `None` if another debugger uses the
+    /// window.
     #[serde(skip)]
     path: Option<String>,
 }
 
 impl Window {
-    /// Where it is talked to.
+    /// Returns the path of the window's debugger, or `None` if another debugger uses the window.
     pub(super) fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
 
-    /// Says whether it is a window of the app itself, and not of its tools.
+    /// Returns true if this is a window of the app itself, and not of its developer tools or
+    /// extensions.
     pub fn is_own(&self) -> bool {
         let tools = ["devtools:", "chrome-extension:"];
         self.kind == "page" && !tools.iter().any(|scheme| self.url.starts_with(scheme))
     }
 }
 
-/// A window as DevTools describe it.
+/// A window in the form of the DevTools protocol.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Target {
@@ -152,13 +155,14 @@ struct Target {
 }
 
 impl Endpoint {
-    /// Says what listens here.
+    /// Returns the product that listens at the endpoint.
     pub fn product(self) -> Result<Product, ReachError> {
         let Product { browser, user_agent } = self.get("/json/version")?;
         Ok(Product { browser: short(&browser), user_agent: short(&user_agent) })
     }
 
-    /// Returns what listens here. Fails if it is older than [`Product::OLDEST`], or no Chromium.
+    /// Returns the product that listens at the endpoint. Fails if the product is older than
+    /// [`Product::OLDEST`], or no Chromium.
     pub fn supported_product(self) -> Result<Product, ReachError> {
         let product = self.product()?;
         let (at, oldest) = (self.to_string(), Product::OLDEST);
@@ -176,7 +180,7 @@ impl Endpoint {
         shown.map(|target| self.window(target)).collect()
     }
 
-    /// Finds a window by its name, or the first that is the app's own.
+    /// Returns the window with an id, or the first window of the app itself.
     pub fn window_of(self, id: Option<&str>) -> Result<Window, ReachError> {
         let mut windows = self.windows()?.into_iter();
         let at = || self.to_string();
@@ -199,8 +203,9 @@ impl Endpoint {
         })
     }
 
-    /// Takes the path out of where a window is talked to. It is only ever asked for here, whatever
-    /// the rest says; but one that leads elsewhere is not what it seems.
+    /// Returns the path in the address of a window's debugger. Only the path is used, and only on
+    /// this endpoint; an address on another machine is refused nevertheless, since it is not what
+    /// it seems.
     fn path(self, url: &str) -> Result<String, ReachError> {
         let bad = || self.is_other(format!("`{}` is no address of a window", short(url)));
         let uri: Uri = url.parse().map_err(|_| bad())?;

@@ -1,4 +1,4 @@
-//! Errors: a browser cannot be reached ([`ReachError`]), or a command cannot be carried out on a page
+//! Errors: a browser cannot be reached ([`ReachError`]), or a command fails on a page
 //! ([`PageError`]).
 
 use std::time::Duration;
@@ -11,16 +11,16 @@ pub enum ReachError {
     /// The text is no address.
     #[error("`{text}` is no address such as `127.0.0.1:9222`")]
     NoAddress {
-        /// What was given.
+        /// The text.
         text: String,
     },
     /// The address is that of another machine.
     #[error("`{host}` is not this machine, and DevTools are only used on this machine")]
     Elsewhere {
-        /// Where it would lead.
+        /// The host of the address.
         host: String,
     },
-    /// Nothing listens at the address.
+    /// No program listens at the address.
     #[error(
         "nothing listens at `{at}`: start the app with `--remote-debugging-port={port}`, or set \
          `ELECTRON_DEBUG_PORT` to the debugging port that it has"
@@ -28,10 +28,10 @@ pub enum ReachError {
     Nobody {
         /// The address.
         at: String,
-        /// Its port.
+        /// The port of the address.
         port: u16,
     },
-    /// Another program than a browser listens at the address.
+    /// A program other than a browser listens at the address.
     #[error(
         "what listens at `{at}` is no DevTools: {why}; `ELECTRON_DEBUG_PORT` has to be the port of \
          `--remote-debugging-port`, not that of the app's pages, and no other program may use it"
@@ -39,7 +39,7 @@ pub enum ReachError {
     NotDevTools {
         /// The address.
         at: String,
-        /// What tells.
+        /// The unexpected answer.
         why: String,
     },
     /// The app has no window.
@@ -48,23 +48,23 @@ pub enum ReachError {
         /// The address.
         at: String,
     },
-    /// The app has no window of that id.
+    /// The app has no window with this id.
     #[error("there is no window `{id}` at `{at}`: `get_electron_window_info` lists the windows")]
     NoSuchWindow {
         /// The address.
         at: String,
-        /// The window that was asked for.
+        /// The id of the window.
         id: String,
     },
-    /// Another program has taken the window for itself.
+    /// Another debugger uses the window.
     #[error("the window `{id}` at `{at}` is in use by another debugger: close its developer tools")]
     WindowInUse {
         /// The address.
         at: String,
-        /// The window.
+        /// The id of the window.
         id: String,
     },
-    /// The browser is too old to be tested with.
+    /// The browser is too old.
     #[error(
         "`{product}` at `{at}` is too old: Chrome {oldest} (Electron 9) is the oldest version that \
          is supported; update the app's Electron, or open its pages in a newer Chromium"
@@ -72,12 +72,12 @@ pub enum ReachError {
     TooOld {
         /// The address.
         at: String,
-        /// The name and version that the browser has.
+        /// The name and version of the browser.
         product: String,
         /// The oldest major version that is supported.
         oldest: u32,
     },
-    /// The browser is none of the Chromium family, or does not tell its version.
+    /// The browser is not of the Chromium family, or does not state its version.
     #[error(
         "`{product}` at `{at}` is no version of Chrome, Chromium or Electron: start the app in one \
          of these, Chrome {oldest} (Electron 9) or newer"
@@ -85,14 +85,14 @@ pub enum ReachError {
     UnknownBrowser {
         /// The address.
         at: String,
-        /// The name that the browser has.
+        /// The name of the browser.
         product: String,
         /// The oldest major version that is supported.
         oldest: u32,
     },
 }
 
-/// How a page went away.
+/// The reason why a page is gone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Gone {
     /// The page was closed.
@@ -104,65 +104,65 @@ pub enum Gone {
     /// The page sent a message above the size limit.
     #[error("it sent more than {} MB at once", most >> 20)]
     Flooded {
-        /// How many bytes are taken.
+        /// The size limit, in bytes.
         most: usize,
     },
     /// The connection broke.
     #[error("the connection broke: {why}")]
     Broken {
-        /// How.
+        /// The cause.
         why: String,
     },
 }
 
-/// The reason why a command could not be carried out on a page.
+/// The reason why a command failed on a page.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// There is no page.
+    /// No page can be reached.
     #[error(transparent)]
     Reach(#[from] ReachError),
-    /// The page went away.
+    /// The page is gone.
     #[error("the page is gone: {0}")]
     Gone(Gone),
-    /// It took too long.
+    /// The page did not answer in time.
     #[error("the page did not answer {doing} within {} s{}", after.as_secs_f32(), and_dialogs(*dialogs))]
     TimedOut {
-        /// What was asked of it.
+        /// The request, for the message.
         doing: String,
-        /// How long it was waited for.
+        /// The timeout.
         after: Duration,
-        /// How many dialogs it opened meanwhile.
+        /// The number of dialogs that the page opened meanwhile.
         dialogs: u64,
     },
-    /// There is no such element.
+    /// No element matches the selector.
     #[error("there is no element with {what}{}", and_nearest(nearest))]
     NotFound {
-        /// What was looked for.
+        /// The selector.
         what: String,
-        /// What is there that is most like it.
+        /// The descriptions of the most similar elements of the page.
         nearest: Vec<String>,
     },
-    /// The element cannot be seen.
+    /// The element is not visible.
     #[error("{what} is there, but cannot be seen")]
     Hidden {
         /// The element.
         what: String,
     },
-    /// Something lies on the element.
+    /// Another element covers the element.
     #[error("{what} is covered by {by}")]
     Covered {
         /// The element.
         what: String,
-        /// What lies on it.
+        /// The element on top of it.
         by: String,
     },
-    /// The element is switched off.
+    /// The element is disabled.
     #[error("{what} is disabled")]
     Disabled {
         /// The element.
         what: String,
     },
-    /// The element does not come to rest.
+    /// The element does not stop moving.
     #[error("{what} does not stop moving")]
     Moving {
         /// The element.
@@ -173,38 +173,38 @@ pub enum PageError {
     NoOption {
         /// The list.
         what: String,
-        /// The option that was asked for.
+        /// The option that was requested.
         option: String,
-        /// Options that are there and most like it.
+        /// The most similar options of the list.
         nearest: Vec<String>,
     },
-    /// The element is of another kind than this needs.
+    /// The element is of another kind than the command needs.
     #[error("{what} {why}")]
     Unfit {
         /// The element.
         what: String,
-        /// Why not.
+        /// The reason why the element does not fit.
         why: String,
     },
-    /// It is no selector.
+    /// The text is no CSS selector.
     #[error("`{selector}` is no CSS selector")]
     BadSelector {
-        /// What was given.
+        /// The text.
         selector: String,
     },
-    /// It is no shortcut.
+    /// The text is no shortcut.
     #[error(transparent)]
     BadShortcut(#[from] BadShortcut),
-    /// The page may not be given code to run.
+    /// The use of `eval` is not allowed.
     #[error("`eval` is not allowed here")]
     EvalOff,
-    /// Code that the page was given broke down.
+    /// The code of an `eval` threw an exception.
     #[error("the code threw: {message}")]
     Threw {
-        /// What it said.
+        /// The message of the exception.
         message: String,
     },
-    /// A script of assay failed in the page. That is no fault of the page.
+    /// A script of assay failed in the page. The page is not the cause.
     #[error(
         "a script of assay failed in this browser: {message}; this is a defect of assay, not of the \
          app: report it with the version that `get_electron_window_info` tells"
@@ -213,48 +213,48 @@ pub enum PageError {
         /// The exception.
         message: String,
     },
-    /// A server answered, and the browser does not tell with which status.
+    /// A server answered, and the browser does not report the status.
     #[error(
         "the browser does not tell with which status the server answered for `{url}`: open the \
          page again"
     )]
     NoStatus {
-        /// The page.
+        /// The address of the page.
         url: String,
     },
-    /// There is more than anybody takes.
+    /// A value exceeds the size limit.
     #[error("{what} is too big: more than {} kB", most >> 10)]
     TooBig {
-        /// What is.
+        /// The kind of value.
         what: String,
-        /// How many bytes are taken.
+        /// The size limit, in bytes.
         most: usize,
     },
     /// A page could not be opened.
     #[error("`{url}` could not be opened: {why}")]
     NotOpened {
-        /// The page.
+        /// The address of the page.
         url: String,
-        /// Why.
+        /// The cause.
         why: String,
     },
-    /// DevTools refused.
+    /// DevTools refused a call.
     #[error("DevTools refused `{method}`: {message}")]
     Refused {
-        /// What was asked of them.
+        /// The method that was called.
         method: String,
-        /// What they said.
+        /// The error message of DevTools.
         message: String,
     },
-    /// A text is not there.
+    /// An expected text is not shown.
     #[error("the page does not show `{text}`; it begins with `{begin}`")]
     NoText {
         /// The text.
         text: String,
-        /// What is there.
+        /// The beginning of the text that the page shows.
         begin: String,
     },
-    /// A text is there.
+    /// A text is shown that must not be.
     #[error("the page shows `{text}`")]
     StillText {
         /// The text.
@@ -264,7 +264,7 @@ pub enum PageError {
 
 impl PageError {
     /// Returns true if the app is not the cause: the browser, the connection, the permissions or
-    /// assay itself kept the command from being carried out.
+    /// assay itself prevented the command.
     pub fn is_not_of_the_app(&self) -> bool {
         match self {
             PageError::Reach(_)

@@ -1,4 +1,4 @@
-//! Code that somebody gives to a page, and values that come out of one.
+//! Evaluation of user-supplied code in a page, and transfer of values out of the page.
 
 use serde_json::{Value, json};
 
@@ -8,12 +8,12 @@ use super::page::{Ask, Page, WORLD};
 use super::scripts;
 use super::untrusted::{escape_invisible, short};
 
-/// How many bytes of JSON a value may have.
+/// The maximum size of a value as JSON, in bytes.
 const MOST: usize = 256 << 10;
 
 impl Page {
-    /// Runs code in the page's own world and returns its value. A value that is a promise is waited
-    /// for, whether the code says `await` or not.
+    /// Runs code in the page's own world and returns its value. A promise is awaited, with or
+    /// without `await` in the code.
     pub fn evaluate(&self, code: &str) -> Result<Value, PageError> {
         if !self.eval {
             return Err(PageError::EvalOff);
@@ -26,12 +26,12 @@ impl Page {
         });
         let answer = self.call("Runtime.evaluate", &params, ask)?;
         let value = self.settled(answer, ask).and_then(|answer| self.value(&answer, ask));
-        // What it gave is not kept for us; if that fails, the page has other worries.
+        // The page need not retain the result; a failure to release it has no consequence here.
         let _ = self.call("Runtime.releaseObjectGroup", &json!({ "objectGroup": WORLD }), ask);
         value
     }
 
-    /// Waits for a promise. In the mode in which code may say `await`, `awaitPromise` waits for the
+    /// Waits for a promise. In the mode in which code may use `await`, `awaitPromise` waits for the
     /// code and not for its value.
     fn settled(&self, answer: Value, ask: Ask) -> Result<Value, PageError> {
         let result = &answer["result"];
@@ -44,7 +44,8 @@ impl Page {
         }
     }
 
-    /// Takes a value out of the page. An object is turned to text there, so that its size is known.
+    /// Transfers a value out of the page. An object is converted to text in the page, so that its
+    /// size is known.
     fn value(&self, answer: &Value, ask: Ask) -> Result<Value, PageError> {
         thrown(answer)?;
         let result = &answer["result"];
@@ -58,7 +59,7 @@ impl Page {
         });
         let answer = self.call("Runtime.callFunctionOn", &params, ask)?;
         thrown(&answer)?;
-        // What is nested too deep to be read comes as text that cannot be parsed.
+        // A value that is nested too deeply is returned as text that cannot be parsed.
         match &answer["result"]["value"] {
             Value::String(text) => {
                 serde_json::from_str(text).map(escape_invisible).map_err(|_| too_big())
@@ -77,7 +78,7 @@ fn thrown(answer: &Value) -> Result<(), PageError> {
     Err(PageError::Threw { message })
 }
 
-/// Gives what is no object, and of others what they are called.
+/// Returns a primitive value; of any other value, its description.
 fn simple(result: &Value) -> Result<Value, PageError> {
     match &result["value"] {
         Value::Null if result["type"] == "undefined" || result["subtype"] == "null" => {

@@ -1,4 +1,4 @@
-//! Keys as people write them: [`Shortcut`], such as `Ctrl+Shift+N` or `Enter`.
+//! Keyboard shortcuts in their usual notation: [`Shortcut`], such as `Ctrl+Shift+N` or `Enter`.
 
 use std::str::FromStr;
 
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use super::untrusted::short;
 
-/// A key that is pressed, with others held down meanwhile.
+/// A key that is pressed while modifier keys are held down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shortcut {
     held: Vec<Held>,
     key: Key,
 }
 
-/// It is no shortcut.
+/// The error for a text that is no shortcut.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: {why}")]
 pub struct BadShortcut {
@@ -21,7 +21,7 @@ pub struct BadShortcut {
     why: &'static str,
 }
 
-/// A key that is held down while another one is pressed.
+/// A modifier key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Held {
     Alt,
@@ -63,7 +63,7 @@ impl Held {
     }
 }
 
-/// A key as browsers know it.
+/// A key in the terms of browsers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Key {
     name: String,
@@ -72,7 +72,7 @@ struct Key {
     text: Option<String>,
 }
 
-/// Keys with a name: what people write, what browsers say, the number, and what is typed by them.
+/// The named keys: the name in a shortcut, the name in browsers, the key code, and the typed text.
 const NAMED: [(&str, &str, u32, Option<&str>); 23] = [
     ("enter", "Enter", 13, Some("\r")),
     ("return", "Enter", 13, Some("\r")),
@@ -99,7 +99,7 @@ const NAMED: [(&str, &str, u32, Option<&str>); 23] = [
     ("plus", "+", 187, Some("+")),
 ];
 
-/// Where other letters are on a keyboard.
+/// The punctuation keys: the character, the name of the key, and the key code.
 const SIGNS: [(char, &str, u32); 11] = [
     (',', "Comma", 188),
     ('.', "Period", 190),
@@ -157,7 +157,7 @@ impl Key {
         Some(Key { name: letter.to_string(), code, number, text: Some(letter.to_string()) })
     }
 
-    /// Gives the event of pressing or releasing it.
+    /// Returns the event of pressing or releasing the key.
     fn event(&self, is_down: bool, held: u32, text: Option<&str>) -> Value {
         let kind = match (is_down, text) {
             (false, _) => "keyUp",
@@ -199,7 +199,7 @@ impl FromStr for Shortcut {
 }
 
 impl Shortcut {
-    /// Gives the events of pressing and releasing all of it, in their order.
+    /// Returns the events of pressing and releasing all keys, in order.
     pub(super) fn events(&self) -> Vec<Value> {
         let mut bits = 0;
         let mut events = Vec::new();
@@ -208,7 +208,7 @@ impl Shortcut {
             events.push(held.key().event(true, bits, None));
         }
         let shifted = self.shifted();
-        // Whoever holds down another key than Shift types nothing.
+        // A key types no text while a modifier other than Shift is held down.
         let is_typed = bits & !Held::Shift.bit() == 0;
         let text = shifted.text.as_deref().filter(|_| is_typed);
         events.push(shifted.event(true, bits, text));
@@ -220,7 +220,8 @@ impl Shortcut {
         events
     }
 
-    /// Gives the key as it comes out: a letter is a small one unless Shift is held down.
+    /// Returns the key with Shift applied: with modifiers, a letter is lower case unless Shift is
+    /// held down.
     fn shifted(&self) -> Key {
         let is_shifted = self.held.contains(&Held::Shift);
         let change = |text: &str| match (text.len(), is_shifted, self.held.is_empty()) {

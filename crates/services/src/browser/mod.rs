@@ -1,15 +1,16 @@
 //! A browser or an Electron app, driven over the Chrome DevTools Protocol.
 //!
-//! An [`Endpoint`] is a debugging port of this machine; other machines are never called. It lists its
-//! windows, and [`Page::attach`] attaches to one of them. The oldest version that is supported is
-//! [`Product::OLDEST`]; older ones are refused. A [`Command`] is an action of a user or a tester on a
-//! page ([`Page::perform`]): clicks and keys are real input events, and scripts that read the page run
-//! in an isolated world that the page cannot reach. [`flow`] stores commands as steps and replays them.
+//! An [`Endpoint`] is a debugging port of this machine; other machines are never called. It lists
+//! its windows, and [`Page::attach`] attaches to one of them. The oldest version that is supported
+//! is [`Product::OLDEST`]; older ones are refused. A [`Command`] is an action of a user or a tester
+//! on a page ([`Page::perform`]): clicks and keys are real input events, and scripts that read the
+//! page run in an isolated world that the page cannot reach. [`flow`] stores commands as steps and
+//! replays them.
 //!
-//! All text of a page is untrusted: it is cut to a size, and invisible characters are escaped.
-//! Every call has a deadline ([`Timeouts`]). Frames inside a page are not looked into; open shadow
-//! trees are. [`PageError::is_not_of_the_app`] tells faults of an app from everything else that can
-//! keep a command from being carried out.
+//! All text of a page is untrusted: it is truncated, and invisible characters are escaped. Every
+//! call has a deadline ([`Timeouts`]). Frames inside a page are not queried; open shadow trees are.
+//! [`PageError::is_not_of_the_app`] distinguishes faults of an app from all other failures of a
+//! command.
 //!
 //! A new command is a line in [`Command`] with its implementation. A command that reads a page is
 //! also a script, and a step in `cargo xtask conformance browser`, which runs all of them on

@@ -1,8 +1,8 @@
-//! Opening addresses, and waiting until a page has settled.
+//! Opens addresses, and waits until a page has settled.
 //!
-//! A loaded page is not yet a page that works: it may still be loading data, and throw when the data
-//! has arrived. So a page is observed until its network is idle and a settle time has gone by. A page
-//! that never stops loading (long polling, streams) is taken as it is at a limit.
+//! A loaded page is not yet a page that works: it may still be loading data, and throw when the
+//! data has arrived. So a page is observed until its network is idle and a settle time has passed.
+//! A page that never stops loading (long polling, streams) is used as it is at a limit.
 //!
 //! A page that is about to be replaced by another one answers no call, so a document that takes too
 //! long to load is stopped.
@@ -19,9 +19,9 @@ use super::untrusted::short;
 /// A page that was opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Opened {
-    /// Its address, after all redirects.
+    /// The address, after all redirects.
     pub url: String,
-    /// The status that a server answered with; `None` for files and other documents without a server.
+    /// The HTTP status; `None` for files and other documents without a server.
     pub status: Option<u16>,
 }
 
@@ -32,16 +32,16 @@ pub enum Settled {
     Idle,
     /// The page was still loading at the limit.
     Busy {
-        /// The addresses of some requests that had no end.
+        /// The addresses of some requests that were still in flight.
         pending: Vec<String>,
     },
 }
 
-/// How far a document is loaded.
+/// The loading state of a document.
 #[derive(Debug, Deserialize)]
 struct DocumentState {
     ready: String,
-    /// 0 where the browser cannot tell it.
+    /// The HTTP status; 0 if the browser does not report it.
     status: u16,
     url: String,
 }
@@ -55,11 +55,11 @@ impl Page {
     }
 
     /// Opens an address and waits until its document is loaded. A document that takes too long is
-    /// stopped, since a page that is about to be another one answers nothing else.
+    /// stopped, since a page that is about to be replaced answers no other call.
     pub(super) fn load(&self, url: &str) -> Result<(), PageError> {
         let loaded = self.try_load(url);
         if let Err(PageError::TimedOut { .. }) = loaded {
-            // If that fails as well, it says no more than the first failure.
+            // A failure to stop adds nothing to the first failure.
             let _ = self.call("Page.stopLoading", &json!({}), self.ask("to be stopped"));
         }
         loaded
@@ -81,8 +81,8 @@ impl Page {
         if is_new {
             return self.wait_for_document(Some(&before), ask);
         }
-        // Only the place in the document is another. If the document was loaded before anybody
-        // listened, its status is known only to newer browsers.
+        // Only the fragment changed. If the document was loaded before the page was attached to,
+        // only newer browsers know its status.
         self.wait_for_document(None, ask)?;
         if let Err(PageError::NoStatus { .. }) = self.opened() {
             self.call("Page.reload", &json!({}), ask)?;
@@ -91,7 +91,7 @@ impl Page {
         Ok(())
     }
 
-    /// Waits until a document is loaded that is another than that of a loader.
+    /// Waits until a document is loaded, and it is not the document of a loader.
     fn wait_for_document(&self, before: Option<&str>, ask: Ask) -> Result<(), PageError> {
         loop {
             let arrived = match before {
@@ -128,8 +128,8 @@ impl Page {
         }
     }
 
-    /// Returns where the page is, with the status of its document. Fails if the browser shows its
-    /// own error page, or if a server answered and its status is not known.
+    /// Returns the address of the page and the status of its document. Fails if the browser shows
+    /// its own error page, or if a server answered and its status is not known.
     pub(super) fn opened(&self) -> Result<Opened, PageError> {
         let ask = self.ask("to a look at its address");
         loop {

@@ -1,12 +1,12 @@
-//! What is most like what was looked for and not found.
+//! Suggestions for a name that was not found: the most similar names.
 
-/// So many are named.
+/// The maximum number of suggestions.
 const NAMED: usize = 4;
 
-/// So many letters of each are looked at.
+/// The number of characters of each name that are compared.
 const LETTERS: usize = 60;
 
-/// Names the nearest of what is there: pairs of what is compared and what is told.
+/// Returns the most similar names, of pairs of the compared name and the shown name.
 pub(super) fn nearest(wanted: &str, there: &[(String, String)]) -> Vec<String> {
     let wanted = letters(wanted);
     let mut ranked: Vec<(usize, &String)> =
@@ -25,8 +25,8 @@ fn letters(text: &str) -> Vec<char> {
     text.to_lowercase().chars().take(LETTERS).collect()
 }
 
-/// Counts what has to be done to make one text of another. Leaving letters out counts least: people
-/// shorten what they look for.
+/// Returns the edit distance of two texts. Letters that are missing in `wanted` count least: people
+/// abbreviate the names that they look for.
 fn distance(wanted: &[char], there: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=there.len()).collect();
     for (at, letter) in wanted.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! The network activity of a page, as DevTools report it: [`Network`].
 //!
-//! It knows which requests are in flight, when the page last loaded something, and with which status
-//! the server answered for each document. The status comes from `Network.responseReceived`, since
-//! pages in Chrome before 109 cannot tell it.
+//! The type records which requests are in flight, when the page last loaded something, and the HTTP
+//! status of each document. The status comes from `Network.responseReceived`, since pages in Chrome
+//! before 109 do not know it.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,13 +10,14 @@ use serde_json::Value;
 
 use super::untrusted::short;
 
-/// The most requests that are tracked at a time; a page with more of them counts as busy.
+/// The maximum number of requests that are tracked at a time; a page with more of them counts as
+/// busy.
 const MAX_IN_FLIGHT: usize = 4096;
 
-/// The number of documents whose status is remembered, the latest ones.
+/// The maximum number of documents whose status is stored, the latest ones.
 const MAX_DOCUMENTS: usize = 64;
 
-/// The number of requests that are named where a page does not become idle.
+/// The maximum number of requests that are named if a page does not become idle.
 const MAX_NAMED: usize = 3;
 
 /// Kinds of requests that may stay open for as long as the page does, or that the page does not
@@ -37,12 +38,12 @@ pub(super) struct Network {
     /// The frame whose documents have a status here; `None` until the page is attached to.
     main_frame: Option<String>,
     in_flight: HashMap<String, Request>,
-    /// Statuses of documents by their loader, the oldest first.
+    /// The statuses of documents by their loader, the oldest first.
     documents: VecDeque<(String, u16)>,
     activity: u64,
 }
 
-/// A request that has no end yet.
+/// A request that has not ended yet.
 #[derive(Debug)]
 struct Request {
     loader: String,
@@ -50,7 +51,7 @@ struct Request {
 }
 
 impl Network {
-    /// Takes an event of DevTools into account; events of other domains are ignored.
+    /// Records an event of DevTools; events of other domains are ignored.
     pub(super) fn observe(&mut self, method: &str, params: &Value) {
         let id = params["requestId"].as_str().unwrap_or_default();
         match method {
@@ -100,19 +101,19 @@ impl Network {
         self.documents.push_back((short(loader), status));
     }
 
-    /// Forgets requests of documents that the page has left: their end is not always reported.
+    /// Removes requests of documents that the page has left: their end is not always reported.
     fn change_document(&mut self, loader: &str) {
         self.activity += 1;
         self.in_flight.retain(|_, request| request.loader == loader);
     }
 
-    /// Sets the frame whose documents are the page, and not only parts of it.
+    /// Sets the frame whose documents are the page itself, and not only parts of it.
     pub(super) fn set_main_frame(&mut self, frame: &str) {
         self.main_frame = Some(frame.to_owned());
     }
 
-    /// Returns the status that the server answered with for the document of a loader; `None` when
-    /// no server did, or when the document was loaded before the page was attached to.
+    /// Returns the HTTP status of the document of a loader. Returns `None` if no server answered,
+    /// or if the document was loaded before the page was attached to.
     pub(super) fn status_of(&self, loader: &str) -> Option<u16> {
         self.documents.iter().find(|(known, _)| known == loader).map(|(_, status)| *status)
     }
@@ -166,7 +167,7 @@ mod tests {
         }
         assert!(network.is_idle());
         start(&mut network, "a", "Fetch");
-        // A redirect goes on under the same name.
+        // A redirect keeps the id of the request.
         start(&mut network, "a", "Fetch");
         start(&mut network, "b", "Image");
         assert_eq!(network.pending(), ["http://localhost/a", "http://localhost/b"]);

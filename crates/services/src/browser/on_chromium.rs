@@ -1,7 +1,7 @@
-//! The scripts in a Chromium that lacks everything newer than Chrome 83.
+//! Tests of the scripts in a Chromium without the features that are newer than Chrome 83.
 //!
-//! Real old browsers are tried by `cargo xtask conformance browser`; here, their missing parts are
-//! taken out of the world that the scripts run in.
+//! Real old browsers are tested by `cargo xtask conformance browser`; here, the features that they
+//! lack are removed from the world that the scripts run in.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{Command, Endpoint, Page, PageError, Timeouts};
 
 const APP: &str = include_str!("../../tests/it/pages/app.html");
 
-/// Removes what Chrome got after version 83 and a script might use.
+/// Removes features that Chrome got after version 83 and that a script might use.
 const OLDER: &str = "
     const drop = (of, names) => { for (const name of names) delete of[name] };
     drop(Element.prototype, ['checkVisibility', 'replaceChildren', 'getHTML', 'setHTML', 'ariaLabel']);
@@ -37,7 +37,7 @@ const TIMEOUTS: Timeouts = Timeouts {
     settle_limit: Duration::from_secs(60),
 };
 
-/// Attaches to a browser whose scripts find only what Chrome 83 has.
+/// Attaches to a browser whose scripts find only the features of Chrome 83.
 fn attach(chromium: &PrivateChromium, source: &str) -> Page {
     let page = Page::attach(Endpoint::local(chromium.port()), None, TIMEOUTS).unwrap();
     let params = json!({ "source": source, "worldName": WORLD });
@@ -77,7 +77,7 @@ fn every_command_works_without_anything_newer_than_chrome_83() {
     ] {
         perform(&page, name, args).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
-    // What cannot be seen is known without the newer method, too.
+    // Hidden elements are recognised without the newer method, too.
     let hidden = Timeouts { element: Duration::ZERO, ..TIMEOUTS };
     let mut page = page;
     page.timeouts = hidden;

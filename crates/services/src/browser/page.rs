@@ -1,4 +1,4 @@
-//! A page that is attached to: [`Page`], with calls and scripts that have deadlines.
+//! An attached page: [`Page`], with calls and scripts that have deadlines.
 
 use std::time::Duration;
 
@@ -12,35 +12,35 @@ use super::endpoint::{Endpoint, Window};
 use super::error::{Gone, PageError};
 use super::untrusted::escape_invisible;
 
-/// The longest interval between two looks at state that DevTools send no events for.
+/// The maximum interval between two queries of state for which DevTools send no events.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
 
-/// The most bytes of what a page loads that the browser keeps for us.
+/// The maximum size of loaded content that the browser buffers for us, in bytes.
 const BUFFER: u32 = 64 << 10;
 
 /// The name of the isolated world that scripts run in.
 pub(super) const WORLD: &str = "assay";
 
-/// The times that a page is given.
+/// The timeouts for a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// The longest wait until an element can be used, or a text is there.
+    /// The maximum wait until an element can be used, or a text is visible.
     pub element: Duration,
-    /// The longest wait for the answer to one command.
+    /// The maximum wait for the answer to one command.
     pub answer: Duration,
-    /// The longest wait until a document is loaded.
+    /// The maximum wait until a document is loaded.
     pub load: Duration,
-    /// The time that a loaded page is observed for after its last request has ended.
+    /// The time for which a loaded page is observed after its last request has ended.
     pub settle: Duration,
-    /// The longest wait until a loaded page has settled. A page that goes on loading is taken as it
-    /// is then.
+    /// The maximum wait until a loaded page has settled. A page that is still loading is then used
+    /// as it is.
     pub settle_limit: Duration,
 }
 
 impl Timeouts {
-    /// [`Timeouts::settle`] unless configured otherwise.
+    /// The default of [`Timeouts::settle`].
     pub const DEFAULT_SETTLE: Duration = Duration::from_secs(1);
-    /// [`Timeouts::settle_limit`] unless configured otherwise.
+    /// The default of [`Timeouts::settle_limit`].
     pub const DEFAULT_SETTLE_LIMIT: Duration = Duration::from_secs(10);
 }
 
@@ -56,7 +56,7 @@ impl Default for Timeouts {
     }
 }
 
-/// A page that is attached to. Dropping it detaches, and leaves the page as it is.
+/// An attached page. Dropping it detaches, and leaves the page as it is.
 pub struct Page {
     pub(super) connection: Connection,
     window: Window,
@@ -84,15 +84,16 @@ impl Ask {
 #[derive(Debug)]
 pub(super) struct MainFrame {
     id: String,
-    /// The loader of its document, which is another one for each document.
+    /// The loader of its document, a different one for each document.
     pub(super) loader: String,
-    /// The address that could not be loaded, where the browser shows its error page instead.
+    /// The address that could not be loaded, if the browser shows its error page instead; else
+    /// `None`.
     pub(super) unreachable: Option<String>,
 }
 
 impl Page {
-    /// Attaches to a window, or to the first one of the app's own. Fails if the browser is older than
-    /// [`Product::OLDEST`](super::Product::OLDEST).
+    /// Attaches to a window, or to the first window of the app itself. Fails if the browser is
+    /// older than [`Product::OLDEST`](super::Product::OLDEST).
     pub fn attach(
         endpoint: Endpoint,
         window: Option<&str>,
@@ -102,14 +103,14 @@ impl Page {
         let window = endpoint.window_of(window)?;
         let connection = Connection::open(endpoint, &window)?;
         let mut page = Page { connection, window, frame: String::new(), timeouts, eval: false };
-        // One that is still loading answers when it is done.
+        // A page that is still loading answers when it is done.
         let ask = page.ask_for("when it was taken", timeouts.load.max(timeouts.answer));
         for domain in ["Inspector", "Page", "Runtime", "Log"] {
             page.call(&format!("{domain}.enable"), &json!({}), ask)?;
         }
         page.frame = page.main_frame(ask)?.id;
         page.connection.set_main_frame(&page.frame);
-        // Nobody reads what the page loads.
+        // Loaded content is not read.
         let buffers = json!({ "maxTotalBufferSize": BUFFER, "maxResourceBufferSize": BUFFER });
         page.call("Network.enable", &buffers, ask)?;
         Ok(page)
@@ -125,12 +126,12 @@ impl Page {
         &self.window
     }
 
-    /// Returns how the page went away; `None` while it is there.
+    /// Returns the reason why the page is gone, or `None` while it exists.
     pub fn gone(&self) -> Option<Gone> {
         self.connection.gone()
     }
 
-    /// Returns the console entries from a number on, as far as they are kept; 0 is the first.
+    /// Returns the console entries from a number on, if they are still stored; 0 is the first.
     pub fn console_since(&self, number: u64) -> Vec<Entry> {
         self.connection.console_since(number)
     }
@@ -140,8 +141,8 @@ impl Page {
         self.connection.next_entry()
     }
 
-    /// Runs one of our scripts in a world of its own and waits for its value. While the page moves on
-    /// to another document, the script is run again.
+    /// Runs one of our scripts in an isolated world and waits for its value. While the page changes
+    /// its document, the script is run again.
     pub(super) fn look_at<T: DeserializeOwned>(
         &self,
         script: &str,
@@ -206,7 +207,7 @@ impl Page {
         self.error("", CallError::TimedOut, ask)
     }
 
-    /// Starts a request with the usual timeout; `doing` names it in a timeout's message.
+    /// Starts a request with the default timeout; `doing` names it in the message of a timeout.
     pub(super) fn ask(&self, doing: &'static str) -> Ask {
         self.ask_for(doing, self.timeouts.answer)
     }

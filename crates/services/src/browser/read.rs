@@ -1,4 +1,4 @@
-//! What is looked at in a page: overviews and forms.
+//! Commands that read a page: its structure, elements and forms.
 
 use serde_json::{Value, json};
 
@@ -8,17 +8,17 @@ use super::scripts;
 use super::untrusted::short;
 
 impl Page {
-    /// Gives an overview of what can be seen.
+    /// Returns an overview of the visible elements.
     pub(super) fn structure(&self) -> Result<Value, PageError> {
         self.look_at(scripts::STRUCTURE, &json!({}), self.ask("to a look at its structure"))
     }
 
-    /// Tells of elements what helps to find out why they do not do what they should.
+    /// Returns details of elements, for debugging.
     pub(super) fn elements(&self, selector: Option<&str>) -> Result<Value, PageError> {
         self.part(scripts::ELEMENTS, selector)
     }
 
-    /// Tells how the fields stand, of all forms or of those inside of something.
+    /// Returns the state of the fields, of all forms or of those inside an element.
     pub(super) fn form_state(&self, selector: Option<&str>) -> Result<Value, PageError> {
         self.part(scripts::FORM, selector)
     }

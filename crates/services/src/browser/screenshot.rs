@@ -1,4 +1,4 @@
-//! Pictures of a page: [`Screenshot`].
+//! Screenshots of a page: [`Screenshot`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use serde_json::json;
 use super::error::PageError;
 use super::page::Page;
 
-/// What every picture of this kind begins with.
+/// The signature of a PNG file.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// The most letters of a name.
+/// The maximum length of a name, in characters.
 const LONGEST: usize = 60;
 
-/// What could be seen of a page.
+/// A screenshot of the visible part of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Screenshot {
     png: Vec<u8>,
 }
 
 impl Page {
-    /// Takes a picture of what can be seen.
+    /// Takes a screenshot of the visible part of the page.
     pub fn screenshot(&self) -> Result<Screenshot, PageError> {
         let ask = self.ask("with a screenshot");
         let answer = self.call("Page.captureScreenshot", &json!({ "format": "png" }), ask)?;
@@ -40,12 +40,12 @@ impl Page {
 }
 
 impl Screenshot {
-    /// The picture as a PNG.
+    /// Returns the screenshot as a PNG.
     pub fn png(&self) -> &[u8] {
         &self.png
     }
 
-    /// Its width and height, as the picture itself says.
+    /// Returns the width and height in pixels, as the PNG states them.
     pub fn size(&self) -> (u32, u32) {
         let number = |at: usize| {
             let bytes = self.png.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -54,7 +54,8 @@ impl Screenshot {
         (number(16), number(20))
     }
 
-    /// Keeps it in a folder, which is made, under the next number and a name. Gives the file's name.
+    /// Writes the screenshot to a folder, which is created if it is missing, under the next number
+    /// and a name. Returns the file name.
     pub fn keep(&self, folder: &Path, name: &str) -> Result<String, DiskError> {
         disk::make_folder(folder)?;
         let number = next_number(folder);
@@ -64,7 +65,7 @@ impl Screenshot {
     }
 }
 
-/// Counts on from the pictures that are there.
+/// Returns the number after the highest one of the screenshots in a folder.
 fn next_number(folder: &Path) -> u32 {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let number = |path: PathBuf| {
@@ -74,7 +75,8 @@ fn next_number(folder: &Path) -> u32 {
     files.filter_map(|file| number(file.path())).max().map_or(1, |last| last.saturating_add(1))
 }
 
-/// Makes a file's name of what somebody calls it: plain letters, and nothing that leads elsewhere.
+/// Converts a user-supplied name to a file name: letters, digits and dashes, without path
+/// separators.
 fn file_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
     let letters: String = name.chars().take(LONGEST).map(plain).collect();

@@ -1,4 +1,4 @@
-//! The scripts that are run in a page, one file each, with `library.js` before them.
+//! The scripts that run in a page, one file each, after `library.js`.
 //!
 //! A script runs in an isolated world, in which the page can change no prototype. Names of elements
 //! still hide properties of `document` and of forms, so scripts take these properties from the
@@ -24,8 +24,8 @@ pub(super) const STATE: &str = script!("library.js", "state.js");
 pub(super) const SETTLE: &str = script!("library.js", "settle.js");
 pub(super) const HASH: &str = script!("library.js", "hash.js");
 
-/// Turns an object to JSON, if it is not too big. It runs in the page's own world: the object is
-/// the page's, and so is what it says.
+/// Converts an object to JSON, or returns the length of the JSON if it is too long. The script runs
+/// in the page's own world: both the object and its JSON are controlled by the page.
 pub(super) const TO_JSON: &str = "function (most) {
     const text = JSON.stringify(this) ?? 'null';
     return text.length > most ? text.length : text;

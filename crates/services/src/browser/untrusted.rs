@@ -1,10 +1,10 @@
-//! Text and values of a page, made safe to show: cut to a size, with invisible characters escaped.
+//! Makes text and values of a page safe to show: truncates them, and escapes invisible characters.
 
 use assay_base::text::first_chars;
 use assay_findings::write::plain::{one_line, visible};
 use serde_json::Value;
 
-/// The most characters of an address or a title that are shown.
+/// The maximum length of a shown address or title, in characters.
 const MAX_SHOWN: usize = 300;
 
 /// Returns untrusted text as one line of at most [`MAX_SHOWN`] characters.

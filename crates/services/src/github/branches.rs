@@ -23,19 +23,19 @@ struct Repository {
 }
 
 impl GitHub {
-    /// Gives the branch that changes are made on top of unless somebody says otherwise.
+    /// Returns the name of the repository's default branch.
     pub fn default_branch(&self, repository: &RepositoryName) -> Result<String, ServiceError> {
         let call = Call::get(self.in_repository(repository, ""));
         self.api.json::<Repository>(&call).map(|repository| repository.default_branch)
     }
 
-    /// Gives the last commit of a branch, if there is one of that name.
+    /// Returns the last commit of a branch, or `None` if the branch does not exist.
     pub fn branch(
         &self,
         repository: &RepositoryName,
         branch: &str,
     ) -> Result<Option<CommitId>, ServiceError> {
-        // Slashes are part of the name, and GitHub's own clients send them so.
+        // Slashes are part of the name, and GitHub's own clients encode them in the same way.
         let path = format!("/git/ref/{}", path_segment(&format!("heads/{branch}")));
         match self.api.json::<Told>(&Call::get(self.in_repository(repository, &path))) {
             Ok(told) => Ok(Some(told.object.sha)),
@@ -44,7 +44,7 @@ impl GitHub {
         }
     }
 
-    /// Makes a branch at a commit.
+    /// Creates a branch at a commit.
     pub fn create_branch(
         &self,
         repository: &RepositoryName,

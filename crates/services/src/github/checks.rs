@@ -1,4 +1,4 @@
-//! Check runs: what others say of a commit, and what we do.
+//! Check runs of a commit: lists those of all apps, and creates our own.
 
 use assay_findings::post::{self, Annotation};
 use assay_store::pulls::{CommitId, RepositoryName};
@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 use super::GitHub;
 use crate::http::{Call, ServiceError, path_segment};
 
-/// A check of a commit.
+/// A check run of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct CheckRun {
-    /// Its number.
+    /// The id of the check run.
     pub id: u64,
-    /// What it is called.
+    /// The name of the check.
     pub name: String,
-    /// `queued`, `in_progress` or `completed`.
+    /// The status: `queued`, `in_progress` or `completed`.
     pub status: String,
-    /// How it ended.
+    /// The conclusion, such as `success`; `None` while the check run is not completed.
     pub conclusion: Option<String>,
-    /// Where people find it.
+    /// The address of the web page; `None` if GitHub gives none.
     pub html_url: Option<String>,
 }
 
@@ -30,7 +30,8 @@ struct Told {
 }
 
 impl GitHub {
-    /// Lists the checks of a commit or a branch. Says whether there are more than are listed.
+    /// Lists the check runs of a commit or a branch. The flag is true if there are more than are
+    /// listed.
     pub fn check_runs(
         &self,
         repository: &RepositoryName,
@@ -43,7 +44,7 @@ impl GitHub {
         Ok((told.check_runs, more))
     }
 
-    /// Tells how a check of a commit ended, with as many calls as its notes take.
+    /// Creates a completed check run on a commit, with as many calls as its annotations need.
     pub fn tell_check_run(
         &self,
         repository: &RepositoryName,

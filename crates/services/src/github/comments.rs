@@ -1,4 +1,4 @@
-//! Comments on a pull request: on its lines, on its files, and below it.
+//! Comments on a pull request: on its lines, on its files, and in its conversation.
 
 use assay_store::pulls::{CommitId, RepositoryName};
 use serde::Deserialize;
@@ -9,35 +9,35 @@ use super::pulls::User;
 use super::reviews::LineComment;
 use crate::http::{Call, ServiceError};
 
-/// A comment below a pull request.
+/// A comment in the conversation of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssueComment {
-    /// Its number.
+    /// The id of the comment.
     pub id: u64,
-    /// What it says.
+    /// The text of the comment.
     pub body: String,
-    /// Who wrote it.
+    /// The login of the author.
     pub author: String,
-    /// Where people find it.
+    /// The address of the web page.
     pub url: String,
 }
 
 /// A comment on a line or a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewComment {
-    /// Its number.
+    /// The id of the comment.
     pub id: u64,
-    /// What it says.
+    /// The text of the comment.
     pub body: String,
-    /// Who wrote it.
+    /// The login of the author.
     pub author: String,
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// The line, unless it is about the file, or the line is gone.
+    /// The line; `None` for a comment on the whole file, or if the line is gone.
     pub line: Option<u64>,
-    /// The comment that it answers.
+    /// The id of the comment that this one replies to; `None` for the first one of a thread.
     pub in_reply_to: Option<u64>,
-    /// Where people find it.
+    /// The address of the web page.
     pub url: String,
 }
 
@@ -82,7 +82,7 @@ impl From<Told> for ReviewComment {
 }
 
 impl GitHub {
-    /// Lists the comments on lines and files. Says whether there are more than are listed.
+    /// Lists the comments on lines and files, at most `most`. The flag is true if there are more.
     pub fn review_comments(
         &self,
         repository: &RepositoryName,
@@ -94,7 +94,8 @@ impl GitHub {
         Ok((told.into_iter().map(ReviewComment::from).collect(), more))
     }
 
-    /// Lists the comments below a pull request. Says whether there are more than are listed.
+    /// Lists the comments in the conversation of a pull request, at most `most`. The flag is true
+    /// if there are more.
     pub fn comments(
         &self,
         repository: &RepositoryName,
@@ -106,7 +107,7 @@ impl GitHub {
         Ok((told.into_iter().map(IssueComment::from).collect(), more))
     }
 
-    /// Writes below a pull request.
+    /// Creates a comment in the conversation of a pull request.
     pub fn comment(
         &self,
         repository: &RepositoryName,
@@ -117,7 +118,7 @@ impl GitHub {
         self.api.json::<Told>(&Call::post(path, json!({ "body": body }))).map(IssueComment::from)
     }
 
-    /// Changes a comment below a pull request.
+    /// Updates a comment in the conversation of a pull request.
     pub fn update_comment(
         &self,
         repository: &RepositoryName,
@@ -128,7 +129,7 @@ impl GitHub {
         self.api.json::<Told>(&Call::patch(path, json!({ "body": body }))).map(IssueComment::from)
     }
 
-    /// Comments on a file as a whole, which no review can.
+    /// Creates a comment on a file as a whole, which a review cannot contain.
     pub fn comment_on_file(
         &self,
         repository: &RepositoryName,
@@ -143,7 +144,7 @@ impl GitHub {
         self.api.json::<Told>(&Call::post(to, body)).map(ReviewComment::from)
     }
 
-    /// Comments on lines.
+    /// Creates a comment on lines.
     pub fn comment_on_lines(
         &self,
         repository: &RepositoryName,

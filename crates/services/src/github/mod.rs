@@ -1,8 +1,8 @@
-//! GitHub, and GitHub Enterprise: [`GitHub`].
+//! A client of GitHub and GitHub Enterprise: [`GitHub`].
 //!
-//! Each file has the calls about one thing, with its types. Text that comes back was written by
-//! anybody, and is cut to no more than somebody reads. Writes keep a [`Pace`]; whether a write took
-//! effect whose answer was lost is for the caller to look up.
+//! Each file has the calls for one kind of object, with its types. Text in a response is untrusted
+//! and is truncated. Writes are limited by a [`Pace`]. If the response to a write was lost, the
+//! caller has to find out whether the write took effect.
 
 mod branches;
 mod checks;
@@ -40,30 +40,31 @@ use crate::http::{
 /// The name of the service.
 const SERVICE: &str = "GitHub";
 
-/// Where GitHub itself listens.
+/// The address of the public GitHub API.
 pub const PUBLIC: &str = "https://api.github.com";
 
-/// The version of the interface that is spoken.
+/// The version of the REST API.
 const VERSION: &str = "2022-11-28";
 
-/// How long an answer may take.
+/// The timeout of a request.
 const TIME: Duration = Duration::from_secs(30);
 
-/// How much is asked for at a time.
+/// The number of entries per page of a list.
 const PAGE: usize = 100;
 
-/// GitHub, or a company's own.
+/// A client of GitHub or a GitHub Enterprise server.
 #[derive(Clone)]
 pub struct GitHub {
     api: Api,
-    /// What stands before the paths of everything but GraphQL.
+    /// The prefix of all paths except GraphQL.
     prefix: &'static str,
 }
 
 impl GitHub {
-    /// GitHub at an address: its own, or `https://HOST/api/v3` of a company's.
+    /// Creates a client of the API at an address: the public one, or `https://HOST/api/v3` of a
+    /// GitHub Enterprise server.
     pub fn new(url: &ServerUrl, keys: Keys, pace: Pace, clock: Arc<dyn ServiceClock>) -> GitHub {
-        // There, GraphQL is beside that path and not below it.
+        // On GitHub Enterprise, the path of GraphQL is next to `/v3` and not below it.
         match url.to_string().trim_end_matches('/').strip_suffix("/v3") {
             Some(above) => {
                 let above = above.parse().expect("an address without its end is one");
@@ -73,7 +74,7 @@ impl GitHub {
         }
     }
 
-    /// GitHub over a transport.
+    /// Creates a client that uses a transport.
     pub fn over(
         inner: Arc<dyn Transport>,
         keys: Keys,
@@ -91,18 +92,18 @@ impl GitHub {
         GitHub { prefix, ..self }
     }
 
-    /// The clock that it waits by.
+    /// Returns the clock that the client waits by.
     pub fn clock(&self) -> &dyn ServiceClock {
         self.api.clock()
     }
 
-    /// The path of something in a repository.
+    /// Returns the path of an object in a repository.
     fn in_repository(&self, repository: &RepositoryName, rest: &str) -> String {
         let (owner, name) = (path_segment(repository.owner()), path_segment(repository.name()));
         format!("{}/repos/{owner}/{name}{rest}", self.prefix)
     }
 
-    /// Reads all pages of a list, but no more than so many entries. Says whether there are more.
+    /// Reads the pages of a list, up to `most` entries. The flag is true if there are more.
     fn pages<T: DeserializeOwned>(
         &self,
         call: &Call,
@@ -128,8 +129,8 @@ impl GitHub {
     }
 }
 
-/// Says whether a list has another page. Where that is said to be is not followed: we know it, and it
-/// could be anywhere.
+/// Returns true if a list has another page. The address in the header is not followed: the client
+/// knows the next page itself, and the address could lead anywhere.
 fn has_next(link: Option<&str>) -> bool {
     link.is_some_and(|link| link.split(',').any(|part| part.contains("rel=\"next\"")))
 }

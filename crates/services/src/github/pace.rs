@@ -1,8 +1,10 @@
-//! How fast is written to GitHub: [`Pace`], kept on disk for all processes of a person together.
+//! A rate limiter for writes to GitHub: [`Pace`], stored on disk and shared by all processes of a
+//! user.
 //!
-//! GitHub allows 80 writes a minute and 500 an hour, and stops whoever writes in bursts. So writes go
-//! one after the other, a second apart, with a margin to both; what was written is remembered where
-//! the next process finds it, as a crash does not make GitHub forget.
+//! GitHub allows 80 writes a minute and 500 an hour, and blocks clients that write in bursts. So
+//! writes are sent one after the other, a second apart, with a margin to both limits. The times of
+//! past writes are stored on disk for the next process, since GitHub still counts them after a
+//! crash.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,29 +14,31 @@ use assay_store::disk::{self, DiskError, Lock, Sure};
 
 use crate::http::{Effect, Lost, Request, Response, ServiceClock, Transport};
 
-/// How far apart two writes are at the least.
+/// The minimum interval between two writes.
 const GAP: Duration = Duration::from_secs(1);
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// How many writes there are in a span at the most: a few less than GitHub allows, as a write may
+/// The maximum numbers of writes per time span: a few less than GitHub allows, as a write may
 /// arrive later than it was sent.
 const MOST: [(Duration, usize); 2] = [(MINUTE, 75), (HOUR, 480)];
 
-/// How fast is written.
+/// A rate limiter for writes, shared between processes.
 #[derive(Debug, Clone)]
 pub struct Pace {
     folder: PathBuf,
 }
 
 impl Pace {
-    /// Keeps count in a folder, which is made where it is missing.
+    /// Creates a rate limiter that stores its state in a folder. The folder is created if it is
+    /// missing.
     pub fn kept_in(folder: PathBuf) -> Pace {
         Pace { folder }
     }
 
-    /// Takes the next place, and keeps it from others until it is dropped.
+    /// Waits for the next free slot, and returns a lock that excludes other writers until it is
+    /// dropped.
     fn take(&self, clock: &dyn ServiceClock) -> Result<Lock, Lost> {
         let unkept = |error: DiskError| Lost::OnTheWay {
             why: format!("nobody can keep count of writes: {error}: {}", error.source),
@@ -51,20 +55,20 @@ impl Pace {
                 self.keep(&writes).map_err(unkept)?;
                 return Ok(lock);
             }
-            // Whoever waits for the lock would not be told why.
+            // A process that waits for the lock could not report the reason of the wait.
             drop(lock);
             let why = format!("so as not to write too fast, waiting for {} s", seconds(wait));
             clock.wait(wait, &why).map_err(|_| Lost::NotItsTurn { wait })?;
         }
     }
 
-    /// Gives when there was a write within the last hour, the oldest first. What cannot be read
-    /// counts as nothing: it is GitHub who refuses in the end.
+    /// Returns the times of the writes within the last hour, the oldest first. Unreadable state
+    /// counts as no writes: in the end, GitHub enforces its limits itself.
     fn writes(&self, now: Duration) -> Result<Vec<Duration>, DiskError> {
         let bytes = disk::read(&self.folder.join("writes.json"))?.unwrap_or_default();
         let millis: Vec<u64> = serde_json::from_slice(&bytes).unwrap_or_default();
         let writes = millis.into_iter().map(Duration::from_millis);
-        // A clock that was moved back must not keep anybody from writing for longer than an hour.
+        // After the clock was set back, writes must not be blocked for longer than an hour.
         let mut writes: Vec<Duration> =
             writes.filter(|&at| at + HOUR > now && at < now + HOUR).collect();
         writes.sort_unstable();
@@ -78,7 +82,7 @@ impl Pace {
     }
 }
 
-/// Gives how long the next write has to wait after those before it.
+/// Returns the delay before the next write.
 fn next(writes: &[Duration], now: Duration) -> Duration {
     let after_the_last = writes.last().map(|&last| last + GAP);
     let in_spans = MOST.iter().filter_map(|&(span, most)| {
@@ -89,12 +93,12 @@ fn next(writes: &[Duration], now: Duration) -> Duration {
     earliest.saturating_sub(now)
 }
 
-/// Gives whole seconds, never less than it is.
+/// Returns a time in whole seconds, rounded up.
 fn seconds(time: Duration) -> u64 {
     time.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX)
 }
 
-/// A transport that writes at a pace.
+/// A transport that limits the rate of writes.
 pub(super) struct Paced {
     pub(super) inner: Arc<dyn Transport>,
     pub(super) pace: Pace,
@@ -123,7 +127,7 @@ mod tests {
     use super::*;
     use crate::http::{Api, Authorization, Call, NotWaited};
 
-    /// Waits for nothing.
+    /// A clock that refuses every wait.
     struct Hurried;
 
     impl ServiceClock for Hurried {
@@ -136,7 +140,7 @@ mod tests {
         }
     }
 
-    /// Takes everything.
+    /// A transport that accepts every request.
     struct Taken;
 
     impl Transport for Taken {

@@ -1,4 +1,4 @@
-//! Pull requests: reading, finding, opening and changing them.
+//! Pull requests: reads, finds, opens and updates them.
 
 use assay_store::pulls::{CommitId, Origin, Pull, RepositoryName};
 use serde::Deserialize;
@@ -7,50 +7,51 @@ use serde_json::{Map, Value, json};
 use super::GitHub;
 use crate::http::{Call, ServiceError};
 
-/// GitHub lists no more files of a pull request.
+/// The maximum number of files that GitHub lists for a pull request.
 const MOST_FILES: usize = 3_000;
 
-/// How many open pull requests of a repository are looked at.
+/// The maximum number of open pull requests of a repository that are read.
 const MOST_OPEN: usize = 1_000;
 
-/// Where a pull request stands.
+/// The state of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PullState {
-    /// It waits.
+    /// The pull request is open.
     Open,
-    /// It was merged or given up.
+    /// The pull request was merged or abandoned.
     Closed,
 }
 
-/// One end of a pull request.
+/// The head or the base of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
     /// The branch.
     pub branch: String,
-    /// Its last commit.
+    /// The last commit of the branch.
     pub commit: CommitId,
-    /// The repository that it is in, unless that is gone.
+    /// The repository of the branch; `None` if it was deleted.
     pub repository: Option<RepositoryName>,
 }
 
-/// What somebody is to a repository.
+/// The relation of a user to a repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Association {
-    /// It is theirs.
+    /// The user owns the repository.
     Owner,
-    /// They belong to the organization that it is of.
+    /// The user is a member of the organization that owns the repository.
     Member,
-    /// They were invited to work on it.
+    /// The user was invited to work on the repository.
     Collaborator,
-    /// Anybody else, also those of whom something was taken before.
+    /// Any other user, including past contributors.
     #[default]
     #[serde(other)]
     Stranger,
 }
 
-/// Says where a pull request is from. A program that pushes to the repository was installed there.
+/// Returns the origin of a pull request. A bot that pushes to the repository was installed there,
+/// so its branches are trusted.
 pub fn origin(is_own_branch: bool, is_by_bot: bool, association: Association) -> Origin {
     match (is_own_branch, association) {
         (_, Association::Owner | Association::Member | Association::Collaborator) => Origin::Inside,
@@ -60,39 +61,39 @@ pub fn origin(is_own_branch: bool, is_by_bot: bool, association: Association) ->
     }
 }
 
-/// A pull request. All text in it was written by whoever opened it.
+/// A pull request. All text in it is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {
-    /// Its number.
+    /// The number of the pull request.
     pub number: u64,
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// What it says.
+    /// The description.
     pub body: String,
-    /// Where it stands.
+    /// The state.
     pub state: PullState,
-    /// Whether it is not meant to be reviewed yet.
+    /// True if it is not ready for review yet.
     pub draft: bool,
-    /// Whether it was merged, where that is known.
+    /// True if it was merged; false if that is not known.
     pub merged: bool,
-    /// Its labels.
+    /// The names of its labels.
     pub labels: Vec<String>,
-    /// Who opened it.
+    /// The login of the author.
     pub author: String,
-    /// Whether that one is a program.
+    /// True if the author is a bot.
     pub is_by_bot: bool,
-    /// What that one is to the repository.
+    /// The relation of the author to the repository.
     pub association: Association,
-    /// What is to be merged.
+    /// The branch to be merged.
     pub head: Head,
-    /// Into what.
+    /// The branch to merge into.
     pub base: Head,
-    /// Where people find it.
+    /// The address of the web page.
     pub url: String,
 }
 
 impl PullRequest {
-    /// Gives it as triggers know it, in its repository.
+    /// Converts the pull request to the type of the triggers.
     pub fn pull(&self, repository: &RepositoryName) -> Pull {
         Pull {
             repository: repository.clone(),
@@ -106,13 +107,13 @@ impl PullRequest {
         }
     }
 
-    /// Says whether its branch is in the repository that it is for, and not in a fork.
+    /// Returns true if its branch is in this repository, and not in a fork.
     pub fn is_from(&self, repository: &RepositoryName) -> bool {
         self.head.repository.as_ref().is_some_and(|head| head.is(repository))
     }
 }
 
-/// A pull request as GitHub tells it.
+/// A pull request in the form of GitHub's API.
 #[derive(Deserialize)]
 struct Told {
     number: u64,
@@ -182,7 +183,7 @@ impl From<Told> for PullRequest {
             draft: told.draft,
             merged: told.merged || told.merged_at.is_some(),
             labels: told.labels.into_iter().map(|label| label.name).collect(),
-            // Whoever leaves GitHub is called so there.
+            // GitHub shows deleted users under this name.
             is_by_bot: told.user.as_ref().is_some_and(User::is_bot),
             author: told.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
             association: told.author_association,
@@ -196,64 +197,64 @@ impl From<Told> for PullRequest {
 /// A pull request to be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPull {
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// What it says.
+    /// The description.
     pub body: String,
-    /// The branch that is to be merged; `owner:branch` for one in a fork.
+    /// The branch to be merged; `owner:branch` for a branch of a fork.
     pub head: String,
-    /// The branch that it is for.
+    /// The branch to merge into.
     pub base: String,
-    /// Whether it is not meant to be reviewed yet.
+    /// True if it is not ready for review yet.
     pub draft: bool,
 }
 
-/// What is changed about a pull request; what is missing stays.
+/// Changes to a pull request. A field that is `None` is not changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PullUpdate {
-    /// What it is called.
+    /// The title.
     pub title: Option<String>,
-    /// What it says.
+    /// The description.
     pub body: Option<String>,
-    /// The branch that it is for.
+    /// The branch to merge into.
     pub base: Option<String>,
-    /// Whether it is to be open.
+    /// True to reopen it, false to close it.
     pub open: Option<bool>,
 }
 
 /// A file that a pull request changes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ChangedFile {
-    /// Its path.
+    /// The path of the file.
     pub filename: String,
-    /// What happened to it: `added`, `modified`, `removed`, `renamed` and others.
+    /// The kind of change: `added`, `modified`, `removed`, `renamed` and others.
     pub status: String,
-    /// Its path before.
+    /// The path before a rename; `None` for other changes.
     pub previous_filename: Option<String>,
-    /// How many lines were added.
+    /// The number of added lines.
     pub additions: u64,
-    /// How many lines were removed.
+    /// The number of removed lines.
     pub deletions: u64,
-    /// Its part of the diff, unless that is too large.
+    /// The file's part of the diff; `None` if it is too large.
     pub patch: Option<String>,
 }
 
-/// The diff is larger than GitHub shows at once.
+/// The error for a diff that is larger than GitHub returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
-/// The open pull requests of a repository, where something changed about them.
+/// The open pull requests of a repository, or the fact that nothing changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpenPulls {
-    /// Nothing changed since they were looked at.
+    /// The list has not changed since the given tag.
     Unchanged,
-    /// This is what there is now.
+    /// The current list.
     Now {
-        /// The pull requests, those that changed last first.
+        /// The pull requests, the last changed first.
         pulls: Vec<PullRequest>,
-        /// What to look again with.
+        /// The tag for the next request; `None` if the server sends none.
         tag: Option<String>,
-        /// Whether there are more than are listed.
+        /// True if there are more than are listed.
         more: bool,
     },
 }
@@ -269,7 +270,7 @@ impl GitHub {
         self.api.json::<Told>(&call).map(PullRequest::from)
     }
 
-    /// Finds the newest pull request of a branch of the repository: one that is open, or else any.
+    /// Returns the newest pull request of a branch of the repository: an open one, or else any.
     pub fn pull_of_branch(
         &self,
         repository: &RepositoryName,
@@ -282,7 +283,7 @@ impl GitHub {
             .query("direction", "desc");
         let (found, _) = self.pages::<Told>(&call, super::PAGE)?;
         let found = found.into_iter().map(PullRequest::from);
-        // A server that does not know the filter gives all.
+        // A server that does not know the filter returns all pull requests.
         let mut found: Vec<PullRequest> = found.filter(|pull| pull.head.branch == branch).collect();
         let open = found.iter().position(|pull| pull.state == PullState::Open);
         Ok(match open {
@@ -291,7 +292,8 @@ impl GitHub {
         })
     }
 
-    /// Lists open pull requests, unless nothing changed since a tag was given out.
+    /// Lists the open pull requests, or returns `OpenPulls::Unchanged` if nothing changed since a
+    /// tag.
     pub fn open_pulls(
         &self,
         repository: &RepositoryName,
@@ -318,7 +320,7 @@ impl GitHub {
         Ok(OpenPulls::Now { pulls, tag, more })
     }
 
-    /// Reads the diff of a pull request, unless it is larger than GitHub shows.
+    /// Reads the diff of a pull request, unless it is larger than GitHub returns.
     pub fn diff(
         &self,
         repository: &RepositoryName,
@@ -333,7 +335,8 @@ impl GitHub {
         }
     }
 
-    /// Lists the files that a pull request changes. Says whether there are more than are listed.
+    /// Lists the files that a pull request changes. The flag is true if there are more than are
+    /// listed.
     pub fn files(
         &self,
         repository: &RepositoryName,
@@ -356,7 +359,7 @@ impl GitHub {
         self.api.json::<Told>(&call).map(PullRequest::from)
     }
 
-    /// Changes a pull request.
+    /// Updates a pull request.
     pub fn update_pull(
         &self,
         repository: &RepositoryName,

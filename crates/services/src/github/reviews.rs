@@ -8,15 +8,15 @@ use super::GitHub;
 use super::pulls::User;
 use crate::http::{Call, ServiceError};
 
-/// What a review says of the whole.
+/// The verdict of a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Event {
-    /// It may go.
+    /// The change may be merged.
     Approve,
-    /// It has to be worked on.
+    /// The change has to be improved before it is merged.
     RequestChanges,
-    /// Neither.
+    /// No verdict.
     Comment,
 }
 
@@ -24,69 +24,69 @@ pub enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Side {
-    /// What was there.
+    /// The old content.
     Left,
-    /// What is there now.
+    /// The new content.
     Right,
 }
 
 /// A comment on lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LineComment {
-    /// The file.
+    /// The path of the file.
     pub path: String,
     /// The line, or the last of several.
     pub line: u32,
-    /// The side of the diff that it is on.
+    /// The side of the diff with the line.
     pub side: Side,
-    /// The first line, where there are several.
+    /// The first of several lines; `None` for a single line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_line: Option<u32>,
-    /// The side that the first line is on.
+    /// The side of the diff with the first line; `None` for a single line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_side: Option<Side>,
-    /// What it says.
+    /// The text of the comment.
     pub body: String,
 }
 
 /// A review to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewReview {
-    /// The commit that was looked at.
+    /// The commit that was reviewed.
     pub commit: CommitId,
-    /// What it says of the whole.
+    /// The verdict.
     pub event: Event,
-    /// What it says; only an approval may say nothing.
+    /// The text of the review; only an approval may have none.
     pub body: String,
-    /// What it says of lines.
+    /// The comments on lines.
     pub comments: Vec<LineComment>,
 }
 
 /// A review that was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PostedReview {
-    /// Its number.
+    /// The id of the review.
     pub id: u64,
-    /// Where it stands, such as `APPROVED`.
+    /// The state, such as `APPROVED`.
     pub state: String,
-    /// Where people find it.
+    /// The address of the web page.
     pub html_url: String,
 }
 
-/// A review that stands on a pull request.
+/// A review on a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenReview {
-    /// Its number.
+    /// The id of the review.
     pub id: u64,
-    /// Where it stands, such as `APPROVED`.
+    /// The state, such as `APPROVED`.
     pub state: String,
-    /// What it says; nothing where all of it is on lines.
+    /// The text of the review; empty if it has only comments on lines.
     pub body: String,
-    /// Who wrote it.
+    /// The login of the author.
     pub author: String,
-    /// The commit that was looked at, unless it is gone.
+    /// The commit that was reviewed; `None` if it is gone.
     pub commit: Option<CommitId>,
-    /// Where people find it.
+    /// The address of the web page.
     pub url: String,
 }
 
@@ -114,7 +114,7 @@ impl From<Told> for GivenReview {
 }
 
 impl GitHub {
-    /// Lists the reviews of a pull request. Says whether there are more than are listed.
+    /// Lists the reviews of a pull request, at most `most`. The flag is true if there are more.
     pub fn reviews(
         &self,
         repository: &RepositoryName,
@@ -126,7 +126,7 @@ impl GitHub {
         Ok((told.into_iter().map(GivenReview::from).collect(), more))
     }
 
-    /// Sends a review: all of it, or nothing where one comment cannot be placed.
+    /// Sends a review. GitHub rejects all of it if the line of one comment is not in the diff.
     pub fn submit_review(
         &self,
         repository: &RepositoryName,
@@ -140,7 +140,8 @@ impl GitHub {
         self.api.json(&Call::post(path, body))
     }
 
-    /// Takes back a review that approves or asks for changes, and says why. Not everybody may.
+    /// Dismisses a review that approves or requests changes, with a reason. Needs a permission that
+    /// not every account has.
     pub fn dismiss_review(
         &self,
         repository: &RepositoryName,

@@ -1,4 +1,4 @@
-//! Findings for GitHub's code scanning.
+//! Uploads findings to GitHub's code scanning.
 
 use std::io::Write as _;
 
@@ -19,8 +19,8 @@ struct Told {
 }
 
 impl GitHub {
-    /// Hands in a SARIF file for a commit of a reference such as `refs/pull/7/head`. Gives the name
-    /// under which GitHub works on it.
+    /// Uploads a SARIF file for a commit of a reference such as `refs/pull/7/head`. Returns the id
+    /// of the upload.
     pub fn upload_sarif(
         &self,
         repository: &RepositoryName,

@@ -1,6 +1,6 @@
-//! What stands on a pull request: threads, comments and reviews, and which of them are ours.
+//! The review state of a pull request: threads, comments and reviews, and which of them are ours.
 //!
-//! Whether a thread is resolved, and whether whoever asks wrote something, only GraphQL tells.
+//! Only GraphQL shows whether a thread is resolved, and whether the current user wrote a comment.
 
 use assay_store::pulls::{CommitId, RepositoryName};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use super::GitHub;
 use crate::graphql::{self, Operation};
 use crate::http::{Effect, ServiceError};
 
-/// The most pages that are read of anything.
+/// The maximum number of pages that are read of each list.
 const MOST_PAGES: usize = 40;
 
 const REVIEW_STATE: Operation = Operation {
@@ -42,19 +42,19 @@ const UNRESOLVE: Operation = Operation {
            unresolveReviewThread(input: {threadId: $id}) { thread { id isResolved } } }",
 };
 
-/// All that is asked in GraphQL, to be held against GitHub's schema.
+/// All GraphQL operations, for a check against GitHub's schema.
 pub const OWN_OPERATIONS: [Operation; 3] = [REVIEW_STATE, RESOLVE, UNRESOLVE];
 
-/// What stands on a pull request.
+/// The review state of a pull request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReviewState {
-    /// Its last commit.
+    /// The head commit; `None` before the first page was read.
     pub head: Option<CommitId>,
-    /// The branch that it is for.
+    /// The base branch; `None` before the first page was read.
     pub base: Option<String>,
     /// The threads on its lines and files.
     pub threads: Vec<Thread>,
-    /// The comments below it.
+    /// The comments in its conversation.
     pub comments: Vec<StandingComment>,
     /// The reviews, the oldest first.
     pub reviews: Vec<StandingReview>,
@@ -63,68 +63,68 @@ pub struct ReviewState {
 /// A thread on a line or a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread {
-    /// What GitHub calls it.
+    /// The GraphQL id of the thread.
     pub id: String,
-    /// Whether somebody resolved it.
+    /// True if a user resolved the thread.
     pub is_resolved: bool,
-    /// Whether its line is gone.
+    /// True if its line is gone.
     pub is_outdated: bool,
-    /// Whether it was resolved by whoever wrote its first comment.
+    /// True if the author of its first comment resolved it.
     pub is_resolved_by_its_author: bool,
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// What is said in it, the first first.
+    /// The comments of the thread, the oldest first.
     pub comments: Vec<ThreadComment>,
 }
 
 /// A comment in a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadComment {
-    /// What it says.
+    /// The text of the comment.
     pub body: String,
-    /// Whether it is ours.
+    /// True if we wrote it.
     pub is_ours: bool,
 }
 
-/// A comment below a pull request.
+/// A comment in the conversation of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandingComment {
-    /// Its number, by which it is changed, where GitHub gives one.
+    /// The id with which the comment is updated; `None` if GitHub gives none.
     pub id: Option<u64>,
-    /// What it says.
+    /// The text of the comment.
     pub body: String,
-    /// Whether it is ours.
+    /// True if we wrote it.
     pub is_ours: bool,
 }
 
-/// As what a review stands.
+/// The state of a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum StandsAs {
-    /// It lets the change through.
+    /// The review approves the change.
     Approved,
-    /// It holds the change up.
+    /// The review requests changes.
     ChangesRequested,
-    /// It says something.
+    /// The review has no verdict.
     Commented,
-    /// It did one of these, and was taken back.
+    /// The review had a verdict, and was dismissed.
     Dismissed,
-    /// It is not submitted, and nobody else sees it.
+    /// The review is not submitted, and only its author sees it.
     Pending,
 }
 
 /// A review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandingReview {
-    /// Its number, by which it is dismissed, where GitHub gives one.
+    /// The id with which the review is dismissed; `None` if GitHub gives none.
     pub id: Option<u64>,
-    /// What it says.
+    /// The text of the review.
     pub body: String,
-    /// As what it stands.
+    /// The state of the review.
     pub state: StandsAs,
-    /// Whether it is ours.
+    /// True if we wrote it.
     pub is_ours: bool,
-    /// The commit that was looked at, unless it is gone.
+    /// The commit that was reviewed; `None` if it is gone.
     pub commit: Option<CommitId>,
 }
 
@@ -157,7 +157,7 @@ struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Gives where the next page begins, if there is one.
+    /// Returns the cursor of the next page, or `None` if there is none.
     fn next(&self) -> Option<String> {
         self.page_info.end_cursor.clone().filter(|_| self.page_info.has_next_page)
     }
@@ -193,7 +193,8 @@ struct Login {
 }
 
 impl Login {
-    /// Says whether two are one: a bot is told with its mark in some places and without in others.
+    /// Returns true if two logins are the same user: GitHub adds `[bot]` to the login of a bot in
+    /// some places only.
     fn is(&self, other: &Login) -> bool {
         let plain = |login: &str| login.strip_suffix("[bot]").unwrap_or(login).to_lowercase();
         plain(&self.login) == plain(&other.login)
@@ -208,7 +209,7 @@ struct ToldRemark {
     author: Option<Login>,
 }
 
-/// A number that may be longer than GraphQL's own numbers, and is text for that reason.
+/// A number that may exceed GraphQL's integers, and is text for that reason.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Number {
@@ -292,8 +293,8 @@ impl From<ToldReview> for StandingReview {
     }
 }
 
-/// Where the next pages of a pull request's three lists begin. A list that is read to its end gives
-/// an empty page from there.
+/// The cursors of the next pages of a pull request's three lists. From its last cursor on, a list
+/// that was read to its end returns an empty page.
 #[derive(Default)]
 struct Cursors {
     threads: Option<String>,
@@ -302,8 +303,8 @@ struct Cursors {
 }
 
 impl GitHub {
-    /// Reads all that stands on a pull request. More than somebody could read is refused, as nothing
-    /// could be told to be missing then.
+    /// Reads the review state of a pull request. Fails if there are more pages than are read, since
+    /// a missing comment could not be recognised then.
     pub fn review_state(
         &self,
         repository: &RepositoryName,
@@ -317,7 +318,7 @@ impl GitHub {
             let next = (pull.review_threads.next(), pull.comments.next(), pull.reviews.next());
             state.head = Some(pull.head_ref_oid);
             state.base = Some(pull.base_ref_name);
-            // A list that is at its end is asked for with the others, and was taken before.
+            // A list at its end is requested with the others, and was read before.
             if wanted.0 {
                 let threads = pull.review_threads.nodes.into_iter().flatten();
                 state.threads.extend(threads.map(Thread::from));
@@ -378,7 +379,7 @@ impl GitHub {
         self.mutate(&RESOLVE, thread)
     }
 
-    /// Opens a thread again.
+    /// Reopens a thread.
     pub fn unresolve(&self, thread: &str) -> Result<(), ServiceError> {
         self.mutate(&UNRESOLVE, thread)
     }

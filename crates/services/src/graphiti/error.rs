@@ -1,46 +1,46 @@
-//! Why a Graphiti server cannot be used: [`GraphitiError`].
+//! Errors of a Graphiti server: [`GraphitiError`].
 
-/// Why something could not be had from a Graphiti server.
+/// The reason why a call to a Graphiti server failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphitiError {
-    /// It cannot be reached.
+    /// The server cannot be reached.
     #[error("could not reach the Graphiti server at `{at}`: {why}")]
     Unreached {
         /// The address.
         at: String,
-        /// Why.
+        /// The cause.
         why: String,
     },
-    /// It took too long.
+    /// The server did not answer in time.
     #[error("the Graphiti server at `{at}` did not answer within {seconds} s")]
     TimedOut {
         /// The address.
         at: String,
-        /// How long it was waited for.
+        /// The timeout, in seconds.
         seconds: f32,
     },
-    /// What answers is something else.
+    /// The server is no MCP server.
     #[error("what answers at `{at}` is no MCP server: {why}")]
     NotMcp {
         /// The address.
         at: String,
-        /// What tells.
+        /// The unexpected answer.
         why: String,
     },
-    /// It does not do what it is asked for.
+    /// The server refused a call.
     #[error("the Graphiti server refused `{what}`: {why}")]
     Refused {
-        /// What it was asked for.
+        /// The tool or method that was called.
         what: String,
-        /// What it says.
+        /// The error message of the server.
         why: String,
     },
-    /// Its answer is not what it should be.
+    /// The answer cannot be parsed.
     #[error("the answer of the Graphiti server to `{what}` cannot be read: {why}")]
     Unreadable {
-        /// What it was asked for.
+        /// The tool or method that was called.
         what: String,
-        /// What is wrong with it.
+        /// The fault in the answer.
         why: String,
     },
 }

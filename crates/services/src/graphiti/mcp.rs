@@ -1,6 +1,6 @@
-//! A session over MCP's streamable HTTP, as far as calling tools takes: [`Connection`].
+//! A session over MCP's streamable HTTP, limited to calling tools: [`Connection`].
 //!
-//! This is a second, small MCP implementation beside `assay_serve::mcp`: the SDK is async and
+//! This is a second, small MCP implementation besides `assay_serve::mcp`: the SDK is async and
 //! linked by `serve` alone.
 
 use std::io::{self, BufRead as _, BufReader, Read};
@@ -17,17 +17,17 @@ use ureq::{Agent, Body};
 use super::error::GraphitiError;
 use crate::http::{ServerUrl, agent};
 
-/// The version of the protocol that is spoken, and older ones that will do.
+/// The protocol version that the client requests, and the versions that it accepts.
 const VERSION: &str = "2025-06-18";
 const VERSIONS: [&str; 3] = ["2025-11-25", VERSION, "2025-03-26"];
 
-/// How many bytes an answer may have.
+/// The maximum size of an answer, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// How much of what somebody else says is told.
+/// The maximum length of shown untrusted text, in characters.
 const SHOWN: usize = 300;
 
-/// How long the name of a session may be.
+/// The maximum length of a session id, in bytes.
 const LONGEST_NAME: usize = 1_024;
 
 /// An open session.
@@ -37,13 +37,13 @@ pub(super) struct Connection {
     agent: Agent,
     time: Duration,
     until: Deadline,
-    /// What the server calls the session, where it has a name for it.
+    /// The id of the session; `None` if the server assigns none, or one that is too long.
     session: Option<HeaderValue>,
     version: Option<HeaderValue>,
     calls: u64,
 }
 
-/// What a tool gives.
+/// The result of a tool.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ToolResult {
@@ -75,7 +75,7 @@ struct Complaint {
 }
 
 impl Connection {
-    /// Says hello, and hears which version is spoken.
+    /// Initializes a session, and checks the protocol version of the server.
     pub(super) fn open(url: &ServerUrl, time: Duration) -> Result<Connection, GraphitiError> {
         let mut connection = Connection {
             url: url.clone(),
@@ -103,7 +103,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Calls a tool, and gives what it returns.
+    /// Calls a tool and returns its result.
     pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, GraphitiError> {
         let params = json!({ "name": tool, "arguments": arguments });
         let result = self.request_as("tools/call", tool, &params)?;
@@ -116,7 +116,7 @@ impl Connection {
             return Err(GraphitiError::Refused { what: tool.to_owned(), why: short(&said) });
         }
         let value = match result.structured_content {
-            // What is no object of its own comes in one.
+            // A result that is not an object is wrapped in one.
             Some(mut value) => match value.get_mut("result").map(Value::take) {
                 Some(inner) => inner,
                 None => value,
@@ -130,7 +130,7 @@ impl Connection {
         }
     }
 
-    /// Says good-bye, where the session has a name.
+    /// Ends the session on the server, if the session has an id.
     pub(super) fn close(self) {
         let Some(session) = self.session.clone() else { return };
         let left = self.until.left();
@@ -142,7 +142,7 @@ impl Connection {
             Some(version) => request.header("mcp-protocol-version", version),
             None => request,
         };
-        // It is a courtesy.
+        // The request is optional, so a failure is ignored.
         let _ = request.config().timeout_global(Some(left)).build().call();
     }
 
@@ -150,7 +150,7 @@ impl Connection {
         self.request_as(method, method, params)
     }
 
-    /// Asks for something, and gives the answer; `what` is how it is told.
+    /// Sends a request and returns its result; `what` names the request in errors.
     fn request_as(
         &mut self,
         method: &str,
@@ -204,7 +204,7 @@ impl Connection {
         }
     }
 
-    /// Reads the answer to a request, which may come as a stream of messages.
+    /// Reads the answer to a request, which may be a stream of messages.
     fn answer(&self, response: Response<Body>, id: u64) -> Result<Message, GraphitiError> {
         let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"));
@@ -222,7 +222,7 @@ impl Connection {
         }
     }
 
-    /// Looks for the answer in a stream of events; whatever else the server says is let go.
+    /// Reads events until the answer arrives; other messages of the server are ignored.
     fn in_stream(
         &self,
         mut reader: BufReader<impl Read>,
@@ -281,7 +281,7 @@ fn is_answer(message: &Message, id: u64) -> bool {
     is_reply && message.id.as_ref().and_then(Value::as_u64) == Some(id)
 }
 
-/// Gives text of somebody else's in a line of bounded length.
+/// Returns untrusted text as one line of bounded length.
 fn short(text: &str) -> String {
     one_line(first_chars(text, SHOWN))
 }

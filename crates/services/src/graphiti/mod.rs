@@ -1,8 +1,8 @@
-//! A Graphiti server, which remembers what it was told as a graph: [`Graphiti`].
+//! A client of a Graphiti server, which stores knowledge as a graph: [`Graphiti`].
 //!
-//! It is spoken to over MCP: [`Session`] searches for facts and entities, and adds an episode. What
-//! comes back is somebody else's text, cut to no more than can be read; what may be sent, and what
-//! is made of an answer, is for others to decide.
+//! The server is called over MCP: [`Session`] searches for facts and entities, and adds an episode.
+//! Text in a result is untrusted and is truncated. The caller decides what may be sent, and how a
+//! result is used.
 
 mod error;
 mod mcp;
@@ -15,7 +15,7 @@ use self::mcp::Connection;
 pub use self::tools::{Episode, Fact, GroupId, Node, Query};
 use crate::http::ServerUrl;
 
-/// A Graphiti server and how long it may take.
+/// The address of a Graphiti server, and the timeout of a session.
 #[derive(Debug, Clone)]
 pub struct Graphiti {
     url: ServerUrl,
@@ -23,12 +23,12 @@ pub struct Graphiti {
 }
 
 impl Graphiti {
-    /// Takes the server at an address; a whole session with it may take no longer than `time`.
+    /// Creates a client of the server at an address; a whole session takes at most `time`.
     pub fn new(url: ServerUrl, time: Duration) -> Graphiti {
         Graphiti { url, time }
     }
 
-    /// Begins a session.
+    /// Starts a session.
     pub fn connect(&self) -> Result<Session, GraphitiError> {
         Connection::open(&self.url, self.time).map(Session)
     }
@@ -39,7 +39,8 @@ impl Graphiti {
 pub struct Session(Connection);
 
 impl Session {
-    /// Ends the session. A server that does not hear it ends it on its own some day.
+    /// Ends the session. A server that does not get the request ends the session itself after some
+    /// time.
     pub fn close(self) {
         self.0.close();
     }

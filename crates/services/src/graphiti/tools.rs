@@ -1,4 +1,4 @@
-//! What a Graphiti server offers: searching for facts and entities, and adding an episode.
+//! The tools of a Graphiti server: searching for facts and entities, and adding an episode.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use super::Session;
 use super::error::GraphitiError;
 
-/// How long the name of a group may be.
+/// The maximum length of a group id, in characters.
 const LONGEST_GROUP: usize = 100;
 
-/// How much of a text is taken, in characters.
+/// The maximum length of a text in a result, in characters.
 const LONGEST_TEXT: usize = 8_000;
 
-/// Which part of a graph is meant: letters, digits, dashes and underscores, as servers want it.
+/// The id of a part of the graph: letters, digits, dashes and underscores, as servers require.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct GroupId(String);
 
 impl GroupId {
-    /// Makes a group of a name; what a group cannot have becomes an underscore.
+    /// Converts a name to a group id; other characters become underscores.
     pub fn of(name: &str) -> GroupId {
         let fit = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
         let group: String = name.trim().chars().take(LONGEST_GROUP).map(fit).collect();
@@ -35,30 +35,30 @@ impl fmt::Display for GroupId {
     }
 }
 
-/// What is searched for.
+/// A search request.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
-    /// In plain words.
+    /// The query in natural language.
     pub text: &'a str,
-    /// Where.
+    /// The part of the graph to search.
     pub group: &'a GroupId,
-    /// No more than so many.
+    /// The maximum number of results.
     pub most: u32,
 }
 
-/// Something that holds between two entities.
+/// A relation between two entities.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Fact {
-    /// What.
+    /// The relation in words.
     #[serde(rename = "fact")]
     pub text: String,
-    /// Since when, where that is known.
+    /// The start of its validity; `None` if it is not known.
     #[serde(default)]
     pub valid_at: Option<String>,
-    /// When it ceased to, where it did.
+    /// The end of its validity; `None` while it is valid.
     #[serde(default)]
     invalid_at: Option<String>,
-    /// When another fact took its place, where one did.
+    /// The time at which another fact replaced it; `None` if none did.
     #[serde(default)]
     expired_at: Option<String>,
 }
@@ -66,23 +66,23 @@ pub struct Fact {
 /// An entity.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Node {
-    /// What it is called.
+    /// The name of the entity.
     pub name: String,
-    /// What is known of it.
+    /// A summary of the entity; `None` if there is none.
     #[serde(default)]
     pub summary: Option<String>,
 }
 
-/// Something that happened, in words.
+/// An event, described in text.
 #[derive(Debug, Clone, Copy)]
 pub struct Episode<'a> {
-    /// What it is called.
+    /// The title of the episode.
     pub name: &'a str,
-    /// All of it.
+    /// The full text.
     pub body: &'a str,
-    /// Where it belongs.
+    /// The part of the graph to add it to.
     pub group: &'a GroupId,
-    /// Who tells it.
+    /// The description of its source.
     pub told_by: &'a str,
 }
 
@@ -97,7 +97,7 @@ struct Nodes {
 }
 
 impl Session {
-    /// Searches for facts, the most relevant first. What holds no more is left out.
+    /// Searches for facts, the most relevant first. Facts that are no longer valid are left out.
     pub fn facts(&mut self, query: &Query<'_>) -> Result<Vec<Fact>, GraphitiError> {
         let tool = "search_memory_facts";
         let Facts { facts } = self.search(tool, query, "max_facts")?;
@@ -115,7 +115,7 @@ impl Session {
         Ok(nodes.map(cut_node).collect())
     }
 
-    /// Adds an episode. The server thinks about it later, and this does not wait for that.
+    /// Adds an episode. The server processes it later, and the call does not wait for that.
     pub fn add(&mut self, episode: &Episode<'_>) -> Result<(), GraphitiError> {
         let Episode { name, body, group, told_by } = episode;
         let arguments = json!({

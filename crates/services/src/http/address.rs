@@ -1,4 +1,4 @@
-//! Where a server listens: [`ServerUrl`].
+//! The address of a server: [`ServerUrl`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,19 +6,19 @@ use std::str::FromStr;
 use assay_http::agent::is_loopback;
 use ureq::http::Uri;
 
-/// Why a text is no address of a server.
+/// The reason why a text is no address of a server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoServerUrl {
-    /// It is no address at all, or one of another kind.
+    /// The text is no address, or has another scheme than `http` or `https`.
     #[error("it is no address such as `http://localhost:8000/mcp`")]
     NoAddress,
-    /// It holds a name or a password.
+    /// The address contains a user name or a password.
     #[error("it holds a user or a password, which are not sent")]
     Password,
 }
 
-/// Where a server listens, such as `http://localhost:8000/mcp`. Only the web's own two schemes are
-/// spoken.
+/// The address of a server, such as `http://localhost:8000/mcp`. Only `http` and `https` are
+/// allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerUrl(Uri);
 
@@ -39,7 +39,7 @@ impl ServerUrl {
 }
 
 impl fmt::Display for ServerUrl {
-    /// Leaves the query out, which may hold a key.
+    /// Writes the address without its query, which may contain a key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = self.0.scheme_str().unwrap_or_default();
         let authority = self.0.authority().map_or("", |authority| authority.as_str());

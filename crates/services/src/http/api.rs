@@ -1,4 +1,4 @@
-//! A service that is called: [`Api`].
+//! A client of an HTTP service, with authorization, retries and rate limits: [`Api`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,33 +17,33 @@ use super::{
     Effect, Lost, Method, Request, Response, ServiceClock, ServiceError, Transport, limit,
 };
 
-/// How long it may take to get a key.
+/// The timeout for getting a key.
 const KEY_TIME: Duration = Duration::from_secs(60);
 
-/// How often a limit is waited for.
+/// The maximum number of waits for a rate limit per call.
 const LIMITS: u32 = 6;
 
-/// How often a read is retried while the service is out.
+/// The maximum number of retries of a read while the service fails.
 const MAX_RETRIES: u32 = 3;
 
 /// Delays before those retries.
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(4));
 
-/// How a service is told who asks.
+/// The authorization scheme of a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authorization {
-    /// By the key alone.
+    /// The key, as a bearer token.
     Bearer,
-    /// By a name and the key.
+    /// A user name and the key.
     Basic {
-        /// The name.
+        /// The user name.
         user: String,
     },
-    /// By the key, with nothing in front of it.
+    /// The key without a scheme.
     Plain,
 }
 
-/// One thing that a service is asked.
+/// A call of a service.
 #[derive(Debug, Clone)]
 pub struct Call {
     method: Method,
@@ -56,22 +56,23 @@ pub struct Call {
 }
 
 impl Call {
-    /// Reads what is at a path, each part of which was made by [`path_segment`] where it is not ours.
+    /// Creates a call that reads the resource at a path. Each untrusted part of the path must be
+    /// encoded with [`path_segment`].
     pub fn get(path: impl Into<String>) -> Call {
         Call::new(Method::Get, Effect::Reads, path.into(), None)
     }
 
-    /// Adds something.
+    /// Creates a call that adds a resource.
     pub fn post(path: impl Into<String>, body: Value) -> Call {
         Call::new(Method::Post, Effect::Writes, path.into(), Some(body))
     }
 
-    /// Replaces something.
+    /// Creates a call that replaces a resource.
     pub fn put(path: impl Into<String>, body: Value) -> Call {
         Call::new(Method::Put, Effect::Writes, path.into(), Some(body))
     }
 
-    /// Replaces a part of something.
+    /// Creates a call that replaces a part of a resource.
     pub fn patch(path: impl Into<String>, body: Value) -> Call {
         Call::new(Method::Patch, Effect::Writes, path.into(), Some(body))
     }
@@ -80,29 +81,29 @@ impl Call {
         Call { method, effect, name: None, path, query: Vec::new(), headers: Vec::new(), body }
     }
 
-    /// Says that it only reads, whatever it is sent as.
+    /// Marks the call as safe to retry, whatever its HTTP method.
     pub fn that_reads(self) -> Call {
         Call { effect: Effect::Reads, ..self }
     }
 
-    /// Gives it a name for messages, where its path says little.
+    /// Sets a name for messages, if the path says little.
     pub fn named(self, name: &'static str) -> Call {
         Call { name: Some(name), ..self }
     }
 
-    /// Adds to the query.
+    /// Adds a parameter to the query.
     pub fn query(mut self, name: &'static str, value: impl ToString) -> Call {
         self.query.push((name, value.to_string()));
         self
     }
 
-    /// Adds a header field, its name in lower case.
+    /// Adds a header; its name must be lower case.
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Call {
         self.headers.push((name, value.into()));
         self
     }
 
-    /// Names it, for messages. The query is left out.
+    /// Returns the description of the call for messages, without the query.
     pub fn what(&self) -> String {
         match self.name {
             Some(name) => name.to_owned(),
@@ -120,17 +121,17 @@ impl Call {
     }
 }
 
-/// Makes a text fit into one part of a path, or into a query, whatever it is.
+/// Percent-encodes any text so that it fits into one segment of a path, or into a query.
 pub fn path_segment(text: &str) -> String {
     let out = encode_segment(text);
-    // These mean another folder, whatever they are called.
+    // These two segments mean another folder, so their dots are encoded as well.
     match out.as_str() {
         "." | ".." => out.replace('.', "%2E"),
         _ => out,
     }
 }
 
-/// A service that is called.
+/// A client of an HTTP service.
 #[derive(Clone)]
 pub struct Api {
     service: &'static str,
@@ -142,7 +143,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// A service by its name, over a transport, with a key and somebody's patience.
+    /// Creates a client of a service. The clock limits the time of each wait.
     pub fn new(
         service: &'static str,
         transport: Arc<dyn Transport>,
@@ -153,34 +154,34 @@ impl Api {
         Api { service, transport, keys, authorization, headers: Vec::new(), clock }
     }
 
-    /// Sends a header field with every call.
+    /// Adds a header that is sent with every call; its name must be lower case.
     pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Api {
         self.headers.push((name, value.into()));
         self
     }
 
-    /// Its name.
+    /// Returns the name of the service.
     pub fn service(&self) -> &'static str {
         self.service
     }
 
-    /// Says where it is.
+    /// Returns the address of the service, for messages.
     pub fn place(&self) -> String {
         self.transport.place()
     }
 
-    /// Its clock.
+    /// Returns the clock of the client.
     pub fn clock(&self) -> &dyn ServiceClock {
         &*self.clock
     }
 
-    /// Sends a call and reads the answer.
+    /// Sends a call and parses the answer.
     pub fn json<T: DeserializeOwned>(&self, call: &Call) -> Result<T, ServiceError> {
         let response = self.send(call)?;
         self.read(call, &response)
     }
 
-    /// Reads an answer.
+    /// Parses an answer.
     pub fn read<T: DeserializeOwned>(
         &self,
         call: &Call,
@@ -189,7 +190,7 @@ impl Api {
         serde_json::from_slice(&response.body).map_err(|error| self.unreadable(call, &error))
     }
 
-    /// Takes a part of an answer for what it should be.
+    /// Parses a part of an answer.
     pub(crate) fn fits<T: DeserializeOwned>(
         &self,
         call: &Call,
@@ -207,7 +208,7 @@ impl Api {
         }
     }
 
-    /// Sends a call; what comes is good, or the reason why it is not.
+    /// Sends a call. Returns the response if its status is 2xx or 304, and an error otherwise.
     pub fn send(&self, call: &Call) -> Result<Response, ServiceError> {
         let key = self.keys.get(KEY_TIME);
         let key = key.map_err(|source| ServiceError::NoKey { service: self.service, source })?;
@@ -215,7 +216,7 @@ impl Api {
         let refused = sent.as_ref().is_err_and(|error| error.status() == Some(401));
         let other = key.filter(|_| refused).and_then(|key| self.keys.other_than(&key, KEY_TIME));
         match other {
-            // Whoever is not known has done nothing, so even a write can be sent again.
+            // A call without valid authorization had no effect, so even a write can be sent again.
             Some(key) => self.send_with(call, Some(&key)),
             None => sent,
         }
@@ -261,7 +262,7 @@ impl Api {
         }
     }
 
-    /// Sends a request, and emits an event before it and one with the result.
+    /// Sends a request, with one event before and one with its result.
     fn traced_send(&self, call: &Call, request: &Request) -> Result<Response, Lost> {
         let (service, request_line) = (self.service, call.what());
         tracing::debug!(service, request = request_line, "sending the request");
@@ -319,7 +320,7 @@ impl Api {
         Request { method: call.method, effect: call.effect, target: call.target(), headers, body }
     }
 
-    /// Says that the service refused a call, in its words but for the key.
+    /// Returns the error for a refused call, with the message of the service but without the key.
     pub(crate) fn refusal(&self, call: &Call, status: u16, said: &str) -> ServiceError {
         ServiceError::Refused {
             service: self.service,
@@ -330,13 +331,14 @@ impl Api {
         }
     }
 
-    /// Gives what the service says as it can be told: without the key, in a line of bounded length.
+    /// Returns a message of the service that is safe to show: without the key, as one line of
+    /// bounded length.
     pub fn told(&self, said: &str) -> String {
         short(&self.keys.scrub(said))
     }
 }
 
-/// Gives what a refusal says, in the ways that GitHub, JIRA and Linear say it.
+/// Returns the error message of a response, in the formats of GitHub, JIRA and Linear.
 fn said(response: &Response) -> String {
     if let Some(to) = response.header("location").filter(|_| response.status < 400) {
         return format!("it leads to `{to}`, which is not followed");

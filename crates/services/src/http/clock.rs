@@ -1,30 +1,31 @@
-//! Time as a client sees it: [`ServiceClock`], kept by [`Patience`] and by tests.
+//! The clock of a client, which limits its waits: [`ServiceClock`], with the implementation
+//! [`Patience`] and fakes in tests.
 
 use std::time::Duration;
 
 use assay_base::clock::Clock;
 use assay_base::shutdown::Shutdown;
 
-/// Somebody does not wait that long.
+/// The error for a wait that was refused: it exceeds the maximum, or the clock was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotWaited;
 
-/// Time as a client sees it.
+/// The clock of a client.
 ///
-/// It does not run backwards by more than a person moves it, and it never waits shorter than it was
-/// asked to and says that it did.
+/// The time does not run backwards, unless a person sets the system clock. A wait that succeeds is
+/// never shorter than requested.
 pub trait ServiceClock: Send + Sync {
-    /// Gives the time since 1970.
+    /// Returns the time since 1970.
     fn now(&self) -> Duration;
 
-    /// Waits, and tells whoever looks on why. Refuses where that is longer than anybody waits.
+    /// Waits, and reports the reason. Fails if the wait exceeds the maximum.
     fn wait(&self, time: Duration, why: &str) -> Result<(), NotWaited>;
 }
 
-/// Who is told why something waits.
+/// A callback that gets the reason of each wait.
 type Told = Box<dyn Fn(&str) + Send + Sync>;
 
-/// The time of this machine, and how long somebody waits at a time.
+/// The system clock, with a maximum time for each wait.
 pub struct Patience {
     clock: Clock,
     most: Duration,
@@ -33,7 +34,8 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Waits so long at the most, and tells why each time.
+    /// Creates a clock that waits at most `most` at a time, and calls `told` with the reason of
+    /// each wait.
     pub fn new(
         clock: &Clock,
         most: Duration,
@@ -43,7 +45,7 @@ impl Patience {
         Patience { clock, most, told: Box::new(told), end: Shutdown::default() }
     }
 
-    /// Ends all waiting, now and from now on.
+    /// Ends the current wait and refuses all later ones.
     pub fn end(&self) {
         self.end.request();
     }

@@ -1,4 +1,4 @@
-//! Why a service did not do what it was asked: [`ServiceError`].
+//! Errors of a service: [`ServiceError`].
 
 use std::time::Duration;
 
@@ -6,76 +6,77 @@ use assay_base::text::first_chars;
 use assay_findings::write::plain::one_line;
 use assay_sandbox::KeyError;
 
-/// How much of what a service says is told.
+/// The maximum length of a shown message of a service, in characters.
 const SHOWN: usize = 600;
 
-/// Why a service did not do what it was asked.
+/// The reason why a call to a service failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// There is no key for it.
+    /// There is no key for the service.
     #[error("{service} cannot be used")]
     NoKey {
-        /// The service.
+        /// The name of the service.
         service: &'static str,
-        /// Why there is none.
+        /// The reason why there is no key.
         source: KeyError,
     },
-    /// No answer came.
+    /// The service did not answer.
     #[error("{service} at `{place}` did not answer `{what}`: {why}")]
     Lost {
-        /// The service.
+        /// The name of the service.
         service: &'static str,
-        /// Where it should be.
+        /// The address of the service.
         place: String,
-        /// What it was asked.
+        /// The description of the call.
         what: String,
-        /// Why.
+        /// The cause.
         why: String,
-        /// Whether it may have done nevertheless what it was asked.
+        /// True if the service may have carried out the call nevertheless.
         unclear: bool,
     },
-    /// It said no.
+    /// The service refused the call.
     #[error("{service} refused `{what}` with status {status}: {said}{}", hint(*status, said))]
     Refused {
-        /// The service.
+        /// The name of the service.
         service: &'static str,
-        /// What it was asked.
+        /// The description of the call.
         what: String,
-        /// The status.
+        /// The HTTP status.
         status: u16,
-        /// What it says.
+        /// The message of the service.
         said: String,
-        /// Whether it may have done nevertheless what it was asked.
+        /// True if the service may have carried out the call nevertheless.
         unclear: bool,
     },
-    /// It sets a limit, and nobody waits that long.
+    /// A rate limit applies, and its delay exceeds the maximum wait.
     #[error("{service} sets a limit: `{what}` would have to wait for {} s; try it again later", .wait.as_secs())]
     Limited {
-        /// The service.
+        /// The name of the service.
         service: &'static str,
-        /// What it was asked.
+        /// The description of the call.
         what: String,
-        /// How long it would have to be waited for.
+        /// The delay that the rate limit requires.
         wait: Duration,
     },
-    /// Its answer is not what it should be.
+    /// The answer cannot be parsed.
     #[error("the answer of {service} to `{what}` cannot be read: {why}")]
     Unreadable {
-        /// The service.
+        /// The name of the service.
         service: &'static str,
-        /// What it was asked.
+        /// The description of the call.
         what: String,
-        /// What is wrong with it.
+        /// The fault in the answer.
         why: String,
-        /// Whether it may have done what it was asked.
+        /// True if the service may have carried out the call.
         unclear: bool,
     },
 }
 
-/// A service that uses more letters than this says itself what is wrong.
+/// The length of a message, in bytes, above which no hint is added: a longer message explains
+/// itself.
 const CURT: usize = 40;
 
-/// Says what is likely to be wrong, where a status tells and the service hardly does.
+/// Returns the likely cause of a status, if the message of the service is short.
 fn hint(status: u16, said: &str) -> &'static str {
     match status {
         _ if said.len() > CURT => "",
@@ -87,7 +88,7 @@ fn hint(status: u16, said: &str) -> &'static str {
 }
 
 impl ServiceError {
-    /// Says whether what was asked for may have been done nevertheless.
+    /// Returns true if the call may have been carried out nevertheless.
     pub fn is_unclear(&self) -> bool {
         match self {
             ServiceError::Lost { unclear, .. }
@@ -97,7 +98,7 @@ impl ServiceError {
         }
     }
 
-    /// Gives the status of a refusal.
+    /// Returns the status of a refusal, or `None` for other errors.
     pub fn status(&self) -> Option<u16> {
         match self {
             ServiceError::Refused { status, .. } => Some(*status),
@@ -105,7 +106,7 @@ impl ServiceError {
         }
     }
 
-    /// Gives what the service said to refuse something.
+    /// Returns the message of a refusal, or `None` for other errors.
     pub fn said(&self) -> Option<&str> {
         match self {
             ServiceError::Refused { said, .. } => Some(said),
@@ -113,7 +114,7 @@ impl ServiceError {
         }
     }
 
-    /// Says whether trying again later may help.
+    /// Returns true if a later retry may succeed.
     pub fn is_passing(&self) -> bool {
         match self {
             ServiceError::Lost { .. }
@@ -125,7 +126,7 @@ impl ServiceError {
     }
 }
 
-/// Gives text of somebody else's in a line of bounded length.
+/// Returns untrusted text as one line of bounded length.
 pub(super) fn short(text: &str) -> String {
     one_line(first_chars(text, SHOWN))
 }

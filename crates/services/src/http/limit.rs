@@ -1,4 +1,5 @@
-//! The delay that a service asks for when it limits the rate of requests, in headers or in the body.
+//! The delay that a service asks for when it limits the rate of requests, in headers or in the
+//! body.
 
 use std::time::Duration;
 
@@ -9,15 +10,15 @@ use serde_json::Value;
 
 use super::Response;
 
-/// Delays where a service sets a limit and does not say for how long.
+/// Delays if a service limits the rate and does not state a time.
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(60), Duration::from_secs(64 * 60));
 
-/// What services call it when somebody asks too much.
+/// The phrases with which services report a rate limit.
 const WORDS: [&str; 4] = ["secondary rate limit", "abuse", "rate limit exceeded", "ratelimited"];
 
-/// Returns the delay before the same request may be sent again, or `None` if the response is no rate
-/// limit. Where the service gives no time, each further delay is twice as long. `now` is the time
-/// since 1970 here; the service's own clock counts where it sends a `Date` header.
+/// Returns the delay before the same request may be sent again, or `None` if the response is no
+/// rate limit. If the service states no time, each further delay is twice as long. `now` is the
+/// time since 1970 here; if the service sends a `Date` header, its own clock counts.
 pub(super) fn requested_delay(
     response: &Response,
     now: Duration,
@@ -27,7 +28,7 @@ pub(super) fn requested_delay(
     let is_limit = match response.status {
         429 => true,
         403 => response.header("retry-after").is_some() || is_used_up || says_so(response),
-        // These come with other words as well, which mean something else.
+        // These statuses also have other messages, which are no rate limits.
         400 | 422 => says_so(response),
         200 => says_so_in_an_answer(response),
         _ => false,
@@ -43,14 +44,14 @@ pub(super) fn requested_delay(
     }
     let reset = response.header("x-ratelimit-reset").filter(|_| is_used_up);
     let reset = reset.and_then(parse_seconds).and_then(timestamp).zip(now);
-    // A second more, as moments are cut to seconds.
+    // One second is added, as timestamps are truncated to seconds.
     let reset = reset.map(|(reset, now)| time_until(reset, now) + Duration::from_secs(1));
     Some(reset.unwrap_or_else(|| BACKOFF.delay(waits_so_far)))
 }
 
-/// Says whether an answer that looks like a good one is a limit, as GraphQL tells it.
+/// Returns true if a response with a success status is a rate limit, as GraphQL reports it.
 fn says_so_in_an_answer(response: &Response) -> bool {
-    // Most answers are long, and few are this.
+    // Most answers are long and no rate limit, so a search comes before parsing.
     const WORD: &[u8] = b"RATE_LIMITED";
     if !response.body.windows(WORD.len()).any(|bytes| bytes == WORD) {
         return false;
@@ -60,7 +61,7 @@ fn says_so_in_an_answer(response: &Response) -> bool {
     errors.is_some_and(|errors| errors.iter().any(|error| error["type"] == "RATE_LIMITED"))
 }
 
-/// Says whether a refusal is for asking too much: in its message, or in the codes of its errors.
+/// Returns true if a refusal is a rate limit: by its message, or by the codes of its errors.
 fn says_so(response: &Response) -> bool {
     let Ok(body) = serde_json::from_slice::<Value>(&response.body) else { return false };
     let errors = body["errors"].as_array().into_iter().flatten();
@@ -74,7 +75,7 @@ fn says_so(response: &Response) -> bool {
     })
 }
 
-/// Returns a time since 1970 as a moment.
+/// Converts a time since 1970 to a timestamp.
 fn timestamp(since_1970: Duration) -> Option<Timestamp> {
     Timestamp::UNIX_EPOCH.checked_add(since_1970).ok()
 }

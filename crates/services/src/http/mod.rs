@@ -1,9 +1,9 @@
-//! How services are called: [`Api`] sends a [`Call`], waits where it is asked to, and says what came.
+//! Calls of HTTP services: [`Api`] sends a [`Call`], waits for rate limits, and returns the answer.
 //!
-//! A read is tried again when the service is out for a moment. A write is not: whether it took effect
-//! is only known to whoever looks ([`ServiceError::is_unclear`]). Both wait where the service sets a
-//! limit, for as long as the [`ServiceClock`] lets them. What goes over the wire does so through a
-//! [`Transport`], and time is the clock's, so that a test can be both.
+//! A read is retried if the service fails for a moment. A write is not: whether it took effect is
+//! only known after reading the state ([`ServiceError::is_unclear`]). Both wait for rate limits,
+//! for as long as the [`ServiceClock`] allows. Requests are sent through a [`Transport`], and waits
+//! go through the clock, so that a test can replace both.
 
 mod address;
 mod api;

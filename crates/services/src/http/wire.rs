@@ -1,4 +1,4 @@
-//! What goes over the wire: a [`Request`], a [`Response`], and whoever carries them ([`Transport`]).
+//! HTTP messages and their transport: [`Request`], [`Response`] and [`Transport`].
 
 use std::fmt;
 use std::io::Read as _;
@@ -9,27 +9,27 @@ use ureq::http::HeaderValue;
 
 use super::ServerUrl;
 
-/// The longest time to connect to a service.
+/// The timeout for connecting to a service.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How many bytes an answer may have.
+/// The maximum size of a response, in bytes.
 const MOST: u64 = 64 << 20;
 
-/// What is done to what an address names.
+/// An HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// It is read.
+    /// Reads a resource.
     Get,
-    /// Something is added to it.
+    /// Adds a resource.
     Post,
-    /// It is replaced.
+    /// Replaces a resource.
     Put,
-    /// A part of it is replaced.
+    /// Replaces a part of a resource.
     Patch,
 }
 
 impl Method {
-    /// The word for it.
+    /// Returns the name of the method.
     pub fn as_str(self) -> &'static str {
         match self {
             Method::Get => "GET",
@@ -40,27 +40,27 @@ impl Method {
     }
 }
 
-/// What a request does to the world.
+/// The effect of a request on the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It only reads, so it can be sent again.
+    /// The request only reads, so it can be sent again.
     Reads,
-    /// It writes, and does so again each time it is sent.
+    /// The request writes, again each time that it is sent.
     Writes,
 }
 
-/// A request to a service. It shows nobody what its headers hold, which may be a key.
+/// A request to a service. Its `Debug` output leaves out the headers, which may contain a key.
 #[derive(Clone)]
 pub struct Request {
-    /// What is done.
+    /// The HTTP method.
     pub method: Method,
-    /// What that does to the world.
+    /// The effect on the service.
     pub effect: Effect,
-    /// To what: the path below the service's address, with its query.
+    /// The path below the service's address, with the query.
     pub target: String,
-    /// The header fields, names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(&'static str, String)>,
-    /// What is sent along.
+    /// The body; `None` for a request without one.
     pub body: Option<Vec<u8>>,
 }
 
@@ -70,54 +70,54 @@ impl fmt::Debug for Request {
     }
 }
 
-/// What a service answers.
+/// The response of a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// The header fields, names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl Response {
-    /// Gives a header field.
+    /// Returns the value of a header, or `None` if it is missing.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut fields = self.headers.iter();
         fields.find(|(known, _)| known == name).map(|(_, value)| value.trim())
     }
 }
 
-/// No answer came.
+/// The reason why there is no response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lost {
-    /// It got lost on the way.
+    /// The request or the response was lost.
     OnTheWay {
-        /// Why.
+        /// The cause.
         why: String,
-        /// Whether the service may have got the request nevertheless.
+        /// True if the service may have received the request nevertheless.
         may_have_arrived: bool,
     },
-    /// It was not sent: it is not its turn, and nobody waits that long.
+    /// The request was not sent: a rate limit applies, and its delay exceeds the maximum wait.
     NotItsTurn {
-        /// How long it would have to be waited for.
+        /// The delay that the rate limit requires.
         wait: Duration,
     },
 }
 
-/// Carries a request to a service.
+/// A transport for requests to a service.
 ///
-/// It sends a request once: whoever wants it sent again sends it again.
+/// A transport sends a request once; retries are left to the caller.
 pub trait Transport: Send + Sync {
-    /// Sends a request, and gives what came back.
+    /// Sends a request and returns the response.
     fn send(&self, request: &Request) -> Result<Response, Lost>;
 
-    /// Says where to, for messages.
+    /// Returns the address of the service, for messages.
     fn place(&self) -> String;
 }
 
-/// A service at an address, over HTTP.
+/// The HTTP transport to a service.
 #[derive(Debug, Clone)]
 pub struct Wire {
     url: ServerUrl,
@@ -126,14 +126,14 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// A service at an address; an answer may take so long.
+    /// Creates a transport to the service at an address; `time` is the timeout of a request.
     pub fn new(url: ServerUrl, time: Duration) -> Wire {
         let agent = agent(&url);
         Wire { url, agent, time }
     }
 }
 
-/// Creates an agent for requests to a server.
+/// Creates an HTTP agent for requests to a server.
 pub(crate) fn agent(url: &ServerUrl) -> Agent {
     assay_http::agent::agent(url.host(), CONNECT_TIMEOUT)
 }
@@ -146,7 +146,7 @@ impl Transport for Wire {
             let value = HeaderValue::try_from(value);
             let mut value =
                 value.map_err(|_| unsent(format!("the header `{name}` cannot be sent")))?;
-            // Whoever logs requests leaves it out.
+            // Logs of requests leave out sensitive headers.
             value.set_sensitive(*name == "authorization");
             sent = sent.header(*name, value);
         }

@@ -1,8 +1,9 @@
-//! Comments: [`Jira::comment`], and [`Jira::comment_once`] for what is told once whatever happens.
+//! Comments on tickets: [`Jira::comment`], and [`Jira::comment_once`], which is idempotent.
 //!
-//! What is told once ends with a line of its own, `assay:` and a [`Marker`], by which it is found again.
-//! A property of the comment would hide it from people, but a server lists properties only to those
-//! who ask for each comment, so that a line is the one thing that cloud and server both give back.
+//! A comment that is created once ends with a separate line, `assay:` and a [`Marker`], by which
+//! the comment is found again. A property of the comment would be invisible to people, but a JIRA
+//! server lists properties only for single comments, so a line is the only thing that both cloud
+//! and server return in a list.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,24 +17,25 @@ use super::{Jira, JiraError, document};
 use crate::http::Call;
 use crate::outcome::Told;
 
-/// What comes before a marker.
+/// The prefix of a marker's line.
 const PREFIX: &str = "assay:";
 
-/// So many comments are looked at together, and so often; news that is older is not told again anyway.
+/// The number of comments per page, and the maximum number of pages, in a search for a marker;
+/// older messages are not sent again anyway.
 const PAGE: usize = 100;
 const PAGES: usize = 10;
 
-/// Why a text is no marker.
+/// The error for a text that is no marker.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no marker: it has 1 to 80 letters, digits and dashes")]
 pub struct MarkerError(String);
 
-/// What a piece of news is known by.
+/// The id of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marker(Box<str>);
 
 impl Marker {
-    /// Makes one of a text, whatever it is.
+    /// Creates a marker from any text: the text itself, or its hash if the text is no marker.
     pub fn of(text: &str) -> Marker {
         text.parse().unwrap_or_else(|_| {
             let hash = blake3::hash(text.as_bytes()).to_hex();
@@ -61,13 +63,13 @@ impl fmt::Display for Marker {
 }
 
 impl Jira {
-    /// Says something about a ticket, and gives the number of the comment.
+    /// Creates a comment on a ticket and returns the id of the comment.
     pub fn comment(&self, key: &TicketKey, text: &str) -> Result<String, JiraError> {
         let before = self.comments(key, 0, 1)?;
         let body = self.body(text);
         match self.post_comment(key, &body) {
             Err(error) if error.is_unclear() => {
-                // What was not there before and says the same is ours.
+                // A comment that is new and has the same text is ours.
                 let after = self.comments(key, 0, PAGE)?;
                 let known = before.comments.first().map(|comment| comment.id.as_str());
                 let wanted = document::read(&body);
@@ -79,8 +81,9 @@ impl Jira {
         }
     }
 
-    /// Says something about a ticket unless it was said before, also where the answer was lost or
-    /// whoever told it did not live to remember.
+    /// Creates a comment on a ticket unless it exists already. An existing comment is found even if
+    /// its response was lost, or if the process that created it crashed before it could record
+    /// that.
     pub fn comment_once(
         &self,
         key: &TicketKey,
@@ -124,7 +127,7 @@ impl Jira {
     }
 }
 
-/// Says whether two texts say the same, however they are broken into lines.
+/// Returns true if two texts are equal apart from white space.
 fn is_same(one: &str, other: &str) -> bool {
     one.split_whitespace().eq(other.split_whitespace())
 }

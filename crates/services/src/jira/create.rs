@@ -1,4 +1,4 @@
-//! Making tickets: [`Jira::create`], and an epic with what belongs to it.
+//! Creates tickets: [`Jira::create`], and an epic with its tickets.
 
 use assay_store::pulls::TicketKey;
 use serde::Deserialize;
@@ -8,49 +8,50 @@ use super::field::Field;
 use super::{Flavour, Jira, JiraError};
 use crate::http::{Call, ServiceError, path_segment};
 
-/// How servers call the field with an epic's name, and the one by which something belongs to it.
+/// The types of the custom fields with which a JIRA server stores an epic's name, and a ticket's
+/// epic.
 const EPIC_NAME: &str = "com.pyxis.greenhopper.jira:gh-epic-label";
 const EPIC_LINK: &str = "com.pyxis.greenhopper.jira:gh-epic-link";
 
-/// How long ago a ticket may have been made to be the one whose answer was lost.
+/// The maximum age, in JQL, of a ticket that can be the one whose response was lost.
 const JUST_NOW: &str = "-10m";
 
-/// What a ticket is to say.
+/// The content of a new ticket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Draft {
-    /// What it is called, on one line.
+    /// The title, on one line.
     pub summary: String,
-    /// What it is about.
+    /// The description.
     pub description: String,
-    /// Its labels.
+    /// The labels.
     pub labels: Vec<String>,
 }
 
-/// A ticket that is to be made.
+/// The type of a new ticket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewTicket {
-    /// One of any kind, such as `Task`, that may belong to an epic.
+    /// A ticket of any type, such as `Task`, that may belong to an epic.
     Issue {
-        /// The kind.
+        /// The issue type.
         kind: String,
-        /// The epic.
+        /// The epic; `None` for a ticket without one.
         epic: Option<TicketKey>,
     },
     /// An epic.
     Epic,
-    /// A part of a ticket that is no epic.
+    /// A subtask of a ticket that is no epic.
     Subtask {
         /// The ticket.
         parent: TicketKey,
     },
 }
 
-/// A ticket that belongs to an epic which is made with it.
+/// A ticket that is created together with its epic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Child {
-    /// What it is, such as `Task`.
+    /// The issue type, such as `Task`.
     pub kind: String,
-    /// What it is to say.
+    /// The content.
     pub draft: Draft,
 }
 
@@ -74,7 +75,7 @@ struct Kind {
 }
 
 impl Jira {
-    /// Makes a ticket in a project.
+    /// Creates a ticket in a project.
     pub fn create(
         &self,
         project: &str,
@@ -84,8 +85,8 @@ impl Jira {
         self.create_besides(project, what, draft, &[])
     }
 
-    /// Makes an epic and what belongs to it, one after the other. Where one fails, nothing more is
-    /// made, and the error says what there is.
+    /// Creates an epic and its tickets, one after the other. The first failure ends the creation,
+    /// and the error lists the tickets that exist.
     pub fn create_epic_with(
         &self,
         project: &str,
@@ -115,7 +116,8 @@ impl Jira {
         Ok((epic_key, made))
     }
 
-    /// Makes a ticket; those that are known are not taken for it where its answer is lost.
+    /// Creates a ticket. If its response is lost, the ticket is searched for; `known` tickets are
+    /// excluded from that search.
     fn create_besides(
         &self,
         project: &str,
@@ -135,7 +137,7 @@ impl Jira {
         }
     }
 
-    /// Gives what JIRA calls a kind: each project has its own word for parts of tickets.
+    /// Returns the name of the issue type. Each project has its own name for subtasks.
     fn kind(&self, project: &str, what: &NewTicket) -> Result<String, JiraError> {
         match what {
             NewTicket::Issue { kind, .. } => return Ok(kind.clone()),
@@ -182,7 +184,7 @@ impl Jira {
         Ok(fields)
     }
 
-    /// Gives the id of the field of a kind that only servers have.
+    /// Returns the id of the custom field of a type that only JIRA servers have.
     fn field_like(&self, custom: &str) -> Result<String, JiraError> {
         let fields: Vec<Field> = self.fields()?;
         let found = fields.into_iter().find(|field| field.schema.custom == custom);
@@ -190,7 +192,8 @@ impl Jira {
         found.map(|field| field.id).ok_or_else(missing)
     }
 
-    /// Looks for a ticket whose answer was lost.
+    /// Returns the ticket whose response was lost: a recent one with the same title and type. Fails
+    /// if there is none.
     fn just_made(
         &self,
         project: &str,

@@ -1,11 +1,11 @@
-//! Atlassian's documents (ADF), which the cloud takes and gives: [`write()`] makes one of a text's parts,
-//! [`read`] gives one as plain text.
+//! The Atlassian Document Format (ADF) of JIRA Cloud: [`write()`] creates a document from blocks,
+//! and [`read`] converts a document to plain text.
 
 use serde_json::{Value, json};
 
 pub use super::markup::{Block, Inline, parse};
 
-/// Writes a text as a document.
+/// Converts blocks to a document.
 pub fn write(blocks: &[Block]) -> Value {
     let mut content: Vec<Value> = blocks.iter().map(block).collect();
     if content.is_empty() {
@@ -43,7 +43,7 @@ fn block(block: &Block) -> Value {
             if let Some(language) = language {
                 block["attrs"] = json!({ "language": language });
             }
-            // A text that is empty is none.
+            // ADF does not allow empty text nodes.
             if !text.is_empty() {
                 block["content"] = json!([{ "type": "text", "text": text }]);
             }
@@ -67,19 +67,19 @@ fn marked(text: &str, mark: Value) -> Value {
     json!({ "type": "text", "text": text, "marks": [mark] })
 }
 
-/// Gives a document, or what stands in its place, as plain text.
+/// Returns the plain text of a document, or of a string in its place.
 pub fn read(value: &Value) -> String {
     let mut text = String::new();
     match value {
         Value::String(plain) => text.push_str(plain),
-        // Whoever parsed it let nothing be nested deeper than code can follow.
+        // The JSON parser limits the depth, so the recursion is bounded.
         Value::Object(_) => node(value, "", &mut text),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {}
     }
     text.trim().to_owned()
 }
 
-/// Adds a node to a text; lines of what is nested begin with an indent.
+/// Appends the text of a node; lines of nested nodes are indented.
 fn node(node: &Value, indent: &str, text: &mut String) {
     let attribute = |name: &str| node["attrs"][name].as_str().unwrap_or_default();
     match node["type"].as_str().unwrap_or_default() {

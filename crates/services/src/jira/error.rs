@@ -1,16 +1,16 @@
-//! Why JIRA did not do what it was asked: [`JiraError`].
+//! Errors of JIRA: [`JiraError`].
 
 use assay_store::pulls::TicketKey;
 
 use crate::http::ServiceError;
 
-/// Why JIRA did not do what it was asked.
+/// The reason why a call to JIRA failed.
 #[derive(Debug, thiserror::Error)]
 pub enum JiraError {
-    /// It could not be asked, or refused.
+    /// JIRA could not be called, or refused the call.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// A ticket has no such way to go.
+    /// The workflow offers no such transition.
     #[error(
         "`{key}` cannot be moved to `{wanted}`: it is in `{status}`, and offered are {}",
         listed(.offered)
@@ -18,75 +18,75 @@ pub enum JiraError {
     NoTransition {
         /// The ticket.
         key: TicketKey,
-        /// Where it was to go.
+        /// The requested transition or status.
         wanted: String,
-        /// Where it is.
+        /// The current status.
         status: String,
-        /// Which ways there are, each with its end.
+        /// The offered transitions, each with its target status.
         offered: Vec<String>,
     },
-    /// A name means several ways.
+    /// Several transitions have the requested name.
     #[error("`{wanted}` is not one way for `{key}` but {}; say one of them", listed(.offered))]
     SeveralTransitions {
         /// The ticket.
         key: TicketKey,
-        /// Where it was to go.
+        /// The requested transition.
         wanted: String,
-        /// What it could mean.
+        /// The transitions with this name, each with its target status.
         offered: Vec<String>,
     },
     /// There is no such field.
     #[error("JIRA has no field `{name}`; it has {}", listed(.alike))]
     NoField {
-        /// What it was called.
+        /// The requested name.
         name: String,
-        /// A few that there are.
+        /// The names of some existing fields.
         alike: Vec<String>,
     },
-    /// A name means several fields.
+    /// Several fields have the requested name.
     #[error("several fields are called `{name}`: say which by its id, {}", listed(.ids))]
     SeveralFields {
-        /// What it was called.
+        /// The requested name.
         name: String,
-        /// Their ids.
+        /// The ids of the fields.
         ids: Vec<String>,
     },
-    /// A field does not take such a value.
+    /// The field does not accept the value.
     #[error("the field `{field}` does not take this: {why}")]
     Value {
-        /// The field.
+        /// The name of the field.
         field: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
-    /// A project has no parts of tickets.
+    /// The project has no issue type for subtasks.
     #[error("the project `{project}` has no kind of ticket that is a part of another")]
     NoSubtasks {
         /// The project.
         project: String,
     },
-    /// A ticket may be there or not.
+    /// A ticket may or may not have been created.
     #[error("it is not clear whether `{summary}` was made; look for it before you make it again")]
     UnclearTicket {
-        /// What it was to be called.
+        /// The title of the ticket.
         summary: String,
-        /// What happened.
+        /// The error of the call.
         source: ServiceError,
     },
-    /// Some tickets were made, and then one was not.
+    /// Some tickets were created before one failed.
     #[error("`{failed}` was not made; there are {} now, and nothing after it was tried", listed(.made))]
     Half {
-        /// Those that were.
+        /// The keys and titles of the created tickets.
         made: Vec<String>,
-        /// The one that was not.
+        /// The title of the ticket that was not created.
         failed: String,
-        /// Why.
+        /// The reason of the failure.
         source: Box<JiraError>,
     },
 }
 
 impl JiraError {
-    /// Says whether what was asked for may have been done nevertheless.
+    /// Returns true if the call may have been carried out nevertheless.
     pub fn is_unclear(&self) -> bool {
         match self {
             JiraError::Service(error) => error.is_unclear(),
@@ -102,7 +102,7 @@ impl JiraError {
     }
 }
 
-/// So many names are told.
+/// The maximum number of names in a message.
 const TOLD: usize = 20;
 
 fn listed(names: &[String]) -> String {

@@ -1,4 +1,4 @@
-//! Changing a field of a ticket: [`Jira::update_field`].
+//! Updates a field of a ticket: [`Jira::update_field`].
 
 use assay_store::pulls::TicketKey;
 use serde::Deserialize;
@@ -7,20 +7,20 @@ use serde_json::{Number, Value, json};
 use super::{Flavour, Jira, JiraError};
 use crate::http::Call;
 
-/// A value for a field, as people write it.
+/// A value for a field, in the notation of users.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldValue {
-    /// Words: a text, a choice, a name, a day.
+    /// A text, an option, a name or a date.
     Text(String),
     /// A number.
     Number(Number),
-    /// Several words.
+    /// Several texts.
     List(Vec<String>),
-    /// Nothing: it is cleared.
+    /// No value: the field is cleared.
     Nothing,
 }
 
-/// A field that JIRA has.
+/// A field of JIRA.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Field {
     pub(super) id: String,
@@ -29,7 +29,7 @@ pub(super) struct Field {
     pub(super) schema: Schema,
 }
 
-/// What a field holds.
+/// The type of a field's values.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Schema {
     #[serde(rename = "type", default)]
@@ -41,7 +41,7 @@ pub(super) struct Schema {
 }
 
 impl Field {
-    /// Says whether it holds text with markup.
+    /// Returns true if the field contains text with markup.
     fn is_long(&self) -> bool {
         matches!(self.id.as_str(), "description" | "environment")
             || self.schema.custom.ends_with(":textarea")
@@ -62,18 +62,18 @@ impl Jira {
         fields.insert(field.id, value);
         let call = Call::put(self.path_of(key.as_str(), ""), json!({ "fields": fields }));
         match self.write(&call) {
-            // Setting it a second time leaves it as the first time did.
+            // Setting the same value twice has the same result, so the write can be repeated.
             Err(error) if error.is_unclear() => self.write(&call),
             written => written,
         }
     }
 
-    /// Gives all fields that there are.
+    /// Returns all fields of the JIRA.
     pub(super) fn fields(&self) -> Result<Vec<Field>, JiraError> {
         Ok(self.api.json(&Call::get(self.path("field")))?)
     }
 
-    /// Gives a value in the form that a field takes.
+    /// Converts a value to the JSON that a field accepts.
     fn value_for(&self, field: &Field, value: &FieldValue) -> Result<Value, JiraError> {
         let wrong = |why: &str| JiraError::Value { field: field.name.clone(), why: why.to_owned() };
         let kind = field.schema.kind.as_str();
@@ -102,7 +102,7 @@ impl Jira {
         }
     }
 
-    /// Gives a word in the form that a kind of value has.
+    /// Converts a text to the JSON of a value type. Returns `None` if the type is not supported.
     fn one(&self, kind: &str, text: &str) -> Option<Value> {
         match kind {
             "string" | "date" | "datetime" => Some(json!(text)),
@@ -115,14 +115,14 @@ impl Jira {
                 Flavour::Cloud { .. } => json!({ "accountId": text }),
                 Flavour::Server => json!({ "name": text }),
             }),
-            // What belongs to an epic names it as it is.
+            // A link to an epic is the plain key.
             "any" => Some(json!(text)),
             _ => None,
         }
     }
 }
 
-/// Finds a field by its id, or else by its name.
+/// Returns the field with an id, or else the only one with a name.
 fn named(fields: Vec<Field>, wanted: &str) -> Result<Field, JiraError> {
     let wanted = wanted.trim();
     if let Some(field) = fields.iter().find(|field| field.id == wanted) {

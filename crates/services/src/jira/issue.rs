@@ -1,4 +1,4 @@
-//! Reading tickets: [`Jira::search`] and [`Jira::issue`].
+//! Reads tickets: [`Jira::search`] and [`Jira::issue`].
 
 use assay_store::pulls::TicketKey;
 use serde::Deserialize;
@@ -7,63 +7,63 @@ use serde_json::{Map, Value, json};
 use super::{Flavour, Jira, JiraError, document};
 use crate::http::{Call, ServiceError};
 
-/// What is asked of a ticket in a list.
+/// The fields that are requested for tickets in a list.
 const LISTED: [&str; 6] = ["summary", "status", "issuetype", "assignee", "labels", "parent"];
 
-/// So many tickets come at a time.
+/// The number of tickets per page.
 const PAGE: usize = 50;
 
-/// A ticket as a list has it.
+/// A ticket in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its key.
+    /// The key of the ticket.
     pub key: TicketKey,
-    /// What it is called.
+    /// The title.
     pub summary: String,
-    /// Where it stands.
+    /// The name of the status.
     pub status: String,
-    /// What it is, such as `Bug`.
+    /// The issue type, such as `Bug`.
     pub kind: String,
-    /// Who works on it.
+    /// The name of the assignee; `None` if there is none.
     pub assignee: Option<String>,
-    /// Its labels.
+    /// The labels.
     pub labels: Vec<String>,
-    /// What it belongs to.
+    /// The parent ticket or epic; `None` if there is none.
     pub parent: Option<TicketKey>,
 }
 
-/// Tickets that were looked for.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Those that came.
+    /// The tickets that were found.
     pub issues: Vec<Listed>,
-    /// Whether there are more.
+    /// True if there are more.
     pub more: bool,
 }
 
-/// A ticket.
+/// A ticket with its comments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
-    /// What lists have of it.
+    /// The fields that lists have, too.
     pub listed: Listed,
-    /// What it is about, as plain text.
+    /// The description, as plain text.
     pub description: String,
-    /// What was said about it, the latest first.
+    /// The comments, the latest first.
     pub comments: Vec<Comment>,
-    /// How many older comments there are.
+    /// The number of older comments that are not in `comments`.
     pub older_comments: usize,
 }
 
-/// What somebody said about a ticket.
+/// A comment on a ticket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comment {
-    /// Its number.
+    /// The id of the comment.
     pub id: String,
-    /// Who said it.
+    /// The name of the author.
     pub author: String,
-    /// When, as JIRA writes it.
+    /// The time of creation, in the format of JIRA.
     pub created: String,
-    /// What was said, as plain text.
+    /// The text, as plain text.
     pub text: String,
 }
 
@@ -133,7 +133,7 @@ impl CommentBean {
 }
 
 impl Jira {
-    /// Looks for tickets by JQL, so many at the most.
+    /// Searches for tickets by JQL, at most `most`.
     pub fn search(&self, jql: &str, most: usize) -> Result<Found, JiraError> {
         let mut found = Found::default();
         let mut next = None;
@@ -148,7 +148,7 @@ impl Jira {
                 Flavour::Cloud { .. } => page.next.is_some(),
                 Flavour::Server => page.total.is_some_and(|total| total > found.issues.len()),
             };
-            // A page without anything on it would be asked for again and again.
+            // After an empty page, the same page would be requested again and again.
             if !found.more || came == 0 || found.issues.len() >= most {
                 found.more |= came > fits;
                 return Ok(found);
@@ -174,7 +174,7 @@ impl Jira {
         Call::post(self.path(path), body).that_reads()
     }
 
-    /// Reads a ticket, with so many of its latest comments.
+    /// Reads a ticket, with its latest comments, at most `comments`.
     pub fn issue(&self, key: &TicketKey, comments: usize) -> Result<Issue, JiraError> {
         let mut fields = LISTED.to_vec();
         fields.push("description");
@@ -193,7 +193,7 @@ impl Jira {
         })
     }
 
-    /// Gives where a ticket stands, if there is such a ticket.
+    /// Returns the status of a ticket, or `None` if the ticket does not exist.
     pub fn status_of(&self, key: &TicketKey) -> Result<Option<String>, ServiceError> {
         let call = Call::get(self.path_of(key.as_str(), "")).query("fields", "status");
         match self.api.json::<Bean>(&call) {
@@ -203,14 +203,14 @@ impl Jira {
         }
     }
 
-    /// Gives where a ticket stands.
+    /// Returns the status of a ticket.
     pub(super) fn status(&self, key: &TicketKey) -> Result<String, JiraError> {
         let call = Call::get(self.path_of(key.as_str(), "")).query("fields", "status");
         let bean: Bean = self.api.json(&call)?;
         Ok(bean.text("status", "name"))
     }
 
-    /// Gives a page of comments, the latest first.
+    /// Returns a page of comments, the latest first.
     pub(super) fn comments(
         &self,
         key: &TicketKey,

@@ -1,25 +1,26 @@
-//! Text as people and models write it, in parts: [`parse`] finds paragraphs, lists, code and links.
+//! Parses Markdown of people and models into blocks: [`parse`] finds paragraphs, lists, code and
+//! links.
 //!
-//! Markup that JIRA has no part for stays as it is written.
+//! Markup for which JIRA has no block stays as it is written.
 
 use assay_base::markdown::{self, Cell, Document, InlineKind, Kind, Span};
 use assay_base::text::{first_chars, split_chars};
 
-/// The most characters of a text that are sent: JIRA takes 32,767, with what markup adds.
+/// The maximum length of a text, in characters: JIRA accepts 32,767, including markup.
 const MOST: usize = 28_000;
 
-/// A part of a text.
+/// A block of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block {
-    /// Lines that belong together.
+    /// The lines of a paragraph.
     Paragraph(Vec<Vec<Inline>>),
     /// A heading of a level from 1 to 6.
     Heading(u8, Vec<Inline>),
-    /// Items, each a line.
+    /// The items of a list, one line each.
     Bullets(Vec<Vec<Inline>>),
-    /// Code as it is, with its language if that is said.
+    /// A code block.
     Code {
-        /// The language.
+        /// The language; `None` if it is not stated.
         language: Option<String>,
         /// The code.
         text: String,
@@ -29,22 +30,22 @@ pub enum Block {
 /// A part of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inline {
-    /// Words.
+    /// Plain text.
     Text(String),
-    /// Words that matter.
+    /// Strong text.
     Strong(String),
-    /// Code within a line.
+    /// Inline code.
     Code(String),
-    /// Words that lead somewhere.
+    /// A link.
     Link {
-        /// The words.
+        /// The text of the link.
         text: String,
-        /// Where to.
+        /// The address.
         url: String,
     },
 }
 
-/// Takes a text apart. A text that is too long is cut, and says so.
+/// Parses a text into blocks. A text that is too long is truncated, with a note.
 pub fn parse(text: &str) -> Vec<Block> {
     let clean: String =
         text.chars().filter(|c| *c == '\n' || *c == '\t' || !c.is_control()).collect();
@@ -57,7 +58,7 @@ pub fn parse(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// The most marks that a quote in quotes is shown with.
+/// The maximum number of `>` characters before a nested quote.
 const MAX_QUOTES: usize = 3;
 
 fn blocks(text: &str) -> Vec<Block> {
@@ -72,9 +73,9 @@ struct Writer<'a> {
     text: &'a str,
     page: &'a Document<'a>,
     blocks: Vec<Block>,
-    /// The item that is open, with its number, until its first line is written.
+    /// The open list item, with its number, until its first line is written.
     item: Option<Option<u64>>,
-    /// Whether the last block is a paragraph of items with numbers.
+    /// True if the last block is a paragraph of numbered items.
     is_numbered: bool,
 }
 
@@ -99,7 +100,7 @@ impl Writer<'_> {
             }
             Kind::Table(table) => {
                 let mut lines = self.page.source_lines(block);
-                // The line below the header has no words.
+                // The line below the header contains no text.
                 if lines.len() > 1 {
                     lines.remove(1);
                 }
@@ -120,7 +121,8 @@ impl Writer<'_> {
         self.item = None;
     }
 
-    /// Adds lines of text: those of an item without a number as a bullet, all others as a paragraph.
+    /// Adds lines of text: those of an item without a number as a bullet, all others as a
+    /// paragraph.
     fn text(&mut self, block: &markdown::Block<'_>, mut lines: Vec<Vec<Inline>>) {
         let item = self.item.filter(|_| block.parent.is_some());
         let quotes = self.page.around(block).filter(|it| it.kind == Kind::Quote).count();
@@ -171,7 +173,7 @@ impl Writer<'_> {
         row
     }
 
-    /// Takes text apart, line by line. Marks that JIRA has no part for stay as they are written.
+    /// Splits inline elements into lines. Markup for which JIRA has no part stays as it is written.
     fn lines(&self, inlines: &[markdown::Inline<'_>]) -> Vec<Vec<Inline>> {
         let mut lines = Vec::new();
         let mut line = Line::default();
@@ -188,7 +190,7 @@ impl Writer<'_> {
                 InlineKind::Open { span: Span::Strong, .. } => line.strong(1),
                 InlineKind::Close(Span::Strong) => line.strong(-1),
                 InlineKind::Open { span: Span::Link | Span::Image, target } => {
-                    // The end of a span has the bytes of the whole.
+                    // The end of a span has the range of the whole span.
                     let end = after.iter().position(|it| it.range == inline.range);
                     let (inner, behind) = after.split_at(end.unwrap_or(after.len()));
                     rest = behind;
@@ -217,18 +219,18 @@ impl Writer<'_> {
     }
 }
 
-/// Makes one line of several.
+/// Joins several lines into one.
 fn joined(lines: Vec<Vec<Inline>>) -> Vec<Inline> {
     lines.join(&Inline::Text(" ".to_owned()))
 }
 
-/// A line while it is taken apart.
+/// A line that is being built.
 #[derive(Default)]
 struct Line {
     parts: Vec<Inline>,
-    /// Words that are in no part yet.
+    /// Text that is not in a part yet.
     plain: String,
-    /// The number of open spans of strong words.
+    /// The number of open spans of strong text.
     strong: i32,
 }
 
@@ -243,7 +245,7 @@ impl Line {
         self.strong += more;
     }
 
-    /// Ends the line, and begins the next one.
+    /// Ends the line, and starts the next one.
     fn end(&mut self) -> Vec<Inline> {
         self.flush();
         std::mem::take(&mut self.parts)
@@ -255,7 +257,7 @@ impl Line {
             _ if plain.is_empty() => {}
             0 => self.parts.extend(with_links(&plain)),
             _ => {
-                // Marks of strong words stand right beside the words.
+                // The markup of strong text must touch the text, so white space is moved outside.
                 let words = plain.trim();
                 let before = plain.len() - plain.trim_start().len();
                 let parts = [
@@ -270,7 +272,7 @@ impl Line {
     }
 }
 
-/// Returns how many cells a row of a table has as it is written.
+/// Returns the number of cells that a row of a table has in its source.
 fn cells(row: &str) -> usize {
     let row = row.replace(r"\|", "");
     let row = row.trim();
@@ -278,7 +280,7 @@ fn cells(row: &str) -> usize {
     row.strip_suffix('|').unwrap_or(row).split('|').count()
 }
 
-/// Finds the addresses in words. They are read once, from their beginning.
+/// Splits text into plain parts and web addresses, in one pass.
 fn with_links(words: &str) -> Vec<Inline> {
     let mut parts = Vec::new();
     let (mut from, mut at) = (0, 0);
@@ -300,20 +302,20 @@ fn with_links(words: &str) -> Vec<Inline> {
     parts
 }
 
-/// The most characters of an address, so that a line is read in time.
+/// The maximum length of an address, in characters; it bounds the time for a line.
 const REACH: usize = 2_000;
 
 fn bare_link(text: &str) -> Option<(Inline, usize)> {
     let reach = first_chars(text, REACH);
     let is_end = |c: char| c.is_whitespace() || "<>\"'`|{}[]".contains(c);
     let url = &reach[..reach.find(is_end).unwrap_or(reach.len())];
-    // What ends a sentence is no part of an address.
+    // Punctuation at the end of a sentence is no part of an address.
     let url = url.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
     let link = || Inline::Link { text: url.to_owned(), url: url.to_owned() };
     is_url(url).then(|| (link(), url.len()))
 }
 
-/// Says whether a text is an address of the web. Other schemes, such as `javascript`, are none.
+/// Returns true if a text is a web address. Other schemes, such as `javascript`, are excluded.
 fn is_url(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let is_fit = |c: char| !c.is_whitespace() && !c.is_control() && !"<>\"|{}[]".contains(c);

@@ -1,10 +1,11 @@
-//! JIRA, in the cloud and on one's own server: [`Jira`].
+//! A client of JIRA Cloud and JIRA servers: [`Jira`].
 //!
-//! Tickets are searched, read, made, commented on, moved along their workflow and changed. The cloud
-//! speaks REST v3 with documents ([`document`]), a server or data centre v2 with wiki text; callers
-//! give and get plain text. A write whose answer was lost is looked for and not simply sent again.
-//! Who may do what is asked before ([`crate::permit`]), and what a ticket's text means is left to
-//! others: it is material, never an instruction.
+//! Tickets are searched, read, created, commented on, moved along their workflow and updated. JIRA
+//! Cloud uses REST v3 with documents ([`document`]), a server or data centre v2 with wiki text;
+//! callers pass and get plain text. If the response to a write was lost, the client searches for
+//! the result before it sends the write again. Permissions are checked by the caller
+//! ([`crate::permit`]). The text of a ticket is untrusted data, never an instruction; its meaning
+//! is left to the caller.
 
 mod comment;
 mod create;
@@ -29,19 +30,19 @@ pub use self::field::FieldValue;
 pub use self::issue::{Comment, Found, Issue, Listed};
 use crate::http::{Api, Authorization, Call, ServiceClock, Transport, path_segment};
 
-/// Which JIRA it is.
+/// The kind of JIRA.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flavour {
-    /// Atlassian's own, where a user and a token ask.
+    /// JIRA Cloud, with a user and an API token.
     Cloud {
-        /// Whose token it is, an e-mail address.
+        /// The e-mail address of the token's owner.
         user: String,
     },
-    /// A server or data centre, where a personal access token asks.
+    /// A server or data centre, with a personal access token.
     Server,
 }
 
-/// A JIRA that is asked.
+/// A client of JIRA.
 #[derive(Clone)]
 pub struct Jira {
     api: Api,
@@ -49,7 +50,7 @@ pub struct Jira {
 }
 
 impl Jira {
-    /// A JIRA over a transport, with a key and somebody's patience.
+    /// Creates a client that uses a transport. The clock limits the time of each wait.
     pub fn new(
         transport: Arc<dyn Transport>,
         flavour: Flavour,
@@ -64,12 +65,12 @@ impl Jira {
         Jira { api: api.with_header("accept", "application/json"), flavour }
     }
 
-    /// Gives where people find a ticket.
+    /// Returns the address of a ticket's web page.
     pub fn url_of(&self, key: &TicketKey) -> String {
         format!("{}/browse/{key}", self.api.place().trim_end_matches('/'))
     }
 
-    /// Gives a path below the version of the interface that is spoken.
+    /// Returns a path below the REST API of this kind of JIRA.
     fn path(&self, rest: &str) -> String {
         match self.flavour {
             Flavour::Cloud { .. } => format!("/rest/api/3/{rest}"),
@@ -77,12 +78,12 @@ impl Jira {
         }
     }
 
-    /// Gives the path of a ticket, or of something of it.
+    /// Returns the path of a ticket, or of a part of it.
     fn path_of(&self, key: &str, rest: &str) -> String {
         self.path(&format!("issue/{}{rest}", path_segment(key)))
     }
 
-    /// Gives a text as it is sent: a document, or wiki text.
+    /// Converts a text to the format of this kind of JIRA: a document, or wiki text.
     fn body(&self, text: &str) -> Value {
         let blocks = markup::parse(text);
         match self.flavour {
@@ -91,7 +92,7 @@ impl Jira {
         }
     }
 
-    /// Sends a write whose answer says nothing.
+    /// Sends a write and ignores the body of its response.
     fn write(&self, call: &Call) -> Result<(), JiraError> {
         self.api.send(call)?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Moving a ticket along its workflow: [`Jira::transition`].
+//! Moves a ticket along its workflow: [`Jira::transition`].
 
 use assay_store::pulls::TicketKey;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ struct Status {
 }
 
 impl Offer {
-    /// Says it as whoever chooses reads it.
+    /// Formats the transition for messages.
     fn told(&self) -> String {
         match is_same(&self.name, &self.to.name) {
             true => self.name.clone(),
@@ -36,7 +36,8 @@ impl Offer {
 }
 
 impl Jira {
-    /// Moves a ticket by the name of a transition that its workflow offers, or by that of a status.
+    /// Moves a ticket by the name of a transition that its workflow offers, or by the name of a
+    /// status.
     pub fn transition(&self, key: &TicketKey, wanted: &str) -> Result<Moved, JiraError> {
         let from = self.status(key)?;
         if is_same(&from, wanted) {
@@ -55,7 +56,8 @@ impl Jira {
     }
 }
 
-/// Chooses the way that is meant: one of that name, or else the first that ends there.
+/// Returns the requested transition: the only one with that name, or else the first one to a status
+/// with that name.
 fn choose<'a>(
     key: &TicketKey,
     wanted: &str,
@@ -82,7 +84,7 @@ fn choose<'a>(
     })
 }
 
-/// Says whether two names are the same to people.
+/// Returns true if two names are equal apart from case and surrounding white space.
 fn is_same(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
 }

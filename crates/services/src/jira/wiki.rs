@@ -1,11 +1,11 @@
-//! JIRA's wiki text, as servers take it: [`write()`].
+//! JIRA's wiki markup, the format of JIRA servers: [`write()`].
 
 use super::markup::{Block, Inline};
 
-/// Characters that mean something in wiki text, such as in `[~name]`, which calls somebody.
+/// Characters with a meaning in wiki markup, such as in `[~name]`, which mentions a user.
 const SPECIAL: [char; 11] = ['{', '}', '[', ']', '!', '*', '_', '^', '~', '|', '\\'];
 
-/// Writes a text as wiki text.
+/// Renders blocks as wiki markup.
 pub(super) fn write(blocks: &[Block]) -> String {
     blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
 }
@@ -21,7 +21,7 @@ fn block(block: &Block) -> String {
         }
         Block::Code { language, text } => {
             let language = language.as_deref().map(|name| format!(":{name}")).unwrap_or_default();
-            // Nothing in it may end it.
+            // The text of a code block must not end it.
             let text = text.replace("{code", "{ code");
             format!("{{code{language}}}\n{text}\n{{code}}")
         }

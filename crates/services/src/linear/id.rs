@@ -1,15 +1,16 @@
-//! Ids that whoever makes something chooses: [`Id`].
+//! Ids that the client chooses for the objects that it creates: [`Id`].
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// An id in the form of a random UUID, as Linear wants it, that follows from what it stands for.
+/// An id in the form of a random UUID, as Linear requires it, that is derived from the spec or the
+/// message that it represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Id([u8; 16]);
 
 impl Id {
-    /// Makes an id of a digest.
+    /// Creates an id from a digest.
     pub const fn of(mut digest: [u8; 16]) -> Id {
         digest[6] = digest[6] & 0x0f | 0x40;
         digest[8] = digest[8] & 0x3f | 0x80;

@@ -1,9 +1,9 @@
-//! Linear, over its GraphQL interface: [`Linear`].
+//! A client of Linear, over its GraphQL API: [`Linear`].
 //!
-//! A spec has one issue, and each piece of news about it one comment. Linear lets whoever makes
-//! something choose its id ([`Id`]); so what was made is found by its id, and what was made twice
-//! would be refused: nothing is told twice, also where an answer is lost. What is worth telling is
-//! left to others.
+//! A spec has one issue, and each message about the spec is one comment. Linear lets the client
+//! choose the id of a new object ([`Id`]). So an existing object is found by its id, and creating
+//! it twice is refused: no message is sent twice, even if a response is lost. The messages
+//! themselves are chosen by the caller.
 
 mod id;
 mod queries;
@@ -20,24 +20,24 @@ pub use self::queries::{OPERATIONS, Operation};
 use crate::http::{Api, Authorization, Call, ServiceClock, ServiceError, Transport};
 use crate::outcome::{Moved, Told};
 
-/// Where Linear is.
+/// The address of Linear's API.
 pub const URL: &str = "https://api.linear.app";
 
-/// Where it is asked.
+/// The path of GraphQL.
 const PATH: &str = "/graphql";
 
-/// Why Linear did not do what it was asked.
+/// The reason why a call to Linear failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LinearError {
-    /// It could not be asked, or refused.
+    /// Linear could not be called, or refused the call.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// A team has no such state.
+    /// The team has no state with this name.
     #[error("the team has no state `{wanted}`; it has {}", .states.join(", "))]
     NoState {
-        /// What was wanted.
+        /// The requested name.
         wanted: String,
-        /// Those that there are.
+        /// The names of the team's states.
         states: Vec<String>,
     },
 }
@@ -45,15 +45,15 @@ pub enum LinearError {
 /// An issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinearIssue {
-    /// Its id.
+    /// The id of the issue.
     pub id: String,
-    /// What people call it, such as `ENG-12`.
+    /// The readable identifier, such as `ENG-12`.
     pub identifier: String,
-    /// The name of the state that it is in.
+    /// The name of its state.
     pub state: String,
 }
 
-/// A team in Linear.
+/// A client of a team in Linear.
 #[derive(Clone)]
 pub struct Linear {
     api: Api,
@@ -107,7 +107,7 @@ impl From<IssueNode> for LinearIssue {
 }
 
 impl Linear {
-    /// A team, by its id or key, over a transport, with a key and somebody's patience.
+    /// Creates a client for a team, by its id or key. The clock limits the time of each wait.
     pub fn new(
         transport: Arc<dyn Transport>,
         keys: Arc<Keys>,
@@ -118,13 +118,13 @@ impl Linear {
         Linear { api: api.with_header("accept", "application/json"), team: team.to_owned() }
     }
 
-    /// Gives an issue by what people call it.
+    /// Returns an issue by its readable identifier.
     pub fn issue(&self, identifier: &str) -> Result<LinearIssue, LinearError> {
         let node: IssueNode = self.ask(&queries::ISSUE, json!({ "id": identifier }), "issue")?;
         Ok(node.into())
     }
 
-    /// Gives the issue that was made with an id, and makes it where there is none.
+    /// Returns the issue with an id that the client chose, and creates it if it does not exist.
     pub fn issue_for(
         &self,
         id: &Id,
@@ -162,7 +162,7 @@ impl Linear {
         Ok(self.ask(&queries::TEAM, json!({ "id": self.team }), "team")?)
     }
 
-    /// Moves an issue to a state of the team, by its name.
+    /// Moves an issue to a state of the team, by the name of the state.
     pub fn move_to(&self, issue: &LinearIssue, state: &str) -> Result<Moved, LinearError> {
         let is_same = |name: &str| name.trim().to_lowercase() == state.trim().to_lowercase();
         if is_same(&issue.state) {
@@ -176,14 +176,14 @@ impl Linear {
         let variables = json!({ "id": issue.id, "input": { "stateId": wanted.id } });
         let ask = || self.ask::<Value>(&queries::MOVE_ISSUE, variables.clone(), "issueUpdate");
         match ask() {
-            // Moving it there a second time leaves it as the first time did.
+            // Moving the issue twice has the same result, so the write can be repeated.
             Err(error) if error.is_unclear() => ask()?,
             moved => moved?,
         };
         Ok(Moved::Now { from: issue.state.clone(), to: wanted.name.clone() })
     }
 
-    /// Says something about an issue unless a comment with that id is there.
+    /// Creates a comment on an issue unless a comment with that id exists.
     pub fn comment_once(
         &self,
         issue: &LinearIssue,
@@ -208,7 +208,7 @@ impl Linear {
         Ok(!found.nodes.is_empty())
     }
 
-    /// Asks, and gives one field of the answer. What is wrong is told in an answer that is good.
+    /// Sends an operation and returns one field of its data. Errors arrive with a success status.
     fn ask<T: DeserializeOwned>(
         &self,
         operation: &Operation,

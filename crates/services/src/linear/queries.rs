@@ -1,17 +1,17 @@
-//! What Linear is asked, word by word: [`OPERATIONS`].
+//! The GraphQL operations for Linear: [`OPERATIONS`].
 
-/// Something that Linear is asked.
+/// A GraphQL operation for Linear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// Its name.
+    /// The name of the operation.
     pub name: &'static str,
-    /// What it says.
+    /// The text of the operation.
     pub query: &'static str,
-    /// Whether it changes something.
+    /// True for a mutation.
     pub writes: bool,
 }
 
-/// All of it.
+/// All operations.
 pub const OPERATIONS: [Operation; 7] =
     [ISSUE, FIND_ISSUE, CREATE_ISSUE, TEAM, MOVE_ISSUE, FIND_COMMENT, COMMENT];
 

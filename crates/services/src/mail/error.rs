@@ -1,4 +1,4 @@
-//! Why a letter did not arrive, and what follows from that: [`MailError`].
+//! Errors of a delivery, and their consequences: [`MailError`].
 
 use std::time::Duration;
 
@@ -8,41 +8,41 @@ use assay_store::disk::DiskError;
 use crate::http::ServiceError;
 use crate::jira::JiraError;
 
-/// Delays between attempts to deliver a letter.
+/// Delays between attempts to deliver a message.
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(30), Duration::from_secs(60 * 60));
 
-/// How long it rests at the most where a service says for how long.
+/// The maximum delay if a service states one.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Why a letter did not arrive.
+/// The reason why a message was not delivered.
 #[derive(Debug, thiserror::Error)]
 pub enum MailError {
-    /// GitHub did not take it.
+    /// The call to GitHub failed.
     #[error(transparent)]
     GitHub(#[from] ServiceError),
-    /// JIRA did not take it.
+    /// The call to JIRA failed.
     #[error(transparent)]
     Jira(#[from] JiraError),
-    /// JIRA has the comment, and did not make the transition.
+    /// The comment was created in JIRA, and the transition failed.
     #[error(transparent)]
     Transition(JiraError),
-    /// Nobody knows the way.
+    /// The service is not configured.
     #[error("{0} is not configured, so nothing can be told there")]
     NotConfigured(&'static str),
-    /// It is no letter that this version knows.
+    /// The message has a format that this version does not know.
     #[error("it is no letter that this version knows: {0}")]
     Unreadable(String),
-    /// It cannot be kept track of it.
+    /// The outbox could not be read or written.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
 
 impl MailError {
-    /// Says whether trying again later may help.
+    /// Returns true if a later retry may succeed.
     pub fn is_passing(&self) -> bool {
         match self {
             MailError::Disk(_) => true,
-            // Somebody may configure it.
+            // A user may configure the service later.
             MailError::NotConfigured(_) => true,
             MailError::Unreadable(_) => false,
             MailError::GitHub(_) | MailError::Jira(_) | MailError::Transition(_) => {
@@ -53,7 +53,7 @@ impl MailError {
         }
     }
 
-    /// Says whether other letters would fare no better with the same service just now.
+    /// Returns true if other messages to the same service would fail just now as well.
     pub(super) fn is_about_the_service(&self) -> bool {
         match self {
             MailError::NotConfigured(_) => true,
@@ -65,7 +65,7 @@ impl MailError {
                         | ServiceError::Limited { .. }
                         | ServiceError::NoKey { .. },
                     ) => true,
-                    // A service that took the comment is not out.
+                    // A service that accepted the comment is not down.
                     Some(ServiceError::Refused { status, .. }) => {
                         *status == 401 || *status >= 500 && !self.is_about_a_transition()
                     }
@@ -75,15 +75,15 @@ impl MailError {
         }
     }
 
-    /// Returns true if the comment on a ticket was made and its transition was not.
+    /// Returns true if the comment on a ticket was created and its transition failed.
     pub(super) fn is_about_a_transition(&self) -> bool {
         matches!(self, MailError::Transition(_))
     }
 
-    /// Gives how long a letter rests that was tried so often before.
+    /// Returns the delay before the next attempt, after `tries` failed ones.
     pub(super) fn rest(&self, tries: u32) -> Duration {
         match self.service_error() {
-            // Never nothing, or it would be tried for ever.
+            // The delay is never zero, or the message would be retried without end.
             Some(ServiceError::Limited { wait, .. }) => {
                 (*wait).clamp(Duration::from_secs(1), A_DAY)
             }
@@ -105,8 +105,8 @@ impl MailError {
     }
 }
 
-/// Says whether a service refused for want of a right, or hides what is there. A token may be
-/// renewed, and a right be given.
+/// Returns true if a service refused a call for a missing permission, or hides the object. A token
+/// may be renewed, and a permission granted.
 fn is_for_want_of_a_right(error: &ServiceError) -> bool {
     match error {
         ServiceError::NoKey { .. } => true,

@@ -1,4 +1,4 @@
-//! A Graphiti server, asked and told.
+//! Tests of the Graphiti client: searching and adding.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use assay_testkit::pages::{Answer, Pages};
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-/// Enough for a loaded machine, where nobody waits for it to be over.
+/// A timeout that is enough for a loaded machine, in tests that do not wait for it.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Searches for facts and entities, and writes what comes back.
+/// Searches for facts and entities, and returns the results as text.
 fn asked(url: &str, time: Duration) -> Result<String, GraphitiError> {
     let mut session = Graphiti::new(url.parse().unwrap(), time).connect()?;
     let told = search(&mut session);

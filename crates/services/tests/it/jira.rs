@@ -1,4 +1,4 @@
-//! The client of JIRA, with a JIRA that is none.
+//! Tests of the JIRA client, against a fake.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The client of Linear, with a Linear that is none.
+//! Tests of the Linear client, against a fake.
 
 use std::sync::Arc;
 

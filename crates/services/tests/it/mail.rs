@@ -1,4 +1,4 @@
-//! Letters, delivered to a GitHub and a JIRA that break down.
+//! Tests of delivering messages to a GitHub and a JIRA that fail.
 
 use std::cell::RefCell;
 use std::fs;
@@ -39,7 +39,7 @@ impl Post {
             github: Some(github.client()),
             jira: Some(client(&jira, keys(fake_jira::TOKEN))),
         };
-        // To the millisecond, as it is kept.
+        // The time is truncated to milliseconds, as it is stored.
         let began = Moment::now(&Clock::system()).to_string().parse().unwrap();
         Post { github, jira, ticket, mail, began }
     }
@@ -72,12 +72,12 @@ impl Post {
         self.mail.put(&Letter::Ticket(self.word(marker, transition))).unwrap();
     }
 
-    /// Delivers what waits, and checks what came of it.
+    /// Delivers the due messages, and checks the results.
     fn deliver(&self, expected: Expect) {
         self.deliver_after(0, &expected);
     }
 
-    /// Delivers what waits, so many seconds later.
+    /// Delivers the messages that are due some seconds later, and checks the results.
     fn deliver_after(&self, seconds: i64, expected: &Expect) {
         let told = RefCell::new(String::new());
         let tell = |delivery: &Delivery| *told.borrow_mut() += &in_a_line(delivery);
@@ -86,7 +86,8 @@ impl Post {
         expected.assert_eq(&told.borrow());
     }
 
-    /// Names the letters that wait, each with when it is tried next, counted from the beginning.
+    /// Checks the messages that are left, each with the time of its next attempt, in seconds since
+    /// the start.
     fn check_waiting(&self, expected: Expect) {
         let mut waiting = String::new();
         for to in self.mail.outbox.addressees().unwrap() {
@@ -132,7 +133,7 @@ fn letters_arrive_and_arrive_once() {
         PROJ-1 was told
     "#]]);
     post.deliver(expect![""]);
-    // Whoever did not live to remember tells it again.
+    // A process that crashed before it could record the delivery delivers again.
     post.put_review("head 1");
     post.put_word("task-1 code_review", Some("Code Review"));
     post.deliver(expect![[r#"

@@ -1,4 +1,4 @@
-//! Services, through the crate's front door.
+//! Tests of the services, through the public interface of the crate.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 

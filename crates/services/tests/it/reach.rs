@@ -1,4 +1,4 @@
-//! What listens at a port, and is no browser.
+//! Tests with ports at which something other than a browser listens.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -8,11 +8,11 @@ use assay_services::browser::{Endpoint, Page, Timeouts};
 use assay_testkit::pages::{Answer, Pages};
 use expect_test::{Expect, expect};
 
-/// The end of the message about a port where something else than a browser listens.
+/// The end of the message about a port where something other than a browser listens.
 const REMEDY: &str = "; `ELECTRON_DEBUG_PORT` has to be the port of `--remote-debugging-port`, not \
                       that of the app's pages, and no other program may use it";
 
-/// Serves answers and writes why there is no page to be had, with the port taken out.
+/// Serves answers and compares the error of attaching, with the port replaced.
 fn check(answers: Vec<(&'static str, Answer)>, expect: Expect) {
     let port = Pages::serve(answers).port();
     let told = attach(port).replace(&port.to_string(), "PORT");
@@ -115,13 +115,13 @@ fn a_browser_that_is_too_old_or_unknown_is_refused_with_the_oldest_that_is_suppo
             "`Chrome/new` at `127.0.0.1:PORT` is no version of Chrome, Chromium or Electron: start the app in one of these, Chrome 83 (Electron 9) or newer"
         ],
     );
-    // These are new enough: the next thing is asked.
+    // These versions are new enough, so the next request is sent.
     let no_page = "there is no page open at `127.0.0.1:PORT`: open a window of the app";
     for browser in [
         r#"{"Browser": "Chrome/83.0.4103.122"}"#,
         r#"{"Browser": "HeadlessChrome/156.0.8078.79"}"#,
         r#"{"Browser": "Edg/120.0", "User-Agent": "Mozilla/5.0 Chrome/120.0.0.0 Edg/120.0"}"#,
-        // An app may call itself what it likes to web servers.
+        // An app can choose its user agent freely.
         r#"{"Browser": "Chrome/120.0", "User-Agent": "Chrome/1.0"}"#,
     ] {
         let port = Pages::serve(product(browser)).port();
@@ -161,7 +161,7 @@ fn a_window_elsewhere_is_not_called() {
         list(&window("ws://192.0.2.1:9222/devtools/page/1")),
         expect!["`192.0.2.1` is not this machine, and DevTools are only used on this machine"],
     );
-    // Only the path is taken: this is asked of the port itself, which is no DevTools.
+    // Only the path is used: the request goes to the port itself, which is no DevTools.
     check(
         list(&window("ws://localhost:1/devtools/page/1")),
         expect!["what listens at `127.0.0.1:PORT` is no DevTools: HTTP error: 404 Not Found"],
@@ -174,7 +174,7 @@ fn a_window_elsewhere_is_not_called() {
     );
 }
 
-/// Listens as DevTools do, and then says something else than what was asked for. Gives what becomes of it.
+/// Listens as DevTools do, and then sends unexpected messages. Returns the error of the client.
 fn say(time: Duration, messages: Vec<tungstenite::Message>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -190,10 +190,10 @@ fn say(time: Duration, messages: Vec<tungstenite::Message>) -> String {
             write!(stream, "{head}\r\n\r\n{text}").unwrap();
         }
         let mut socket = tungstenite::accept(listener.accept().unwrap().0).unwrap();
-        // What comes before the question is no answer to it.
+        // A message before the request is no answer to it.
         let _ = socket.read();
         for message in messages {
-            // Who has heard enough does not listen to the rest.
+            // A client that ended the connection does not read the rest.
             let _ = socket.send(message);
         }
         while socket.read().is_ok() {}

@@ -1,4 +1,4 @@
-//! Fakes in the same process, and time that passes when somebody waits.
+//! Fakes in the same process, and a clock whose waits end at once.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::http::{Lost, NotWaited, Request, Response, ServiceClock, Transport};
 use assay_testkit::web::{Answer, Asked, Service};
 
-/// Carries a request to a service in the same process.
+/// A transport to a service in the same process.
 pub(crate) struct Direct(pub(crate) Arc<dyn Service>);
 
 impl Transport for Direct {
@@ -33,7 +33,7 @@ impl Transport for Direct {
     }
 }
 
-/// Waits at once, and remembers for how long.
+/// A clock whose waits end at once; it records their durations.
 #[derive(Default)]
 pub(crate) struct Waits(Mutex<Vec<u64>>);
 

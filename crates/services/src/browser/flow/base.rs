@@ -1,4 +1,4 @@
-//! Where the pages of an app are: [`Base`].
+//! The base address of an app's pages: [`Base`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,20 +8,20 @@ use ureq::http::Uri;
 use crate::browser::endpoint::here;
 use crate::browser::untrusted::short;
 
-/// The address that pages are told relative to: on this machine, or files of it.
+/// The address to which pages are relative: on this machine, or files of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base(String);
 
-/// An address cannot be opened.
+/// The reason why an address cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadBase {
-    /// It is no address.
+    /// The text is no address.
     #[error("`{0}` is no address such as `http://localhost:3000`")]
     NoAddress(String),
-    /// It is another machine.
+    /// The address is that of another machine.
     #[error("`{0}` is not this machine, and only pages of this machine are opened")]
     Elsewhere(String),
-    /// It is no page below an address.
+    /// The text is no page below an address.
     #[error("`{0}` is no page such as `/dashboard` or `#settings`")]
     NoPage(String),
 }
@@ -53,7 +53,7 @@ impl FromStr for Base {
 }
 
 impl Base {
-    /// Gives the address of a page. It never leads to another machine or another folder.
+    /// Returns the address of a page. It never leads to another machine or another folder.
     pub fn page(&self, page: &str) -> Result<String, BadBase> {
         let path = page.split(['?', '#']).next().unwrap_or_default();
         let climbs = path.split('/').any(|part| part == "..");

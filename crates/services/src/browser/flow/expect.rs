@@ -1,4 +1,4 @@
-//! What has to hold of a page, now or soon.
+//! Expectations on a page: each waits until it is met or times out.
 
 use std::error::Error;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::browser::element::{Sight, Wanted};
 use crate::browser::untrusted::short;
 use crate::browser::{Page, PageError, scripts};
 
-/// What can be read in a page.
+/// The visible text of a page.
 #[derive(Debug, Deserialize)]
 struct Readable {
     found: bool,
@@ -20,7 +20,7 @@ struct Readable {
 }
 
 impl Page {
-    /// Waits until a text can be read.
+    /// Waits until a text is visible.
     pub(super) fn expect_text(&self, text: &str, time: Duration) -> Result<(), PageError> {
         let readable = self.read_until(Some(text), time, |readable| readable.found)?;
         match readable.found {
@@ -29,7 +29,7 @@ impl Page {
         }
     }
 
-    /// Waits until a text can be read no more.
+    /// Waits until a text is no longer visible.
     pub(super) fn expect_no_text(&self, text: &str) -> Result<(), PageError> {
         let readable = self.read_until(Some(text), self.timeouts.element, |it| !it.found)?;
         match readable.found {
@@ -38,7 +38,7 @@ impl Page {
         }
     }
 
-    /// Waits until anything can be read; says whether that is so.
+    /// Waits until any text is visible. Returns false if none is before the timeout.
     pub(super) fn has_text(&self) -> Result<bool, PageError> {
         Ok(self.read_until(None, self.timeouts.element, |readable| readable.any)?.any)
     }
@@ -61,7 +61,7 @@ impl Page {
         }
     }
 
-    /// Waits until an element can be seen, whether or not it can be clicked.
+    /// Waits until an element is visible, even if it cannot be clicked.
     pub(super) fn expect_element(&self, wanted: &Wanted, time: Duration) -> Result<(), PageError> {
         let is_in_sight = |sight: &Sight| {
             matches!(sight, Sight::Ready(_) | Sight::Covered { .. } | Sight::Disabled { .. })
@@ -72,7 +72,7 @@ impl Page {
     }
 }
 
-/// Tells an error with its causes.
+/// Formats an error with its causes.
 pub(super) fn in_words(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! Flows as they are written: [`Flow`] and its [`Step`]s.
+//! The file format of flows: [`Flow`] and its [`Step`]s.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,35 +8,35 @@ use serde::de::{Deserialize, Deserializer, EnumAccess, Error, VariantAccess, Vis
 
 use crate::browser::command::{Command, OneText};
 
-/// The most bytes of a file.
+/// The maximum size of a file, in bytes.
 const MOST_BYTES: usize = 1 << 20;
 
-/// The most flows of a file.
+/// The maximum number of flows in a file.
 const MOST_FLOWS: usize = 200;
 
-/// The most steps of a flow.
+/// The maximum number of steps in a flow.
 const MOST_STEPS: usize = 500;
 
-/// The longest that a step may wait for something.
+/// The maximum timeout of a `wait_for` step, in seconds.
 const LONGEST_WAIT: u64 = 120;
 
-/// What a user does with an app.
+/// A sequence of actions of a user on an app.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// What it is called.
+    /// The name of the flow.
     pub name: String,
-    /// Where it starts; without it, wherever the app is.
+    /// The page on which the flow starts; `None` for the page that is open.
     #[serde(default)]
     pub start: Option<Start>,
-    /// What is done, one after the other.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
-/// Where a flow starts.
+/// The start of a flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// A place in the page that is open.
+    /// A fragment of the page that is open.
     Hash(String),
     /// A page of the app.
     Page(String),
@@ -52,31 +52,32 @@ impl<'de> Deserialize<'de> for Start {
     }
 }
 
-/// Something that is done or has to hold.
+/// An action or an expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Does something.
+    /// An action.
     Do(Command),
-    /// A text can be read, now or soon.
+    /// A text must be visible within the timeout.
     ExpectText(String),
-    /// A text can be read no more, now or soon.
+    /// A text must be no longer visible within the timeout.
     ExpectNoText(String),
-    /// An element can be seen, now or soon.
+    /// An element must be visible within the timeout.
     ExpectSelector(String),
-    /// Nothing went wrong since the flow began: no error in the console, none that nobody caught.
+    /// No error may have occurred since the flow began: none in the console, and no uncaught
+    /// exception.
     ExpectNoErrors,
-    /// Waits for something that takes longer.
+    /// A wait with its own timeout, for something that takes longer.
     WaitFor(Wait),
-    /// Takes a picture, under a name.
+    /// A screenshot, under a name.
     Screenshot(String),
 }
 
-/// What is waited for, and how long.
+/// The condition of a wait, with its timeout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wait {
-    /// A text that can be read.
+    /// A text must be visible.
     Text(String, Duration),
-    /// An element that can be seen.
+    /// An element must be visible.
     Selector(String, Duration),
 }
 
@@ -148,7 +149,7 @@ fn thirty() -> u64 {
     30
 }
 
-/// Why flows cannot be read.
+/// The reason why a file of flows cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{file}`{place} cannot be read: {message}")]
 pub struct FlowError {
@@ -157,7 +158,7 @@ pub struct FlowError {
     message: String,
 }
 
-/// Reads the flows of a file; its name is for what is told of it.
+/// Parses the flows of a file; the name of the file is used in errors.
 pub fn read(file: &str, text: &str) -> Result<Vec<Flow>, FlowError> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]

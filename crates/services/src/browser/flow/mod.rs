@@ -1,5 +1,5 @@
-//! What a user does with an app, written down as steps: [`Flow`], replayed with [`replay()`]; and
-//! pages that only have to open, looked at with [`visit()`].
+//! Interactions of a user with an app, written as steps: a [`Flow`] has the steps, and [`replay()`]
+//! runs them. [`visit()`] checks pages that only have to open.
 //!
 //! A flow is YAML:
 //!
@@ -14,8 +14,8 @@
 //!       - screenshot: created
 //! ```
 //!
-//! What comes of it is told step by step ([`Outcome`]), with pictures in a folder of the caller's.
-//! Whether that is good enough for anything is for others to judge.
+//! The result has one entry per step ([`Outcome`]), with screenshots in a folder of the caller. The
+//! caller decides whether the result is good enough.
 
 mod base;
 mod expect;

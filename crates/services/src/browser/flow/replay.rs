@@ -1,4 +1,4 @@
-//! A flow, done again: [`replay`], step by step, and what came of it.
+//! Replays a flow, step by step, and returns the result of each step: [`replay`].
 
 use std::path::Path;
 
@@ -13,78 +13,79 @@ use crate::browser::element::Wanted;
 use crate::browser::untrusted::short;
 use crate::browser::{Command, Entry, Page, PageError};
 
-/// What a flow needs beside a page.
+/// The environment of a flow, besides the page.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a> {
-    /// Where the pages of the app are, for flows that start with one.
+    /// The base address of the app's pages, for flows that start with one; `None` if it is not
+    /// known.
     pub base: Option<&'a Base>,
-    /// Where pictures are kept.
+    /// The folder for screenshots.
     pub evidence: &'a Path,
 }
 
-/// What came of a flow.
+/// The result of a flow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
-    /// The flow.
+    /// The name of the flow.
     pub flow: String,
-    /// Its steps; the first is its start, if it has one.
+    /// The results of the steps; the first one is the start, if the flow has one.
     pub steps: Vec<StepOutcome>,
-    /// What the page said meanwhile.
+    /// The console entries of the page during the flow.
     pub console: Vec<Entry>,
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StepOutcome {
-    /// The step in words.
+    /// The description of the step.
     pub step: String,
-    /// How it stands.
+    /// The status of the step.
     #[serde(flatten)]
     pub standing: Standing,
-    /// What the page answered, where that is to be told.
+    /// The answer of the page; null if the step has none.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub answer: Value,
-    /// The picture that was taken, as a file in the folder for evidence.
+    /// The name of the screenshot in the folder for evidence; `None` if none was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<String>,
-    /// How long it took.
+    /// The duration of the step, in milliseconds.
     pub milliseconds: u64,
 }
 
-/// How a step stands.
+/// The status of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
 pub enum Standing {
-    /// It was done, or holds.
+    /// The action succeeded, or the expectation is met.
     Passed,
-    /// It could not be done, or does not hold.
+    /// The action failed, or the expectation is not met.
     Failed {
-        /// Why.
+        /// The reason of the failure.
         why: String,
     },
-    /// It could not be tried, and the app is not the cause.
+    /// The step could not be tried, and the app is not the cause.
     Blocked {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A step before it did not pass.
+    /// An earlier step did not pass.
     NotRun,
 }
 
 impl Outcome {
-    /// Says whether every step passed.
+    /// Returns true if the flow has steps and every step passed.
     pub fn passed(&self) -> bool {
         !self.steps.is_empty() && self.steps.iter().all(|it| it.standing == Standing::Passed)
     }
 
-    /// Gives the step that failed, if one did.
+    /// Returns the step that failed, or `None` if no step failed.
     pub fn failed(&self) -> Option<&StepOutcome> {
         self.steps.iter().find(|step| matches!(step.standing, Standing::Failed { .. }))
     }
 }
 
 impl Outcome {
-    /// Returns the reason why the flow could not be tried; `None` when it passed or failed.
+    /// Returns the reason why the flow could not be tried, or `None` if it passed or failed.
     pub fn blocked(&self) -> Option<&str> {
         self.steps.iter().find_map(|step| match &step.standing {
             Standing::Blocked { why } => Some(why.as_str()),
@@ -93,7 +94,7 @@ impl Outcome {
     }
 }
 
-/// Why a step did not pass.
+/// The reason why a step did not pass.
 #[derive(Debug, thiserror::Error)]
 enum StepError {
     #[error(transparent)]
@@ -109,7 +110,7 @@ enum StepError {
 }
 
 impl StepError {
-    /// Returns the standing of the step that ended with this error.
+    /// Returns the status of the step that ended with this error.
     fn standing(&self) -> Standing {
         let why = in_words(self);
         let is_blocked = match self {
@@ -121,15 +122,15 @@ impl StepError {
     }
 }
 
-/// What a step gave.
+/// The output of a step.
 #[derive(Default)]
 struct Given {
     answer: Value,
     screenshot: Option<String>,
 }
 
-/// Does a flow again in a page. The first step that fails ends it, with a picture of what could be
-/// seen then.
+/// Replays a flow in a page. The first step that does not pass ends the flow, with a screenshot of
+/// the page at that moment.
 pub fn replay(flow: &Flow, page: &Page, setting: &Setting<'_>) -> Outcome {
     let run = Run { flow, page, setting, first_entry: page.next_entry() };
     let mut steps = Vec::new();
@@ -225,7 +226,8 @@ impl Run<'_> {
         Ok(Given::default())
     }
 
-    /// Does a command. What says whether something holds has to say that it does.
+    /// Runs a command as a step. A command that checks something fails the step if the check does
+    /// not hold.
     fn command(&self, command: &Command) -> Result<Given, StepError> {
         let answer = self.page.perform(command)?;
         match command {
@@ -277,7 +279,7 @@ fn not_run(part: Part<'_>) -> StepOutcome {
     }
 }
 
-/// Tells a part of a flow in words.
+/// Formats a part of a flow as text.
 fn told(part: Part<'_>) -> String {
     let words = match part {
         Part::Start(Start::Hash(hash)) => format!("start at #{hash}"),

@@ -1,4 +1,4 @@
-//! Pages that only have to open: [`visit`].
+//! Checks of pages that only have to open: [`visit`].
 
 use std::error::Error;
 use std::path::Path;
@@ -10,40 +10,41 @@ use super::expect::in_words;
 use crate::browser::untrusted::short;
 use crate::browser::{Entry, Kind, Opened, Page, PageError, Settled};
 
-/// What came of opening a page.
+/// The result of opening a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Visit {
-    /// The page, as it was asked for.
+    /// The page, as it was requested.
     pub page: String,
-    /// Where that led, if it opened.
+    /// The address after all redirects; `None` if the page did not open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The status that the server answered with, if one did.
+    /// The HTTP status; `None` if no server answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The faults of the page; none if it passed.
+    /// The faults of the page; empty if it passed.
     pub faults: Vec<String>,
-    /// The reason why the page could not be tried, where the app is not the cause.
+    /// The reason why the page could not be tried, if the app is not the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
-    /// The addresses of requests that had no end when the page was no longer waited for.
+    /// The addresses of requests that were still in flight at the end of the wait.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
-    /// The picture that was taken, as a file in the folder for evidence.
+    /// The name of the screenshot in the folder for evidence; `None` if none was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<String>,
-    /// What the page said.
+    /// The console entries of the page.
     pub console: Vec<Entry>,
 }
 
 impl Visit {
-    /// Returns true if the page was tried, loads and shows some text, and no exception was uncaught.
+    /// Returns true if the page was tried, loads and shows some text, and no exception was
+    /// uncaught.
     pub fn passed(&self) -> bool {
         self.faults.is_empty() && self.blocked.is_none()
     }
 }
 
-/// Opens a page of an app and looks whether it works, with a picture of it.
+/// Opens a page of an app and checks that it works, with a screenshot.
 pub fn visit(path: &str, page: &Page, base: &Base, evidence: &Path) -> Visit {
     let first_entry = page.next_entry();
     let mut visit = Visit {
@@ -83,7 +84,7 @@ impl Visit {
     fn try_look(&mut self, page: &Page, url: &str) -> Result<(), PageError> {
         page.load(url)?;
         let has_text = page.has_text();
-        // A page that shows its text late may fail late as well, so it settles after that.
+        // A page that shows its text late may also fail late, so it settles after that.
         if let Settled::Busy { pending } = page.settle()? {
             self.pending = pending;
         }
@@ -98,7 +99,7 @@ impl Visit {
         Ok(())
     }
 
-    /// Notes an error as a fault of the page, or as the reason why the page could not be tried.
+    /// Records an error as a fault of the page, or as the reason why the page could not be tried.
     fn note(&mut self, error: &PageError) {
         if error.is_not_of_the_app() {
             return self.block(error);
@@ -109,7 +110,7 @@ impl Visit {
         }
     }
 
-    /// Notes the first reason why the page could not be tried.
+    /// Records the first reason why the page could not be tried.
     fn block(&mut self, error: &dyn Error) {
         self.blocked.get_or_insert_with(|| in_words(error));
     }

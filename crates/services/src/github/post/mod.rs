@@ -1,9 +1,11 @@
-//! Posting a review: [`post`] makes a draft stand on a pull request, once, whatever goes wrong.
+//! Posts a review on a pull request: [`post`] makes the pull request show a draft, exactly once,
+//! whatever fails.
 //!
-//! What stands there is read first, and read again whenever nobody knows whether a write took
-//! effect; what is left to do follows from that alone (`seen`). So it does not matter where it was
-//! broken off before: each finding has its comment, or its place in the summary, exactly once.
-//! Comments are told again by their markers, and only those that we wrote ourselves count.
+//! The state of the pull request is read first, and read again whenever it is not known whether a
+//! write took effect; the remaining steps are computed from that state alone (`seen`). So it does
+//! not matter where an earlier attempt stopped: each finding has its comment, or its entry in the
+//! summary, exactly once. Comments are recognised by their markers, and only comments that we wrote
+//! ourselves count.
 
 mod seen;
 mod verdicts;
@@ -20,28 +22,28 @@ use self::seen::{Own, OwnThread, Seen, Step};
 use super::{Event, GitHub, LineComment, NewReview, ReviewState, Side, StandsAs};
 use crate::http::ServiceError;
 
-/// How many steps in a row may fail before the review is left for a later attempt.
+/// The maximum number of failed steps in a row before the review is left for a later attempt.
 const MAX_FAILURES: u32 = 4;
 
-/// Delays before GitHub is asked whether a failed write took effect: GitHub may still be working on
-/// a review whose response was lost.
+/// Delays before the state is read again after a failed write: GitHub may still be processing a
+/// review whose response was lost.
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(30), Duration::from_secs(240));
 
-/// What came of posting.
+/// The result of posting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Posted {
-    /// The draft stands on the pull request.
+    /// The pull request shows the draft.
     Stands(Standing),
-    /// The pull request is another change by now, which somebody reviews anew: no more is posted.
+    /// The pull request is a different change by now, which gets its own review: no more is posted.
     Superseded(Moved),
 }
 
-/// What became of a pull request.
+/// The reason why a review is superseded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moved {
-    /// It has another last commit.
+    /// The pull request has another head commit.
     On(CommitId),
-    /// It is for another branch.
+    /// The pull request has another base branch.
     Onto(String),
 }
 
@@ -54,25 +56,25 @@ impl fmt::Display for Moved {
     }
 }
 
-/// What stands on a pull request.
+/// The state of a pull request after posting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
     /// The findings that have a comment.
     pub visible: BTreeSet<Fingerprint>,
-    /// How many comments were added.
+    /// The number of comments that were added.
     pub added: usize,
-    /// How many threads were resolved, as their finding is gone.
+    /// The number of threads that were resolved, as their finding is gone.
     pub resolved: usize,
-    /// How many threads were opened again, as their finding is back.
+    /// The number of threads that were reopened, as their finding is back.
     pub reopened: usize,
-    /// How many findings GitHub takes no comment on; they are in the summary.
+    /// The number of findings whose comments GitHub rejected; they are in the summary.
     pub refused: usize,
-    /// How many threads and reviews of ours we may not resolve, open again or take back.
+    /// The number of our threads and reviews that we may not resolve, reopen or dismiss.
     pub not_permitted: usize,
 }
 
-/// Makes a draft stand on a pull request. `posted` are the findings that are known to have had a
-/// comment: one that somebody deleted is not written again.
+/// Posts a draft on a pull request. `posted` are the findings that are known to have had a comment:
+/// a comment that a user deleted is not created again.
 pub fn post(
     github: &GitHub,
     repository: &RepositoryName,
@@ -89,22 +91,22 @@ pub fn post(
     }
 }
 
-/// Says whether looking again, and trying once more, may help. What is not permitted, or not there,
-/// stays so.
+/// Returns true if reading the state again and retrying may help. A missing permission, or a
+/// missing object, stays missing.
 fn is_worth_another_try(error: &ServiceError) -> bool {
-    // A limit that nobody waits for now is for whoever tries later.
+    // A rate limit that exceeds the maximum wait is left to a later attempt.
     let is_limit = matches!(error, ServiceError::Limited { .. });
     !is_limit && (error.is_passing() || error.is_unclear() || error.status() == Some(422))
 }
 
-/// Says whether we are told that something is not for us to change, now or later.
+/// Returns true if GitHub does not permit a change, now or later.
 fn is_not_permitted(error: &ServiceError) -> bool {
     matches!(error.status(), Some(403 | 404 | 422))
 }
 
-/// Why it is not gone on.
+/// The reason to stop posting.
 enum Stop {
-    /// The pull request is another change by now.
+    /// The pull request is a different change by now.
     Moved(Moved),
     Failed(ServiceError),
 }
@@ -119,14 +121,14 @@ struct Run<'a> {
     github: &'a GitHub,
     repository: &'a RepositoryName,
     number: u64,
-    /// The branch that the draft is about, where it is known.
+    /// The base branch that the draft is about; `None` if it is not known.
     base: Option<&'a str>,
     posted: &'a BTreeSet<Fingerprint>,
     done: Standing,
 }
 
 impl Run<'_> {
-    /// Takes one step after the other until nothing is left to do.
+    /// Runs one step after the other until no step is left.
     fn stand(&mut self, draft: &Draft) -> Result<(), Stop> {
         let mut seen = self.look(draft, Seen::default())?;
         let mut failures = 0;
@@ -163,7 +165,7 @@ impl Run<'_> {
         Ok(seen)
     }
 
-    /// Refuses to write beside a review that is not submitted: GitHub would, and does not say why.
+    /// Fails if a pending review of ours exists: GitHub would reject every write, without a reason.
     fn check_pending(&self, state: &ReviewState) -> Result<(), ServiceError> {
         let mut own = state.reviews.iter().filter(|review| review.is_ours);
         if !own.any(|review| review.state == StandsAs::Pending) {
@@ -181,13 +183,15 @@ impl Run<'_> {
         })
     }
 
-    /// Looks whether it is still the same change, as it is cheap and a verdict on another is not.
+    /// Reads the pull request and fails if it is a different change by now. The call is cheap, and
+    /// a verdict on the wrong change would do harm.
     fn look_whether_moved(&self, reviewed: &str) -> Result<(), Stop> {
         let pull = self.github.pull(self.repository, self.number)?;
         self.check_moved(reviewed, &pull.head.commit, &pull.base.branch)
     }
 
-    /// Refuses to go on with another change: what was said of one would be taken to be about it.
+    /// Fails if the pull request is a different change by now: the comments would be read as
+    /// comments on that change.
     fn check_moved(&self, reviewed: &str, head: &CommitId, base: &str) -> Result<(), Stop> {
         if head.as_str() != reviewed {
             return Err(Stop::Moved(Moved::On(head.clone())));
@@ -209,7 +213,7 @@ impl Run<'_> {
         })
     }
 
-    /// Takes a step, and notes what stands there from now on.
+    /// Runs a step, and records the new state.
     fn take(&mut self, step: Step, seen: &mut Seen) -> Result<(), Stop> {
         let (github, repository, number) = (self.github, self.repository, self.number);
         match step {
@@ -246,7 +250,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Sends a review. Where it is refused, it is sent in parts until it is known what is wrong.
+    /// Sends a review. If GitHub rejects it, the review is split until the rejected part is found.
     fn review(&mut self, call: draft::ReviewCall, seen: &mut Seen) -> Result<(), Stop> {
         if call.event != draft::Event::Comment {
             self.look_whether_moved(&call.commit)?;
@@ -261,7 +265,8 @@ impl Run<'_> {
                 Ok(())
             }
             Err(error) if error.status() == Some(422) => {
-                // Nothing is taken on commits that were pushed away, and nothing is wrong with it.
+                // GitHub rejects comments on commits that were replaced by a force push, though the
+                // comments are valid.
                 self.look_whether_moved(&call.commit)?;
                 self.refused(call, seen, error)
             }
@@ -276,7 +281,8 @@ impl Run<'_> {
         error: ServiceError,
     ) -> Result<(), Stop> {
         if let Some([first, second]) = call.clone().parted() {
-            // What it does goes without its comments, so it would be found to be missing next anyway.
+            // A verdict without comments is sent at once: `next_part` skips calls without comments,
+            // and the verdict would be the next missing call anyway.
             seen.parts.push(second);
             return match first.comments.is_empty() {
                 true => self.review(first, seen),
@@ -292,7 +298,8 @@ impl Run<'_> {
             return Ok(());
         }
         match call.event {
-            // Nobody approves or holds up what is their own, and not everybody may.
+            // A user cannot approve, or request changes on, their own pull request; on others, they
+            // need the permission.
             draft::Event::Approve | draft::Event::RequestChanges => {
                 call.event = draft::Event::Comment;
                 self.review(call, seen)
@@ -326,8 +333,8 @@ impl Run<'_> {
     }
 }
 
-/// Says whether something of ours could be changed. What we may not change is left as it is: it is
-/// better to have too much stand there than to tell nothing.
+/// Returns true if an object of ours was changed. An object that we may not change is left as it
+/// is: an outdated comment is better than no review.
 fn permitted<T>(
     changed: Result<T, ServiceError>,
     what: Own,
@@ -343,7 +350,7 @@ fn permitted<T>(
     }
 }
 
-/// Notes a thread that was just made; what it is called is not known until it is looked at.
+/// Records a thread that was just created; its id is not known until the state is read again.
 fn note_thread(seen: &mut Seen, fingerprint: Fingerprint) {
     let new = OwnThread { id: String::new(), is_resolved: false, is_resolved_by_us: false };
     seen.threads.entry(fingerprint).or_default().push(new);
@@ -384,7 +391,7 @@ fn as_review(call: &draft::ReviewCall) -> NewReview {
     }
 }
 
-/// Takes the commit of a draft, which was found to be the head of the pull request.
+/// Returns the commit of a draft, which is known to be the head of the pull request.
 fn commit(text: &str) -> CommitId {
     text.parse().expect("the head of a pull request is a commit")
 }

@@ -1,4 +1,4 @@
-//! What stands on a pull request of ours, and what is left to do: [`Seen`], [`Step`].
+//! The state of our review on a pull request, and the next step to take: [`Seen`], [`Step`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,45 +10,46 @@ use assay_findings::post::{
 use super::verdicts::Verdicts;
 use crate::github::ReviewState;
 
-/// Why a finding is told in the summary whose comment is gone.
+/// The reason, in the summary, why a finding has no comment.
 const DELETED: &str = "somebody deleted it";
 
-/// A thread of ours.
+/// A thread that we started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OwnThread {
     pub(super) id: String,
     pub(super) is_resolved: bool,
-    /// Whether we resolved it, and not a person.
+    /// True if we resolved it, and not a person.
     pub(super) is_resolved_by_us: bool,
 }
 
-/// What stands on a pull request of ours. Whatever others wrote counts for nothing, whatever it
-/// looks like.
+/// The objects of ours on a pull request. Objects of other users are ignored, whatever they look
+/// like.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
-    /// The threads on findings. One finding has one; where it has more, all are treated alike.
+    /// The threads of each finding. A finding has one thread; if it has more, all are treated
+    /// alike.
     pub(super) threads: BTreeMap<Fingerprint, Vec<OwnThread>>,
-    /// Who found what has a thread.
+    /// The reviewers that found each finding with a thread.
     found_by: BTreeMap<Fingerprint, Finders>,
     pub(super) reviews: Verdicts,
-    /// The parts of the summary: where each is, and what it says.
+    /// The parts of the summary: the id and the text of the comment, by the number of the part.
     pub(super) summary: BTreeMap<u32, (u64, String)>,
-    /// The findings whose comments were refused.
+    /// The findings whose comments GitHub rejected, each with the reason.
     pub(super) refused: BTreeMap<Fingerprint, String>,
-    /// What is left of calls that were refused as a whole, the next last.
+    /// The remaining parts of rejected calls, the next one last.
     pub(super) parts: Vec<ReviewCall>,
-    /// What we may not change, and leave as it is.
+    /// The objects that we may not change, and leave as they are.
     pub(super) left: BTreeSet<Own>,
 }
 
-/// Something of ours that is changed as a whole.
+/// An object of ours that is changed as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Own {
     Thread(String),
     Review(u64),
 }
 
-/// The next thing to do.
+/// The next step to take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     Review(ReviewCall),
@@ -57,12 +58,13 @@ pub(super) enum Step {
     ChangePart(u32, u64, String),
     Reopen(String),
     Resolve(String),
-    /// Takes back a review, as of the commit that was reviewed now, for a reason.
+    /// Dismisses a review: its id, the commit that is reviewed now, and the reason.
     Dismiss(u64, String, &'static str),
 }
 
 impl Seen {
-    /// Reads what stands there, on top of what was refused before.
+    /// Reads the state of a pull request. Rejections and missing permissions of `before` are
+    /// retained.
     pub(super) fn of(state: &ReviewState, before: Seen) -> Seen {
         let Seen { refused, parts, left, .. } = before;
         let mut seen = Seen { refused, parts, left, ..Seen::default() };
@@ -86,17 +88,17 @@ impl Seen {
             seen.reviews.add(review, key);
         }
         for comment in state.comments.iter().filter(|comment| comment.is_ours) {
-            // One without a number cannot be changed, so another takes its place.
+            // A comment without an id cannot be updated, so a new one takes its place.
             let part = marker::read(&comment.body).zip(comment.id);
             if let Some((Marker::Summary(number), id)) = part {
-                // The first one stays the summary, should there be two.
+                // If there are two summaries, the first one is used.
                 seen.summary.entry(number).or_insert((id, comment.body.clone()));
             }
         }
         seen
     }
 
-    /// Takes findings whose comments stood there once, and are gone, for refused.
+    /// Records findings whose comments were posted earlier, and are gone, as rejected.
     pub(super) fn leave_deleted(&mut self, posted: &BTreeSet<Fingerprint>) {
         let gone = posted.iter().filter(|fingerprint| !self.threads.contains_key(*fingerprint));
         let gone: Vec<Fingerprint> = gone.cloned().collect();
@@ -113,8 +115,8 @@ impl Seen {
         }
     }
 
-    /// Finds the next thing to do for a draft to stand there. What is found is told before anything
-    /// is put away, so that what goes wrong there hides nothing.
+    /// Returns the next step towards a draft. Findings are posted before anything is resolved or
+    /// dismissed, so that a failure there hides no finding.
     pub(super) fn next(&mut self, draft: &Draft) -> Option<Step> {
         let standing = self.standing(draft);
         let part = self.next_part(&standing);
@@ -126,7 +128,7 @@ impl Seen {
             .or_else(|| self.next_dismissal(draft))
     }
 
-    /// Takes what is left of a refused call, without what stands by now.
+    /// Returns the next part of a rejected call, without comments that exist by now.
     fn next_part(&mut self, standing: &Standing) -> Option<ReviewCall> {
         while let Some(mut call) = self.parts.pop() {
             call.comments.retain(|comment| {
@@ -148,7 +150,7 @@ impl Seen {
         let may_change = |id: &str| !self.left.contains(&Own::Thread(id.to_owned()));
         self.threads.iter().find_map(|(fingerprint, threads)| {
             let threads = || threads.iter().filter(|thread| may_change(&thread.id));
-            // A person who resolved one has decided.
+            // A thread that a person resolved stays resolved.
             let back = || threads().find(|thread| thread.is_resolved_by_us);
             let open = || threads().find(|thread| !thread.is_resolved);
             match (found.contains(fingerprint), settled.contains(fingerprint)) {

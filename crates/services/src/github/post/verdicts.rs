@@ -1,7 +1,8 @@
-//! Our reviews on a pull request, and which of them still say what we say today: [`Verdicts`].
+//! The reviews of ours on a pull request, and which of them still agree with the draft:
+//! [`Verdicts`].
 //!
-//! GitHub goes by the newest verdict of each reviewer, so one that was right once is not enough: it
-//! must not be followed by another, and what it was about must still be there.
+//! GitHub uses the newest verdict of each reviewer. So an earlier review with the right verdict is
+//! not enough: no other verdict may follow it, and it must be about the current commits.
 
 use std::collections::BTreeSet;
 
@@ -9,27 +10,29 @@ use assay_findings::post::{Draft, Event, ReviewCall, ReviewKey};
 
 use crate::github::{StandingReview, StandsAs};
 
-/// Says why an approval is taken back.
+/// The reason for dismissing an approval of other commits.
 const OTHER_COMMITS: &str = "It was about other commits.";
-/// Says why an approval of the same commits is.
+/// The reason for dismissing an approval of the same commits for another base branch.
 const OTHER_BRANCH: &str = "It was about these commits for another branch.";
-/// Why an approval of the same change is taken back.
+/// The reason for dismissing an approval of the same change.
 const NOT_APPROVED: &str = "A newer review of the same change does not approve it.";
-/// Says why it is no more asked for changes.
+/// The reason for dismissing a request for changes.
 const READY: &str = "The change is ready by now.";
 
 /// A review of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct OwnReview {
     id: Option<u64>,
-    /// What it is told again by; whoever lends us an account writes reviews without one.
+    /// The key by which the review is recognised; `None` for reviews that the owner of the account
+    /// wrote.
     key: Option<ReviewKey>,
     state: StandsAs,
     commit: Option<String>,
 }
 
 impl OwnReview {
-    /// Says why it is about something else than a draft.
+    /// Returns the reason why the review is about another change than a draft, or `None` if it is
+    /// not.
     fn is_of_another_change(&self, draft: &Draft) -> Option<&'static str> {
         if self.commit.as_deref() != Some(draft.head()) {
             return Some(OTHER_COMMITS);
@@ -39,18 +42,18 @@ impl OwnReview {
     }
 }
 
-/// Our reviews on a pull request, the oldest first.
+/// The reviews of ours on a pull request, the oldest first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Verdicts(Vec<OwnReview>);
 
 impl Verdicts {
-    /// Takes a review of ours that is newer than those before, with the key that it carries.
+    /// Adds a review of ours that is newer than the others, with its key.
     pub(super) fn add(&mut self, review: &StandingReview, key: Option<ReviewKey>) {
         let commit = review.commit.as_ref().map(|commit| commit.as_str().to_owned());
         self.0.push(OwnReview { id: review.id, key, state: review.state, commit });
     }
 
-    /// Notes a review that was just sent.
+    /// Records a review that was just sent.
     pub(super) fn sent(&mut self, id: u64, call: &ReviewCall) {
         let state = match call.event {
             Event::Approve => StandsAs::Approved,
@@ -61,14 +64,15 @@ impl Verdicts {
         self.0.push(OwnReview { id: Some(id), key, state, commit });
     }
 
-    /// Notes that a review was taken back.
+    /// Records that a review was dismissed.
     pub(super) fn dismissed(&mut self, id: u64) {
         for review in self.0.iter_mut().filter(|review| review.id == Some(id)) {
             review.state = StandsAs::Dismissed;
         }
     }
 
-    /// Gives the reviews that stand. That of the draft does only if no other verdict followed it.
+    /// Returns the keys of the reviews that count. The review of the draft counts only if no other
+    /// verdict followed it.
     pub(super) fn standing(&self, draft: &Draft) -> BTreeSet<ReviewKey> {
         let mut keys: BTreeSet<ReviewKey> =
             self.0.iter().filter_map(|review| review.key.clone()).collect();
@@ -82,8 +86,8 @@ impl Verdicts {
         keys
     }
 
-    /// Gives the review that carries the verdict of a draft, if nothing else was said since. It may
-    /// be a comment, where nothing more was permitted.
+    /// Returns the review with the verdict of a draft, if no other verdict followed it. It may be a
+    /// comment, if no more was permitted.
     fn latest(&self, draft: &Draft) -> Option<&OwnReview> {
         let is_drafts = |review: &OwnReview| review.key.as_ref() == Some(draft.key());
         let says_something = |review: &&OwnReview| match review.state {
@@ -94,10 +98,10 @@ impl Verdicts {
         self.0.iter().rev().find(says_something).filter(|review| is_drafts(review))
     }
 
-    /// Returns the next review of ours that is to be taken back, and why: an approval of another
-    /// change where this one is not approved, an approval of the same change where a complete review
-    /// does not approve it any more, and a request for changes where the change is ready and no
-    /// approval takes its place.
+    /// Returns the next review of ours to dismiss, and the reason: an approval of another change if
+    /// this one is not approved, an approval of the same change if a complete review no longer
+    /// approves it, and a request for changes if the change is ready and no approval takes its
+    /// place.
     pub(super) fn next_stale(
         &self,
         draft: &Draft,

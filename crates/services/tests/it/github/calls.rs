@@ -1,4 +1,4 @@
-//! Each call, against a GitHub that takes nothing that the real one would not.
+//! Tests of each call, against a fake GitHub that rejects what the real one would.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! GitHub, played by a strict fake on a clock of its own.
+//! Tests of the GitHub client, against a strict fake with its own clock.
 
 mod calls;
 mod posting;
@@ -29,7 +29,7 @@ use tempfile::TempDir;
 const REPO: &str = "octo/demo";
 const TOKEN: &str = "t-assay-secret";
 
-/// Lines 1 to 60 of `src/a.rs` are new, and so is `b.txt`.
+/// Returns a diff in which lines 1 to 60 of `src/a.rs` and the file `b.txt` are new.
 fn diff_text() -> String {
     let lines: String = (1..=60).map(|number| format!("+line {number}\n")).collect();
     format!(
@@ -48,22 +48,24 @@ fn diff() -> Diff {
     Diff { files: vec![file("src/a.rs", 60), file("b.txt", 1)] }
 }
 
-/// A fake GitHub with a pull request, and what is kept of writing to it.
+/// A fake GitHub with a pull request, and the folder that the client writes to.
 pub(crate) struct Stage {
     pub(crate) github: Arc<fake::GitHub>,
     clock: Arc<fake::Clock>,
     pub(crate) kept: TempDir,
     pub(crate) repository: RepositoryName,
     pub(crate) number: u64,
-    /// After so many requests the process dies; 0 means never.
+    /// The countdown to a crash of the process: at 2 it crashes before a request is sent, at 1
+    /// after the request was answered; 0 means never.
     dies_after: Arc<AtomicUsize>,
-    /// Why it was waited.
+    /// The reasons of all waits.
     waits: Arc<Mutex<Vec<String>>>,
-    /// Somebody pushes this commit just before a request arrives that is told so.
+    /// A commit that a user pushes just before the request with this ending arrives; `None` without
+    /// a push.
     push: Arc<Mutex<Option<(&'static str, String)>>>,
 }
 
-/// What a process dies of.
+/// The panic payload of a crash.
 struct Died;
 
 impl Stage {
@@ -87,12 +89,12 @@ impl Stage {
         }
     }
 
-    /// A client as a new process would make it.
+    /// Returns a client as a new process would create it.
     pub(crate) fn client(&self) -> GitHub {
         self.client_that_waits(Duration::MAX)
     }
 
-    /// A client that waits so long at the most at a time.
+    /// Returns a client that waits at most `most` at a time.
     pub(crate) fn client_that_waits(&self, most: Duration) -> GitHub {
         let (clock, waits) = (Arc::clone(&self.clock), Arc::clone(&self.waits));
         let clock = Arc::new(Virtual { clock, waits, most });
@@ -113,7 +115,7 @@ impl Stage {
     }
 }
 
-/// The fake's clock, which goes on when somebody waits.
+/// The fake's clock, which advances when a client waits.
 struct Virtual {
     clock: Arc<fake::Clock>,
     waits: Arc<Mutex<Vec<String>>>,
@@ -135,7 +137,7 @@ impl ServiceClock for Virtual {
     }
 }
 
-/// Asks the fake in this process.
+/// A transport to the fake in this process.
 struct InProcess {
     github: Arc<fake::GitHub>,
     dies_after: Arc<AtomicUsize>,
@@ -147,7 +149,7 @@ impl Transport for InProcess {
     fn send(&self, request: &Request) -> Result<Response, Lost> {
         let left = self.dies_after.load(Ordering::Relaxed);
         self.dies_after.store(left.saturating_sub(1), Ordering::Relaxed);
-        // An even number dies before it has asked, an odd one before it has heard.
+        // At 2 the process crashes before the request is sent, at 1 before it gets the response.
         let dies_first = left == 2;
         if dies_first {
             self.dies_after.store(0, Ordering::Relaxed);
@@ -186,7 +188,7 @@ impl Transport for InProcess {
     }
 }
 
-/// A finding with a title of its own, on a line or somewhere else.
+/// Returns a finding with a title, on a line or in another location.
 pub(crate) fn finding(title: &str, file: &str, line: u32, severity: &str) -> Value {
     json!({"title": title, "severity": severity, "file": file, "line": line,
         "description": "It breaks.", "autofix_class": "manual"})
@@ -202,7 +204,7 @@ pub(crate) fn draft(synthesis: &Synthesis, head: &str) -> Draft {
     draft_where(&read_by_a_model(synthesis), head, WhenReady::Approve)
 }
 
-/// Gives a synthesis of a change that a model has read as well.
+/// Returns a synthesis of a change that a model has read as well.
 fn read_by_a_model(synthesis: &Synthesis) -> Synthesis {
     let reviewed = [("security".to_owned(), 1)].into();
     let coverage = Coverage { reviewed, by_model: 1, ..Coverage::default() };

@@ -1,4 +1,4 @@
-//! Posting a review: what people see, and what is left alone.
+//! Tests of posting a review: the visible result, and the objects that are left alone.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub(super) fn review(stage: &Stage, round: u32, findings: &[Value]) -> Draft {
     draft(&found(findings), &head)
 }
 
-/// Shows what stands on the pull request without our markers, a line for each part of it.
+/// Compares the visible state of the pull request, without our markers, one line for each part.
 fn check(stage: &Stage, expected: Expect) {
     let is_marker = |line: &&str| !line.trim_start().starts_with("<!--");
     let visible = stage.visible();
@@ -207,7 +207,8 @@ fn a_review_that_is_refused_is_sent_in_parts_until_it_is_known_why() {
     let findings: Vec<Value> = (1..=8)
         .map(|line| finding(&format!("Defect {line}"), "src/a.rs", line * 2, "HIGH"))
         .collect();
-    // The whole, the comments alone, the first half, its first half, and one of them.
+    // These are rejected: the whole, the comments alone, the first half, its first half, and one
+    // comment.
     for _ in 0..5 {
         stage.github.fail_next("POST /reviews", Fault::Invalid);
     }

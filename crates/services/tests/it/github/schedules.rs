@@ -1,4 +1,4 @@
-//! Random schedules of failures: whatever goes wrong, each finding is visible exactly once.
+//! Random schedules of failures: whatever fails, each finding is visible exactly once.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use super::{Died, REPO, Stage, diff_text, draft, finding, found};
 
-/// How often a draft is tried before nothing goes wrong any more.
+/// The maximum number of attempts to post a draft, before the faults end.
 const TRIES: usize = 40;
 
-/// All that can go wrong and pass.
+/// All transient faults.
 const FAULTS: [Fault; 15] = [
     Fault::Invalid,
     Fault::ServerError,
@@ -35,7 +35,7 @@ const FAULTS: [Fault; 15] = [
     Fault::Slow(Duration::from_secs(40)),
 ];
 
-/// One review: which findings there are, by number.
+/// The findings of one review, by number.
 type Round = BTreeSet<usize>;
 
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ struct Schedule {
     one_in: u64,
     faults: Vec<Fault>,
     rounds: Vec<Round>,
-    /// After how many requests the process dies, again and again.
+    /// The numbers of requests after which the process crashes, one for each attempt.
     deaths: Vec<usize>,
 }
 
@@ -66,7 +66,7 @@ fn schedules() -> impl Strategy<Value = Schedule> {
         })
 }
 
-/// The finding of a number: on a line, on a file, or where no comment can be.
+/// Returns the finding with a number: on a line, on a file, or where no comment can be.
 fn numbered(number: usize) -> Value {
     let line = u32::try_from(number).unwrap() + 1;
     let severity = ["CRITICAL", "HIGH", "MEDIUM", "LOW"][number % 4];
@@ -78,17 +78,17 @@ fn numbered(number: usize) -> Value {
     }
 }
 
-/// A title that is found nowhere else.
+/// Returns a title that occurs nowhere else.
 fn title(number: usize) -> String {
     format!("Defect q{number}q is here")
 }
 
-/// Posts a draft until it stands, over and over from where it broke off.
+/// Posts a draft until it succeeds, each time from where the last attempt stopped.
 fn stand(stage: &Stage, draft: &Draft, deaths: &mut Vec<usize>) -> Result<Standing, TestCaseError> {
     for _ in 0..TRIES {
         stage.dies_after.store(deaths.pop().map_or(0, |after| after + 2), Ordering::Relaxed);
         match attempt(stage, draft) {
-            // What went wrong there is mended by whoever posts next.
+            // The next attempt repairs what was not permitted.
             Some(Ok(standing)) if standing.not_permitted > 0 => {}
             Some(Ok(standing)) => return Ok(standing),
             Some(Err(_)) => stage.clock.advance(Duration::from_secs(300)),
@@ -102,7 +102,7 @@ fn stand(stage: &Stage, draft: &Draft, deaths: &mut Vec<usize>) -> Result<Standi
     last.and_then(Result::ok).ok_or_else(|| TestCaseError::fail("it does not end"))
 }
 
-/// Gives nothing where the process died.
+/// Posts a draft once. Returns `None` if the process crashed.
 fn attempt(stage: &Stage, draft: &Draft) -> Option<Result<Standing, String>> {
     let (github, repository) = (stage.client(), &stage.repository);
     let posting = || post(&github, repository, stage.number, draft, &BTreeSet::new());
@@ -115,7 +115,8 @@ fn attempt(stage: &Stage, draft: &Draft) -> Option<Result<Standing, String>> {
     }
 }
 
-/// Says how often a finding is told, and where: in threads that are open or resolved, and below.
+/// Returns the number of times that a finding is shown: in open threads, in resolved threads, and
+/// in the conversation.
 fn told(stage: &Stage, number: usize) -> (usize, usize, usize) {
     let title = title(number);
     let threads = stage.github.threads(REPO, stage.number);
@@ -126,7 +127,7 @@ fn told(stage: &Stage, number: usize) -> (usize, usize, usize) {
     (open.len(), resolved.len(), below)
 }
 
-/// Somebody answers in the first thread.
+/// Adds a reply of a user to the first thread.
 fn reply(stage: &Stage, round: usize) -> Option<String> {
     let threads = stage.github.threads(REPO, stage.number);
     let id = threads.first()?.comments[0].id;
@@ -185,7 +186,8 @@ fn play(schedule: Schedule) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A test run has time for a few; `cargo xtask soak posting` plays ten thousand.
+/// Returns the configuration: a test run plays a few schedules, `cargo xtask soak posting` ten
+/// thousand.
 fn config() -> ProptestConfig {
     let cases = assay_testenv::cases(40);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }

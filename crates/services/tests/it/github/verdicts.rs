@@ -1,4 +1,4 @@
-//! What our reviews say of the whole: the newest, and nothing that is not so any more.
+//! Tests of the verdicts of our reviews: the newest one counts, and outdated ones are dismissed.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::posting::{review, stand, threads};
 use super::{REPO, Stage, TOKEN, diff_text, draft, draft_where, finding, found, read_by_a_model};
 
-/// Gives our reviews that are no mere comments, the oldest first: `APPROVED head 1`.
+/// Returns our reviews with a verdict, the oldest first: `APPROVED head 1`.
 fn verdicts(stage: &Stage) -> Vec<String> {
     let name = |commit: &str| (1..9).find(|round| sha(&format!("head {round}")) == commit);
     let reviews = stage.github.reviews(REPO, stage.number);
@@ -25,7 +25,7 @@ fn defect() -> Value {
     finding("An open door", "src/a.rs", 7, "HIGH")
 }
 
-/// A draft of a change that is ready, and is only commented on.
+/// Returns a draft for a change that is ready and gets only a comment.
 fn comment(stage: &Stage, round: u32) -> Draft {
     let head = sha(&format!("head {round}"));
     stage.github.move_head(REPO, stage.number, &head, &diff_text());
@@ -157,7 +157,7 @@ fn only_a_verdict_is_taken_back_and_only_once() {
 
 #[test]
 fn no_verdict_is_given_on_commits_that_were_pushed_meanwhile() {
-    // When it is looked again, and when it is too late for that.
+    // The push happens before the head is read again, and after it.
     for on in ["GET /repos/octo/demo/pulls/1", "POST /repos/octo/demo/pulls/1/reviews"] {
         let stage = Stage::new(39);
         let draft = review(&stage, 1, &[defect()]);
@@ -203,7 +203,7 @@ fn an_approval_of_the_same_commits_for_another_branch_is_taken_back() {
 #[test]
 fn an_approval_is_taken_back_once_a_complete_review_of_the_same_commits_does_not_approve() {
     let medium = finding("A dark corner", "src/a.rs", 7, "MEDIUM");
-    // The setting was taken out; something is open; only rules have read it this time.
+    // The setting was removed; a finding is open; only rules have read the change this time.
     type Again = fn(&Value, &str) -> Draft;
     let again: [Again; 3] = [
         |_, head| draft_where(&read_by_a_model(&found(&[])), head, WhenReady::Comment),

@@ -1,4 +1,4 @@
-//! Clicks, keys and texts, as the page sees them.
+//! Tests of clicks, keys and texts, as the page sees them.
 
 use assay_testkit::pages::Answer;
 use serde_json::json;
@@ -14,7 +14,7 @@ fn what_is_clicked_sees_a_real_click() {
     lab.done("click_by_text", json!("Far below"));
     lab.done("click_by_text", json!("in the SHADOW"));
     assert_eq!(lab.log(), json!(["closed", "closed", "far clicked", "shadow clicked"]));
-    // A label ticks its box.
+    // A click on a label ticks its box.
     lab.done("click_by_text", json!("Urgent"));
     assert_eq!(lab.eval("document.querySelector('[name=urgent]').checked"), json!(true));
     lab.done("click_by_selector", json!("[name=urgent]"));
@@ -42,7 +42,7 @@ fn fields_of_all_kinds_are_filled() {
     );
     let echo = |lab: &Lab| lab.eval("document.getElementById('echo').textContent");
     assert_eq!(echo(&lab), json!("controlled: Add login (typed)"));
-    // What was there before is replaced, and can be taken away.
+    // The previous content is replaced, and can be cleared.
     lab.done("fill_input", json!({ "selector": "#what", "value": "ü'\"</script>${1}" }));
     assert_eq!(echo(&lab), json!("controlled: ü'\"</script>${1} (typed)"));
     lab.done("fill_input", json!({ "selector": "#what", "value": "" }));

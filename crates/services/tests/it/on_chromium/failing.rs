@@ -1,4 +1,4 @@
-//! What cannot be done, and why.
+//! Tests of commands that fail, and of their errors.
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ fn an_element_that_cannot_be_used_says_why() {
     );
     check("verify_form_state", json!({ "selector": "[[" }), expect!["`[[` is no CSS selector"]);
     check("debug_elements", json!({ "selector": "[[" }), expect!["`[[` is no CSS selector"]);
-    // None of that did anything.
+    // None of these commands had an effect.
     assert_eq!(lab.log(), json!([]));
 }
 
@@ -118,7 +118,7 @@ fn a_page_that_is_busy_times_out_and_is_usable_again() {
     let late = "the page did not answer to code within 0.4 s";
     assert_eq!(fault("await new Promise(() => {})"), late);
     assert_eq!(fault("new Promise(() => {})"), late);
-    // Code that runs too long is ended by DevTools, unless it waited first.
+    // DevTools end code that runs too long, unless the code waited first.
     let busy = "const end = performance.now() + 1500; while (performance.now() < end) {}";
     assert_eq!(fault(&format!("await new Promise((done) => setTimeout(done)); {busy}")), late);
     assert_eq!(lab.eval("1 + 1"), json!(2));
@@ -145,7 +145,7 @@ fn a_server_that_does_not_answer_times_out() {
 #[test]
 fn a_page_that_goes_away_is_gone() {
     let mut lab = Lab::new();
-    // Chromium may say that it gave up opening this before it crashes.
+    // Chromium may report that it gave up opening this page before it crashes.
     lab.page.open("chrome://crash").unwrap_err();
     assert_eq!(lab.fault("click_by_text", json!("Save")), "the page is gone: it crashed");
 

@@ -1,4 +1,4 @@
-//! Flows and pages, replayed.
+//! Tests of replaying flows and visiting pages.
 
 use assay_services::browser::Page;
 use assay_services::browser::flow::{self, Base, Outcome, Setting, Standing};
@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 
 use super::{APP, HURRIED, Lab, TIMEOUTS};
 
-/// Replays the one flow of a text and writes what came of each step.
+/// Replays the only flow of a text and compares the result of each step.
 fn check(lab: &Lab, text: &str, expect: Expect) -> Outcome {
     let evidence = tempfile::tempdir().unwrap();
     let base: Base = lab.pages.url("").parse().unwrap();

@@ -1,4 +1,4 @@
-//! Pages that do not want to be looked at.
+//! Tests with hostile pages.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ fn letters_that_nobody_sees_are_shown() {
         "<title>a\u{1b}[31m\u{202e}b</title><button>x\u{1b}\u{200b}y</button><script>console.log('\\u0007\\u202e')</script>",
     );
     let told = lab.done("get_page_structure", json!({}));
-    // Of a title Chromium itself takes the control characters out.
+    // Chromium itself removes the control characters of a title.
     assert_eq!(told["title"], json!("a [31m\\u{202e}b"));
     assert_eq!(told["buttons"]["items"][0]["text"], json!("x\\u{1b}\\u{200b}y"));
     assert_eq!(lab.endpoint().windows().unwrap()[0].title, "a [31m\\u{202e}b");
@@ -101,7 +101,7 @@ fn dialogs_without_end_are_told_of_in_a_timeout() {
     let timeouts = Timeouts { answer: Duration::from_secs(3), ..TIMEOUTS };
     let page = "<button onclick=\"for (;;) alert('forever')\">Hang</button>";
     let lab = Lab::with(vec![("/", Answer::Page(200, page.to_owned()))], timeouts);
-    // A dialog may end the click that opened it, or hold it up.
+    // A dialog may end the click that opened it, or block it.
     if let Err(fault) = lab.told("click_by_text", json!("Hang")) {
         assert!(fault.starts_with("the page did not answer to a click within 3 s"), "{fault}");
     }

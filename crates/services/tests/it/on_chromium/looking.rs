@@ -1,4 +1,4 @@
-//! What is told of a page.
+//! Tests of the information that is read from a page.
 
 use assay_services::browser::{Entry, Kind};
 use expect_test::{Expect, expect};
@@ -151,11 +151,11 @@ fn the_console_and_uncaught_errors_are_kept() {
     lab.eval("console.error('bad', 1); console.warn('careful'); console.debug('x')");
     lab.eval("void setTimeout(() => { throw new Error('nobody caught this') })");
     lab.eval("void Promise.reject(new Error('nor this'))");
-    // Timers run in the order they were set.
+    // Timers run in the order in which they were set.
     lab.eval("await new Promise((done) => setTimeout(done, 20))");
     lab.eval("await fetch('/missing.json').then(() => 0)");
     let mut said = lab.page.console_since(0);
-    // The browser has advice of its own, which changes with its version.
+    // The browser logs its own advice, which changes with its version.
     said.retain(|entry| !entry.text.starts_with("[DOM]"));
     let port = lab.pages.url("");
     let line = |entry: &Entry| {
@@ -184,7 +184,7 @@ fn a_screenshot_shows_the_page() {
     let picture = lab.page.screenshot().unwrap();
     let (width, height) = picture.size();
     assert!(width >= 500 && height >= 300, "{width}x{height}");
-    // A page of one colour packs into far less.
+    // A page of one colour compresses to far less.
     assert!(picture.png().len() > 8_000, "{} bytes", picture.png().len());
     lab.eval("document.body.replaceChildren()");
     let empty = lab.page.screenshot().unwrap();

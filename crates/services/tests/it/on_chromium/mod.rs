@@ -1,4 +1,4 @@
-//! Pages in a real Chromium.
+//! Tests with pages in a real Chromium.
 
 mod acting;
 mod failing;
@@ -17,14 +17,15 @@ use serde_json::{Value, json};
 
 const APP: &str = include_str!("../pages/app.html");
 
-/// A page in a browser of its own. The page is let go before the browser ends.
+/// A page in a private browser. The page is dropped before the browser ends.
 struct Lab {
     page: Page,
     pages: Pages,
     chromium: PrivateChromium,
 }
 
-/// How long pages have here: machines that run tests can be slow, so only what must fail is hurried.
+/// The timeouts of tests: long, since machines that run tests can be slow. Only tests that expect a
+/// timeout have shorter ones.
 const TIMEOUTS: Timeouts = Timeouts {
     element: Duration::from_secs(60),
     answer: Duration::from_secs(90),
@@ -33,7 +34,7 @@ const TIMEOUTS: Timeouts = Timeouts {
     settle_limit: Duration::from_secs(60),
 };
 
-/// Where something is expected to time out.
+/// The timeouts of tests that expect a timeout.
 const HURRIED: Timeouts = Timeouts { element: Duration::from_millis(300), ..TIMEOUTS };
 
 impl Lab {
@@ -46,7 +47,7 @@ impl Lab {
         Lab::with(vec![("/", Answer::Page(200, APP.to_owned()))], HURRIED)
     }
 
-    /// Opens a page of these.
+    /// Opens the first page of a server with these answers.
     fn with(answers: Vec<(&'static str, Answer)>, timeouts: Timeouts) -> Lab {
         let pages = Pages::serve(answers);
         let chromium = PrivateChromium::start("about:blank");
@@ -61,7 +62,7 @@ impl Lab {
         Endpoint::local(self.chromium.port())
     }
 
-    /// Does something and gives what is told of it, or why it could not be done.
+    /// Runs a command and returns its result, or the error as text.
     fn told(&self, name: &str, args: Value) -> Result<Value, String> {
         let command: Command = serde_json::from_value(json!({ name: args })).unwrap();
         self.page.perform(&command).map_err(|error| error.to_string())
@@ -71,17 +72,17 @@ impl Lab {
         self.told(name, args).unwrap()
     }
 
-    /// Why something could not be done.
+    /// Returns the error of a command.
     fn fault(&self, name: &str, args: Value) -> String {
         self.told(name, args).unwrap_err()
     }
 
-    /// What code in the page gives.
+    /// Returns the value of code that is run in the page.
     fn eval(&self, code: &str) -> Value {
         self.done("eval", json!(code))["value"].take()
     }
 
-    /// What the app wrote down of what was done to it.
+    /// Returns the actions that the app recorded.
     fn log(&self) -> Value {
         self.eval("[...document.querySelectorAll('#log li')].map((it) => it.textContent)")
     }

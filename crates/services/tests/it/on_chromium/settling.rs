@@ -1,4 +1,4 @@
-//! Pages that fail after they are loaded, and pages that never stop loading.
+//! Tests with pages that fail after they are loaded, and pages that never stop loading.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use assay_testkit::pages::Answer;
 
 use super::{APP, Lab, TIMEOUTS};
 
-/// Pages that throw some time after they are loaded, with what they throw.
+/// Pages that throw some time after they are loaded, with the error that they throw.
 const LATE: [(&str, &str, &str); 10] = [
     ("/timer", "setTimeout(() => late(), 300)", "late is not defined"),
     ("/rejection", "setTimeout(() => { Promise.reject(new Error('no')) }, 300)", "Error: no"),
@@ -44,7 +44,7 @@ const LATE: [(&str, &str, &str); 10] = [
     ),
 ];
 
-/// Pages that always load something, and work.
+/// Pages that load without end, and work.
 const ENDLESS: [(&str, &str); 5] = [
     ("/long-poll", "fetch('/silence')"),
     ("/polling", "setInterval(() => fetch('/x'), 5)"),
@@ -98,7 +98,7 @@ fn a_page_that_never_stops_loading_is_taken_as_it_is_at_the_limit() {
             "/long-poll" => &[lab.pages.url("/silence")],
             _ => &[],
         };
-        // What polls may be between two requests.
+        // A page that polls may be between two requests.
         assert!(path == "/polling" || visit.pending == expected, "{path}: {visit:?}");
     }
 }

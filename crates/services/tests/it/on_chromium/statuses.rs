@@ -1,4 +1,4 @@
-//! The status that a server answered with, wherever the document came from.
+//! Tests of the HTTP status, for documents from various sources.
 
 use assay_services::browser::Page;
 use assay_testkit::pages::Answer;
