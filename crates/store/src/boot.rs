@@ -1,10 +1,11 @@
-//! The start of the machine: [`boot_id`].
+//! The boot of the machine: [`boot_id`] distinguishes it from other boots.
 
-/// The file in which the kernel names the present start of the machine.
+/// The file in which the kernel stores the id of the current boot.
 #[cfg(target_os = "linux")]
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// Returns the id of the present start of the machine. Uptimes of different starts cannot be compared.
+/// Returns the id of the current boot, or `unknown` if the system has none. Uptimes of different
+/// boots cannot be compared.
 pub(crate) fn boot_id() -> String {
     #[cfg(target_os = "linux")]
     let id = std::fs::read_to_string(BOOT_ID).ok();

@@ -1,22 +1,23 @@
-//! Finds tasks that wait for each other: [`Cycles`], in one pass over all of them.
+//! Detection of tasks that depend on each other: [`Cycles`], in one pass over all tasks.
 
 use std::collections::HashMap;
 
-/// Tasks by the cycle that they are part of.
+/// The cycle of each task that is part of one, as a number.
 #[derive(Debug, Default)]
 pub(crate) struct Cycles(HashMap<String, usize>);
 
-/// How far the search has come with a task.
+/// The progress of the search at a task.
 struct Visit {
-    /// The order in which tasks were first seen.
+    /// The position of the task in the order of first visits.
     number: usize,
-    /// The first task in that order that can be reached.
+    /// The lowest such position that can be reached from the task.
     lowest: usize,
     is_open: bool,
 }
 
 impl Cycles {
-    /// Finds the cycles among tasks, given what each one needs. The cost grows with the number of needs.
+    /// Finds the cycles among tasks, given the dependencies of each task. The cost is linear in the
+    /// number of dependencies.
     pub(crate) fn find(needs: &HashMap<String, Vec<String>>) -> Cycles {
         let mut search = Search { needs, visits: HashMap::new(), open: Vec::new() };
         let mut cycles = HashMap::new();
@@ -33,7 +34,7 @@ impl Cycles {
     }
 }
 
-/// A search for strongly connected parts, as Tarjan describes it, without recursion.
+/// A search for strongly connected components by Tarjan's algorithm, without recursion.
 struct Search<'a> {
     needs: &'a HashMap<String, Vec<String>>,
     visits: HashMap<&'a str, Visit>,
@@ -89,7 +90,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Closes the part of the graph that begins with a task; more than one task are a cycle.
+    /// Closes the component that begins with `task`. A component of more than one task is a cycle.
     fn close(&mut self, task: &str, number: usize, cycles: &mut HashMap<String, usize>) {
         let at = self.open.iter().rposition(|open| *open == task).unwrap_or(0);
         let part = self.open.split_off(at);

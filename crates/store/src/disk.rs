@@ -1,35 +1,36 @@
-//! Durable writes: how files are changed, in this crate and in others.
+//! Durable writes to files, for this crate and others.
 //!
-//! A file appears whole or not at all: it is written beside its place, brought to the disk, renamed,
-//! and the folder is brought to the disk as well. Where the machine itself has to go down for a file
-//! to matter no more (locks, signs of life), nothing waits for the disk. A [`Lock`] keeps others away
-//! meanwhile.
+//! `write` replaces a file as a whole: a reader sees the old or the new content, never a part.
+//! The content is written to a temporary file in the same folder and synced, the temporary file is
+//! renamed, and the folder is synced. Files that lose their meaning when the machine restarts
+//! (locks, heartbeats) are not synced (`Sure::InMemory`). A [`Lock`] excludes other processes.
 //!
-//! What is in a file, and who may write it, is left to others: one path has one writer at a time.
+//! Callers decide on the content of a file, and ensure that a path has one writer at a time.
 //!
-//! Tests can make any single write fail: at [`fault::point`] the crash suite lets the process die
-//! or the disk be full at the n-th write. In a release build the function does nothing.
+//! Tests can make any single write fail: at [`fault::point`] the crash suite aborts the process or
+//! reports a full disk at the n-th write. In a release build the function does nothing.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// So many files are open at the same time at the most.
+/// The maximum number of files that `write_all` has open at a time.
 const OPEN_AT_ONCE: usize = 64;
 
-/// A file or folder could not be used.
+/// The error of an operation on a file or folder.
 #[derive(Debug, thiserror::Error)]
 #[error("could not use `{path}`")]
 pub struct DiskError {
-    /// The file or folder.
+    /// The path of the file or folder.
     pub path: PathBuf,
-    /// Why.
+    /// The error of the operating system.
     pub source: io::Error,
 }
 
 impl DiskError {
-    /// Returns true if the disk may take what it refused later: it is full, or cannot be written to now.
+    /// Returns true if a retry may succeed: the disk is full, over quota, read-only, or reports an
+    /// I/O error.
     pub fn is_passing(&self) -> bool {
         use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         let kinds = [StorageFull, QuotaExceeded, ReadOnlyFilesystem];
@@ -38,22 +39,22 @@ impl DiskError {
     }
 }
 
-/// Gives an error the path that it is about.
+/// Returns a closure that adds `path` to an I/O error.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> DiskError {
     let path = path.to_owned();
     move |source| DiskError { path, source }
 }
 
-/// How sure a write has to be.
+/// The durability of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sure {
-    /// It survives the machine.
+    /// The write is synced and survives a crash of the machine.
     OnDisk,
-    /// It survives the process.
+    /// The write is in the page cache only: it survives the process, not a crash of the machine.
     InMemory,
 }
 
-/// Writes a file whole, in place of one that is there. Two must not write the same file at a time.
+/// Replaces a file as a whole, or creates it. A path must have one writer at a time.
 pub fn write(path: &Path, bytes: &[u8], sure: Sure) -> Result<(), DiskError> {
     let draft = draft_of(path);
     write_draft(&draft, bytes, sure).map_err(at(&draft))?;
@@ -64,9 +65,9 @@ pub fn write(path: &Path, bytes: &[u8], sure: Sure) -> Result<(), DiskError> {
     }
 }
 
-/// Writes several files whole, so that they survive the machine. Each takes its place only when it
-/// is on the disk, and each folder is brought there once, which is quicker than one after the other.
-/// What fails leaves some in their places and some not, but none in part.
+/// Writes several files as a whole and syncs them. Each file is renamed into place only after its
+/// content is synced, and each folder is synced once, which is faster than one `write` per
+/// file. After an error, some files may be in place and others not, but no file is there in part.
 pub(crate) fn write_all(files: &[(PathBuf, String)]) -> Result<(), DiskError> {
     for some in files.chunks(OPEN_AT_ONCE) {
         let mut drafts = Vec::with_capacity(some.len());
@@ -86,9 +87,9 @@ pub(crate) fn write_all(files: &[(PathBuf, String)]) -> Result<(), DiskError> {
     folders.into_iter().try_for_each(sync)
 }
 
-/// Adds to the end of a file, so that it survives the machine. A process that dies on the way may
-/// leave a part of it: whoever reads the file has to know where something ends. What fails otherwise
-/// is taken back.
+/// Appends to a file and syncs it. A process that dies during the write may leave a part of the
+/// bytes, so readers must recognise an incomplete end. After any other error, the file gets its old
+/// length back.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     let is_new = !path.exists();
     fault::point("create").map_err(at(path))?;
@@ -109,7 +110,7 @@ fn append_surely(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.sync_data()
 }
 
-/// Creates a file with something in it.
+/// Creates or truncates a file and writes `bytes`, without syncing.
 fn create(path: &Path, bytes: &[u8]) -> io::Result<File> {
     fault::point("create")?;
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
@@ -126,18 +127,18 @@ fn write_draft(draft: &Path, bytes: &[u8], sure: Sure) -> io::Result<()> {
     }
 }
 
-/// Where a file is written before it takes its place. There is one writer at a time, so one name is
-/// enough, and what a crash left behind is written over.
+/// Returns the path of the temporary file for `path`. A path has one writer at a time, so one name
+/// is enough, and a file that a crash left behind is overwritten.
 fn draft_of(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.tmp"))
 }
 
-/// Renames a file, unless there is another one under the new name already.
+/// Renames a file. Fails if the new name exists.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> Result<(), DiskError> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let rename = || match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Some file systems do not know this, and some kernels.
+        // Some file systems and kernels do not support `NOREPLACE`.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => match to.exists() {
             true => Err(ErrorKind::AlreadyExists.into()),
             false => fs::rename(from, to),
@@ -147,7 +148,7 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> Result<(), DiskError> {
     fault::point("rename").and_then(|()| rename()).map_err(at(from))
 }
 
-/// Removes a file, if it is there.
+/// Removes a file. A missing file is a success.
 pub fn remove(path: &Path) -> Result<(), DiskError> {
     match fault::point("remove").and_then(|()| fs::remove_file(path)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -155,27 +156,28 @@ pub fn remove(path: &Path) -> Result<(), DiskError> {
     }
 }
 
-/// Removes a file, and makes sure that it does not come back when the machine goes down.
+/// Removes a file and syncs its folder, so that the file does not reappear after a crash of the
+/// machine.
 pub fn remove_surely(path: &Path) -> Result<(), DiskError> {
     remove(path)?;
     sync_folder(path)
 }
 
-/// Makes a folder with all above it, as far as they are not there, so that they survive the machine.
+/// Creates a folder and its missing parents, and syncs them.
 pub fn make_folder(path: &Path) -> Result<(), DiskError> {
     if path.is_dir() {
         return Ok(());
     }
     make_folder(folder_of(path))?;
     match fault::point("folder").and_then(|()| fs::create_dir(path)) {
-        // Somebody else was quicker.
+        // Another process created the folder first.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => {}
         done => done.map_err(at(path))?,
     }
     sync_folder(path)
 }
 
-/// Brings to the disk what became of the names in a file's folder.
+/// Syncs the folder of a file, which makes created, renamed and removed names durable.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), DiskError> {
     sync(folder_of(path))
 }
@@ -185,7 +187,7 @@ fn sync(folder: &Path) -> Result<(), DiskError> {
     fault::point("sync folder").and_then(|()| sync()).map_err(at(folder))
 }
 
-/// The folder that a file is in, which is the current one for a bare name.
+/// Returns the folder of a path, which is `.` for a bare name.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
@@ -194,7 +196,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Reads a file, if it is there.
+/// Reads a file. Returns `None` if it does not exist.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -203,7 +205,7 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
     }
 }
 
-/// Lists the names in a folder, but for those that are no text; none where there is no folder.
+/// Returns the names in a folder that are valid UTF-8; none if the folder does not exist.
 pub fn names(folder: &Path) -> Result<Vec<String>, DiskError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -213,31 +215,31 @@ pub fn names(folder: &Path) -> Result<Vec<String>, DiskError> {
     let mut names = Vec::new();
     for entry in entries {
         let entry = entry.map_err(at(folder))?;
-        // We never write a name that is no text, so whatever it is, it is not ours.
+        // This crate never writes a name that is not UTF-8, so such a file is not its own.
         names.extend(entry.file_name().into_string().ok());
     }
     Ok(names)
 }
 
-/// Keeps others from whatever a file's lock stands for, until it is dropped or its process dies.
+/// An exclusive lock on a file. The lock is released when it is dropped or its process dies.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
 }
 
-/// Waits until nobody else has a file locked, and locks it.
+/// Waits until no other process holds the lock of a file, and acquires the lock.
 ///
-/// The file is made if it is not there, and what is in it is left alone. It must never be renamed or
-/// removed: who waits for it would then wait for another one.
+/// The file is created if it does not exist, and its content is not changed. The file must never be
+/// renamed or removed: a waiting process would then wait for the lock of another file.
 pub fn lock(path: &Path) -> Result<Lock, DiskError> {
     let file = open_to_lock(path)?;
     file.lock().map_err(at(path))?;
     Ok(Lock { file })
 }
 
-/// Locks a file, unless somebody else has it locked.
+/// Acquires the lock of a file. Returns `None` if another process holds the lock.
 ///
-/// Of the file, the same holds as for [`lock`].
+/// The same rules apply to the file as for [`lock`].
 pub fn try_lock(path: &Path) -> Result<Option<Lock>, DiskError> {
     let file = open_to_lock(path)?;
     match file.try_lock() {
@@ -249,12 +251,13 @@ pub fn try_lock(path: &Path) -> Result<Option<Lock>, DiskError> {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing the file would not free it while a child that is just starting has a copy.
+        // A child process that is just starting may have a copy of the descriptor, so closing the
+        // file would not release the lock.
         let _ = self.file.unlock();
     }
 }
 
-/// Opens a file whose lock stands for something.
+/// Opens a file for locking, and creates it if it does not exist.
 pub(crate) fn open_to_lock(path: &Path) -> Result<File, DiskError> {
     let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     open.map_err(at(path))
@@ -266,7 +269,7 @@ pub mod fault {
     #[cfg(any(test, debug_assertions))]
     pub use self::due::{Fault, at, none, point};
 
-    /// Goes on.
+    /// Returns Ok: release builds have no faults.
     #[cfg(not(any(test, debug_assertions)))]
     #[inline]
     pub fn point(_name: &str) -> std::io::Result<()> {
@@ -278,10 +281,10 @@ pub mod fault {
         use std::cell::RefCell;
         use std::io;
 
-        /// What happens at a write.
+        /// The fault at a write.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Fault {
-            /// The process is gone at once, as if it had been killed.
+            /// The process aborts, as if it had been killed.
             Die,
             /// The disk is full.
             Full,
@@ -299,17 +302,17 @@ pub mod fault {
             static DUE: RefCell<Option<Due>> = const { RefCell::new(None) };
         }
 
-        /// Lets the write with that number, and all behind it, fail on this thread.
+        /// Makes the write with the given number, and all later ones of this thread, fail.
         pub fn at(number: usize, fault: Fault) {
             DUE.set(Some(Due { number, fault, seen: Vec::new() }));
         }
 
-        /// Lets writes succeed again, and says which there were since [`at`].
+        /// Lets writes succeed again, and returns the names of the fault points since [`at`].
         pub fn none() -> Vec<String> {
             DUE.take().map(|due| due.seen).unwrap_or_default()
         }
 
-        /// Goes on, or fails as a test wants it.
+        /// Returns Ok, or fails if a test asked for a fault here.
         pub fn point(name: &str) -> io::Result<()> {
             DUE.with_borrow_mut(|due| {
                 let Some(due) = due else { return Ok(()) };

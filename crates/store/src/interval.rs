@@ -1,4 +1,4 @@
-//! Times that users write, such as `30d`: [`Interval`].
+//! Durations that users write, such as `30d`: [`Interval`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,15 @@ use std::time::Duration;
 use assay_base::text::first_chars;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The units of an interval, with their seconds.
+/// The units of an interval, with their length in seconds.
 const UNITS: [(&str, u64); 5] =
     [("w", 7 * 24 * 3_600), ("d", 24 * 3_600), ("h", 3_600), ("m", 60), ("s", 1)];
 
 /// The longest interval, in seconds: a hundred years.
 const MAX_SECONDS: u64 = 100 * 366 * 24 * 3_600;
 
-/// A time of at least one second, written as a number and a unit: `90s`, `15m`, `6h`, `30d`, `2w`.
+/// A duration of 1 second to 100 years, written as a number and a unit: `90s`, `15m`, `6h`, `30d`,
+/// `2w`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interval(u64);
 

@@ -1,13 +1,13 @@
 //! Tasks and their queue, the ledger and the outbox.
 //!
 //! - [`task`], [`queue`], [`steps`]: a task, the guarantees of a queue as a trait, and the
-//!   transitions of a task. A store only carries the transitions out. `tests/it/promise/` checks
-//!   the guarantees on each store.
+//!   transitions of a task. A store only stores the result of a transition. `tests/it/promise/`
+//!   checks the guarantees on each store.
 //! - [`files`]: the store of plain files that a person can read and edit. [`postgres`]: the store
 //!   for several machines.
-//! - [`pulls`]: the task that reviews a pull request. [`reports`]: reports that agents hand in.
+//! - [`pulls`]: the task that reviews a pull request. [`reports`]: reports that agents submit.
 //! - [`ledger`]: the findings of all reviews and their history. [`outbox`]: messages to other
-//!   services, kept until they are delivered.
+//!   services, stored until they are delivered.
 //! - [`disk`]: durable writes, also for other crates.
 //!
 //! This crate does not know the meaning of a task: it knows no change, no finding and no model.

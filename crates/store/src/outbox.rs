@@ -1,10 +1,10 @@
-//! What is to be told to others, kept until it was: [`Outbox`].
+//! Messages to other services, stored until they are delivered: [`Outbox`].
 //!
-//! A [`Letter`] is on disk before anything depends on it, and goes only when whoever delivers it says
-//! that it arrived. Letters to one addressee are kept in the order in which they were put in, and
-//! delivered by one process at a time ([`Held`]); one that did not arrive may rest until the next
-//! try. What a letter says, how often it may be told and when it is given up is for others: after a
-//! crash it is delivered again.
+//! A [`Letter`] is on disk before anything depends on it, and is removed only when the dispatcher
+//! confirms its delivery. The messages to one recipient are delivered in the order in which they
+//! were added, by one process at a time ([`Held`]); a failed message may be delayed until its next
+//! attempt. After a crash a message is delivered again. Callers decide on the content of a message,
+//! the retry limit and idempotence.
 
 use std::path::{Path, PathBuf};
 
@@ -15,39 +15,39 @@ use serde_json::Value;
 use crate::disk::{self, DiskError, Lock, Sure};
 use crate::task::{Moment, TaskId};
 
-/// Where what could not be delivered is kept for people.
+/// The folder of messages that could not be delivered, for people.
 const UNDELIVERED: &str = "undelivered";
 
-/// Something to be told.
+/// A message to a recipient.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Letter {
-    /// Its name: another one of the same name to the same addressee takes its place.
+    /// The name of the message. A new message with the same name and recipient replaces it.
     pub name: TaskId,
-    /// Its place among those to the same addressee.
+    /// The position among the messages to the same recipient.
     number: u64,
-    /// What is to be told.
+    /// The content of the message.
     pub body: Value,
-    /// When it was put in.
+    /// The time at which the message was added.
     pub put_at: Moment,
-    /// How often somebody tried to deliver it.
+    /// The number of failed delivery attempts.
     #[serde(default)]
     pub tries: u32,
-    /// Why that failed the last time.
+    /// The error of the last attempt; `None` before the first failure.
     #[serde(default)]
     pub last_error: Option<String>,
-    /// Until when it rests after that.
+    /// The earliest time of the next attempt; `None` for at once.
     #[serde(default)]
     pub not_before: Option<Moment>,
 }
 
 impl Letter {
-    /// Says whether it rests.
+    /// Returns true if the next attempt is not due yet.
     pub fn rests(&self, now: Moment) -> bool {
         self.not_before.is_some_and(|then| now < then)
     }
 }
 
-/// What is to be told to others.
+/// The messages to all recipients, in one folder.
 #[derive(Debug, Clone)]
 pub struct Outbox {
     folder: PathBuf,
@@ -55,12 +55,13 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// The outbox in a folder, which is made when something is put in.
+    /// Returns the outbox in a folder, which is created with the first message.
     pub fn in_folder(folder: PathBuf, clock: &Clock) -> Outbox {
         Outbox { folder, clock: clock.clone() }
     }
 
-    /// Puts a letter in, and gives it as it is kept. Once this returns, it is not lost.
+    /// Adds a message and returns it as it is stored. The message survives a crash once this
+    /// returns.
     pub fn put(&self, to: &TaskId, name: &TaskId, body: Value) -> Result<Letter, DiskError> {
         let folder = self.folder.join(to.as_str());
         disk::make_folder(&folder)?;
@@ -80,7 +81,7 @@ impl Outbox {
         Ok(letter)
     }
 
-    /// Names those to whom something is to be told.
+    /// Returns the recipients that have messages, sorted.
     pub fn addressees(&self) -> Result<Vec<TaskId>, DiskError> {
         let mut addressees = Vec::new();
         for name in disk::names(&self.folder)?.iter().filter(|name| *name != UNDELIVERED) {
@@ -93,13 +94,14 @@ impl Outbox {
         Ok(addressees)
     }
 
-    /// Keeps others from delivering to somebody; waits while they do.
+    /// Acquires the lock of a recipient; waits while another process delivers to the recipient.
     pub fn hold(&self, to: &TaskId) -> Result<Held<'_>, DiskError> {
         let lock = disk::lock(&self.lock_path(to)?)?;
         Ok(Held { outbox: self, to: to.clone(), _lock: lock })
     }
 
-    /// Keeps others from delivering to somebody, unless they do.
+    /// Acquires the lock of a recipient. Returns `None` if another process delivers to the
+    /// recipient.
     pub fn try_hold(&self, to: &TaskId) -> Result<Option<Held<'_>>, DiskError> {
         let lock = disk::try_lock(&self.lock_path(to)?)?;
         Ok(lock.map(|lock| Held { outbox: self, to: to.clone(), _lock: lock }))
@@ -111,14 +113,14 @@ impl Outbox {
         Ok(locks.join(to.as_str()))
     }
 
-    /// Keeps others from changing letters for a moment.
+    /// Acquires the short lock under which messages are added, changed and removed.
     fn desk(&self) -> Result<Lock, DiskError> {
         disk::make_folder(&self.folder)?;
         disk::lock(&self.folder.join(".lock"))
     }
 }
 
-/// The letters to somebody, while nobody else delivers them.
+/// The messages to a recipient, while this process alone may deliver them.
 #[derive(Debug)]
 pub struct Held<'a> {
     outbox: &'a Outbox,
@@ -127,12 +129,12 @@ pub struct Held<'a> {
 }
 
 impl Held<'_> {
-    /// Gives the letters, the first first.
+    /// Returns the messages, the oldest first.
     pub fn letters(&self) -> Result<Vec<Letter>, DiskError> {
         letters(&self.folder())
     }
 
-    /// Takes a letter out that arrived. One that took its place meanwhile stays.
+    /// Removes a delivered message. A message that has replaced it meanwhile stays.
     pub fn arrived(&self, letter: &Letter) -> Result<(), DiskError> {
         let _desk = self.outbox.desk()?;
         match self.is_there(letter)? {
@@ -141,7 +143,7 @@ impl Held<'_> {
         }
     }
 
-    /// Notes that a letter did not arrive, stays, and rests until then.
+    /// Records a failed attempt and delays the message until `not_before`.
     pub fn failed(
         &self,
         mut letter: Letter,
@@ -158,7 +160,7 @@ impl Held<'_> {
         write(&self.folder(), &letter)
     }
 
-    /// Puts a letter aside that cannot be delivered, for people to look at. Gives where it is.
+    /// Moves a message that cannot be delivered to the folder for people, and returns its new path.
     pub fn give_up(&self, mut letter: Letter, why: &str) -> Result<PathBuf, DiskError> {
         letter.tries = letter.tries.saturating_add(1);
         letter.last_error = Some(why.to_owned());
@@ -170,13 +172,13 @@ impl Held<'_> {
         Ok(place)
     }
 
-    /// Gives what was remembered about the addressee.
+    /// Returns the stored data about the recipient; `None` if there is none, or it is not JSON.
     pub fn memory(&self) -> Result<Option<Value>, DiskError> {
         let bytes = disk::read(&self.memory_path())?;
         Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 
-    /// Remembers something about the addressee, in place of what was.
+    /// Replaces the stored data about the recipient.
     pub fn remember(&self, memory: &Value) -> Result<(), DiskError> {
         let path = self.memory_path();
         disk::make_folder(path.parent().unwrap_or(Path::new(".")))?;
@@ -191,7 +193,7 @@ impl Held<'_> {
         self.outbox.folder.join(self.to.as_str())
     }
 
-    /// Says whether a letter is the one that is there.
+    /// Returns true if the message is stored and was not replaced.
     fn is_there(&self, letter: &Letter) -> Result<bool, DiskError> {
         let there = disk::read(&path(&self.folder(), &letter.name))?;
         let there = there.and_then(|bytes| serde_json::from_slice::<Letter>(&bytes).ok());
@@ -199,7 +201,7 @@ impl Held<'_> {
     }
 }
 
-/// Reads the letters in a folder, the first first. What is no letter is none of ours.
+/// Reads the messages in a folder, the oldest first. Files that are not messages are skipped.
 fn letters(folder: &Path) -> Result<Vec<Letter>, DiskError> {
     let mut letters = Vec::new();
     for name in disk::names(folder)?.iter().filter(|name| name.ends_with(".json")) {

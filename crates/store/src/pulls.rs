@@ -1,13 +1,14 @@
-//! The task that has a pull request reviewed: one for each of its head commits, whoever asks.
+//! The task that reviews a pull request: one task for each head commit, also if several triggers
+//! request the review.
 //!
-//! A [`Pull`] is a pull request as a trigger knows it; [`Pull::review`] makes the task. Its name
-//! follows from the repository, the number, the branch that it is for and the head commit, so that a
-//! webhook, a poll, a build and a person make one task together: a queue refuses a name that it
-//! knows. For another branch, the same commits are another change.
+//! A [`Pull`] is a pull request as a trigger knows it; [`Pull::review`] returns the task. The id of
+//! the task is derived from the repository, the number, the base branch and the head commit, so
+//! that a webhook, a poll, a build and a person create the same task: a queue rejects an id that
+//! exists. The same commits against another base branch are another change.
 //!
 //! So triggers need not know of each other, and "the task exists already" is success for a trigger.
-//! Where the head commit is not known, nothing is queued: a task with another name would be a
-//! second review.
+//! If the head commit is not known, nothing is queued: a task with another id would be a second
+//! review.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,29 +20,30 @@ use serde_json::{Map, Value, json};
 use crate::queue::Addressed;
 use crate::task::{Kind, Moment, QueueName, Task, TaskId};
 
-/// The most characters of a title that go into that of a task.
+/// The maximum number of characters of a pull request's title in the title of its task.
 const TITLE: usize = 160;
 
-/// The most letters of a branch that go into the name of a task; longer ones are told by their hash,
-/// which is longer as well.
+/// The maximum length of a base branch in a task id, in bytes. A longer branch, or one with other
+/// characters than lower-case letters and digits, is replaced by its hash. The hash is one digit
+/// longer, so that it equals no branch.
 const BASE: usize = 15;
 
-/// What looks like the key of a project in front of a number, and is the name of something else.
+/// Prefixes that look like the key of a JIRA project but name something else, such as `UTF-8`.
 const NO_PROJECTS: [&str; 14] = [
     "AES", "CVE", "CWE", "ES", "HTTP", "IEEE", "IPV", "ISO", "MD", "PEP", "RFC", "RSA", "SHA",
     "UTF",
 ];
 
-/// Why a text names nothing on GitHub or in JIRA.
+/// The reason why a text names nothing on GitHub or in JIRA.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PullError {
-    /// It is no repository.
+    /// The text is not a repository.
     #[error("{0:?} is no repository: write it as `owner/name`")]
     Repository(String),
-    /// It is no commit.
+    /// The text is not a commit.
     #[error("{0:?} is no commit: it has 40 or 64 digits from 0 to f")]
     Commit(String),
-    /// It is no ticket.
+    /// The text is not a ticket.
     #[error("{0:?} is no ticket: write it as `PROJ-123`")]
     Ticket(String),
 }
@@ -52,22 +54,22 @@ pub enum PullError {
 pub struct RepositoryName(Box<str>);
 
 impl RepositoryName {
-    /// The whole name.
+    /// Returns the name as `owner/name`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whose it is.
+    /// Returns the owner.
     pub fn owner(&self) -> &str {
         self.parts().0
     }
 
-    /// What its owner calls it.
+    /// Returns the name without the owner.
     pub fn name(&self) -> &str {
         self.parts().1
     }
 
-    /// Says whether it is the same one: letters count alike in either case.
+    /// Returns true if both are the same repository; letter case is ignored.
     pub fn is(&self, other: &RepositoryName) -> bool {
         self.0.eq_ignore_ascii_case(&other.0)
     }
@@ -99,18 +101,18 @@ impl FromStr for RepositoryName {
     }
 }
 
-/// A commit, by its whole name.
+/// A commit, by its full hash.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct CommitId(Box<str>);
 
 impl CommitId {
-    /// The name.
+    /// Returns the full hash.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// As much of it as people read.
+    /// Returns the first 12 digits of the hash.
     pub fn short(&self) -> &str {
         &self.0[..12]
     }
@@ -135,18 +137,18 @@ impl FromStr for CommitId {
 pub struct TicketKey(Box<str>);
 
 impl TicketKey {
-    /// The key.
+    /// Returns the key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The project that it is in.
+    /// Returns the key of the project.
     pub fn project(&self) -> &str {
         self.0.rsplit_once('-').map_or("", |(project, _)| project)
     }
 
-    /// Finds the keys in a branch or a title, such as in `feature/PROJ-123-login`. What only looks
-    /// like one, such as `UTF-8`, is none.
+    /// Returns the ticket keys in a branch or a title, such as in `feature/PROJ-123-login`. A word
+    /// that only looks like a key, such as `UTF-8`, is skipped.
     pub fn all_in(text: &str) -> impl Iterator<Item = TicketKey> {
         let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
         let found = text.split(move |c| !is_inside(c)).filter_map(in_word);
@@ -154,7 +156,7 @@ impl TicketKey {
     }
 }
 
-/// Finds a key at the beginning of a word: its project, a dash, a number.
+/// Returns the key at the beginning of a word: project, dash, number.
 fn in_word(word: &str) -> Option<TicketKey> {
     let (project, rest) = word.split_once('-')?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -205,49 +207,52 @@ macro_rules! as_text {
 
 as_text!(RepositoryName, CommitId, TicketKey);
 
-/// A pull request as a trigger knows it. All text in it was written by whoever opened it.
+/// A pull request as a trigger knows it. All its texts are untrusted: the author of the pull
+/// request wrote them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pull {
-    /// The repository that it is for.
+    /// The repository that the pull request is for.
     pub repository: RepositoryName,
-    /// Its number there.
+    /// The number of the pull request in the repository.
     pub number: u64,
-    /// Its last commit.
+    /// The head commit.
     pub head: CommitId,
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// The branch that it is made of.
+    /// The head branch.
     pub branch: String,
-    /// The branch that it is for.
+    /// The base branch.
     pub base: String,
-    /// Where people find it.
+    /// The URL for people.
     pub url: String,
-    /// Where it is from.
+    /// The trust in the author.
     pub origin: Origin,
 }
 
-/// Where a pull request is from, which says how far it can name tickets: anybody can open one on a
-/// public repository.
+/// The origin of a pull request, which decides from which texts tickets are taken: any user can
+/// open a pull request on a public repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// It was opened by somebody who belongs to those who keep the repository.
+    /// The author belongs to the repository: tickets are taken from branch and title.
     Inside,
-    /// Its branch is in the repository, and whoever opened it is not known to belong there.
+    /// The branch is in the repository, and the author is not known to belong there: tickets are
+    /// taken from the branch alone.
     OwnBranch,
-    /// It is somebody else's.
+    /// The branch is in a fork, and the author does not belong to the repository: no tickets are
+    /// taken.
     Outside,
 }
 
 impl Pull {
-    /// Names the task that has it reviewed. The head stands there whole: whoever pushes it could
-    /// make another commit whose name begins the same.
+    /// Returns the id of the review task. The id has the full head commit: an author could push
+    /// another commit with the same first digits.
     pub fn task_id(&self) -> TaskId {
         self.id_against(&base_in_id(&self.base))
     }
 
-    /// Names the task that has it reviewed against something.
+    /// Returns the id of the review task for a base, as it is written in ids.
     fn id_against(&self, base: &str) -> TaskId {
-        // An owner has no dot, so nothing else is called the same.
+        // An owner has no dot, so no other repository results in the same id.
         let (owner, name) = (self.repository.owner(), self.repository.name());
         let (owner, name) = (owner.to_ascii_lowercase(), name.to_ascii_lowercase());
         let (number, head) = (self.number, &self.head);
@@ -258,17 +263,17 @@ impl Pull {
         })
     }
 
-    /// Gives the ticket that it is about.
+    /// Returns the ticket that the pull request is about: the first that it names.
     pub fn ticket(&self) -> Option<TicketKey> {
         self.tickets().next()
     }
 
-    /// Says whether it names a ticket, be it among others.
+    /// Returns true if the pull request names a ticket, alone or among others.
     pub fn names(&self, key: &TicketKey) -> bool {
         self.tickets().any(|named| named == *key)
     }
 
-    /// Gives the tickets that its branch and its title name.
+    /// Returns the tickets that the branch and the title name, as far as the origin allows.
     fn tickets(&self) -> impl Iterator<Item = TicketKey> {
         let (branch_counts, title_counts) = match self.origin {
             Origin::Inside => (true, true),
@@ -280,7 +285,7 @@ impl Pull {
         branch.into_iter().chain(title).flat_map(|text| TicketKey::all_in(text))
     }
 
-    /// Makes the task that has it reviewed.
+    /// Returns the review task for a queue.
     pub fn review(&self, queue: &QueueName, by: &str, now: Moment) -> Addressed {
         let kind: Kind = "review".parse().expect("it is a name");
         let title: String = self.title.chars().filter(|c| !c.is_control()).take(TITLE).collect();
@@ -294,8 +299,8 @@ impl Pull {
         Addressed { queue: queue.clone(), task }
     }
 
-    /// Makes a task that has it reviewed once more, as it is for a branch again that it was for
-    /// before; `when` tells one such time from another.
+    /// Returns a task for another review against a base branch that the pull request had before;
+    /// `when` distinguishes one such time from another.
     pub fn review_again(&self, when: &str, queue: &QueueName, by: &str, now: Moment) -> Addressed {
         let mut again = self.review(queue, by, now);
         let when = blake3::hash(when.as_bytes()).to_hex();
@@ -303,7 +308,7 @@ impl Pull {
         again
     }
 
-    /// What a task about it knows of it.
+    /// Returns the context of a task about the pull request.
     pub fn context(&self) -> Map<String, Value> {
         let mut context = Map::new();
         let mut add = |key: &str, value: Value| context.insert(key.to_owned(), value);
@@ -321,7 +326,7 @@ impl Pull {
     }
 }
 
-/// Gives the pull request that the context of a task names: its repository and its number there.
+/// Returns the pull request in the context of a task: its repository and its number.
 pub fn named_in(context: &Map<String, Value>) -> Option<(RepositoryName, u64)> {
     let repository = context.get("github_repo")?.as_str()?.parse().ok()?;
     let number = match context.get("pr_number")? {
@@ -331,7 +336,7 @@ pub fn named_in(context: &Map<String, Value>) -> Option<(RepositoryName, u64)> {
     Some((repository, number))
 }
 
-/// Gives a branch as it stands in the name of a task.
+/// Returns a base branch as it is written in a task id.
 fn base_in_id(base: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     match (1..=BASE).contains(&base.len()) && base.bytes().all(is_plain) {
@@ -340,13 +345,13 @@ fn base_in_id(base: &str) -> String {
     }
 }
 
-/// Says whether a task is the review of a pull request at one of its heads, of which there is one.
+/// Returns true if the id is that of the review of a pull request's head, which exists once.
 pub(crate) fn is_of_one_head(id: &TaskId) -> bool {
     let Some(rest) = id.as_str().strip_prefix("review-") else { return false };
     rest.rsplit_once('-').is_some_and(|(_, head)| head.parse::<CommitId>().is_ok())
 }
 
-/// The beginning of a text that was given, for a message.
+/// Returns the first 80 characters of a text, for a message.
 fn short(text: &str) -> String {
     first_chars(text, 80).to_owned()
 }

@@ -1,4 +1,6 @@
-//! What a queue promises: [`Queue`], kept by every store.
+//! The guarantees of a task queue as a trait, [`Queue`], and the types of its operations.
+//!
+//! The stores (`files`, `postgres`) implement the trait. `steps` decides the transitions of a task.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -9,23 +11,23 @@ use serde::{Deserialize, Serialize};
 use crate::disk::DiskError;
 use crate::task::{AgentId, Kind, Moment, QueueName, Status, Task, TaskError, TaskId};
 
-/// Why a queue did not do what it was asked.
+/// The reason why a queue rejected or failed an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum QueueError {
-    /// What was given is no task.
+    /// The task is not valid.
     #[error(transparent)]
     Task(#[from] TaskError),
-    /// A task with that name is there, or was.
+    /// A task with this id exists, in whatever status.
     #[error("task `{id}` is already there ({status}, in `{queue}`)")]
     AlreadyThere {
-        /// Its name.
+        /// The id of the task.
         id: TaskId,
-        /// The queue that it is in.
+        /// The queue of the existing task.
         queue: QueueName,
-        /// Where it stands.
+        /// The status of the existing task.
         status: Status,
     },
-    /// Too many tasks wait.
+    /// The queue has its maximum number of pending tasks.
     #[error(
         "queue `{queue}` has no room for that: {most} tasks may wait in it; let agents work some \
          off, cancel some, or raise `safeguards.max_queue_size`"
@@ -33,97 +35,98 @@ pub enum QueueError {
     Full {
         /// The queue.
         queue: QueueName,
-        /// How many may wait.
+        /// The maximum number of pending tasks.
         most: usize,
     },
-    /// Only escalations come before everything else.
+    /// The task has priority 0, which only escalations may have.
     #[error("task `{id}` has priority 0, which is for escalations; 1 comes first among the others")]
     NotUrgent {
-        /// Its name.
+        /// The id of the task.
         id: TaskId,
     },
-    /// An agent asks itself for what it is doing.
+    /// The new task has the kind and queue of its parent, which is in progress: an agent would
+    /// request its own work again.
     #[error(
         "task `{parent}` is being worked on; a `{kind}` task for the same queue would be it again"
     )]
     OwnTask {
-        /// The task that is being worked on.
+        /// The parent, which is in progress.
         parent: TaskId,
-        /// The kind of both.
+        /// The kind of both tasks.
         kind: Kind,
     },
-    /// There is no such task.
+    /// No task has this id.
     #[error("there is no task `{0}`")]
     Unknown(TaskId),
-    /// Whoever asks does not hold the task any more.
+    /// The caller does not hold the lease of the task any more.
     #[error("task `{id}` is not held by `{agent}` with number {fence} any more")]
     NotHeld {
         /// The task.
         id: TaskId,
-        /// Who asks.
+        /// The agent of the lease.
         agent: AgentId,
-        /// The number that it was claimed with.
+        /// The fence of the lease.
         fence: u64,
     },
-    /// A task stands where that cannot be done.
+    /// The status of the task does not allow the operation.
     #[error("task `{id}` is {status}; only {wanted} tasks can be {done}")]
     WrongStatus {
         /// The task.
         id: TaskId,
-        /// Where it stands.
+        /// The current status.
         status: Status,
-        /// Where it would have to stand.
+        /// The statuses that allow the operation.
         wanted: &'static str,
-        /// What was asked for.
+        /// The operation, as a participle such as "cancelled".
         done: &'static str,
     },
-    /// An agent of that name is at work.
+    /// Another process has joined as this agent.
     #[error("agent `{agent}` is running already ({holder}); give this one another name")]
     AgentRuns {
-        /// Its name.
+        /// The name of the agent.
         agent: AgentId,
-        /// What is known of the other.
+        /// Information about the other process, such as its pid.
         holder: String,
     },
-    /// A file cannot be used.
+    /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] DiskError),
-    /// The index beside the files cannot be used.
+    /// The index of the file queue cannot be used.
     #[error("could not use the index `{path}`: {message}")]
     Index {
-        /// The file.
+        /// The path of the index.
         path: PathBuf,
-        /// Why.
+        /// The error of SQLite.
         message: String,
     },
-    /// The database does not answer.
+    /// The database cannot be reached.
     #[error("the queue's database cannot be reached")]
     Unreachable {
-        /// Why.
+        /// The error of the connection.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The database takes no writes now.
+    /// The database is up but accepts no writes now.
     #[error("the queue's database takes no writes now: {message}")]
     Unwritable {
-        /// What it says.
+        /// The message of the database.
         message: String,
     },
-    /// The database refuses.
+    /// The database rejected a statement.
     #[error("the queue's database refuses: {message}")]
     Database {
-        /// What it says.
+        /// The message of the database.
         message: String,
     },
-    /// The database was not set up, or for another version.
+    /// The tables do not exist, or have another version.
     #[error("the queue's tables are {found}; `assay queue migrate` brings them up to date")]
     NotMigrated {
-        /// What is there.
+        /// The state of the tables.
         found: String,
     },
 }
 
 impl QueueError {
-    /// Says whether waiting a little may help.
+    /// Returns true if a retry after a short wait may succeed.
     pub fn is_passing(&self) -> bool {
         match self {
             QueueError::Unreachable { .. } | QueueError::Unwritable { .. } => true,
@@ -132,7 +135,7 @@ impl QueueError {
         }
     }
 
-    /// Says whether it is one of the tasks that is refused, so that others may get through.
+    /// Returns true if the error rejects one task only, so the rest of the batch can proceed.
     fn is_about_a_task(&self) -> bool {
         match self {
             QueueError::Task(_)
@@ -154,20 +157,20 @@ impl QueueError {
     }
 }
 
-/// How tasks are tried again, and how many may wait.
+/// The retry policy and the capacity of queues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
-    /// How long a task rests after its first failure.
+    /// The delay after the first failure of a task.
     pub initial_backoff: Duration,
-    /// How much longer after each further one.
+    /// The factor by which the delay grows with each further failure.
     pub backoff_multiplier: f64,
-    /// How long at the most.
+    /// The maximum delay.
     pub max_backoff: Duration,
-    /// How often a task is tried again, unless whoever fails at it says otherwise.
+    /// The maximum number of retries of a task, unless its failure sets another limit.
     pub max_retries: u32,
-    /// How many tasks may wait in a queue.
+    /// The maximum number of pending tasks in a queue.
     pub max_queue_size: usize,
-    /// Where tasks for a person go.
+    /// The queue for tasks that need a person.
     pub escalations: QueueName,
 }
 
@@ -185,7 +188,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// How long a task rests that was tried again so often.
+    /// Returns the delay before the retry with this number, counted from 1.
     pub fn backoff(&self, retry_count: u32) -> Duration {
         let exponent = i32::try_from(retry_count.saturating_sub(1)).unwrap_or(i32::MAX);
         let seconds = self.initial_backoff.as_secs_f64() * self.backoff_multiplier.powi(exponent);
@@ -194,7 +197,7 @@ impl Policy {
     }
 }
 
-/// A task and the queue that it is for.
+/// A task with its queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Addressed {
     /// The queue.
@@ -203,44 +206,45 @@ pub struct Addressed {
     pub task: Task,
 }
 
-/// The right to work on a task. Whoever has it must renew it before its time is over.
+/// The right to work on a task. The holder must renew the lease before it expires.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     /// The task.
     pub task: TaskId,
-    /// Its queue.
+    /// The queue of the task.
     pub queue: QueueName,
-    /// Who holds it.
+    /// The agent that holds the lease.
     pub agent: AgentId,
-    /// Grows with every claim of the task: what is done with an old number is refused.
+    /// The fencing token: it grows with every claim of the task, and operations with an older one
+    /// are rejected.
     pub fence: u64,
 }
 
-/// A task that was claimed.
+/// A claimed task with its lease.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claimed {
-    /// The right to work on it.
+    /// The lease of the task.
     pub lease: Lease,
     /// The task, in progress.
     pub task: Task,
 }
 
-/// How long a claim holds.
+/// The kind and duration of a lease.
 ///
-/// Agents claim while they are alive, and scripts for a time. Tasks that wait for a person are
-/// passed over for agents, so that an escalation never occupies an agent.
+/// Agents claim while they are alive, and scripts for a time. Tasks that wait for a person are not
+/// claimed by agents, so that an escalation never occupies an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tenure {
-    /// When its time is over, or at once when the agent that joined under that name is gone. This
-    /// is how agents claim, so tasks that wait for a person are passed over.
+    /// The lease ends after this time, or at once when the process that joined under the agent's
+    /// name is gone. Agents claim this way, so tasks that wait for a person are skipped.
     WhileAlive(Duration),
-    /// When its time is over, whoever lives: for scripts that claim in one process and complete in
-    /// another.
+    /// The lease ends after this time, whether or not the process lives: for scripts that claim in
+    /// one process and complete in another.
     ByTime(Duration),
 }
 
 impl Tenure {
-    /// How long it lasts unless it is renewed.
+    /// Returns the time until the lease expires if it is not renewed.
     pub fn time(self) -> Duration {
         match self {
             Tenure::WhileAlive(time) | Tenure::ByTime(time) => time,
@@ -248,246 +252,248 @@ impl Tenure {
     }
 }
 
-/// What came of working on a task.
+/// The result of working on a task, as the agent reports it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Settlement {
-    /// It is done.
+    /// The task is done.
     Completed {
-        /// What came of it.
+        /// The summary of the result.
         summary: String,
-        /// What is to be added to its context for those who read it later.
+        /// Keys to add to the context of the task, for its later readers.
         context: serde_json::Map<String, serde_json::Value>,
-        /// What follows from it.
+        /// The tasks that follow from this one.
         follow_ups: Vec<Addressed>,
     },
-    /// It failed.
+    /// The attempt failed.
     Failed(Failure),
-    /// It was not finished and nobody is to blame: it waits again.
+    /// The task was not finished, without a failure: it becomes pending again.
     GivenBack {
-        /// Why.
+        /// The reason why the task was not finished.
         reason: String,
     },
 }
 
-/// A try that failed.
+/// A failed attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
-    /// Why.
+    /// The error message.
     pub error: String,
-    /// Whether it can get better.
+    /// The limit of retries.
     pub again: Again,
 }
 
-/// Whether a failed task is tried again.
+/// The limit of retries after a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
-    /// So often at the most; as often as the queue says if nothing is given.
+    /// At most this many retries; `None` for the limit of the policy.
     AtMost(Option<u32>),
-    /// Never: it cannot get better.
+    /// No retry: the failure is permanent.
     Never,
 }
 
-/// What became of a settled task.
+/// The effect of settling a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
-    /// It is completed, and what follows from it waits.
+    /// The task is completed, and its follow-up tasks are pending.
     Completed,
-    /// It was completed before under the same lease, and nothing was done again.
+    /// The task was completed before under the same lease, and nothing was changed.
     AlreadyCompleted,
-    /// It is tried again after some time.
+    /// The task is retried after a delay.
     Retry {
-        /// How long it rests.
+        /// The delay until the retry.
         after: Duration,
     },
-    /// It is given up.
+    /// The task failed permanently.
     Failed {
-        /// The task that tells a person, unless it was for one itself.
+        /// The task that informs a person; `None` if the failed task is itself an escalation.
         escalation: Option<TaskId>,
     },
-    /// It waits again.
+    /// The task is pending again.
     GivenBack,
 }
 
-/// Where a task stands, as seen from outside.
+/// The claimability of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Standing {
-    /// It can be claimed.
+    /// The task can be claimed.
     Ready,
-    /// It rests after a failure.
+    /// The task waits for its retry after a failure, or for its `run_at`.
     Resting {
-        /// For so many seconds more.
+        /// Seconds until the task can be claimed, at least 1.
         seconds: u64,
     },
-    /// It waits for others, which can still be completed.
+    /// The task waits for dependencies that can still be completed.
     Waiting {
-        /// Which.
+        /// The ids of the open dependencies.
         on: Vec<TaskId>,
     },
-    /// It waits for what will not come by itself.
+    /// The task waits for a dependency that cannot be completed without intervention.
     Blocked {
-        /// Why.
+        /// The reason why the dependency cannot be completed.
         reason: String,
     },
-    /// An agent works on it.
+    /// An agent holds the lease of the task.
     Held {
-        /// Who.
+        /// The agent.
         by: AgentId,
-        /// For so many seconds more, unless it is renewed.
+        /// Seconds until the lease expires, unless it is renewed.
         seconds: u64,
     },
-    /// It is done, given up or called off.
+    /// The task is completed, failed or cancelled.
     Over,
 }
 
-/// A task as it is listed.
+/// A task in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Listed {
-    /// Its queue.
+    /// The queue of the task.
     pub queue: QueueName,
-    /// Where it stands.
+    /// The claimability of the task.
     pub standing: Standing,
     /// The task.
     pub task: Task,
 }
 
-/// Which tasks are listed.
+/// The selection of tasks for a list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    /// Those of this queue, or all.
+    /// Only tasks of this queue; `None` for all queues.
     pub queue: Option<QueueName>,
-    /// Those that stand there, or all but the completed ones.
+    /// Only tasks with one of these statuses; if empty, all but completed tasks.
     pub statuses: Vec<Status>,
-    /// Those whose context has this value under this key.
+    /// Only tasks whose context has this value under this key; `None` for all.
     pub context: Option<(String, String)>,
-    /// So many at the most, in the order in which they would be claimed; the newest completed ones.
+    /// The maximum number of tasks, in the order in which they would be claimed; of completed
+    /// tasks, the newest.
     pub limit: Option<usize>,
 }
 
-/// How many tasks of a queue stand where.
+/// The number of tasks of a queue by state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// The queue.
     pub queue: QueueName,
-    /// Those that can be claimed now.
+    /// Tasks that can be claimed now.
     pub ready: usize,
-    /// Those that rest, or wait for others.
+    /// Tasks that are delayed, and tasks with dependencies that can still be completed.
     pub waiting: usize,
-    /// Those that wait for what will not come by itself.
+    /// Tasks with a dependency that cannot be completed without intervention.
     pub blocked: usize,
-    /// Those that an agent holds.
+    /// Tasks that an agent holds.
     pub in_progress: usize,
-    /// Those that are done.
+    /// Tasks that are done.
     pub completed: usize,
-    /// Those that were given up.
+    /// Tasks that failed permanently.
     pub failed: usize,
-    /// Those that were called off.
+    /// Tasks that were cancelled.
     pub cancelled: usize,
 }
 
-/// A task that was taken from an agent that is gone.
+/// A task that was recovered from an agent that is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovered {
     /// The task.
     pub task: TaskId,
-    /// Its queue.
+    /// The queue of the task.
     pub queue: QueueName,
-    /// Who held it, where that is known.
+    /// The agent that held the task; `None` if unknown.
     pub held_by: Option<String>,
 }
 
-/// What an agent is doing.
+/// The activity of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentState {
-    /// It waits for a task.
+    /// The agent waits for a task.
     Idle,
-    /// It works on one.
+    /// The agent works on a task.
     Working,
-    /// It takes no task.
+    /// The agent claims no tasks.
     Paused,
-    /// It finishes its task and ends.
+    /// The agent finishes its task and ends.
     Stopping,
-    /// It has ended.
+    /// The agent has ended.
     Stopped,
 }
 
-/// A sign of life.
+/// The heartbeat of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Heartbeat {
-    /// Who.
+    /// The name of the agent.
     pub agent: AgentId,
-    /// The queue that it works on.
+    /// The queue that the agent works on.
     pub queue: QueueName,
-    /// What it does.
+    /// The activity of the agent.
     pub state: AgentState,
-    /// The task that it works on.
+    /// The task that the agent works on; `None` if it has none.
     pub task: Option<TaskId>,
-    /// Since when it does that.
+    /// The time at which the agent entered this state.
     pub since: Moment,
-    /// When it gave this sign.
+    /// The time of the heartbeat.
     pub at: Moment,
-    /// When it gives the next one at the latest, in seconds.
+    /// The maximum number of seconds until the next heartbeat.
     pub every_seconds: u64,
-    /// The machine.
+    /// The host name of the machine.
     pub host: String,
-    /// The process.
+    /// The process id of the agent.
     pub pid: u32,
     /// The version of the program.
     pub version: String,
 }
 
-/// A heartbeat and whether whoever gave it still lives.
+/// The status of an agent: its last heartbeat, and whether it is alive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Seen {
-    /// The sign.
+    /// The last heartbeat.
     #[serde(flatten)]
     pub heartbeat: Heartbeat,
-    /// Whether it lives.
+    /// True if the agent is alive.
     pub alive: bool,
-    /// Whether it is to take no task.
+    /// True if the agent is paused, alone or with all agents.
     pub paused: bool,
 }
 
-/// Whom a pause is for.
+/// The target of a pause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Who {
-    /// One agent.
+    /// A single agent.
     Agent(AgentId),
-    /// All of them.
+    /// All agents.
     All,
 }
 
-/// Keeps an agent's name for as long as it is held.
+/// The registration of an agent under its name.
 ///
-/// While it is held nobody else joins under that name. When it is dropped, or its process dies, the
-/// leases that were claimed [while alive](Tenure::WhileAlive) under that name end.
+/// While the registration exists, no other process can join under the name. When it is dropped, or
+/// its process dies, the leases that were claimed [while alive](Tenure::WhileAlive) under the name
+/// end.
 pub trait Presence: Send {}
 
-/// Tasks for agents.
+/// A queue of tasks for agents.
 ///
-/// What every store keeps, and the conformance suite proves of each:
+/// Every store gives these guarantees, and the conformance suite checks them on each:
 ///
-/// - Of any number of processes that try, one holds a task. Renewing and settling with an old
-///   number is refused. Time is the store's own.
-/// - Tasks come by priority, then by creation time, then by name; only those whose dependencies
-///   are all completed and that rest no more.
-/// - A push that returned survives a crash. A task is completed together with all that follows from
-///   it, or not at all.
-/// - What it costs to push, claim and settle does not grow with the number of tasks.
+/// - Of any number of competing processes, one holds a task. Renewing and settling with an old
+///   fence is rejected. Leases expire by the clock of the store.
+/// - Tasks are claimed by priority, then by creation time, then by id; only tasks whose
+///   dependencies are all completed and that are not delayed.
+/// - A push that returned survives a crash. A task is completed together with all its follow-up
+///   tasks, or not at all.
+/// - The cost of push, claim and settle does not grow with the number of tasks.
 ///
-/// A store decides nothing about what a task means: [`crate::steps`] says what becomes of it.
+/// A store does not interpret tasks: [`crate::steps`] decides their transitions.
 pub trait Queue: Send + Sync {
-    /// Puts tasks in their queues, all or none.
+    /// Adds tasks to their queues, all or none.
     fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError>;
 
-    /// Puts tasks in their queues, each for itself: one that is refused holds up no other. Whoever
-    /// is answered for has been pushed for good; many at once cost hardly more than one.
+    /// Adds tasks to their queues independently: a rejected task does not affect the others. A task
+    /// whose result is `Ok` survives a crash. A large batch costs hardly more than one push.
     fn push_all(&self, tasks: Vec<Addressed>) -> Vec<Result<(), QueueError>> {
         push_by_halves(self, tasks)
     }
 
-    /// Claims the tasks of a queue whose turn it is, at most so many.
+    /// Claims at most `at_most` tasks of a queue, in the order of the queue.
     fn claim(
         &self,
         queue: &QueueName,
@@ -496,15 +502,15 @@ pub trait Queue: Send + Sync {
         at_most: usize,
     ) -> Result<Vec<Claimed>, QueueError>;
 
-    /// Holds a task for as much longer from now.
+    /// Extends a lease to `time` from now.
     fn renew(&self, lease: &Lease, time: Duration) -> Result<(), QueueError>;
 
-    /// Says what came of a task. What was settled before with the same lease is refused, except that a
-    /// repeated completion is answered with [`Settled::AlreadyCompleted`]: the first answer may have
-    /// been lost.
+    /// Records the result of a task. A task that was already settled under the same lease is
+    /// rejected, except that a repeated completion returns [`Settled::AlreadyCompleted`]: the first
+    /// reply may have been lost.
     fn settle(&self, lease: &Lease, settlement: Settlement) -> Result<Settled, QueueError>;
 
-    /// Settles several tasks, each for itself.
+    /// Settles several tasks independently.
     fn settle_all(
         &self,
         settlements: Vec<(Lease, Settlement)>,
@@ -512,59 +518,64 @@ pub trait Queue: Send + Sync {
         settlements.into_iter().map(|(lease, what)| self.settle(&lease, what)).collect()
     }
 
-    /// Finds a task.
+    /// Returns a task with its claimability.
     fn get(&self, id: &TaskId) -> Result<Listed, QueueError>;
 
-    /// Lists tasks.
+    /// Returns the tasks that match a filter.
     fn list(&self, filter: &Filter) -> Result<Vec<Listed>, QueueError>;
 
     /// Counts the tasks of all queues.
     fn count(&self) -> Result<Vec<Count>, QueueError>;
 
-    /// Calls off a task that waits or that an agent holds; the agent then holds it no more.
+    /// Cancels a task that is pending or in progress. An agent that holds the task loses its lease.
     fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError>;
 
-    /// Lets a failed or cancelled task wait again, as if it had never been tried.
+    /// Makes a failed or cancelled task pending again, without its failures.
     fn retry(&self, id: &TaskId) -> Result<(), QueueError>;
 
-    /// Puts tasks in as they stand, but for those that are there; says how many were new. What was
-    /// in progress elsewhere waits here. Done again, it changes nothing.
+    /// Adds tasks with the status that they have, except those whose id exists, and returns the
+    /// number of new tasks. A task that was in progress elsewhere becomes pending. A repetition
+    /// changes nothing.
     fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError>;
 
-    /// Removes tasks that were completed, given up or called off so long ago, and returns how many. A task
-    /// that one that is not completed depends on stays. The name of a removed task may be used again.
+    /// Removes tasks that were completed, failed or cancelled longer ago than this, and returns
+    /// their number. Dependencies of a task that is not completed stay. The id of a removed task
+    /// may be used again.
     fn prune(&self, older_than: Duration) -> Result<usize, QueueError>;
 
-    /// Takes back what nobody holds any more: leases whose time is over or whose agent is gone.
+    /// Recovers tasks whose lease has expired or whose agent is gone.
     fn recover(&self) -> Result<Vec<Recovered>, QueueError>;
 
-    /// Tells, from now on, when there may be something to claim for a queue, or something changed
-    /// for an agent of it.
+    /// Returns a watch that wakes its waiter, from now on, when a task of a queue may be claimable
+    /// or something changed for an agent of the queue.
     fn watch(&self, queue: &QueueName) -> Result<Watch, QueueError>;
 
-    /// Says how long it is until a task of a queue has rested enough, if one rests.
+    /// Returns the time until a delayed task of a queue may become claimable; `None` if no task is
+    /// delayed.
     fn next_ready(&self, queue: &QueueName) -> Result<Option<Duration>, QueueError>;
 
-    /// Keeps an agent's name, and ends what an earlier agent of that name held.
+    /// Registers an agent under its name, and ends the leases that an earlier agent of that name
+    /// held.
     fn join(&self, agent: &AgentId) -> Result<Box<dyn Presence>, QueueError>;
 
-    /// Gives a sign of life.
+    /// Stores the heartbeat of an agent.
     fn beat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError>;
 
-    /// Lists the signs of life.
+    /// Returns the status of all agents.
     fn agents(&self) -> Result<Vec<Seen>, QueueError>;
 
-    /// Keeps an agent, or all, from taking tasks. What is under way goes on.
+    /// Stops an agent, or all, from claiming tasks. Tasks in progress continue.
     fn pause(&self, who: &Who) -> Result<(), QueueError>;
 
-    /// Lets an agent take tasks again, or all of them whoever paused them.
+    /// Lets an agent claim tasks again. For all agents, pauses of single agents end as well.
     fn resume(&self, who: &Who) -> Result<(), QueueError>;
 
-    /// Says whether an agent is to take no task.
+    /// Returns true if an agent must not claim tasks.
     fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError>;
 }
 
-/// Pushes all together, and where one is refused, one half after the other, until it stands alone.
+/// Pushes all tasks together. If one is rejected, pushes each half separately, down to single
+/// tasks.
 fn push_by_halves<Q: Queue + ?Sized>(
     queue: &Q,
     mut tasks: Vec<Addressed>,
@@ -583,7 +594,7 @@ fn push_by_halves<Q: Queue + ?Sized>(
     }
 }
 
-/// Tells all of so many who asked together why nothing came of it.
+/// Copies the error of a batch for each of its members.
 pub(crate) fn same_for_all<T>(number: usize, error: QueueError) -> Vec<Result<T, QueueError>> {
     let message = error.to_string();
     let again = |_| match &error {
@@ -605,26 +616,27 @@ pub(crate) fn same_for_all<T>(number: usize, error: QueueError) -> Vec<Result<T,
     answers
 }
 
-/// Wakes whoever waits for a queue, without polling it.
+/// A wake-up channel of a queue, for waiting without polling.
 pub struct Watch {
     receiver: Receiver<()>,
     bell: Bell,
     _source: Box<dyn Send>,
 }
 
-/// Wakes one [`Watch`] from anywhere.
+/// A handle that wakes one [`Watch`] from any thread.
 #[derive(Debug, Clone)]
 pub struct Bell(SyncSender<()>);
 
 impl Bell {
-    /// Wakes it. Rings that nobody heard yet are one.
+    /// Wakes the watch. Wake-ups that were not consumed yet coalesce.
     pub fn ring(&self) {
         let _ = self.0.try_send(());
     }
 }
 
 impl Watch {
-    /// A watch whose bell is rung by what `start` gives, which lives as long as the watch.
+    /// Returns a watch that is woken by the source that `start` returns. The source lives as long
+    /// as the watch.
     pub fn new<S, E>(start: impl FnOnce(Bell) -> Result<S, E>) -> Result<Watch, E>
     where
         S: Send + 'static,
@@ -635,13 +647,14 @@ impl Watch {
         Ok(Watch { receiver, bell, _source: Box::new(source) })
     }
 
-    /// A watch that hears nothing but its own bell: for whoever has to look by the clock.
+    /// Returns a watch that only its own bell wakes: for a caller that has to poll.
     pub fn deaf() -> Watch {
         let (sender, receiver) = sync_channel(1);
         Watch { receiver, bell: Bell(sender), _source: Box::new(()) }
     }
 
-    /// Waits until something may have changed, or so long. Says whether something may have.
+    /// Waits until something may have changed, or for `at_most`. Returns true if something may have
+    /// changed.
     pub fn wait(&self, at_most: Duration) -> bool {
         match self.receiver.recv_timeout(at_most) {
             Ok(()) => true,
@@ -649,7 +662,7 @@ impl Watch {
         }
     }
 
-    /// What wakes it.
+    /// Returns the handle that wakes this watch.
     pub fn bell(&self) -> Bell {
         self.bell.clone()
     }

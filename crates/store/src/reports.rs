@@ -1,4 +1,4 @@
-//! Reports that agents hand in for tasks while they work: [`Reports`].
+//! Reports that agents submit for their tasks: [`Reports`].
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -8,51 +8,52 @@ use serde_json::Value;
 
 use crate::task::TaskId;
 
-/// So many reports are kept for a task.
+/// The maximum number of reports for a task.
 const MOST: u32 = 100;
 
-/// Why a report was not kept or found.
+/// The reason why a report could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// There are too many already.
+    /// The task has the maximum number of reports.
     #[error("{MOST} reports were handed in for task `{0}`, and no more are taken")]
     TooMany(TaskId),
-    /// A file cannot be used.
+    /// A file or folder cannot be read or written.
     #[error("could not use `{path}`")]
     File {
-        /// The file or folder.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file is not what it should be.
+    /// A file is not valid JSON.
     #[error("`{path}` is damaged: {message}; delete it")]
     Damaged {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error of the parser.
         message: String,
     },
 }
 
-/// A report by its number, or why it cannot be read.
+/// The number of a report, with the report or the reason why it cannot be read.
 pub type Numbered = (u32, Result<Value, ReportError>);
 
-/// Reports by task, as JSON files in the order in which they came: `{task}/001.json`.
+/// The reports of all tasks, stored as JSON files in the order of their submission:
+/// `{task}/001.json`.
 ///
-/// What is in them is their caller's business. A report that was kept is never changed.
+/// Callers decide on the content of a report. A stored report is never changed.
 #[derive(Debug, Clone)]
 pub struct Reports {
     folder: PathBuf,
 }
 
 impl Reports {
-    /// Reports in a folder, which is made with the first of them.
+    /// Returns the reports in a folder, which is created with the first report.
     pub fn new(folder: impl Into<PathBuf>) -> Reports {
         Reports { folder: folder.into() }
     }
 
-    /// Keeps a report and gives its number.
+    /// Stores a report and returns its number, counted from 1.
     pub fn keep(&self, task: &TaskId, report: &Value) -> Result<u32, ReportError> {
         let folder = self.folder.join(task.as_str());
         let fail = |source| ReportError::File { path: folder.clone(), source };
@@ -61,7 +62,7 @@ impl Reports {
         for number in first..=MOST {
             match write(&folder, number, report) {
                 Ok(()) => return Ok(number),
-                // Somebody else has taken the number just now.
+                // Another process has just taken the number.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(fail(error)),
             }
@@ -69,8 +70,8 @@ impl Reports {
         Err(ReportError::TooMany(task.clone()))
     }
 
-    /// Gives the reports of a task by their numbers, the oldest first. One that cannot be read
-    /// says so in its place.
+    /// Returns the reports of a task with their numbers, the oldest first. A report that cannot be
+    /// read is an error at its position and hides no other report.
     pub fn of(&self, task: &TaskId) -> Result<Vec<Numbered>, ReportError> {
         let folder = self.folder.join(task.as_str());
         let fail = |source| ReportError::File { path: folder.clone(), source };
@@ -93,7 +94,7 @@ fn place(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("{number:03}.json"))
 }
 
-/// Gives the numbers of the reports in a folder, in order.
+/// Returns the numbers of the reports in a folder, in ascending order.
 fn numbers(folder: &Path) -> io::Result<Vec<u32>> {
     let entries = fs::read_dir(folder)?;
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
@@ -103,7 +104,7 @@ fn numbers(folder: &Path) -> io::Result<Vec<u32>> {
     Ok(numbers)
 }
 
-/// Writes a report whole or not at all.
+/// Writes a report as a whole. Fails if the number is taken.
 fn write(folder: &Path, number: u32, report: &Value) -> io::Result<()> {
     let mut draft = tempfile::Builder::new().suffix(".tmp").tempfile_in(folder)?;
     writeln!(draft, "{report:#}")?;

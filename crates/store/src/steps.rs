@@ -1,4 +1,8 @@
-//! What becomes of a task: decided here for every store, so that a store only carries it out.
+//! The transitions of a task, decided here for every store: a store only writes the result
+//! (`Step`).
+//!
+//! `admit` validates new tasks; `settle`, `recover`, `cancel` and `retry` change existing ones. All
+//! functions are pure.
 
 use std::time::Duration;
 
@@ -13,27 +17,28 @@ use crate::task::{
     Attempt, Kind, MAX_TASK, Moment, Priority, QueueName, Status, Task, TaskError, TaskId,
 };
 
-/// The most characters that are kept of an error.
+/// The maximum length of a stored error, in characters.
 const MAX_ERROR: usize = 4_000;
 
-/// The most tries that are told of a task.
+/// The maximum number of attempts in a task's JSON.
 const MAX_ATTEMPTS: usize = 50;
 
-/// What is to be stored when a task is settled.
+/// The result of a transition, for the store to write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// The task as it is now.
+    /// The task in its new state.
     pub task: Task,
-    /// What follows from it, for a queue each.
+    /// The follow-up tasks, each with its queue.
     pub follow_ups: Vec<Addressed>,
-    /// How long it rests before it can be claimed.
+    /// The delay before the task can be claimed; zero if there is none.
     pub rests: Duration,
-    /// What is told to whoever settled it.
+    /// The reply to the caller that settled the task.
     pub settled: Settled,
 }
 
 impl Step {
-    /// The same with what follows from it under other names.
+    /// Returns the step with renamed follow-up tasks. The escalation, if there is one, must be the
+    /// first.
     pub(crate) fn followed_by(self, follow_ups: Vec<Addressed>) -> Step {
         let settled = match self.settled {
             Settled::Failed { escalation: Some(_) } => {
@@ -46,13 +51,13 @@ impl Step {
     }
 }
 
-/// Where a task's file keeps how often it was claimed.
+/// The key of a task's JSON for the number of its claims.
 pub(crate) const FENCE: &str = "fence";
 
-/// Where a task's file keeps until when it rests, by a clock that nobody moves.
+/// The key of a task's JSON for the end of its back-off, by a monotonic clock.
 pub(crate) const RESTS: &str = "rests";
 
-/// Checks a task at the door.
+/// Validates a new task.
 pub fn admit(task: &Task) -> Result<(), QueueError> {
     task.check()?;
     let size = task.to_json().len();
@@ -66,7 +71,7 @@ pub fn admit(task: &Task) -> Result<(), QueueError> {
     Ok(())
 }
 
-/// Makes a task wait as one that is new, whatever it says of itself.
+/// Returns the task as a new pending one, without attempts, failures and results.
 pub fn fresh(mut task: Task) -> Task {
     task.retry_count = 0;
     task.last_failed_at = None;
@@ -82,9 +87,9 @@ pub fn fresh(mut task: Task) -> Task {
     waiting_again(task)
 }
 
-/// Gives what follows from a claim of a task names of its own where others have them: nothing that
-/// follows is lost to a name. Only what follows from the same task and still waits is not made twice,
-/// and the review of a pull request's head, which there is once, whoever made it.
+/// Renames the follow-up tasks of a claim whose ids are taken, so that no follow-up is lost to a
+/// collision. A follow-up of the same parent that is still pending is not created twice, and
+/// neither is the review of a pull request's head, which exists once for all its triggers.
 pub fn named_apart(
     follow_ups: Vec<Addressed>,
     parent: &TaskId,
@@ -111,7 +116,7 @@ pub fn named_apart(
     Ok(follow_ups)
 }
 
-/// An agent begins to work on a task.
+/// Returns the task in progress, started by `agent`.
 pub fn start(mut task: Task, agent: &str, now: Moment) -> Task {
     task.status = Status::InProgress;
     task.started_at = Some(now);
@@ -119,7 +124,7 @@ pub fn start(mut task: Task, agent: &str, now: Moment) -> Task {
     task
 }
 
-/// An agent has settled a task.
+/// Returns the step that follows when an agent settles a task.
 pub fn settle(task: Task, lease: &Lease, what: Settlement, policy: &Policy, now: Moment) -> Step {
     let agent = lease.agent.as_str();
     match what {
@@ -166,7 +171,7 @@ fn fail(task: Task, lease: &Lease, failure: &Failure, policy: &Policy, now: Mome
     give_up(task, &lease.queue, agent, failure, policy, now)
 }
 
-/// A task is not tried any more: a person is told.
+/// Fails a task permanently and escalates it to a person.
 fn give_up(
     mut task: Task,
     queue: &QueueName,
@@ -182,16 +187,16 @@ fn give_up(
     let escalation = (!task.kind.is_escalation()).then(|| escalation(&task, failure, policy, now));
     let id = escalation.as_ref().map(|next| next.task.id.clone());
     let settled = Settled::Failed { escalation: id };
-    // The escalation comes first: its name is told.
+    // The escalation must be the first: its id is part of the reply.
     let follow_ups = escalation.into_iter().chain(next).collect();
     Step { task, follow_ups, rests: Duration::ZERO, settled }
 }
 
-/// Where a task's JSON names the first of the tasks that come again and again.
+/// The key of a task's JSON for the id of the first occurrence of a recurring task.
 const REPEATS: &str = "repeats";
 
-/// Returns the next task of one that comes again and again. What was missed, as while no agent ran, is
-/// not made up for. A task that is called off has none.
+/// Returns the next occurrence of a recurring task. Missed occurrences, as while no agent ran, are
+/// skipped. A cancelled task has no next occurrence.
 fn next_occurrence(task: &Task, queue: &QueueName, now: Moment) -> Option<Addressed> {
     let every = i64::try_from(task.repeat_every?.duration().as_secs()).ok()?;
     let due = task.run_at.unwrap_or(task.created_at).0.as_second();
@@ -210,15 +215,16 @@ fn next_occurrence(task: &Task, queue: &QueueName, now: Moment) -> Option<Addres
     Some(Addressed { queue: queue.clone(), task: again })
 }
 
-/// Returns how much longer a task cannot be claimed, by the clock on the wall: after a failure, or as it
-/// is for later.
+/// Returns the time until a task can be claimed, by the wall clock: the longer of the rest of its
+/// back-off and the time until its `run_at`.
 pub fn not_before(task: &Task, policy: &Policy, now: Moment) -> Duration {
     let until_run = task.run_at.map(|at| at.0.duration_since(now.0));
     let until_run = until_run.and_then(|left| Duration::try_from(left).ok()).unwrap_or_default();
     rests_by_the_wall(task, policy, now).max(until_run)
 }
 
-/// The task that tells a person of one that was given up. A task has one, however often it fails.
+/// Returns the task that informs a person of a permanent failure. A task has one escalation,
+/// however often it fails.
 fn escalation(task: &Task, failure: &Failure, policy: &Policy, now: Moment) -> Addressed {
     let tries = task.retry_count.saturating_add(1);
     let why = match failure.again {
@@ -246,10 +252,10 @@ fn escalation(task: &Task, failure: &Failure, policy: &Policy, now: Moment) -> A
     Addressed { queue: policy.escalations.clone(), task: escalation }
 }
 
-/// Digits of the hash in a name that would get too long.
+/// The number of hex digits of the hash in a shortened id.
 const HASH_DIGITS: usize = 8;
 
-/// The name of the task that tells a person of another one.
+/// Returns the id of a task's escalation.
 fn escalation_id(id: &TaskId) -> TaskId {
     let whole = format!("escalation-{id}").parse();
     whole.unwrap_or_else(|_| {
@@ -257,19 +263,20 @@ fn escalation_id(id: &TaskId) -> TaskId {
     })
 }
 
-/// A name with an ending, whose beginning is cut where it would get too long.
+/// Returns `{start}-{end}` with `start` cut to 100 characters.
 fn short_name(start: &str, end: &str) -> TaskId {
     let start = first_chars(start, 100);
     format!("{start}-{end}").parse().expect("it is short enough, and made of names")
 }
 
-/// Says whether a task that is there stands in for one that would follow from another.
+/// Returns true if an existing task replaces a follow-up of `parent` with the same id: it follows
+/// from the same parent and is not over.
 pub fn stands_in(there: &Task, parent: &TaskId) -> bool {
     let waits = matches!(there.status, Status::Pending | Status::InProgress);
     waits && there.parent_task_id.as_ref() == Some(parent)
 }
 
-/// Somebody has called a task off.
+/// Cancels a task. Fails if the task is over.
 pub fn cancel(mut task: Task, by: &str, now: Moment) -> Result<Task, QueueError> {
     match task.status {
         Status::Pending | Status::InProgress => {
@@ -285,7 +292,8 @@ pub fn cancel(mut task: Task, by: &str, now: Moment) -> Result<Task, QueueError>
     }
 }
 
-/// Somebody lets a task be tried again.
+/// Makes a failed or cancelled task pending again, without its failures. Fails for any other
+/// status.
 pub fn retry(mut task: Task) -> Result<Task, QueueError> {
     match task.status {
         Status::Failed | Status::Cancelled => {
@@ -303,9 +311,9 @@ pub fn retry(mut task: Task) -> Result<Task, QueueError> {
     }
 }
 
-/// Whoever held a task is gone. That counts as a try, or a task that kills its agents would do so
-/// for ever. It does not rest, as it may not be to blame, and what it had to rest for an earlier
-/// failure was over when it was claimed.
+/// Returns the step for a task whose agent is gone. The lost attempt counts as a retry: a task that
+/// kills its agents would otherwise do so for ever. There is no back-off, as the task may not be at
+/// fault, and a back-off for an earlier failure had ended when the task was claimed.
 pub fn recover(task: Task, queue: &QueueName, policy: &Policy, now: Moment) -> Step {
     let held_by = task.started_by.clone().unwrap_or_else(|| "nobody".to_owned());
     let mut task = ended(task, &held_by, "the agent is gone", now);
@@ -320,12 +328,12 @@ pub fn recover(task: Task, queue: &QueueName, policy: &Policy, now: Moment) -> S
     give_up(task, queue, &held_by, &failure, policy, now)
 }
 
-/// A task that was in progress elsewhere waits here.
+/// Returns a task that was in progress in another store as pending.
 pub fn set_free(task: Task) -> Task {
     waiting_again(task)
 }
 
-/// Makes a task wait that an agent had begun.
+/// Returns the task as pending, without a current attempt.
 fn waiting_again(mut task: Task) -> Task {
     task.status = Status::Pending;
     task.started_at = None;
@@ -333,7 +341,7 @@ fn waiting_again(mut task: Task) -> Task {
     task
 }
 
-/// Notes how a try ended.
+/// Records the end of an attempt. The oldest attempts beyond the maximum are dropped.
 fn ended(mut task: Task, by: &str, outcome: &str, now: Moment) -> Task {
     let (by, started_at) = (by.to_owned(), task.started_at);
     task.attempts.push(Attempt { by, started_at, ended_at: now, outcome: outcome.to_owned() });
@@ -342,8 +350,8 @@ fn ended(mut task: Task, by: &str, outcome: &str, now: Moment) -> Task {
     task
 }
 
-/// How much longer a task rests that says by the clock on the wall when it failed. A failure in
-/// the future, as after the clock was moved back, holds nothing, nor does one before the last try.
+/// Returns the rest of a task's back-off by the wall clock. A failure in the future, as after the
+/// clock was set back, causes no back-off, and neither does a failure before the last attempt.
 fn rests_by_the_wall(task: &Task, policy: &Policy, now: Moment) -> Duration {
     let (Some(failed), 1..) = (task.last_failed_at, task.retry_count) else {
         return Duration::ZERO;

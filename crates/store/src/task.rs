@@ -1,4 +1,4 @@
-//! A unit of queued work: [`Task`], with names that were checked at the door.
+//! A unit of queued work, [`Task`], and its validated names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,63 +13,64 @@ use serde_json::{Map, Value};
 
 use crate::interval::Interval;
 
-/// The most bytes that a task may have as JSON when it is put in.
+/// The maximum size of a task that is pushed, in bytes of JSON.
 pub const MAX_TASK: usize = 4 << 20;
 
-/// The most that are read: what is there grows while it is worked on, and must not be lost for it.
+/// The maximum size of a task that is read, in bytes. A stored task grows while agents work on it,
+/// and must not be lost for that.
 pub const MAX_STORED: usize = 16 << 20;
 
-/// The longest name of a task, a queue or an agent.
+/// The maximum length of the name of a task, a queue or an agent, in bytes.
 const MAX_NAME: usize = 128;
 
-/// So much of a kind or an agent goes into the name of a task.
+/// The maximum number of characters of a kind or an agent in a generated task id.
 const MAX_NAME_PART: usize = 40;
 
-/// The longest title.
+/// The maximum length of a title, in characters.
 const MAX_TITLE: usize = 1_000;
 
-/// Why a text is no name or a value no task.
+/// The reason why a name or a task is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TaskError {
-    /// A name cannot stand in a path.
+    /// The name cannot be part of a path.
     #[error(
         "{what} {text:?} is no name: it has 1 to 128 letters, digits, `.`, `_` or `-`, and no dot \
          in front"
     )]
     Name {
-        /// What it should name.
+        /// The kind of name, such as "queue".
         what: &'static str,
-        /// What was given, cut short.
+        /// The first 40 characters of the text.
         text: String,
     },
-    /// A priority is out of range.
+    /// The priority is out of range.
     #[error("priority {given} is none: 0 is for escalations, 1 comes first, 100 last")]
     Priority {
-        /// What was given.
+        /// The given number.
         given: i64,
     },
-    /// A text that people have to read is empty or endless.
+    /// A text for people is empty or too long.
     #[error("the {what} has {length} characters; it needs 1 to {most}")]
     Length {
-        /// Which text.
+        /// The name of the field.
         what: &'static str,
-        /// How long it is.
+        /// The length, in characters.
         length: usize,
-        /// How long it may be.
+        /// The maximum length, in characters.
         most: usize,
     },
-    /// A task waits for itself.
+    /// The task depends on itself, or blocks itself.
     #[error("task `{0}` depends on itself")]
     OnItself(TaskId),
-    /// A text has control characters in it.
+    /// The named field has control characters.
     #[error("the {0} has control characters in it")]
     Control(&'static str),
-    /// It is no JSON, or not that of a task.
+    /// The JSON is not valid, or is not that of a task.
     #[error("{0}")]
     Json(String),
 }
 
-/// Makes a type for names that are safe as part of a path.
+/// Defines a type for names that are safe as part of a path.
 macro_rules! name {
     ($(#[$doc:meta])* $type:ident, $what:literal) => {
         $(#[$doc])*
@@ -78,7 +79,7 @@ macro_rules! name {
         pub struct $type(Box<str>);
 
         impl $type {
-            /// The name as text.
+            /// Returns the name as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -109,28 +110,28 @@ macro_rules! name {
 }
 
 name!(
-    /// A task's name.
+    /// The id of a task.
     TaskId,
     "task id"
 );
 name!(
-    /// A queue's name: the folder that its tasks are in.
+    /// The name of a queue, which is also the name of its folder.
     QueueName,
     "queue"
 );
 name!(
-    /// An agent's name, such as `qa-1`.
+    /// The name of an agent, such as `qa-1`.
     AgentId,
     "agent"
 );
 name!(
-    /// What kind of work a task is, such as `review`.
+    /// The kind of work, such as `review`.
     Kind,
     "task type"
 );
 
 impl TaskId {
-    /// Makes a name that nobody had before, such as `review-qa-1738588800000-a1b2c3`.
+    /// Returns a new id with the time and random digits: `review-qa-1738588800000-a1b2c3`.
     pub fn fresh(kind: &Kind, who: &str, now: Moment) -> Result<TaskId, TaskError> {
         let mut chance = [0; 3];
         getrandom::fill(&mut chance)
@@ -146,18 +147,18 @@ impl Kind {
     /// The kind of a task that waits for a person.
     pub const ESCALATION: &'static str = "escalation";
 
-    /// The kinds of work that agents know.
+    /// The kinds of work that agents support.
     pub const KNOWN: [&'static str; 8] = [
         "architecture", "escalation", "fix", "implementation", "planning", "qa_verification",
         "review", "validation",
     ];
 
-    /// Returns true if agents know the kind of work.
+    /// Returns true if agents support this kind of work.
     pub fn is_known(&self) -> bool {
         Kind::KNOWN.contains(&self.as_str())
     }
 
-    /// Says whether the task waits for a person.
+    /// Returns true if a task of this kind waits for a person.
     pub fn is_escalation(&self) -> bool {
         self.as_str() == Kind::ESCALATION
     }
@@ -173,19 +174,19 @@ fn check_name(what: &'static str, text: &str) -> Result<(), TaskError> {
     Err(TaskError::Name { what, text: first_chars(text, 40).to_owned() })
 }
 
-/// How urgent a task is: lower comes first.
+/// The urgency of a task, from 0 to 100: a lower number is claimed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Priority(u8);
 
 impl Priority {
-    /// What escalations have: before everything else.
+    /// The priority of escalations, which are claimed before all other tasks.
     pub const ESCALATION: Priority = Priority(0);
 
-    /// What a task has that says nothing.
+    /// The default priority.
     pub const MIDDLE: Priority = Priority(50);
 
-    /// The number.
+    /// Returns the priority as a number from 0 to 100.
     pub fn get(self) -> u8 {
         self.0
     }
@@ -214,28 +215,28 @@ impl<'de> Deserialize<'de> for Priority {
     }
 }
 
-/// Where a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It waits.
+    /// The task waits to be claimed.
     Pending,
-    /// An agent holds it.
+    /// An agent holds the lease of the task.
     InProgress,
-    /// It is done.
+    /// The task is done.
     Completed,
-    /// It cannot be done.
+    /// The task failed permanently.
     Failed,
-    /// Somebody called it off.
+    /// The task was cancelled.
     Cancelled,
 }
 
 impl Status {
-    /// All of them, in the order of a task's life.
+    /// All statuses, in the order of a task's life.
     pub const ALL: [Status; 5] =
         [Status::Pending, Status::InProgress, Status::Completed, Status::Failed, Status::Cancelled];
 
-    /// The word for it.
+    /// Returns the status as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Pending => "pending",
@@ -256,7 +257,7 @@ impl fmt::Display for Status {
 impl FromStr for Status {
     type Err = TaskError;
 
-    /// Reads a status in any case, with `-` or a space for `_`.
+    /// Parses a status in any letter case, with `-` or a space for `_`.
     fn from_str(text: &str) -> Result<Status, TaskError> {
         let word = text.trim().to_lowercase().replace(['-', ' '], "_");
         let known = Status::ALL.into_iter().find(|status| status.as_str() == word);
@@ -273,12 +274,12 @@ impl<'de> Deserialize<'de> for Status {
     }
 }
 
-/// A moment as tasks write it: `2026-02-03T10:00:00.000Z`.
+/// A timestamp as tasks write it: `2026-02-03T10:00:00.000Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(pub Timestamp);
 
 impl Moment {
-    /// Returns the time of day.
+    /// Returns the current time.
     pub fn now(clock: &Clock) -> Moment {
         Moment(clock.now())
     }
@@ -293,7 +294,7 @@ impl fmt::Display for Moment {
 impl FromStr for Moment {
     type Err = TaskError;
 
-    /// Reads a moment. One without a zone is in UTC.
+    /// Parses a timestamp. A timestamp without a zone is in UTC.
     fn from_str(text: &str) -> Result<Moment, TaskError> {
         let zoned = text.parse::<Timestamp>().ok();
         let local = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok();
@@ -317,112 +318,112 @@ impl<'de> Deserialize<'de> for Moment {
     }
 }
 
-/// One try at a task.
+/// An ended attempt at a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// Who tried.
+    /// The name of the agent.
     pub by: String,
-    /// Since when, where it is known.
+    /// The time at which the attempt began; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Moment>,
-    /// Until when.
+    /// The time at which the attempt ended.
     pub ended_at: Moment,
-    /// What came of it.
+    /// The outcome, as text for people.
     pub outcome: String,
 }
 
-/// A unit of queued work. What it does not know of its JSON, it keeps.
+/// A unit of queued work. Unknown fields of its JSON are preserved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Its name.
+    /// The id of the task.
     pub id: TaskId,
-    /// What kind of work it is.
+    /// The kind of work.
     #[serde(rename = "type")]
     pub kind: Kind,
-    /// Where it stands.
+    /// The status of the task.
     #[serde(default = "pending")]
     pub status: Status,
-    /// How urgent it is.
+    /// The urgency of the task.
     #[serde(default, deserialize_with = "or_default")]
     pub priority: Priority,
-    /// Who asked for it.
+    /// The agent, trigger or user that created the task.
     #[serde(default, deserialize_with = "or_default")]
     pub created_by: String,
-    /// Who is to do it.
+    /// The queue or agent that the task is for.
     #[serde(default, deserialize_with = "or_default")]
     pub assigned_to: String,
-    /// Since when it is there.
+    /// The time at which the task was created.
     pub created_at: Moment,
-    /// What it is called.
+    /// The title, 1 to 1000 characters.
     pub title: String,
-    /// What is to be done.
+    /// The description of the work.
     #[serde(default, deserialize_with = "or_default")]
     pub description: String,
-    /// What has to be completed before.
+    /// The tasks that must be completed first.
     #[serde(default, deserialize_with = "or_default")]
     pub depends_on: Vec<TaskId>,
-    /// The tasks that wait for it, as if each named it in `depends_on`.
+    /// The tasks that depend on this one, as if each named it in `depends_on`.
     #[serde(default, deserialize_with = "or_default")]
     pub blocks: Vec<TaskId>,
-    /// When it is done well.
+    /// The criteria by which the result is accepted.
     #[serde(default, deserialize_with = "or_default")]
     pub acceptance_criteria: Vec<String>,
-    /// What it has to bring.
+    /// The results that the work has to produce.
     #[serde(default, deserialize_with = "or_default")]
     pub deliverables: Vec<String>,
-    /// What somebody noted about it.
+    /// Notes of people and agents about the task.
     #[serde(default, deserialize_with = "or_default")]
     pub notes: Vec<String>,
-    /// What the work is about: pull request, branch, ticket, findings.
+    /// The subject of the work: pull request, branch, ticket, findings.
     #[serde(default, deserialize_with = "or_default")]
     pub context: Map<String, Value>,
-    /// The earliest moment at which it can be claimed; `None` for at once.
+    /// The earliest time at which the task can be claimed; `None` for at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_at: Option<Moment>,
-    /// How long after `run_at` the task comes again, once it was completed or given up; `None` for a
-    /// task that comes once.
+    /// The interval between `run_at` and the next occurrence of a recurring task, which is created
+    /// when the task is completed or fails permanently; `None` for a task that occurs once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat_every: Option<Interval>,
-    /// How often it was tried again.
+    /// The number of retries so far.
     #[serde(default, deserialize_with = "or_default")]
     pub retry_count: u32,
-    /// How it is to be done.
+    /// The plan for the work, as JSON; `null` if there is none.
     #[serde(default)]
     pub plan: Value,
-    /// When the last try began.
+    /// The time at which the last attempt began; `None` while the task is pending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Moment>,
-    /// Who began it.
+    /// The agent of the last attempt; `None` while the task is pending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_by: Option<String>,
-    /// When it was completed.
+    /// The time at which the task was completed; `None` before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Moment>,
-    /// Who completed it.
+    /// The agent that completed the task; `None` before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_by: Option<String>,
-    /// When the last try failed.
+    /// The time of the last failed attempt; `None` if no attempt failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_failed_at: Option<Moment>,
-    /// When it was given up or called off.
+    /// The time at which the task failed permanently or was cancelled; `None` otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_at: Option<Moment>,
-    /// Who gave it up or called it off.
+    /// The agent or user that failed or cancelled the task; `None` otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_by: Option<String>,
-    /// Why the last try failed.
+    /// The error of the last failed attempt; `None` if no attempt failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// What came of it.
+    /// The summary of the result; `None` before the task is completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_summary: Option<String>,
-    /// The task that this one follows from.
+    /// The task that this one follows from; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_task_id: Option<TaskId>,
-    /// The tries so far, but for one that is under way.
+    /// The ended attempts, the oldest first.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Attempt>,
-    /// What else its JSON says.
+    /// The other fields of the JSON.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
@@ -431,7 +432,7 @@ fn pending() -> Status {
     Status::Pending
 }
 
-/// Takes `null` for what is not there.
+/// Deserializes `null` as the default value.
 fn or_default<'de, T, D>(from: D) -> Result<T, D::Error>
 where
     T: Default + Deserialize<'de>,
@@ -441,7 +442,7 @@ where
 }
 
 impl Task {
-    /// A task that waits.
+    /// Returns a pending task with default values.
     pub fn new(id: TaskId, kind: Kind, title: impl Into<String>, created_at: Moment) -> Task {
         Task {
             id,
@@ -478,13 +479,13 @@ impl Task {
         }
     }
 
-    /// Reads a task from JSON.
+    /// Parses a task from JSON and validates it.
     pub fn parse(json: &[u8]) -> Result<Task, TaskError> {
         if json.len() > MAX_STORED {
             let size = json.len();
             return Err(TaskError::Json(format!("it has {size} bytes, and may have {MAX_STORED}")));
         }
-        // Some editors begin a file with a byte order mark.
+        // Some editors write a byte order mark at the beginning of a file.
         let json = json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json);
         let task: Task =
             serde_json::from_slice(json).map_err(|error| TaskError::Json(error.to_string()))?;
@@ -492,14 +493,15 @@ impl Task {
         Ok(task)
     }
 
-    /// Writes it as JSON for people and programs.
+    /// Returns the task as indented JSON.
     pub fn to_json(&self) -> String {
         let mut json = serde_json::to_string_pretty(self).expect("a task is JSON");
         json.push('\n');
         json
     }
 
-    /// Checks what its types do not.
+    /// Validates the rules that types do not enforce: the length and characters of the title, and
+    /// no dependency on itself.
     pub fn check(&self) -> Result<(), TaskError> {
         let length = self.title.chars().count();
         if !(1..=MAX_TITLE).contains(&length) {

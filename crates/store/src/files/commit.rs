@@ -1,4 +1,5 @@
-//! Commits of several files together: a write-ahead record on the disk, which the next operation applies after a crash.
+//! Commits of several files together: a write-ahead record on disk, which the next operation
+//! applies after a crash.
 
 use super::desk::Desk;
 use super::guard::Unfinished;
@@ -9,7 +10,8 @@ use crate::queue::QueueError;
 use crate::task::{QueueName, Status, TaskId};
 
 impl Desk<'_> {
-    /// Applies the records that a crashed process left, and re-indexes the tasks that it was changing.
+    /// Applies the records that a crashed process left, and re-indexes the tasks that it was
+    /// changing.
     pub(super) fn recover_writes(&mut self) -> Result<(), QueueError> {
         let unfinished = self.locked.unfinished()?;
         for name in disk::names(&self.layout.intents())? {
@@ -22,7 +24,7 @@ impl Desk<'_> {
                     self.apply(&record)?;
                     disk::remove_surely(&path)?;
                 }
-                // It is renamed whole into its place, so this is not of our making.
+                // A record is renamed into place as a whole, so this file is from another writer.
                 Err(wrong) => self.set_aside(&path, &name, &wrong)?,
             }
         }
@@ -35,7 +37,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Looks at a task again that somebody did not finish changing.
+    /// Indexes a task again whose change a crashed process did not finish.
     fn mend(&mut self, queue: &QueueName, id: &TaskId) -> Result<(), QueueError> {
         let path = self.layout.waiting(queue, id);
         if self.layout.completed(queue, id).is_file() {
@@ -44,12 +46,12 @@ impl Desk<'_> {
         }
         self.index.remove(id)?;
         if path.is_file() {
-            // Whoever put it there may have died before its name was on the disk, and from now on
-            // everybody is told that it is there.
+            // The process that wrote the file may have died before its name was synced, and from
+            // now on callers rely on the task.
             disk::sync_folder(&path)?;
             self.take_in(queue, &file_name(id))?;
         }
-        // A lock comes before the task is in progress, and goes after it is not.
+        // The lock is written before the task is in progress, and removed after it is not any more.
         let status = self.index.get(id)?.map(|entry| entry.status);
         if status != Some(Status::InProgress) {
             disk::remove(&self.layout.lock(id))?;
@@ -57,13 +59,13 @@ impl Desk<'_> {
         self.tell_dependents(id)
     }
 
-    /// Applies a record, all of it or nothing.
+    /// Applies a record as a whole or not at all.
     pub(super) fn commit(&mut self, record: &WriteAhead) -> Result<(), QueueError> {
         let WriteAhead { settles, follow_ups } = record;
         for Stored { queue, task } in settles.iter().chain(follow_ups) {
             self.locked.note(queue, &task.id)?;
         }
-        // One file takes its place at once; more than one need something that does.
+        // A single file is replaced atomically; several need the record.
         let files = follow_ups.len() + usize::from(settles.is_some());
         let first = settles.iter().chain(follow_ups).next();
         let (Some(first), 2..) = (first, files) else {
@@ -87,7 +89,7 @@ impl Desk<'_> {
                 self.store(queue, task)?;
                 self.tidy(|desk| desk.tell_dependents(&task.id));
             } else if self.index.get(&task.id)?.is_none() {
-                // Its file was written, and whoever wrote it died before it was listed.
+                // The file was written by a process that died before it was indexed.
                 self.take_in(queue, &file_name(&task.id))?;
             }
         }

@@ -1,4 +1,4 @@
-//! What is done under the guard: every change of a task, on disk and in the index.
+//! The changes of a single task under the queue lock, on disk and in the index: `Desk`.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -20,10 +20,10 @@ use crate::queue::{Addressed, Claimed, Lease, Policy, QueueError, Settled, Settl
 use crate::steps::{self, FENCE, RESTS, Step};
 use crate::task::{AgentId, Moment, QueueName, Status, Task, TaskId};
 
-/// Nobody claims a task so often: a number beyond it was made up.
+/// The limit of a plausible fence. A file with a larger number was edited by hand.
 const MOST_CLAIMS: u64 = 1 << 62;
 
-/// Everything that is needed to change tasks.
+/// A write transaction on the file queue; holds the queue lock.
 pub(super) struct Desk<'a> {
     pub(super) layout: &'a Layout,
     pub(super) policy: &'a Policy,
@@ -31,14 +31,15 @@ pub(super) struct Desk<'a> {
     pub(super) boot: &'a str,
     pub(super) index: Rc<Index>,
     pub(super) locked: Locked<'a>,
-    /// Whether all that an operation had to put in order after its last word was put in order.
+    /// False if the index or the locks could not be updated after an operation: its tasks stay on
+    /// the list of the guard.
     pub(super) is_tidy: bool,
-    /// The tasks that wait for each other, once an operation asked for them.
+    /// The cycles of dependencies; computed when an operation first needs them.
     pub(super) cycles: OnceCell<Cycles>,
 }
 
 impl Desk<'_> {
-    /// Puts new tasks in their queues.
+    /// Adds new tasks to their queues, all or none.
     pub(super) fn push(&mut self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
         for (number, new) in tasks.iter().enumerate() {
             self.check_new(new, &tasks[..number])?;
@@ -49,8 +50,8 @@ impl Desk<'_> {
         self.commit(&WriteAhead { settles: None, follow_ups })
     }
 
-    /// Puts new tasks in their queues, each for itself. No intent holds them together, so each is
-    /// there or not when this ends early, and nobody was told that it is.
+    /// Adds new tasks to their queues independently. No write-ahead record holds the tasks
+    /// together: if the process dies, each task is stored or not, and no caller got a reply.
     pub(super) fn push_all(
         &mut self,
         tasks: Vec<Addressed>,
@@ -68,7 +69,7 @@ impl Desk<'_> {
             self.locked.note(queue, &task.id)?;
         }
         if self.store_all(&new).is_err() {
-            // Some may be in their places, and each is answered for by itself.
+            // Some files may be in place, so each task is checked and stored separately.
             let stored = new.iter().map(|new| self.store_new(new)).collect::<Vec<_>>();
             let mut stored = stored.into_iter();
             for answer in answers.iter_mut().filter(|answer| answer.is_ok()) {
@@ -81,7 +82,7 @@ impl Desk<'_> {
         Ok(answers)
     }
 
-    /// Stores a new task, unless an earlier try has put its file in its place.
+    /// Stores a new task, unless an earlier attempt has put its file in place.
     fn store_new(&mut self, new: &Addressed) -> Result<(), QueueError> {
         let path = self.layout.waiting(&new.queue, &new.task.id);
         match path.is_file() {
@@ -90,15 +91,16 @@ impl Desk<'_> {
         }
     }
 
-    /// Puts something in order after an operation was done. Where that fails, the operation stays done,
-    /// and the next one puts in order what is noted under the guard.
+    /// Runs an update that follows a finished operation. If the update fails, the operation stays
+    /// done, and the next operation repeats the update for the tasks that are noted under the
+    /// guard.
     pub(super) fn tidy(&mut self, what: impl FnOnce(&mut Self) -> Result<(), QueueError>) {
         if what(self).is_err() {
             self.is_tidy = false;
         }
     }
 
-    /// Says whether a task may come in after those before it, which are not stored yet.
+    /// Fails if a new task may not be added after the tasks in `before`, which are not stored yet.
     fn check_new(&self, new: &Addressed, before: &[Addressed]) -> Result<(), QueueError> {
         let Addressed { queue, task } = new;
         steps::admit(task)?;
@@ -125,7 +127,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Says whether a task would be its parent over again, which somebody works on.
+    /// Returns true if a task would repeat its parent, which is in progress: same queue, same kind.
     fn is_itself_again(
         &self,
         parent: &Entry,
@@ -139,7 +141,7 @@ impl Desk<'_> {
         Ok(running.is_some_and(|running| running.kind == task.kind))
     }
 
-    /// Says where a task is, whatever became of it.
+    /// Returns the queue and status of a task, in any status.
     pub(super) fn find(&self, id: &TaskId) -> Result<Option<(QueueName, Status)>, QueueError> {
         if let Some(entry) = self.index.get(id)? {
             return Ok(Some((entry.queue, entry.status)));
@@ -147,13 +149,13 @@ impl Desk<'_> {
         if let Some(queue) = self.archived(id)? {
             return Ok(Some((queue, Status::Completed)));
         }
-        // A file that was dropped in and not seen yet has its name at least.
+        // A file that a person added, and that is not indexed yet, is recognised by its name.
         let queues = self.queues()?.into_iter();
         let mut dropped = queues.filter(|queue| self.may_be_in_its_file(queue, id));
         Ok(dropped.next().map(|queue| (queue, Status::Pending)))
     }
 
-    /// The queue whose archive has a task.
+    /// Returns the queue whose archive has a task.
     pub(super) fn archived(&self, id: &TaskId) -> Result<Option<QueueName>, QueueError> {
         let names = disk::names(&self.layout.archives())?;
         let queues = names.iter().filter_map(|name| name.parse::<QueueName>().ok());
@@ -161,7 +163,7 @@ impl Desk<'_> {
         Ok(with.next())
     }
 
-    /// The queues that have a folder.
+    /// Returns the queues that have a folder, sorted.
     pub(super) fn queues(&self) -> Result<Vec<QueueName>, QueueError> {
         let names = disk::names(&self.layout.queues())?;
         let folders = names.iter().filter(|name| self.layout.queues().join(name).is_dir());
@@ -170,7 +172,7 @@ impl Desk<'_> {
         Ok(queues)
     }
 
-    /// Claims the task whose turn it is.
+    /// Claims the next task of a queue.
     pub(super) fn claim(
         &mut self,
         queue: &QueueName,
@@ -185,12 +187,13 @@ impl Desk<'_> {
         Ok(None)
     }
 
-    /// Reads a task as the index knows it. One that was changed by somebody else is taken in anew.
+    /// Reads a task if its file is as the index knows it. Imports the file again if it was changed
+    /// by a person, and returns `None`.
     pub(super) fn read_unchanged(&mut self, entry: &Entry) -> Result<Option<Task>, QueueError> {
         let path = self.layout.queue(&entry.queue).join(&entry.file);
         let unchanged =
             fs::symlink_metadata(&path).is_ok_and(|file| Stamp::of(&file) == entry.stamp);
-        // A file that cannot be read is set aside, and stops no other task.
+        // A file that cannot be read is set aside, and must not block other tasks.
         let task =
             if unchanged { self.read(&entry.queue, &entry.file).ok().flatten() } else { None };
         if task.is_none() {
@@ -200,7 +203,7 @@ impl Desk<'_> {
         Ok(task)
     }
 
-    /// Reads a task's file, if there is one that can be read.
+    /// Reads a task's file. Returns `None` if there is no file, or it is not a task.
     pub(super) fn read(&self, queue: &QueueName, file: &str) -> Result<Option<Task>, QueueError> {
         let bytes = disk::read(&self.layout.queue(queue).join(file))?;
         Ok(bytes.and_then(|bytes| Task::parse(&bytes).ok()))
@@ -229,7 +232,7 @@ impl Desk<'_> {
         Ok(Claimed { lease, task })
     }
 
-    /// Gives a file the name of its task, whatever name it was dropped in under.
+    /// Renames a file to the name of its task; people may add a file under any name.
     pub(super) fn name_by_id(&mut self, entry: &Entry) -> Result<(), QueueError> {
         if entry.file == file_name(&entry.id) {
             return Ok(());
@@ -239,7 +242,7 @@ impl Desk<'_> {
         Ok(disk::rename_new(&dropped, &self.layout.waiting(&entry.queue, &entry.id))?)
     }
 
-    /// The lock of a lease, as long as it holds.
+    /// Returns the lock of a lease. Fails if the lock is gone or belongs to another claim.
     fn held(&self, lease: &Lease) -> Result<Lock, QueueError> {
         let lock = Lock::read(self.layout, &lease.task)?.filter(|lock| lock.is_for(lease));
         lock.ok_or_else(|| QueueError::NotHeld {
@@ -249,12 +252,12 @@ impl Desk<'_> {
         })
     }
 
-    /// Holds a task for longer.
+    /// Extends a lease to `time` from now.
     pub(super) fn renew(&mut self, lease: &Lease, time: Duration) -> Result<(), QueueError> {
         self.held(lease)?.renewed(time, self.clock).write(self.layout)
     }
 
-    /// Carries out what becomes of a task.
+    /// Writes the result of a task.
     pub(super) fn settle(
         &mut self,
         lease: &Lease,
@@ -280,7 +283,7 @@ impl Desk<'_> {
         Ok(settled)
     }
 
-    /// Returns true if a task was completed under a lease.
+    /// Returns true if a task was completed under this lease.
     fn was_completed(&self, lease: &Lease) -> Result<bool, QueueError> {
         let bytes = disk::read(&self.layout.completed(&lease.queue, &lease.task))?;
         let task = bytes.and_then(|bytes| Task::parse(&bytes).ok());
@@ -290,7 +293,7 @@ impl Desk<'_> {
         }))
     }
 
-    /// Gives what follows from a claim of a task names of its own.
+    /// Renames the follow-up tasks of a claim whose ids are taken.
     pub(super) fn named_apart(
         &self,
         mut step: Step,
@@ -322,7 +325,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Writes a task's file and lists it.
+    /// Writes a task's file and indexes the task.
     pub(super) fn store(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
         disk::make_folder(&self.layout.queue(queue))?;
         self.make_room(queue, &task.id)?;
@@ -332,14 +335,14 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Lists a task whose file was just written.
+    /// Indexes a task whose file was just written.
     fn list_stored(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
         let path = self.layout.waiting(queue, &task.id);
         let file = fs::symlink_metadata(&path).map_err(disk::at(&path))?;
         self.list(queue, &file_name(&task.id), &file, task)
     }
 
-    /// Writes the files of several tasks and lists them.
+    /// Writes the files of several tasks and indexes them.
     fn store_all(&mut self, tasks: &[Addressed]) -> Result<(), QueueError> {
         let mut files = Vec::with_capacity(tasks.len());
         for Addressed { queue, task } in tasks {
@@ -354,7 +357,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Lists a task in the index.
+    /// Adds a task to the index.
     pub(super) fn list(
         &mut self,
         queue: &QueueName,
@@ -391,18 +394,19 @@ impl Desk<'_> {
         Ok(open)
     }
 
-    /// Where a task stands that another one needs.
+    /// Returns the status of a task, or `None` if the task is unknown.
     pub(super) fn find_status(&self, id: &TaskId) -> Result<Option<Status>, QueueError> {
         Ok(self.find(id)?.map(|(_, status)| status))
     }
 
-    /// Until when a task rests: by the clock that nobody moves, or else by the one on the wall.
+    /// Returns the end of a task's delay: by the monotonic clock if it was stored in this boot,
+    /// else by the wall clock. Returns `None` if the task is not delayed.
     fn rests_until(&self, task: &Task) -> Option<Uptime> {
         let rests = task.rest.get(RESTS).filter(|rests| rests["boot_id"] == self.boot);
         let until = rests.and_then(|rests| rests["until_uptime_ms"].as_i64());
         let left = steps::not_before(task, self.policy, Moment::now(self.clock));
         let until = match until.map(Uptime::from_millis) {
-            // How long it rests after a failure is known by a clock that no person sets.
+            // The end of a back-off is stored by a clock that no user can set.
             Some(until) if task.run_at.is_none() => until,
             Some(until) => until.max(self.clock.uptime().after(left)),
             None => self.clock.uptime().after(left),
@@ -410,7 +414,8 @@ impl Desk<'_> {
         (until > self.clock.uptime()).then_some(until)
     }
 
-    /// Counts anew what the tasks wait for that wait for one, and wakes who can take them.
+    /// Counts the open dependencies of each task that depends on `id` again, and wakes agents that
+    /// can claim them.
     pub(super) fn tell_dependents(&mut self, id: &TaskId) -> Result<(), QueueError> {
         for waiting in self.index.waiting_for(id)? {
             self.count_open(&waiting)?;
@@ -418,25 +423,24 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Counts anew what a task waits for.
+    /// Counts the open dependencies of a task again.
     pub(super) fn count_open(&mut self, id: &TaskId) -> Result<(), QueueError> {
         let open = self.open_dependencies(self.index.needs(id)?)?;
         self.index.set_open(id, open)?;
         if open == 0
             && let Some(entry) = self.index.get(id)?
         {
-            // Nobody has to be waiting there.
+            // The notification is best effort: no agent has to be waiting.
             let _ = fs::write(self.layout.notice(&entry.queue), "");
         }
         Ok(())
     }
 
-    /// Calls a task off.
     pub(super) fn cancel(&mut self, id: &TaskId, by: &str) -> Result<(), QueueError> {
         self.change(id, |task| steps::cancel(task, by, Moment::now(self.clock)))
     }
 
-    /// Lets a task be tried again.
+    /// Makes a failed or cancelled task pending again.
     pub(super) fn retry(&mut self, id: &TaskId) -> Result<(), QueueError> {
         self.change(id, |mut task| {
             task.rest.remove(RESTS);
@@ -471,7 +475,8 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Puts tasks in as they stand, but for those that are there.
+    /// Adds tasks with the status that they have, except those whose id exists, and returns the
+    /// number of new tasks.
     pub(super) fn restore(&mut self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
         let mut new = 0;
         for Addressed { queue, task } in tasks {
@@ -493,7 +498,7 @@ impl Desk<'_> {
     }
 }
 
-/// How often a task was claimed.
+/// Returns the fence of a task: the number of its claims.
 pub(super) fn fence(task: &Task) -> u64 {
     let number = task.rest.get(FENCE).and_then(Value::as_u64);
     number.filter(|number| *number < MOST_CLAIMS).unwrap_or(0)

@@ -1,8 +1,9 @@
-//! One at a time: a kernel lock that every change is made under.
+//! The queue lock, `Guard`: a kernel lock under which every change is made, by one process at a
+//! time.
 //!
-//! What is about to be changed is noted in the locked file itself and wiped out afterwards. Whoever
-//! finds a note there knows that the one before died in the middle of it, and looks at just those
-//! tasks again.
+//! The locked file itself lists the tasks that are about to change, and is truncated afterwards. A
+//! process that finds entries knows that the previous lock holder crashed, and checks these tasks
+//! again.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -11,19 +12,19 @@ use std::path::{Path, PathBuf};
 use crate::disk::{self, DiskError, at, fault};
 use crate::task::{QueueName, TaskId};
 
-/// The file whose lock guards every change.
+/// The file whose lock protects every change.
 #[derive(Debug)]
 pub(super) struct Guard {
     file: File,
     path: PathBuf,
 }
 
-/// What the one before was about to change.
+/// The tasks that a crashed lock holder may have left half written.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Unfinished {
     Nothing,
     Tasks(Vec<(QueueName, TaskId)>),
-    /// The note cannot be read.
+    /// The list cannot be parsed.
     Unknown,
 }
 
@@ -32,14 +33,14 @@ impl Guard {
         Ok(Guard { file: disk::open_to_lock(path)?, path: path.to_owned() })
     }
 
-    /// Waits until nobody else changes anything.
+    /// Waits until no other process holds the lock, and acquires it.
     pub(super) fn lock(&mut self) -> Result<Locked<'_>, DiskError> {
         self.file.lock().map_err(at(&self.path))?;
         Ok(Locked { guard: self, noted: false })
     }
 }
 
-/// The right to change something. It ends when this is dropped.
+/// The held queue lock. It is released on drop.
 #[derive(Debug)]
 pub(super) struct Locked<'a> {
     guard: &'a mut Guard,
@@ -47,7 +48,7 @@ pub(super) struct Locked<'a> {
 }
 
 impl Locked<'_> {
-    /// Reads what the one before left unfinished.
+    /// Reads the tasks that the previous lock holder left unfinished.
     pub(super) fn unfinished(&mut self) -> Result<Unfinished, DiskError> {
         let mut note = Vec::new();
         let file = &mut self.guard.file;
@@ -57,7 +58,7 @@ impl Locked<'_> {
         Ok(read_note(&note))
     }
 
-    /// Notes which task is about to be changed.
+    /// Adds a task to the list of tasks that are about to change.
     pub(super) fn note(&mut self, queue: &QueueName, id: &TaskId) -> Result<(), DiskError> {
         self.noted = true;
         let line = format!("{queue} {id}\n");
@@ -70,7 +71,7 @@ impl Locked<'_> {
         write().map_err(at(&self.guard.path))
     }
 
-    /// Everything that was noted is done.
+    /// Clears the list: all its changes are complete.
     pub(super) fn done(&mut self) -> Result<(), DiskError> {
         if !self.noted {
             return Ok(());
@@ -84,7 +85,7 @@ impl Locked<'_> {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        // Closing the file would free it as well.
+        // The file stays open, so the lock must be released explicitly.
         let _ = self.guard.file.unlock();
     }
 }
@@ -93,7 +94,7 @@ fn read_note(note: &[u8]) -> Unfinished {
     if note.is_empty() {
         return Unfinished::Nothing;
     }
-    // A line without an end was cut off before anything was changed.
+    // A line without an end was cut off before its task was changed.
     let whole = note.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
     let task = |line: &[u8]| {
         let (queue, id) = std::str::from_utf8(line).ok()?.trim_end().split_once(' ')?;

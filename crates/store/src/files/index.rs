@@ -1,13 +1,13 @@
 //! The index of the file queue: a list of the tasks that are not completed, which makes claims
 //! fast.
 //!
-//! The index is never the truth. It is made from the files, can be deleted at any time, and is used
-//! under the guard alone. After a restart of the machine it is made anew, so it need not wait for
-//! the disk.
+//! The index is never the source of truth. It is built from the files, can be deleted at any time,
+//! and is used under the queue lock alone. It is rebuilt after a restart of the machine, so it is
+//! not synced to disk.
 //!
-//! The index decides no answer, and a failed write to it fails no operation: a broken index is
-//! thrown away, an index that the disk does not take lives in memory for one operation, and the
-//! note under the guard makes the next operation look at the files again.
+//! The index decides no reply, and a failed write to it fails no operation: a broken index is
+//! deleted, an index that the disk does not accept is in memory for one operation, and the list of
+//! the guard makes the next operation read the files again.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -22,10 +22,11 @@ use crate::disk::{self, DiskError, fault};
 use crate::queue::{QueueError, Tenure};
 use crate::task::{QueueName, Status, TaskId};
 
-/// Grows with every change of the tables: an index of another shape is made anew.
+/// The version of the tables, which grows with every change: an index of another version is
+/// rebuilt.
 const SHAPE: i64 = 3;
 
-/// So much of the index is held in memory at the most, in KiB.
+/// The maximum size of the page cache, in KiB.
 const CACHE: i64 = 2_048;
 
 const TABLES: &str = "
@@ -85,7 +86,7 @@ const TABLES: &str = "
     END;
 ";
 
-/// Which bytes of which file were read.
+/// The version of a file: its inode, size and modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     inode: i64,
@@ -100,12 +101,12 @@ impl Stamp {
     }
 }
 
-/// When a file or folder was changed, in nanoseconds.
+/// Returns the modification time of a file or folder, in nanoseconds since the Unix epoch.
 pub(super) fn changed(file: &fs::Metadata) -> i64 {
     file.mtime().saturating_mul(1_000_000_000).saturating_add(file.mtime_nsec())
 }
 
-/// What the index knows of a task.
+/// The indexed properties of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Entry {
     pub(super) id: TaskId,
@@ -114,24 +115,24 @@ pub(super) struct Entry {
     pub(super) stamp: Stamp,
     pub(super) status: Status,
     pub(super) priority: u8,
-    /// When it was made, in milliseconds.
+    /// The creation time of the task, in milliseconds since the Unix epoch.
     pub(super) created: i64,
-    /// How many of its dependencies are not completed.
+    /// The number of dependencies that are not completed.
     pub(super) open_dependencies: usize,
-    /// Until when it rests, if it does.
+    /// The end of the task's delay; `None` if the task is not delayed.
     pub(super) rests_until: Option<Uptime>,
-    /// Whether it waits for a person.
+    /// True if the task waits for a person.
     pub(super) for_a_person: bool,
 }
 
-/// How a queue's folder looked when it was swept.
+/// The state of a queue's folder at its last scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Swept {
-    /// When its names had changed; nothing if it has to be looked at again in any case.
+    /// The modification time of the folder; 0 if the next scan is due in any case.
     pub(super) changed: i64,
-    /// When it was swept.
+    /// The time of the scan.
     pub(super) at: Uptime,
-    /// How many milliseconds that took.
+    /// The duration of the scan, in milliseconds.
     pub(super) took: i64,
 }
 
@@ -139,14 +140,14 @@ pub(super) struct Swept {
 pub(super) struct Index {
     connection: Connection,
     path: PathBuf,
-    /// The file, or `None` for an index in memory, which serves one operation.
+    /// The inode of the file, or `None` for an index in memory, which is used for one operation.
     inode: Option<u64>,
-    /// Whether a write failed. The files are the truth, so the operation goes on without the index,
-    /// which is then made anew.
+    /// True if a write failed. The files are the source of truth, so the operation continues
+    /// without the index, which is then rebuilt.
     is_broken: Cell<bool>,
 }
 
-/// Whether the index has to be filled.
+/// The state of an index that was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     Filled,
@@ -156,11 +157,11 @@ pub(super) enum Found {
 const COLUMNS: &str = "id, queue, file, inode, size, changed, status, priority, created, open_dependencies, rests_until, for_a_person";
 
 impl Index {
-    /// Opens the index of this start of the machine, or begins one.
+    /// Opens the index of this boot, or creates an empty one.
     pub(super) fn open(path: &Path, boot: &str) -> Result<(Index, Found), QueueError> {
         match Index::open_there(path, boot) {
             Ok(Some(index)) => Ok((index, Found::Filled)),
-            // Whatever is wrong with it, the files are the truth.
+            // Any damage is repaired by rebuilding the index from the files.
             Ok(None) | Err(_) => {
                 remove_files(path)?;
                 let made = Index::begin(path, boot);
@@ -169,7 +170,7 @@ impl Index {
         }
     }
 
-    /// Begins an index in memory: for a disk that has no room for one.
+    /// Creates an index in memory: for a disk that has no space for a file.
     pub(super) fn in_memory(path: &Path) -> Result<Index, QueueError> {
         let made = Connection::open_in_memory().and_then(|connection| {
             connection.execute_batch(TABLES)?;
@@ -181,12 +182,12 @@ impl Index {
         Ok(Index { connection, path, inode: None, is_broken })
     }
 
-    /// Removes the files of an index that could not be written.
+    /// Deletes the files of an index that could not be written.
     pub(super) fn discard(self) {
         let path = self.path.clone();
         drop(self.connection);
-        // Where this fails the disk is at fault, and the note under the guard has the tasks looked at
-        // again.
+        // If the deletion fails, the disk is at fault, and the list of the guard makes the next
+        // operation re-index the tasks.
         let _ = remove_files(&path);
     }
 
@@ -220,24 +221,24 @@ impl Index {
         Index { connection, path: path.to_owned(), inode, is_broken: Cell::new(false) }
     }
 
-    /// Says whether the file is still where it was: somebody may have deleted it.
+    /// Returns true if the file still exists: another process may have deleted it.
     pub(super) fn is_there(&self) -> bool {
         fs::metadata(&self.path).is_ok_and(|file| Some(file.ino()) == self.inode)
     }
 
-    /// Begins to do several things at once.
+    /// Begins a transaction.
     pub(super) fn begin_changes(&self) -> Result<(), QueueError> {
         self.run("BEGIN IMMEDIATE")
     }
 
-    /// Keeps what was done since the beginning. Returns false if that is not possible.
+    /// Commits the transaction. Returns false on failure.
     pub(super) fn keep_changes(&self) -> bool {
         !self.is_broken.get()
             && fault::point("index").is_ok()
             && self.connection.execute_batch("COMMIT").is_ok()
     }
 
-    /// Forgets what was done since the beginning. Returns false if that is not possible.
+    /// Rolls the transaction back. Returns false on failure.
     pub(super) fn drop_changes(&self) -> bool {
         !self.is_broken.get() && self.run("ROLLBACK").is_ok()
     }
@@ -250,7 +251,8 @@ impl Index {
         damaged(&self.path, error)
     }
 
-    /// Writes to the index. A write that fails breaks the index, and never the operation.
+    /// Writes to the index. A failed write marks the index as broken, and never fails the
+    /// operation.
     fn execute(&self, sql: &str, values: impl rusqlite::Params) -> Result<usize, QueueError> {
         if self.is_broken.get() {
             return Ok(0);
@@ -275,7 +277,7 @@ impl Index {
         rows.map_err(|error| self.wrong(&error))
     }
 
-    /// Puts a task in, or what is new of it.
+    /// Adds a task with its dependencies, or replaces it.
     pub(super) fn put(
         &self,
         entry: &Entry,
@@ -318,26 +320,26 @@ impl Index {
         Ok(())
     }
 
-    /// Takes a task out.
+    /// Removes a task and its dependencies.
     pub(super) fn remove(&self, id: &TaskId) -> Result<(), QueueError> {
         self.execute("DELETE FROM tasks WHERE id = ?", [id.as_str()])?;
         self.execute("DELETE FROM dependencies WHERE task = ?", [id.as_str()])?;
         Ok(())
     }
 
-    /// Lets no task wait for another one that says so.
+    /// Removes the dependencies that a task declared in its `blocks`.
     pub(super) fn unblock(&self, id: &TaskId) -> Result<(), QueueError> {
         self.execute("DELETE FROM blocks WHERE needs = ?", [id.as_str()]).map(|_| ())
     }
 
-    /// Finds a task.
+    /// Returns a task, or `None` if it is not in the index.
     pub(super) fn get(&self, id: &TaskId) -> Result<Option<Entry>, QueueError> {
         let sql = format!("SELECT {COLUMNS} FROM tasks WHERE id = ?");
         Ok(self.rows(&sql, [id.as_str()], entry)?.pop())
     }
 
-    /// Says which task it is the turn of. What waits for a person is not for those who claim while
-    /// they are alive.
+    /// Returns the next task of a queue to claim. Tasks that wait for a person are skipped for
+    /// agents, which claim while they are alive.
     pub(super) fn next(
         &self,
         queue: &QueueName,
@@ -360,7 +362,7 @@ impl Index {
         Ok(self.rows(&sql, [queue.as_str()], entry)?.pop())
     }
 
-    /// Says until when the tasks of a queue rest at least.
+    /// Returns the time at which the first delayed task of a queue becomes claimable.
     pub(super) fn rest_over(&self, queue: &QueueName) -> Result<Option<Uptime>, QueueError> {
         let first = self.rows(
             "SELECT rests_until FROM tasks INDEXED BY resting
@@ -372,7 +374,7 @@ impl Index {
         Ok(first.first().copied().map(Uptime::from_millis))
     }
 
-    /// Lists tasks in the order in which they would be claimed.
+    /// Returns the tasks with a status in the order in which they would be claimed.
     pub(super) fn list(
         &self,
         queue: Option<&QueueName>,
@@ -385,7 +387,7 @@ impl Index {
         self.rows(&sql, params![status.as_str(), queue.map(QueueName::as_str)], entry)
     }
 
-    /// The files of a queue that are known.
+    /// Returns the indexed files of a queue.
     pub(super) fn files(&self, queue: &QueueName) -> Result<HashMap<String, Stamp>, QueueError> {
         let sql = "SELECT file, inode, size, changed FROM tasks WHERE queue = ?";
         let read = |row: &Row<'_>| {
@@ -395,7 +397,7 @@ impl Index {
         Ok(self.rows(sql, [queue.as_str()], read)?.into_iter().collect())
     }
 
-    /// The task that a file is known for.
+    /// Returns the task that is indexed for a file.
     pub(super) fn in_file(
         &self,
         queue: &QueueName,
@@ -405,27 +407,27 @@ impl Index {
         Ok(self.rows(&sql, params![queue.as_str(), file], entry)?.pop())
     }
 
-    /// The tasks that wait for another one.
+    /// Returns the tasks that depend on a task.
     pub(super) fn waiting_for(&self, id: &TaskId) -> Result<Vec<TaskId>, QueueError> {
         let sql = "SELECT task FROM dependencies WHERE needs = ?1
              UNION SELECT task FROM blocks WHERE needs = ?1";
         self.rows(sql, [id.as_str()], |row| name(row, 0))
     }
 
-    /// What a task waits for, or waited for.
+    /// Returns the dependencies of a task, completed or not.
     pub(super) fn needs(&self, id: &TaskId) -> Result<Vec<TaskId>, QueueError> {
         let sql = "SELECT needs FROM dependencies INDEXED BY needed_by WHERE task = ?1
              UNION SELECT needs FROM blocks INDEXED BY blocked_by WHERE task = ?1";
         self.rows(sql, [id.as_str()], |row| name(row, 0))
     }
 
-    /// Returns the tasks that say that a task waits for them.
+    /// Returns the tasks that name a task in their `blocks`.
     pub(super) fn blockers(&self, id: &TaskId) -> Result<Vec<TaskId>, QueueError> {
         let sql = "SELECT needs FROM blocks INDEXED BY blocked_by WHERE task = ?";
         self.rows(sql, [id.as_str()], |row| name(row, 0))
     }
 
-    /// Returns all that tasks wait for, or waited for.
+    /// Returns the dependencies of all tasks, completed or not.
     pub(super) fn all_needs(&self) -> Result<HashMap<String, Vec<String>>, QueueError> {
         let sql = "SELECT task, needs FROM dependencies UNION SELECT task, needs FROM blocks";
         let pairs: Vec<(String, String)> =
@@ -437,7 +439,7 @@ impl Index {
         Ok(needs)
     }
 
-    /// Tasks of a queue that wait for others, at most so many.
+    /// Returns at most `most` tasks of a queue that have open dependencies.
     pub(super) fn waiting(
         &self,
         queue: &QueueName,
@@ -449,7 +451,7 @@ impl Index {
         self.rows(sql, params![queue.as_str(), most], |row| name(row, 0))
     }
 
-    /// Notes how many dependencies of a task are not completed.
+    /// Sets the number of a task's open dependencies.
     pub(super) fn set_open(&self, id: &TaskId, open: usize) -> Result<(), QueueError> {
         let open = i64::try_from(open).unwrap_or(i64::MAX);
         let sql =
@@ -457,7 +459,7 @@ impl Index {
         self.execute(sql, params![id.as_str(), open]).map(|_| ())
     }
 
-    /// How many tasks of a queue stand there.
+    /// Returns the number of tasks of a queue with a status.
     pub(super) fn count(&self, queue: &QueueName, status: Status) -> Result<usize, QueueError> {
         let sql = "SELECT number FROM counts WHERE queue = ? AND status = ?";
         let values = params![queue.as_str(), status.as_str()];
@@ -465,7 +467,7 @@ impl Index {
         Ok(number.and_then(|number| usize::try_from(number).ok()).unwrap_or(0))
     }
 
-    /// How many tasks of a queue can be claimed.
+    /// Returns the number of tasks of a queue that can be claimed.
     pub(super) fn ready(&self, queue: &QueueName, now: Uptime) -> Result<usize, QueueError> {
         let sql = "SELECT count(*) FROM tasks WHERE queue = ? AND status = 'pending'
              AND open_dependencies = 0 AND rests_until <= ?";
@@ -474,7 +476,7 @@ impl Index {
         Ok(number.first().and_then(|number| usize::try_from(*number).ok()).unwrap_or(0))
     }
 
-    /// Says how a queue's folder looked when it was swept.
+    /// Returns the state of a queue's folder at its last scan.
     pub(super) fn swept(&self, queue: &QueueName) -> Result<Option<Swept>, QueueError> {
         let sql = "SELECT changed, swept, took FROM folders WHERE queue = ?";
         let read = |row: &Row<'_>| {
@@ -484,7 +486,7 @@ impl Index {
         Ok(self.rows(sql, [queue.as_str()], read)?.pop())
     }
 
-    /// Notes how a queue's folder looked when it was swept.
+    /// Records the state of a queue's folder at its scan.
     pub(super) fn set_swept(&self, queue: &QueueName, swept: Swept) -> Result<(), QueueError> {
         self.execute(
             "INSERT OR REPLACE INTO folders VALUES (?, ?, ?, ?)",
@@ -497,10 +499,10 @@ impl Index {
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // It is made anew after a restart of the machine, so the disk need not be waited for.
+    // The index is rebuilt after a restart of the machine, so it need not be synced.
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "cache_size", -CACHE)?;
-    // There are more statements than the default keeps.
+    // There are more statements than the default capacity.
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
 }
@@ -534,7 +536,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     })
 }
 
-/// Reads a checked name from a column. The index has only what was checked, unless it is damaged.
+/// Parses a validated name from a column. All names in the index are valid, unless it is damaged.
 fn name<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
 where
     T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>,

@@ -1,19 +1,20 @@
-//! Where everything is: the folder that a person can look into.
+//! The paths of the file queue, in a folder that a person can read: `Layout`.
 
 use std::path::{Path, PathBuf};
 
 use crate::task::{AgentId, QueueName, TaskId};
 
-/// How the name of a task's file ends.
+/// The suffix of a task's file.
 const ENDING: &str = ".json";
 
-/// How the name of the file ends that says why another one beside it is no task.
+/// The suffix of the file with the reason why another file was set aside.
 pub(super) const REASON: &str = ".reason.txt";
 
-/// The name of what pauses all agents. No agent is called that: names have no dot in front.
+/// The name of the file that pauses all agents. No agent has this name: names do not begin with a
+/// dot.
 const EVERYBODY: &str = ".all";
 
-/// The folder of a queue on files.
+/// The folder of a file queue.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     root: PathBuf,
@@ -24,7 +25,8 @@ impl Layout {
         Layout { root: root.to_owned() }
     }
 
-    /// The folders that are always there. That of the index is not: a queue does without.
+    /// Returns the folders that always exist. The folder of the index does not: a queue works
+    /// without it.
     pub(super) fn folders(&self) -> [PathBuf; 9] {
         let inside = |name: &str| self.root.join(name);
         [
@@ -52,7 +54,7 @@ impl Layout {
         self.queues().join(queue.as_str())
     }
 
-    /// The file of a task that is not completed.
+    /// Returns the path of a task that is not completed.
     pub(super) fn waiting(&self, queue: &QueueName, id: &TaskId) -> PathBuf {
         self.queue(queue).join(file_name(id))
     }
@@ -65,7 +67,7 @@ impl Layout {
         self.archives().join(queue.as_str())
     }
 
-    /// The file of a task that is completed.
+    /// Returns the path of a completed task.
     pub(super) fn completed(&self, queue: &QueueName, id: &TaskId) -> PathBuf {
         self.archive(queue).join(file_name(id))
     }
@@ -110,17 +112,17 @@ impl Layout {
         self.intents().join(file_name(id))
     }
 
-    /// The file for a person about an escalation that failed.
+    /// Returns the path of the copy of a failed escalation, for a person.
     pub(super) fn escalation(&self, id: &TaskId) -> PathBuf {
         self.root.join("escalations").join(file_name(id))
     }
 
-    /// The file that an agent keeps locked for as long as it lives.
+    /// Returns the path of the file that an agent locks while it is alive.
     pub(super) fn agent(&self, agent: &AgentId) -> PathBuf {
         self.root.join("agents").join(format!("{agent}.lock"))
     }
 
-    /// The file whose kernel lock guards every change. It is never renamed or removed.
+    /// Returns the path of the queue lock. The file is never renamed or removed.
     pub(super) fn guard(&self) -> PathBuf {
         self.root.join("guard.lock")
     }
@@ -133,18 +135,19 @@ impl Layout {
         self.root.join(".gitignore")
     }
 
-    /// What is touched in a queue's folder to wake who waits there. It is no task's name.
+    /// Returns the path of the file that is written to wake agents that wait for a queue. The name
+    /// is not that of a task.
     pub(super) fn notice(&self, queue: &QueueName) -> PathBuf {
         self.queue(queue).join(".notify")
     }
 }
 
-/// The name of a task's file.
+/// Returns the file name of a task.
 pub(super) fn file_name(id: &TaskId) -> String {
     format!("{id}{ENDING}")
 }
 
-/// Says whether a name in a queue's folder can be that of a task's file.
+/// Returns true if a file name in a queue's folder can be that of a task.
 pub(super) fn is_task_file(name: &str) -> bool {
     name.ends_with(ENDING) && !name.starts_with('.')
 }

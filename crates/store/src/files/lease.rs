@@ -1,4 +1,4 @@
-//! Who holds a task: the file `locks/{id}.lock`, from the claim until the task is settled.
+//! The lease of a task as a file: `locks/{id}.lock`, from the claim until the task is settled.
 
 use std::fs::File;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::disk::{self, Sure};
 use crate::queue::{Lease, QueueError, Tenure};
 use crate::task::{AgentId, Moment, QueueName, TaskId};
 
-/// How a lease ends, as it is written.
+/// The condition for the end of a lease, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Ends {
@@ -19,7 +19,7 @@ enum Ends {
     ByTime,
 }
 
-/// What a lock says.
+/// The content of a lock file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Lock {
     pub(super) task: TaskId,
@@ -27,7 +27,7 @@ pub(super) struct Lock {
     pub(super) agent: AgentId,
     pub(super) fence: u64,
     ends: Ends,
-    /// For people: by the clock on the wall, which decides nothing.
+    /// The wall-clock time of the expiry, for people; it decides nothing.
     until: Moment,
     until_uptime_ms: i64,
     boot_id: String,
@@ -52,21 +52,21 @@ impl Lock {
         lock.renewed(tenure.time(), clock)
     }
 
-    /// The same for so long from now.
+    /// Returns the lock with an expiry of `time` from now.
     pub(super) fn renewed(self, time: Duration, clock: &Clock) -> Lock {
         let until = clock.now().checked_add(time).unwrap_or(jiff::Timestamp::MAX);
         let until_uptime_ms = clock.uptime().after(time).as_millis();
         Lock { until: Moment(until), until_uptime_ms, ..self }
     }
 
-    /// Reads the lock of a task. One that nobody can read is none.
+    /// Reads the lock of a task. A file that is not the lock of this task counts as missing.
     pub(super) fn read(layout: &Layout, id: &TaskId) -> Result<Option<Lock>, QueueError> {
         let bytes = disk::read(&layout.lock(id))?;
         let lock: Option<Lock> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Ok(lock.filter(|lock| lock.task == *id))
     }
 
-    /// Writes it. Nobody holds anything after the machine went down, so the disk is not waited for.
+    /// Writes the lock without syncing: no lease survives a restart of the machine.
     pub(super) fn write(&self, layout: &Layout) -> Result<(), QueueError> {
         let json = serde_json::to_vec_pretty(self).expect("a lock is JSON");
         Ok(disk::write(&layout.lock(&self.task), &json, Sure::InMemory)?)
@@ -80,7 +80,7 @@ impl Lock {
         self.ends == Ends::WithTheAgent
     }
 
-    /// For how much longer it holds; nothing if it is over.
+    /// Returns the remaining time of the lease; `None` if it has ended.
     pub(super) fn left(&self, layout: &Layout, boot: &str, clock: &Clock) -> Option<Duration> {
         let left = clock.uptime().until(Uptime::from_millis(self.until_uptime_ms));
         let over = self.boot_id != boot
@@ -90,9 +90,10 @@ impl Lock {
     }
 }
 
-/// Says whether an agent of that name lives: it keeps its file locked.
+/// Returns true if an agent of this name is alive: it holds the lock of its file.
 ///
-/// This takes the lock for a moment, so it is asked under the guard alone, as agents join.
+/// The check acquires the lock for a moment, so it runs under the queue lock only, as agents join
+/// under it.
 pub(super) fn is_alive(layout: &Layout, agent: &AgentId) -> bool {
     let Ok(file) = File::open(layout.agent(agent)) else {
         return false;

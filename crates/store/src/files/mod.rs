@@ -1,16 +1,18 @@
-//! The queue as plain files that a person can look at: [`FileQueue`].
+//! The queue as plain files that a person can read and edit: [`FileQueue`].
 //!
-//! `queues/{queue}/{id}.json` are the tasks that are not completed, `completed/{queue}/` those that
-//! are, `locks/{id}.lock` says who holds one and for how long. The files are the truth, and anybody
-//! may drop a task in. Every change is made under one kernel lock ([`guard`]), file by file
-//! ([`disk`](crate::disk), [`desk`]), several together through a [`write_ahead`] record; an index beside the files
-//! ([`index`]) keeps the cost of a claim from growing with the number of tasks, and is made anew from
-//! them when it is missing ([`sweep`]).
+//! `queues/{queue}/{id}.json` are the tasks that are not completed, `completed/{queue}/` the
+//! completed ones, and `locks/{id}.lock` has the holder of a task and the end of its lease. The
+//! files are the source of truth, and people may add a task as a file. Every change is made under
+//! one kernel lock ([`guard`]), file by file ([`disk`](crate::disk), [`desk`]), and changes of
+//! several files through a [`write_ahead`] record. An index of the files ([`index`]) keeps the cost
+//! of a claim independent of the number of tasks; it is rebuilt from the files if it is missing
+//! ([`sweep`]).
 //!
-//! Only `disk` writes here. `guard` lets one process at a time change anything, `desk` has every
-//! change of one task, `commit` changes of several tasks at once, `recovery` takes back tasks whose
-//! holder is gone, `standing` tells the state of a task, `sweep` takes in files that people add,
-//! edit or remove, and `lease` says which process holds a task.
+//! Tasks, leases and records are written by `disk` alone. `guard` lets one process at a time make
+//! changes, `desk` has every change of one task, `commit` changes of several tasks at once,
+//! `recovery` recovers tasks whose holder is gone, `standing` computes the claimability of a task,
+//! `sweep` imports files that people add, edit or remove, and `lease` stores which agent holds a
+//! task.
 
 mod commit;
 mod desk;
@@ -55,10 +57,10 @@ use crate::queue::{
 };
 use crate::task::{AgentId, Moment, QueueName, Status, Task, TaskId};
 
-/// How soon a folder is looked at again in which somebody may still be writing.
+/// The delay before the next scan of a folder in which a file may be incomplete.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
-/// A queue on files.
+/// A queue that is stored in files.
 pub struct FileQueue {
     layout: Layout,
     policy: Policy,
@@ -66,7 +68,7 @@ pub struct FileQueue {
     boot: String,
     inner: Mutex<Inner>,
     edited: Edited,
-    /// The folder of a queue that is there to be looked at only.
+    /// The temporary folder of a queue from `empty`.
     _scratch: Option<TempDir>,
 }
 
@@ -76,7 +78,7 @@ struct Inner {
 }
 
 impl FileQueue {
-    /// Opens the queue in a folder, which is made if it is not there.
+    /// Opens the queue in a folder, which is created if it does not exist.
     pub fn open(folder: &Path, policy: Policy, clock: &Clock) -> Result<FileQueue, QueueError> {
         let layout = Layout::new(folder);
         for folder in layout.folders() {
@@ -84,7 +86,8 @@ impl FileQueue {
         }
         if !layout.ignored().is_file() {
             let text = b"# Written by assay: what is not meant for git.\n*\n";
-            // A disk without room for it has none for tasks either, and says so where it matters.
+            // A disk that has no space for this file has none for tasks either, and the push
+            // reports that.
             let _ = disk::write(&layout.ignored(), text, Sure::InMemory);
         }
         let guard = Guard::open(&layout.guard())?;
@@ -94,8 +97,8 @@ impl FileQueue {
         Ok(FileQueue { layout, policy, clock, boot, inner, edited, _scratch: None })
     }
 
-    /// Opens a queue without tasks in a temporary folder, which goes with it: for a place that has no
-    /// queue and is only looked at.
+    /// Opens a queue without tasks in a temporary folder, which is removed with the queue: for
+    /// commands that only read where no queue exists.
     pub fn empty(policy: Policy, clock: &Clock) -> Result<FileQueue, QueueError> {
         let folder = TempDir::with_prefix("assay-queue-");
         let folder = folder.map_err(disk::at(Path::new("the folder for temporary files")))?;
@@ -103,28 +106,28 @@ impl FileQueue {
         Ok(FileQueue { _scratch: Some(folder), ..queue })
     }
 
-    /// Makes the folder of a queue, so that somebody can drop a task in.
+    /// Creates the folder of a queue, so that people can add tasks as files.
     pub fn make(&self, queue: &QueueName) -> Result<(), QueueError> {
         Ok(disk::make_folder(&self.layout.queue(queue))?)
     }
 
-    /// Returns true if there is a queue in a folder.
+    /// Returns true if the folder has a queue.
     pub fn is_in(folder: &Path) -> bool {
         Layout::new(folder).queues().is_dir()
     }
 
-    /// Returns the names of the entries of a queue's folder that were set aside, as they are no tasks.
+    /// Returns the names of the files that were set aside because they are not tasks.
     pub fn set_aside(folder: &Path) -> Result<Vec<String>, DiskError> {
         let names = disk::names(&Layout::new(folder).malformed())?.into_iter();
         let names = names.filter(|name| !name.starts_with('.'));
-        // An entry that could not be moved has only its reason there.
+        // If an entry could not be moved, only its reason is in the folder.
         let entry =
             |name: String| name.strip_suffix(layout::REASON).map_or(name.clone(), str::to_owned);
         Ok(names.map(entry).collect::<BTreeSet<String>>().into_iter().collect())
     }
 
-    /// Returns the files that were dropped into queues, are no tasks, and may still be written to, each
-    /// with the reason. They are set aside if they stay so.
+    /// Returns the files in queues that are not valid tasks and may still be incomplete, each with
+    /// the reason. They are set aside if they stay invalid.
     pub fn doubtful(&self) -> Result<Vec<(String, String)>, QueueError> {
         self.guarded(|desk| {
             let mut doubtful = Vec::new();
@@ -135,12 +138,12 @@ impl FileQueue {
         })
     }
 
-    /// The folder that the queue is in.
+    /// Returns the folder of the queue.
     pub fn folder(&self) -> &Path {
         self.layout.root()
     }
 
-    /// Does something while nobody else changes anything.
+    /// Runs an operation under the queue lock, after recovering the writes of a crashed process.
     fn guarded<T>(
         &self,
         what: impl FnOnce(&mut Desk<'_>) -> Result<T, QueueError>,
@@ -169,8 +172,8 @@ impl FileQueue {
         let done = done.and_then(|()| what(&mut desk));
         let Desk { mut locked, is_tidy, index: index_of_desk, .. } = desk;
         drop(index_of_desk);
-        // What is on the disk is done, whatever becomes of the index: the next operation looks again at
-        // what is noted under the guard.
+        // An operation whose files are written is done, whatever happens to the index: the next
+        // operation re-indexes the tasks that are noted under the guard.
         let is_kept = match done {
             Ok(_) => opened.keep_changes(),
             Err(_) => opened.drop_changes(),
@@ -187,7 +190,8 @@ impl FileQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // What a panic left half done is noted under the guard, and mended by the next.
+        // An operation that panicked left its tasks noted under the guard, and the next operation
+        // recovers them.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -211,7 +215,7 @@ impl FileQueue {
         })
     }
 
-    /// Reads the task of an entry, wherever it has gone since.
+    /// Reads the task of an index entry, also if it was completed meanwhile.
     fn read(&self, entry: &Entry) -> Option<Task> {
         let waiting = self.layout.queue(&entry.queue).join(&entry.file);
         let completed = self.layout.completed(&entry.queue, &entry.id);
@@ -219,7 +223,7 @@ impl FileQueue {
         Task::parse(&bytes).ok()
     }
 
-    /// The completed tasks of a queue, the newest first.
+    /// Returns the completed tasks of a queue, the newest first.
     fn archived(&self, queue: &QueueName, most: usize) -> Result<Vec<Listed>, QueueError> {
         let folder = self.layout.archive(queue);
         let names = disk::names(&folder)?.into_iter().filter(|name| layout::is_task_file(name));
@@ -234,7 +238,7 @@ impl FileQueue {
         Ok(names.into_iter().take(most).filter_map(read).collect())
     }
 
-    /// The tasks that stand somewhere else, in the order in which they would be claimed.
+    /// Returns the tasks with a status from the index, in the order in which they would be claimed.
     fn listed(&self, filter: &Filter, status: Status) -> Result<Vec<Listed>, QueueError> {
         let entries = self.guarded(|desk| {
             desk.look_everywhere()?;
@@ -243,7 +247,7 @@ impl FileQueue {
             let with_standing = |entry| Ok((desk.standing(&entry)?, entry));
             entries.take(most).map(with_standing).collect::<Result<Vec<_>, QueueError>>()
         })?;
-        // Others need not wait while the files are read.
+        // The files are read without the lock, so that other processes need not wait.
         let listed = entries.into_iter().filter_map(|(standing, entry)| {
             Some(Listed { task: self.read(&entry)?, queue: entry.queue, standing })
         });
@@ -251,8 +255,8 @@ impl FileQueue {
     }
 }
 
-/// Opens the index for changes: the one that is open, or anew if another process deleted its file, or
-/// in memory if the disk does not take one.
+/// Begins a transaction on the index: on the open one, on a new one if another process deleted its
+/// file, or on one in memory if the disk does not accept a file.
 fn open_index(
     index: Option<Index>,
     layout: &Layout,
@@ -300,7 +304,7 @@ impl Queue for FileQueue {
             match self.claim_one(queue, agent, tenure) {
                 Ok(Some(next)) => claimed.push(next),
                 Ok(None) => break,
-                // What was claimed before is held, so it has to be told.
+                // The tasks that were claimed before are held, so they must be returned.
                 Err(_) if !claimed.is_empty() => break,
                 Err(error) => return Err(error),
             }
@@ -370,7 +374,7 @@ impl Queue for FileQueue {
             let queues = desk.queues()?.into_iter();
             queues.map(|queue| count(desk, queue)).collect::<Result<Vec<Count>, QueueError>>()
         })?;
-        // Others need not wait while the archives are counted.
+        // The archives are counted without the lock, so that other processes need not wait.
         for count in &mut counts {
             let archive = disk::names(&self.layout.archive(&count.queue))?;
             count.completed += archive.iter().filter(|name| layout::is_task_file(name)).count();
@@ -418,7 +422,7 @@ impl Queue for FileQueue {
 
     fn next_ready(&self, queue: &QueueName) -> Result<Option<Duration>, QueueError> {
         self.guarded(|desk| {
-            // The index may be there without the queue.
+            // The index may exist without the folder of the queue.
             desk.folder(queue)?;
             let rested = desk.index.rest_over(queue)?.map(|over| self.clock.uptime().until(over));
             let unsettled = desk.is_unsettled(queue)?.then_some(LOOK_AGAIN);
@@ -441,7 +445,7 @@ impl Queue for FileQueue {
         let mut seen = Vec::new();
         let names = disk::names(&self.layout.heartbeats())?.into_iter();
         for name in names.filter(|name| layout::is_task_file(name)) {
-            // An entry that cannot be read says nothing of the other agents.
+            // A heartbeat that cannot be read must not hide other agents.
             let bytes = disk::read(&self.layout.heartbeats().join(&name)).ok().flatten();
             let bytes = bytes.unwrap_or_default();
             let Ok(heartbeat) = serde_json::from_slice::<Heartbeat>(&bytes) else {
@@ -503,14 +507,14 @@ fn count(desk: &Desk<'_>, queue: QueueName) -> Result<Count, QueueError> {
     })
 }
 
-/// The queues that have completed tasks.
+/// Returns the queues that have completed tasks.
 fn archives(layout: &Layout) -> Result<Vec<QueueName>, QueueError> {
     let names = disk::names(&layout.archives())?;
     let names = names.iter().filter(|name| layout.archives().join(name).is_dir());
     Ok(names.filter_map(|name| name.parse().ok()).collect())
 }
 
-/// An agent's name, for as long as its file is locked.
+/// The registration of an agent, which ends when the lock of its file ends.
 struct FilePresence {
     _locked: File,
 }

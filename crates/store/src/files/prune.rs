@@ -1,4 +1,4 @@
-//! Removing tasks that are over.
+//! Removal of old tasks that are completed, failed or cancelled.
 
 use std::fs;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::queue::QueueError;
 use crate::task::{Moment, Status, Task};
 
 impl Desk<'_> {
-    /// Removes tasks that were over so long ago, and returns how many.
+    /// Removes tasks that ended longer ago than `older_than`, and returns their number.
     pub(super) fn prune(&mut self, older_than: Duration, now: Moment) -> Result<usize, QueueError> {
         let Ok(before) = now.0.checked_sub(older_than).map(Moment) else { return Ok(0) };
         Ok(self.prune_completed(before)? + self.prune_given_up(before)?)
@@ -25,7 +25,7 @@ impl Desk<'_> {
             }
             for name in disk::names(&folder)?.into_iter().filter(|name| is_task_file(name)) {
                 let path = folder.join(name);
-                // What is no task was put there by a person, and stays.
+                // A file that is not a task was put there by a person, and stays.
                 let task = fs::read(&path).ok().and_then(|bytes| Task::parse(&bytes).ok());
                 let is_old = |task: &Task| task.completed_at.is_some_and(|at| at < before);
                 if let Some(task) = task.filter(is_old)

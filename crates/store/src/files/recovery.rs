@@ -1,4 +1,4 @@
-//! Agents that come and go: taking back what nobody holds any more.
+//! Recovery of tasks whose agent is gone, and the registration of agents.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -15,11 +15,11 @@ use crate::queue::{QueueError, Recovered};
 use crate::steps;
 use crate::task::{AgentId, Moment, Status};
 
-/// An agent that gave a sign of life so recently may hold what has no lock.
+/// The maximum age of a heartbeat for which an agent without a lock file still counts as alive.
 const FRESH: Duration = Duration::from_secs(90);
 
 impl Desk<'_> {
-    /// Takes back what nobody holds any more.
+    /// Recovers tasks whose lease has expired or whose agent is gone.
     pub(super) fn recover(&mut self) -> Result<Vec<Recovered>, QueueError> {
         for name in disk::names(&self.layout.locks())? {
             let Some(id) = name.strip_suffix(".lock").filter(|name| !name.starts_with('.')) else {
@@ -33,7 +33,7 @@ impl Desk<'_> {
             let lock = match id.parse() {
                 Ok(id) => match Lock::read(self.layout, &id) {
                     Ok(lock) => lock,
-                    // Another user may hold the task: a lock that cannot be read is not taken away.
+                    // Another user may hold the task: a lock that cannot be read is not removed.
                     Err(_) => continue,
                 },
                 Err(_) => None,
@@ -51,7 +51,7 @@ impl Desk<'_> {
         Ok(recovered)
     }
 
-    /// Lets a task wait again that is in progress and has no lock.
+    /// Makes a task pending again that is in progress and has no lock.
     fn take_back(&mut self, entry: &Entry) -> Result<Option<Recovered>, QueueError> {
         let Some(task) = self.read_unchanged(entry)? else {
             return Ok(None);
@@ -69,7 +69,7 @@ impl Desk<'_> {
         Ok(Some(Recovered { task: entry.id.clone(), queue: entry.queue.clone(), held_by }))
     }
 
-    /// Says whether an agent that keeps no locks of ours lived a moment ago.
+    /// Returns true if an agent that writes no lock files sent a heartbeat recently.
     fn gave_a_sign(&self, agent: &str) -> bool {
         let Ok(agent) = agent.parse::<AgentId>() else {
             return false;
@@ -78,7 +78,7 @@ impl Desk<'_> {
         changed.is_ok_and(|changed| self.clock.since(changed).is_some_and(|age| age < FRESH))
     }
 
-    /// Keeps an agent's name locked.
+    /// Locks an agent's file, which registers its name, and writes `about` into it.
     pub(super) fn join(&mut self, agent: &AgentId, about: &Value) -> Result<fs::File, QueueError> {
         let path = self.layout.agent(agent);
         let mut file = disk::open_to_lock(&path)?;
@@ -98,7 +98,7 @@ impl Desk<'_> {
         Ok(file)
     }
 
-    /// Ends what an earlier agent of a name held while it lived.
+    /// Ends the leases that an earlier agent of this name claimed while alive.
     fn drop_leases(&mut self, agent: &AgentId) -> Result<(), QueueError> {
         for entry in self.index.list(None, Status::InProgress)? {
             let lock = Lock::read(self.layout, &entry.id).ok().flatten();

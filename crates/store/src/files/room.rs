@@ -1,4 +1,4 @@
-//! Places that are free, or hold what belongs there: no file of a person is ever written over.
+//! The file names of tasks, without collisions: a file that a person added is never overwritten.
 
 use std::fs;
 
@@ -10,16 +10,16 @@ use crate::queue::QueueError;
 use crate::task::{QueueName, TaskId};
 
 impl Desk<'_> {
-    /// Returns true if a task may be in the file that has its name: another task may be in there, as a
-    /// person may drop a task in under any name.
+    /// Returns true if the file with a task's name may contain the task: a person may have added
+    /// another task under this name.
     pub(super) fn may_be_in_its_file(&self, queue: &QueueName, id: &TaskId) -> bool {
         let path = self.layout.waiting(queue, id);
         let Ok(file) = fs::symlink_metadata(&path) else { return false };
         file.is_file() && read_task(&path, &file).map_or(true, |task| task.id == *id)
     }
 
-    /// Makes room for the file of a task. Another task that is there under this name gets a name of its
-    /// own; what is no task is set aside.
+    /// Frees the file name of a task. Another task that has the name is renamed; a file that is not
+    /// a task is set aside.
     pub(super) fn make_room(&mut self, queue: &QueueName, id: &TaskId) -> Result<(), QueueError> {
         let named = file_name(id);
         let known = self.index.in_file(queue, &named)?;
@@ -38,7 +38,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Gives the file of a task a name that no file has.
+    /// Renames the file of a task to a free name.
     fn move_apart(&mut self, queue: &QueueName, file: &str, id: &TaskId) -> Result<(), QueueError> {
         let folder = self.layout.queue(queue);
         let numbered = (2..).map(|number| format!("{id}.{number}.json"));
@@ -50,7 +50,7 @@ impl Desk<'_> {
         self.take_in(queue, &free).map(|_| ())
     }
 
-    /// Sets aside what stands in the place of a task's lock and is no file.
+    /// Sets aside an entry that has the name of a task's lock and is not a file.
     pub(super) fn clear_lock(&mut self, id: &TaskId) -> Result<(), QueueError> {
         let path = self.layout.lock(id);
         match fs::symlink_metadata(&path) {

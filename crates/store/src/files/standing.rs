@@ -1,4 +1,4 @@
-//! Where a task stands, as seen from outside.
+//! The claimability of a task.
 
 use super::desk::Desk;
 use super::index::Entry;
@@ -8,7 +8,7 @@ use crate::queue::{QueueError, Standing};
 use crate::task::{Status, TaskId};
 
 impl Desk<'_> {
-    /// Says where a task stands, as seen from outside.
+    /// Returns the claimability of a task.
     pub(super) fn standing(&self, entry: &Entry) -> Result<Standing, QueueError> {
         match entry.status {
             Status::Pending => {}
@@ -34,7 +34,7 @@ impl Desk<'_> {
             .and_then(|lock| Some((lock.left(self.layout, self.boot, self.clock)?, lock.agent)));
         Ok(match left {
             Some((left, by)) => Standing::Held { by, seconds: left.as_secs() },
-            // Whoever claims next takes it back first.
+            // The next claim recovers the task first.
             None => Standing::Ready,
         })
     }
@@ -62,7 +62,7 @@ impl Desk<'_> {
         Ok(Standing::Waiting { on })
     }
 
-    /// Returns true if two tasks wait, by way of others, for each other.
+    /// Returns true if two tasks depend, directly or through others, on each other.
     fn wait_for_each_other(&self, one: &TaskId, other: &TaskId) -> Result<bool, QueueError> {
         if self.cycles.get().is_none() {
             let _ = self.cycles.set(Cycles::find(&self.index.all_needs()?));

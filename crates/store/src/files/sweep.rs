@@ -1,4 +1,4 @@
-//! Taking in what people put in a queue's folder, change there or take away.
+//! The import of files that people add to a queue's folder, edit or remove.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
@@ -13,41 +13,42 @@ use crate::disk::{self, Sure};
 use crate::queue::QueueError;
 use crate::task::{MAX_STORED, Moment, Priority, QueueName, Task, TaskId};
 
-/// Somebody may still be writing a file that was changed so recently.
+/// The minimum age of an invalid file before it is set aside: a younger one may still be
+/// incomplete.
 const YOUNG: Duration = Duration::from_secs(2);
 
-/// The kernel's clock for files goes in steps: a folder that was changed so recently may be changed
-/// again without showing it.
+/// The granularity of file timestamps. A folder that was changed so recently may change again
+/// without a new timestamp.
 const STEP: Duration = Duration::from_millis(50);
 
-/// A folder is looked at again after so long, whatever it shows.
+/// The age of a scan at which the next one is due, also if the folder seems unchanged.
 const IN_ANY_CASE: Duration = Duration::from_secs(30);
 
-/// Sweeping takes no more than one part in so many of the time.
+/// The inverse of the maximum share of time that scans take: 20 for 5 %.
 const SHARE: i64 = 20;
 
-/// So many tasks that wait for others are counted anew at each sweep.
+/// The maximum number of waiting tasks whose dependencies are counted again at each scan.
 const COUNTED_ANEW: usize = 1_000;
 
-/// How closely a folder is looked at.
+/// The condition for a scan of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
-    /// If it is due, and was not done a moment ago.
+    /// The folder may have changed, and the last scan was long enough ago for `SHARE`.
     InPassing,
-    /// If anything may be different.
+    /// The folder may have changed.
     Closely,
 }
 
-/// What came of a file.
+/// The result of importing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
     In,
-    /// It is not complete yet.
+    /// The file may still be incomplete.
     NotYet,
 }
 
 impl Desk<'_> {
-    /// Takes in all files of all queues.
+    /// Imports all files of all queues.
     pub(super) fn fill(&mut self) -> Result<(), QueueError> {
         for queue in self.queues()? {
             let swept = self.sweep_all(&queue);
@@ -56,7 +57,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Passes over a queue whose folder cannot be read, and notes that: other queues go on.
+    /// Skips a queue whose folder cannot be read, and writes the reason: other queues continue.
     fn pass_over(
         &mut self,
         queue: &QueueName,
@@ -79,7 +80,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Takes in what is new in all queues.
+    /// Imports changed files of all queues.
     pub(super) fn look_everywhere(&mut self) -> Result<(), QueueError> {
         for queue in self.queues()? {
             let looked = self.look(&queue, Look::Closely);
@@ -88,7 +89,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Returns what the disk says of the folder of a queue, and `None` where there is no such folder.
+    /// Returns the metadata of a queue's folder, or `None` if the folder does not exist.
     pub(super) fn folder(&self, queue: &QueueName) -> Result<Option<Metadata>, QueueError> {
         let path = self.layout.queue(queue);
         match fs::metadata(&path) {
@@ -98,7 +99,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Takes in what is new in a queue, as far as that is due.
+    /// Scans a queue's folder if that is due.
     pub(super) fn look(&mut self, queue: &QueueName, how: Look) -> Result<(), QueueError> {
         let Some(folder) = self.folder(queue)? else { return Ok(()) };
         let now = self.clock.uptime();
@@ -130,7 +131,7 @@ impl Desk<'_> {
         self.index.set_swept(queue, swept)
     }
 
-    /// Compares a folder with the index.
+    /// Compares a folder with the index and imports the differences.
     fn sweep(&mut self, queue: &QueueName) -> Result<Taken, QueueError> {
         let known = self.index.files(queue)?;
         let folder = self.layout.queue(queue);
@@ -163,7 +164,8 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Takes in a file, if it is there. One that is no task is set aside with the reason.
+    /// Imports a file, or removes it from the index if it is gone. A file that is not a task is set
+    /// aside with the reason.
     pub(super) fn take_in(&mut self, queue: &QueueName, name: &str) -> Result<Taken, QueueError> {
         let path = self.layout.queue(queue).join(name);
         let Ok(file) = fs::symlink_metadata(&path) else {
@@ -191,7 +193,7 @@ impl Desk<'_> {
         Ok(Taken::In)
     }
 
-    /// Says why a file is a second one for a task, if it is.
+    /// Returns the reason why a file duplicates an existing task, or `None` if it does not.
     fn twin(
         &self,
         queue: &QueueName,
@@ -214,7 +216,7 @@ impl Desk<'_> {
         })
     }
 
-    /// Moves a file that is of no use out of the way, with the reason beside it.
+    /// Moves an entry that is not usable to `malformed/`, with the reason in a second file.
     pub(super) fn set_aside(
         &mut self,
         path: &Path,
@@ -236,12 +238,14 @@ impl Desk<'_> {
         let mut beside = place.into_os_string();
         beside.push(REASON);
         let told = format!("{} {reason}{stays}\n", Moment::now(self.clock));
-        // An entry that cannot be moved, or whose reason cannot be written, stops no other.
+        // An entry that cannot be moved, or whose reason cannot be written, must not block other
+        // tasks.
         let _ = disk::write(Path::new(&beside), told.as_bytes(), Sure::InMemory);
         Ok(())
     }
 
-    /// Returns the files of a queue that are no tasks and were not set aside yet, with the reasons.
+    /// Returns the files of a queue that are not valid tasks and were not set aside yet, each with
+    /// the reason.
     pub(super) fn doubtful(&self, queue: &QueueName) -> Result<Vec<(String, String)>, QueueError> {
         let known = self.index.files(queue)?;
         let folder = self.layout.queue(queue);
@@ -259,7 +263,7 @@ impl Desk<'_> {
     }
 }
 
-/// Reads a task from a file that anybody may have written.
+/// Reads a task from an untrusted file.
 pub(super) fn read_task(path: &Path, file: &fs::Metadata) -> Result<Task, String> {
     if !file.is_file() {
         return Err("it is no file; links are not followed".to_owned());
@@ -276,7 +280,7 @@ pub(super) fn read_task(path: &Path, file: &fs::Metadata) -> Result<Task, String
 }
 
 impl Desk<'_> {
-    /// Says whether a file of a queue has to be looked at again soon.
+    /// Returns true if the folder of a queue has to be scanned again soon.
     pub(super) fn is_unsettled(&self, queue: &QueueName) -> Result<bool, QueueError> {
         Ok(self.index.swept(queue)?.is_some_and(|swept| swept.changed == 0))
     }

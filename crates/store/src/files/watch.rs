@@ -1,4 +1,5 @@
-//! Waking who waits: events of a queue's folder, and of the folder of pauses.
+//! File system notifications that wake waiting agents: events of a queue's folder, and of the
+//! folder of pauses.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -13,10 +14,11 @@ use super::layout::is_task_file;
 use crate::disk;
 use crate::queue::{Bell, QueueError, Watch};
 
-/// So many files are remembered one by one; the sweep finds the rest.
+/// The maximum number of edited files that are remembered; a scan finds the rest.
 const REMEMBERED: usize = 1_000;
 
-/// Files that somebody wrote to in place, which does not show on their folder.
+/// The files that people edited in place, which does not change the modification time of their
+/// folder.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Edited(Arc<Mutex<HashSet<PathBuf>>>);
 
@@ -28,7 +30,7 @@ impl Edited {
         }
     }
 
-    /// The files of a folder, which are forgotten.
+    /// Returns the edited files of a folder and removes them from the set.
     pub(super) fn take(&self, folder: &Path) -> Vec<String> {
         let mut paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let inside = paths.extract_if(|path| path.parent() == Some(folder));
@@ -37,14 +39,14 @@ impl Edited {
     }
 }
 
-/// Watches folders from now on.
+/// Returns a watch on folders, from now on.
 pub(super) fn watch(folders: &[PathBuf], edited: &Edited) -> Result<Watch, QueueError> {
     Watch::new(|bell| {
         let edited = edited.clone();
         let watcher =
             notify::recommended_watcher(move |event: notify::Result<Event>| match event {
                 Ok(event) => tell(&event, &edited, &bell),
-                // Events were lost: whoever waits has to look.
+                // Events were lost, so the waiting agent has to check the queue.
                 Err(_) => bell.ring(),
             });
         let unwatchable = |error: notify::Error, path: &Path| {
@@ -66,7 +68,8 @@ fn tell(event: &Event, edited: &Edited, bell: &Bell) {
         EventKind::Access(AccessKind::Close(AccessMode::Write))
             | EventKind::Modify(ModifyKind::Data(_))
     );
-    // Our own writes are renamed into their place, under a name that is no task's before.
+    // The queue's own writes are renamed into place from a temporary name, so they do not count as
+    // edits.
     if written {
         event.paths.iter().filter(|path| names_a_task(path)).for_each(|path| edited.add(path));
     }
@@ -81,7 +84,7 @@ fn names_a_task(path: &Path) -> bool {
     path.file_name().and_then(OsStr::to_str).is_some_and(is_task_file)
 }
 
-/// Says whether this is a file on its way to its place.
+/// Returns true if the path is that of a temporary file before its rename.
 fn is_draft(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str);
     name.is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp"))

@@ -1,7 +1,6 @@
-//! The record of several files that change together: [`WriteAhead`].
+//! The write-ahead record of files that change together: [`WriteAhead`].
 //!
-//! Tasks that are pushed each for itself need no such record: a sender that got no answer sends
-//! again.
+//! Tasks that are pushed independently need no record: a caller that got no reply pushes again.
 
 use std::fs;
 use std::path::Path;
@@ -12,8 +11,8 @@ use crate::queue::Addressed;
 use crate::steps::Step;
 use crate::task::{QueueName, Task};
 
-/// A new state of a task, together with all tasks that follow from it. Once the record is on the disk,
-/// this process or the next one applies it.
+/// A new state of a task, together with all its follow-up tasks. Once the record is on disk, this
+/// process or the next one applies it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WriteAhead {
     /// The task that is settled; `None` if tasks are only added.
@@ -42,7 +41,7 @@ impl From<Addressed> for Stored {
     }
 }
 
-/// Reads the record at `path`. Returns why the entry is not one otherwise.
+/// Reads the record at `path`. Returns the reason if the entry is not a record.
 pub(super) fn read(path: &Path) -> Result<WriteAhead, String> {
     if !path.is_file() {
         return Err("it stands where intents are kept, and is no file".to_owned());

@@ -1,4 +1,4 @@
-//! What people decided about findings: dismissing them, and taking that back.
+//! Dismissals of findings by users, and their end: `Decision`.
 
 use rusqlite::params;
 use serde::Serialize;
@@ -6,53 +6,53 @@ use serde::Serialize;
 use super::{FindingKey, Ledger, LedgerError};
 use crate::task::Moment;
 
-/// That somebody decided to leave a finding, and what became of that.
+/// The dismissal of a finding by a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decision {
-    /// Who decided.
+    /// The user who dismissed the finding.
     pub by: String,
-    /// Why.
+    /// The reason of the dismissal.
     pub reason: String,
-    /// When.
+    /// The time of the dismissal.
     pub at: Moment,
-    /// The last day on which it holds; for good where there is none.
+    /// The last day of the dismissal; `None` for no end.
     pub until: Option<String>,
-    /// When it was taken back, or another took its place.
+    /// The time at which the dismissal was revoked or replaced; `None` while it is in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Moment>,
-    /// Who did that.
+    /// The user who revoked or replaced the dismissal; `None` while it is in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<String>,
 }
 
-/// A dismissal that nobody has taken back, with what tells which code it covers.
+/// A dismissal that was not revoked, with the data that decide which code it covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InForce {
-    /// The finding's fingerprint.
+    /// The fingerprint of the finding.
     pub fingerprint: String,
-    /// The file in which it was last seen; empty for the change as a whole.
+    /// The file in which the finding was last seen; empty for the change as a whole.
     pub file: String,
-    /// Who decided.
+    /// The user who dismissed the finding.
     pub by: String,
-    /// Why.
+    /// The reason of the dismissal.
     pub reason: String,
-    /// The last day on which it holds; for good where there is none.
+    /// The last day of the dismissal; `None` for no end.
     pub until: Option<String>,
 }
 
-/// Why findings are dismissed, and up to which day.
+/// The author, reason and last day of a new dismissal.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms<'a> {
-    /// Who decides.
+    /// The user who dismisses the findings.
     pub by: &'a str,
-    /// Why.
+    /// The reason of the dismissal.
     pub reason: &'a str,
-    /// The last day on which it holds, such as `2026-12-31`; for good where there is none.
+    /// The last day of the dismissal, such as `2026-12-31`; `None` for no end.
     pub until: Option<&'a str>,
 }
 
 impl Ledger {
-    /// Dismisses findings; this takes the place of what was decided about them before.
+    /// Dismisses findings, and replaces earlier dismissals of them.
     pub fn dismiss(
         &mut self,
         findings: &[FindingKey],
@@ -72,7 +72,7 @@ impl Ledger {
         })
     }
 
-    /// Takes back what was decided about findings. Gives those about which nothing was.
+    /// Revokes the dismissals of findings. Returns the findings that had none.
     pub fn reopen(
         &mut self,
         findings: &[FindingKey],
@@ -90,7 +90,7 @@ impl Ledger {
         })
     }
 
-    /// Gives the dismissals that nobody has taken back, also those whose last day has passed.
+    /// Returns the dismissals that were not revoked, including those whose last day has passed.
     pub fn in_force(&self) -> Result<Vec<InForce>, LedgerError> {
         self.ask(|connection| {
             let mut statement = connection.prepare(

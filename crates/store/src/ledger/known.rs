@@ -1,4 +1,4 @@
-//! What is known of the findings of some files, for whoever looks at these files again: [`Known`].
+//! The known findings of given files, for a new review of these files: [`Known`].
 
 use std::collections::BTreeSet;
 
@@ -8,28 +8,27 @@ use super::query::{ENTRY, Entry, STATE, entry};
 use super::{Ledger, LedgerError, State};
 use crate::task::Moment;
 
-/// A finding with how often it was raised and what became of it.
+/// A finding, with the number of runs that reported it and the reason of its dismissal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
-    /// The finding in short.
+    /// The summary of the finding.
     pub entry: Entry,
-    /// How many runs raised it, or saw that it was left alone.
+    /// The number of runs that reported the finding or saw it dismissed.
     pub runs: u64,
-    /// When the last of them did.
+    /// The time of the last of these runs.
     pub last: Moment,
-    /// Why it was dismissed, where it is.
+    /// The reason of the dismissal; `None` if the finding is not dismissed.
     pub why: Option<String>,
 }
 
-/// A look that says that a finding was there and told.
+/// The outcomes that count as reported, without those of the excluded runs.
 const RAISED: &str = "FROM looks JOIN runs ON runs.id = looks.run
     WHERE looks.finding = findings.key AND looks.outcome IN ('raised', 'left_alone')
       AND looks.run NOT IN (SELECT value FROM json_each(:but))";
 
 impl Ledger {
-    /// Gives what is known of the findings of some files, the newest of each file first and no more
-    /// than `most` of it. What the runs in `but` saw does not count; `today` is a day such as
-    /// `2026-12-31`.
+    /// Returns the known findings of files, the newest of each file first and at most `most` of
+    /// each file. The runs in `but` do not count; `today` is a day such as `2026-12-31`.
     pub fn known_in<'a>(
         &self,
         files: impl IntoIterator<Item = &'a str>,

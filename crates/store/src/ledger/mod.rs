@@ -1,17 +1,17 @@
-//! What reviews found, over time: [`Ledger`], an embedded SQL store in one file.
+//! The findings of all reviews and their history: [`Ledger`], an SQLite database in one file.
 //!
-//! [`record`] adds a review to it, [`query`] asks what became of findings, [`known`] what is known of
-//! some files, [`decision`] holds what somebody decided about them. What is written are facts (a run saw this, a run looked and it was
-//! not there, somebody dismissed it); a finding's [`State`] is read off the newest of them, so
-//! neither order nor repetition of runs matters.
+//! [`record`] adds a review, [`query`] lists findings and their history, [`known`] returns the
+//! findings of given files, and [`decision`] stores dismissals. Only facts are written (a run
+//! reported a finding, a run checked and the finding was absent, a user dismissed the finding). The
+//! [`State`] of a finding is derived from the newest fact, so neither the order nor the repetition
+//! of runs matters. The newest fact is the one with the latest time of its run, not of its writing.
 //!
-//! What a finding is, and which review may say that one is gone, is left to others: a finding comes
-//! here as a flat row and its own JSON.
+//! Callers decide on the identity of a finding, and which review may report that a finding is gone:
+//! the ledger gets a finding as a flat row and its JSON.
 //!
-//! The newest fact is the one with the latest time of its run, not of its writing.
-//!
-//! Reading opens the ledger for writing: the readers of SQLite's log share a file that only a
-//! writer may remove. Where nothing may be written, a ledger whose log is empty is read as it lies.
+//! Reading opens the ledger for writing: the readers of SQLite's write-ahead log share a file that
+//! only a writer may remove. On a read-only file system, a ledger whose log is empty is opened as
+//! an immutable file.
 
 pub mod decision;
 pub mod known;
@@ -32,96 +32,97 @@ use serde::Serialize;
 
 use crate::task::Moment;
 
-/// So long a process waits for another one that writes.
+/// The maximum time to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a new ledger is called until it is whole.
+/// The prefix of the temporary folder in which a new ledger is created.
 const DRAFT: &str = "ledger.db-new-";
 
-/// Why a ledger could not be used.
+/// The reason why a ledger could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
-    /// It cannot be opened, read or written.
+    /// The ledger cannot be opened, read or written.
     #[error("could not use the ledger `{path}`")]
     Failed {
-        /// The file.
+        /// The path of the ledger.
         path: PathBuf,
-        /// Why.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// Its file cannot be made.
+    /// The file of the ledger cannot be created.
     #[error("could not make the ledger `{path}`")]
     Make {
-        /// The file.
+        /// The path of the ledger.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Another process holds it.
+    /// Another process holds the lock of the ledger.
     #[error("the ledger `{path}` is held by another process; try again when that is done")]
     Busy {
-        /// The file.
+        /// The path of the ledger.
         path: PathBuf,
     },
-    /// It is broken.
+    /// The file is not a valid database.
     #[error(
         "the ledger `{path}` is damaged: {message}; move it away, and the next review begins a new \
          one"
     )]
     Damaged {
-        /// The file.
+        /// The path of the ledger.
         path: PathBuf,
-        /// What is wrong.
+        /// The error of SQLite.
         message: String,
     },
-    /// It is somebody else's.
+    /// The file is a database of another program.
     #[error("`{path}` is no ledger of assay; move it away, and the next review begins one")]
     Foreign {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// An earlier version of assay wrote it, and it cannot be brought up to date where it lies.
+    /// An earlier version of assay wrote the ledger, and the ledger cannot be migrated because it
+    /// cannot be written.
     #[error(
         "the ledger `{path}` has version {found}, and it cannot be written to bring it to {known}; \
          review once where it can"
     )]
     Older {
-        /// The file.
+        /// The path of the ledger.
         path: PathBuf,
-        /// The version that it has.
+        /// The version of the ledger.
         found: i64,
-        /// The version that is needed.
+        /// The version that this program needs.
         known: i64,
     },
-    /// A later version of assay wrote it.
+    /// A later version of assay wrote the ledger.
     #[error(
         "the ledger `{path}` has version {found}, and this assay knows versions up to {known}; use \
          a newer assay"
     )]
     Newer {
-        /// The file.
+        /// The path of the ledger.
         path: PathBuf,
-        /// The version that it has.
+        /// The version of the ledger.
         found: i64,
-        /// The newest that is known here.
+        /// The newest version that this program supports.
         known: i64,
     },
 }
 
-/// Where a finding stands.
+/// The state of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It was there when somebody last looked.
+    /// The finding was present in the last run that checked it.
     Open,
-    /// Somebody looked again, and it was not there.
+    /// The finding was absent in the last run that checked it.
     Gone,
-    /// Somebody decided to leave it.
+    /// A user, the baseline or a comment in the code dismissed the finding.
     Dismissed,
 }
 
 impl State {
-    /// Gives the state its word.
+    /// Returns the state as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             State::Open => "open",
@@ -131,19 +132,19 @@ impl State {
     }
 }
 
-/// What a run made of a finding.
+/// The outcome of a finding in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It was there, and was told.
+    /// The finding was present and reported.
     Raised,
-    /// It was there, and the baseline or a comment in the code says to leave it.
+    /// The finding was present, and the baseline or a comment in the code dismisses it.
     LeftAlone,
-    /// It was there, and nobody was sure enough of it.
+    /// The finding was present, and no reviewer was confident enough to report it.
     HeldBack,
-    /// It was there, and had been before the change.
+    /// The finding was present, also before the change.
     PreExisting,
-    /// Those who had found it looked, and it was not there.
+    /// The reviewers that had reported the finding checked again, and it was absent.
     Absent,
 }
 
@@ -156,7 +157,7 @@ impl Outcome {
         Outcome::Absent,
     ];
 
-    /// Gives the outcome its word.
+    /// Returns the outcome as it is stored.
     pub fn as_str(self) -> &'static str {
         match self {
             Outcome::Raised => "raised",
@@ -182,7 +183,7 @@ impl FromSql for Outcome {
     }
 }
 
-/// Names a finding within its ledger.
+/// The key of a finding within its ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FindingKey(i64);
 
@@ -198,7 +199,7 @@ impl FromSql for FindingKey {
     }
 }
 
-// Moments are kept as milliseconds, so that they are ordered as numbers are.
+// Timestamps are stored as milliseconds, so that they sort as numbers.
 impl ToSql for Moment {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(self.0.as_millisecond().into())
@@ -215,7 +216,7 @@ impl FromSql for Moment {
 
 /// The history of a repository's findings.
 ///
-/// Several processes may use one at a time; each writes in one transaction, or not at all.
+/// Several processes may use a ledger at a time. Each write is one transaction.
 #[derive(Debug)]
 pub struct Ledger {
     connection: Connection,
@@ -223,7 +224,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens a ledger for writing; where there is none, a new one.
+    /// Opens a ledger for writing, and creates it if it does not exist.
     pub fn open(path: &Path) -> Result<Ledger, LedgerError> {
         if !path.exists() {
             make(path)?;
@@ -233,25 +234,24 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Opens a ledger for reading, if there is one. Nothing stays behind that was not there.
+    /// Opens a ledger for reading. Returns `None` if there is none. No new file stays behind.
     pub fn open_to_read(path: &Path) -> Result<Option<Ledger>, LedgerError> {
         if !path.exists() {
             return Ok(None);
         }
-        // Readers share a little memory in a file, which the last one clears away; so they are
-        // allowed to write.
+        // Readers share memory in a file that the last reader removes, so they need write access.
         match Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, PATIENCE) {
             Err(LedgerError::Failed { .. }) if is_at_rest(path) => {
                 Ledger::connect_at_rest(path).map(Some)
             }
             Err(error) => Err(error),
             Ok(ledger) if ledger.version()? == schema::VERSION => Ok(Some(ledger)),
-            // It has to be written once before it can be read.
+            // The ledger has to be migrated before it can be read.
             Ok(_) => Ledger::open(path).map(Some),
         }
     }
 
-    /// Opens a ledger where nothing may be written, not even for a moment.
+    /// Opens a ledger as an immutable file, where no file can be written.
     fn connect_at_rest(path: &Path) -> Result<Ledger, LedgerError> {
         let name = format!("file:{}?immutable=1", encode_path(path.as_os_str().as_encoded_bytes()));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
@@ -270,7 +270,7 @@ impl Ledger {
         let fail = |source| in_words(path, source);
         let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
         connection.busy_timeout(patience).map_err(fail)?;
-        // Whatever may stand in the file besides our tables is not run.
+        // Triggers and views in a manipulated file must not run.
         connection.pragma_update(None, "trusted_schema", false).map_err(fail)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(fail)?;
         let ledger = Ledger { connection, path: path.to_owned() };
@@ -299,7 +299,7 @@ impl Ledger {
         }
     }
 
-    /// Brings an older ledger up to date.
+    /// Migrates an older ledger.
     fn migrate(&mut self) -> Result<(), LedgerError> {
         match self.version()? {
             schema::VERSION => Ok(()),
@@ -314,13 +314,13 @@ impl Ledger {
         question(&self.connection).map_err(|source| in_words(&self.path, source))
     }
 
-    /// Writes all of something, or nothing.
+    /// Runs `work` in one transaction.
     fn write<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, LedgerError> {
         let all = || {
-            // Whoever means to write waits at the start, where waiting cannot lock anybody out.
+            // A writer takes the write lock at the start, where waiting cannot cause a deadlock.
             let begin = TransactionBehavior::Immediate;
             let transaction = self.connection.transaction_with_behavior(begin)?;
             let done = work(&transaction)?;
@@ -331,15 +331,15 @@ impl Ledger {
     }
 }
 
-/// Says whether all of a ledger is in its file, since nobody writes just now.
+/// Returns true if the write-ahead log is empty, so that the file has the whole ledger.
 fn is_at_rest(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     path.is_file() && !fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
-/// Makes a new ledger beside its place, and puts it there whole. Whoever comes second takes what the
-/// first one made.
+/// Creates a new ledger in a temporary folder and links it into place as a whole. If two processes
+/// create it, the first one wins.
 fn make(path: &Path) -> Result<(), LedgerError> {
     let fail = |source| LedgerError::Make { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -348,7 +348,7 @@ fn make(path: &Path) -> Result<(), LedgerError> {
     schema::make(&file).map_err(|source| in_words(path, source))?;
     match fs::hard_link(&file, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        // Not every file system has links.
+        // Not every file system supports hard links.
         Err(_) if !path.exists() => fs::rename(&file, path).map_err(fail),
         linked => linked.map_err(fail),
     }

@@ -1,4 +1,4 @@
-//! Asking a ledger: [`Entry`] is a finding in short, [`History`] all that is known of one.
+//! Queries on a ledger: [`Entry`] is the summary of a finding, [`History`] its full history.
 
 use rusqlite::{Connection, Row, named_params, params};
 use serde::Serialize;
@@ -9,151 +9,151 @@ use super::record::Cost;
 use super::{FindingKey, Ledger, LedgerError, Outcome, State};
 use crate::task::Moment;
 
-/// Which findings are meant; all where nothing is said.
+/// The selection of findings. A field of `None` does not restrict the selection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Those in this state.
+    /// Only findings in this state.
     pub state: Option<State>,
-    /// Those as bad as this or worse, from 0 (worst) to 6.
+    /// Only findings of this severity or worse, from 0 (worst) to 6.
     pub impact: Option<u8>,
-    /// Those of this kind, however it is spelt.
+    /// Only findings of this category; letter case is ignored.
     pub category: Option<String>,
-    /// Those that this reviewer ever voted for.
+    /// Only findings that this reviewer ever voted for.
     pub reviewer: Option<String>,
-    /// Those that were first seen then or later.
+    /// Only findings that were first seen at this time or later.
     pub from: Option<Moment>,
-    /// Those that were first seen then or earlier.
+    /// Only findings that were first seen at this time or earlier.
     pub until: Option<Moment>,
 }
 
-/// A finding in short.
+/// The summary of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// What names it in this ledger.
+    /// The key of the finding in this ledger.
     #[serde(skip)]
     pub key: FindingKey,
-    /// What the newest run that saw it calls it.
+    /// The id that the newest run gave the finding.
     pub id: String,
-    /// Where it stands.
+    /// The state of the finding.
     pub state: State,
-    /// How bad, in the word it came in.
+    /// The severity, as the review wrote it.
     pub severity: String,
-    /// How bad, from 0 (worst) to 6.
+    /// The severity as a number, from 0 (worst) to 6.
     pub impact: u8,
-    /// Where; `None` for the change as a whole.
+    /// The file; `None` for the change as a whole.
     pub file: Option<String>,
-    /// On which line, when it was last seen.
+    /// The line when the finding was last seen; `None` if it has no line.
     pub line: Option<u32>,
-    /// What it is, in a few words.
+    /// The title.
     pub title: String,
-    /// Of which kind.
+    /// The category.
     pub category: String,
-    /// The rule that found it.
+    /// The rule that found the defect; `None` if no rule did.
     pub rule: Option<String>,
-    /// Everybody who ever voted for it.
+    /// All reviewers that ever voted for the finding, sorted.
     pub reviewers: Vec<String>,
-    /// What it is told again by.
+    /// The fingerprint, by which later runs recognise the finding.
     pub fingerprint: String,
-    /// When it was first seen.
+    /// The time of the first run that saw the finding.
     pub first_seen: Moment,
-    /// When it was last seen.
+    /// The time of the last run that saw the finding.
     pub last_seen: Moment,
-    /// When somebody last looked for it.
+    /// The time of the last run that checked the finding.
     pub last_look: Moment,
 }
 
-/// All that is known of a finding.
+/// The full history of a finding.
 #[derive(Debug, Serialize)]
 pub struct History {
-    /// The finding in short.
+    /// The summary of the finding.
     #[serde(flatten)]
     pub entry: Entry,
-    /// All of it, as it was last seen.
+    /// The finding as JSON, as it was last seen.
     pub finding: Value,
-    /// What each run made of it, the oldest first.
+    /// The outcome in each run, the oldest first.
     pub looks: Vec<Look>,
-    /// What somebody decided about it, the oldest first.
+    /// The dismissals, the oldest first.
     pub decisions: Vec<Decision>,
 }
 
-/// What one run made of a finding.
+/// The outcome of a finding in one run.
 #[derive(Debug, Serialize)]
 pub struct Look {
-    /// The run.
+    /// The id of the run.
     pub run: String,
-    /// When it was made.
+    /// The time of the run.
     pub at: Moment,
-    /// What was reviewed.
+    /// The reviewed change, in words.
     pub change: String,
-    /// The commit that was reviewed; `None` where it is not known.
+    /// The reviewed commit; `None` if unknown.
     #[serde(skip)]
     pub head: Option<String>,
-    /// What the review came to.
+    /// The verdict of the review.
     pub verdict: String,
-    /// What it cost.
+    /// The cost of the review.
     pub cost: Cost,
-    /// What it made of the finding.
+    /// The outcome of the finding.
     pub outcome: Outcome,
-    /// Why, where it was left alone.
+    /// The reason, if the finding was dismissed by the baseline or a comment; `None` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Where it was.
+    /// The file; `None` for the change as a whole, or if the finding was absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// On which line.
+    /// The line; `None` if the finding has no line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// Who said so.
+    /// The votes for the finding.
     pub votes: Vec<Heard>,
 }
 
-/// What one reviewer said in a run.
+/// The vote of a reviewer in a run.
 #[derive(Debug, Serialize)]
 pub struct Heard {
-    /// Who.
+    /// The name of the reviewer.
     pub reviewer: String,
-    /// How bad, in that reviewer's word.
+    /// The severity, as the reviewer wrote it.
     pub severity: String,
-    /// How sure, in per cent, where it said so.
+    /// The confidence in per cent; `None` if the reviewer gave none.
     pub confidence: Option<u8>,
-    /// All of it.
+    /// The vote as JSON.
     pub vote: Value,
 }
 
-/// A finding that was there when somebody last looked, with what tells whether a later run has looked
-/// for it.
+/// A finding that was present in the last run that checked it, with the data that decide if a later
+/// run has checked it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// What names it in this ledger.
+    /// The key of the finding in this ledger.
     pub key: FindingKey,
-    /// What it is told again by.
+    /// The fingerprint, by which later runs recognise the finding.
     pub fingerprint: String,
-    /// Where; empty for the change as a whole.
+    /// The file; empty for the change as a whole.
     pub file: String,
-    /// All of it, as JSON.
+    /// The finding as JSON.
     pub finding: String,
-    /// What tells with what its file was compared.
+    /// The digest of the base version of the file; `None` if unknown.
     pub before: Option<String>,
-    /// The branch or pull request that it was seen on.
+    /// The branch or pull request of the run; `None` if unknown.
     pub branch: Option<String>,
-    /// The commit that it was seen on.
+    /// The commit of the run; `None` if unknown.
     pub head: Option<String>,
-    /// Who voted for it then.
+    /// The reviewers that voted for the finding in that run.
     pub reviewers: Vec<String>,
 }
 
-/// Which finding an id, or the beginning of one, names.
+/// The result of looking up a finding by its id or the beginning of the id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Named {
-    /// None.
+    /// No finding has this id.
     Nobody,
-    /// This one.
+    /// A single finding has this id.
     One(FindingKey),
-    /// Any of these, by their ids.
+    /// The ids of several findings begin like this.
     Several(Vec<String>),
 }
 
-/// A finding's state, on a day.
+/// The state of a finding on the day `:today`, as an SQL expression.
 pub(super) const STATE: &str = "CASE
     WHEN outcome = 'absent' THEN 'gone'
     WHEN outcome = 'left_alone' THEN 'dismissed'
@@ -168,8 +168,8 @@ pub(super) const ENTRY: &str =
     (SELECT json_group_array(DISTINCT reviewer) FROM votes WHERE finding = findings.key) AS voters";
 
 impl Ledger {
-    /// Lists findings, the worst first; `today` is a day such as `2026-12-31`, on which what was
-    /// dismissed up to a day may be open again.
+    /// Returns the findings that match a filter, the worst first; `today` is a day such as
+    /// `2026-12-31`, by which temporary dismissals may have ended.
     pub fn list(&self, filter: &Filter, today: &str) -> Result<Vec<Entry>, LedgerError> {
         let sql = format!(
             "SELECT * FROM (SELECT {ENTRY}, {STATE} AS state FROM findings)
@@ -200,7 +200,7 @@ impl Ledger {
         })
     }
 
-    /// Counts the runs.
+    /// Returns the number of runs.
     pub fn runs(&self) -> Result<u64, LedgerError> {
         let count = |connection: &Connection| {
             connection.query_row("SELECT count(*) FROM runs", [], |row| row.get::<_, i64>(0))
@@ -208,8 +208,8 @@ impl Ledger {
         Ok(self.ask(count)?.unsigned_abs())
     }
 
-    /// Finds out which finding an id means: what the newest run calls a finding, or else what an
-    /// earlier one called it. The beginning of an id will do where no other begins like it.
+    /// Looks a finding up by the id that the newest run gave it, or else by an id that an earlier
+    /// run gave it. The beginning of an id is enough if it is unambiguous.
     pub fn named(&self, id: &str) -> Result<Named, LedgerError> {
         let is_id = !id.is_empty() && id.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f'));
         if !is_id {
@@ -237,7 +237,7 @@ impl Ledger {
         Ok(Named::Nobody)
     }
 
-    /// Tells all that is known of a finding.
+    /// Returns the full history of a finding.
     pub fn history(&self, key: FindingKey, today: &str) -> Result<History, LedgerError> {
         let sql =
             format!("SELECT {ENTRY}, {STATE} AS state, finding FROM findings WHERE key = :key");
@@ -252,8 +252,8 @@ impl Ledger {
         })
     }
 
-    /// Gives the findings of some files that were there when somebody last looked; the empty name is
-    /// that of changes as a whole.
+    /// Returns the findings of files that were present in the last run that checked them; the empty
+    /// name means changes as a whole.
     pub fn seen_in<'a>(
         &self,
         files: impl IntoIterator<Item = &'a str>,
@@ -279,7 +279,7 @@ impl Ledger {
         })
     }
 
-    /// Gives the files in which something with this fingerprint was last seen.
+    /// Returns the files in which a finding with this fingerprint was last seen, the latest first.
     pub fn files_with(&self, fingerprint: &str) -> Result<Vec<String>, LedgerError> {
         self.ask(|connection| {
             let sql = "SELECT file FROM findings WHERE fingerprint = ?1 ORDER BY last_seen DESC";

@@ -1,4 +1,4 @@
-//! Adding a review: [`Run`], what it saw, and what it did not see any more.
+//! Adding a review to the ledger: [`Run`], its findings, and the findings that are gone.
 
 use rusqlite::{OptionalExtension, Transaction, named_params, params};
 use serde::Serialize;
@@ -6,118 +6,118 @@ use serde::Serialize;
 use super::{FindingKey, Ledger, LedgerError, Outcome};
 use crate::task::Moment;
 
-/// A review that was kept.
+/// A stored review.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Its id, which no other run has.
+    /// The unique id of the run.
     pub id: String,
-    /// When it was made.
+    /// The time of the run.
     pub at: Moment,
-    /// What was reviewed, in words.
+    /// The reviewed change, in words.
     pub change: String,
-    /// The branch or pull request that the change stands on.
+    /// The branch or pull request of the change; `None` if unknown.
     pub branch: Option<String>,
-    /// The commit that it stands on.
+    /// The head commit of the change; `None` if unknown.
     pub head: Option<String>,
-    /// What it came to.
+    /// The verdict of the review.
     pub verdict: String,
-    /// Whether everybody who had to look did.
+    /// True if all required reviewers finished.
     pub complete: bool,
-    /// What it cost.
+    /// The cost of the review.
     pub cost: Cost,
 }
 
-/// What a review cost; nothing where no model was asked.
+/// The cost of a review; all zero if no model was called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Cost {
-    /// How often a model was asked.
+    /// The number of model calls.
     pub calls: u64,
-    /// How many answers were there already.
+    /// The number of answers from the cache.
     pub kept_answers: u64,
-    /// The tokens that were read and written.
+    /// The number of input and output tokens.
     pub tokens: u64,
-    /// The dollars that this comes to, where prices are known.
+    /// The cost in US dollars; `None` if prices are unknown.
     pub usd: Option<f64>,
-    /// Whether this is only the most it can have been.
+    /// True if the cost is an upper bound.
     pub at_most: bool,
 }
 
 /// A finding as a run saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sighting {
-    /// What the run calls it.
+    /// The id that the run gave the finding.
     pub id: String,
-    /// What it is told again by.
+    /// The fingerprint, by which later runs recognise the finding.
     pub fingerprint: String,
-    /// Where; empty for the change as a whole.
+    /// The file; empty for the change as a whole.
     pub file: String,
-    /// A file that is no longer there, from which the same code came here.
+    /// A removed file from which the code moved to `file`; `None` if it did not move.
     pub moved_from: Option<String>,
-    /// On which line.
+    /// The line; `None` if the finding has no line.
     pub line: Option<u32>,
-    /// What it is, in a few words.
+    /// The title.
     pub title: String,
-    /// How bad, in the word it came in.
+    /// The severity, as the review wrote it.
     pub severity: String,
-    /// How bad, from 0 (worst) to 6.
+    /// The severity as a number, from 0 (worst) to 6.
     pub impact: u8,
-    /// Of which kind.
+    /// The category.
     pub category: String,
-    /// The rule that found it.
+    /// The rule that found the defect; `None` if no rule did.
     pub rule: Option<String>,
-    /// What became of it in the run.
+    /// The outcome of the finding in the run.
     pub outcome: Outcome,
-    /// Why, where somebody decided to leave it.
+    /// The reason of the dismissal; `None` if the finding is not dismissed.
     pub why: Option<String>,
-    /// What tells with what its file was compared.
+    /// The digest of the base version of the file; `None` if unknown.
     pub before: Option<String>,
-    /// All of it, as JSON.
+    /// The finding as JSON.
     pub finding: String,
-    /// Who said so.
+    /// The votes for the finding.
     pub votes: Vec<Said>,
 }
 
-/// One reviewer's vote on a finding.
+/// The vote of a reviewer for a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// Whose.
+    /// The name of the reviewer.
     pub reviewer: String,
-    /// Which of that reviewer's, counted from 0.
+    /// The position among the votes of the reviewer, counted from 0.
     pub number: usize,
-    /// How bad, in that reviewer's word.
+    /// The severity, as the reviewer wrote it.
     pub severity: String,
-    /// How sure, in per cent, where it said so.
+    /// The confidence in per cent; `None` if the reviewer gave none.
     pub confidence: Option<u8>,
-    /// All of it, as JSON.
+    /// The vote as JSON.
     pub vote: String,
 }
 
-/// A finding that is left alone for a reason that stands elsewhere.
+/// A finding that is dismissed by an entry outside of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
-    /// What it is told again by.
+    /// The fingerprint of the finding.
     pub fingerprint: String,
-    /// Where it is; empty for the change as a whole.
+    /// The file; empty for the change as a whole.
     pub file: String,
-    /// Who decided so, and why.
+    /// The author and reason of the dismissal.
     pub why: String,
 }
 
-/// Whether a run was added.
+/// The effect of recording a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
-    /// It was.
+    /// The run was added.
     Now,
-    /// It was there, and nothing is changed.
+    /// The run existed already, and nothing was changed.
     Before,
 }
 
 impl Ledger {
-    /// Adds a run: what it saw, and the findings for which it looked in vain. A run that is there
-    /// already is left as it is.
+    /// Adds a run with its findings and the findings that it found absent. A run that exists
+    /// already is not changed.
     ///
-    /// What was held back, or was there before its change, is noted of findings that were raised
-    /// once, and makes no new one.
+    /// A finding that was held back, or present before the change, is recorded only if the ledger
+    /// has it already; it adds no new finding.
     pub fn record(
         &mut self,
         run: &Run,
@@ -140,8 +140,8 @@ impl Ledger {
         })
     }
 
-    /// Notes that what a run raised is left alone from then on, each for a reason that stands
-    /// elsewhere: in a file that the next review reads.
+    /// Marks findings of a run as dismissed by an entry outside of the ledger: in a file that the
+    /// next review reads.
     pub fn leave_alone(&mut self, run: &str, left: &[Left]) -> Result<(), LedgerError> {
         self.write(|transaction| {
             for Left { fingerprint, file, why } in left {
@@ -185,12 +185,12 @@ fn add_run(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<bool> {
     Ok(added == 1)
 }
 
-/// SQL knows no larger numbers, and nobody counts that far.
+/// Converts a count for SQL, which has no larger numbers. Real counts never exceed `i64::MAX`.
 fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Finds the row of what was seen, or makes one.
+/// Returns the key of a finding, and adds the finding if it was reported for the first time.
 fn key_of(
     transaction: &Transaction<'_>,
     run: &Run,
@@ -258,7 +258,7 @@ fn add_sighting(
     )?;
     let Sighting { outcome, id, file, line, before, why, .. } = sighting;
     if add.execute(params![run.id, key, outcome, id, file, line, before, why])? == 0 {
-        // The run saw it twice; the first of them counts.
+        // The run reported the finding twice; the first report counts.
         return Ok(());
     }
     for said in &sighting.votes {
@@ -266,7 +266,7 @@ fn add_sighting(
     }
     let earlier = "UPDATE findings SET first_seen = min(first_seen, ?2) WHERE key = ?1";
     transaction.prepare_cached(earlier)?.execute(params![key, run.at])?;
-    // An older run that comes late does not cover up what a newer one saw.
+    // An older run that is recorded late must not hide the result of a newer one.
     let mut newest = transaction.prepare_cached(
         "UPDATE findings
          SET id = :id, line = :line, title = :title, severity = :severity, impact = :impact,
@@ -309,14 +309,14 @@ fn add_absence(transaction: &Transaction<'_>, run: &Run, key: FindingKey) -> rus
     let mut add = transaction.prepare_cached(
         "INSERT INTO looks (run, finding, outcome) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
     )?;
-    // What the run did see is not absent.
+    // A finding that the run saw is not absent.
     match add.execute(params![run.id, key, Outcome::Absent])? {
         0 => Ok(()),
         _ => looked(transaction, run, key, Outcome::Absent),
     }
 }
 
-/// Takes the newest look for what a finding has come to.
+/// Updates the state of a finding, if this run is the newest that checked it.
 fn looked(
     transaction: &Transaction<'_>,
     run: &Run,

@@ -44,7 +44,7 @@ fn fingerprint(name: &str) -> String {
     blake3::hash(name.as_bytes()).to_hex()[..32].to_owned()
 }
 
-/// Reads `name@file`, or `name@old>file` for what moved.
+/// Parses `name@file`, or `name@old>file` for a moved finding.
 fn sighting(text: &str, outcome: Outcome, run: &Run) -> Sighting {
     let (name, place) = text.split_once('@').unwrap();
     let (from, file) = match place.split_once('>') {
@@ -81,8 +81,8 @@ fn key(ledger: &Ledger, name: &str) -> FindingKey {
     entries.iter().find(|entry| entry.fingerprint == fingerprint(name)).unwrap().key
 }
 
-/// Plays a story: `1: saw a@x.rs, held b@x.rs, lost c` is a run, made in the minute that it is
-/// numbered by; `dismiss a until 2026-06-30` and `reopen a` are what somebody decides.
+/// Runs a story: `1: saw a@x.rs, held b@x.rs, lost c` is a run in the minute of its number;
+/// `dismiss a until 2026-06-30` and `reopen a` are decisions of a user.
 fn play(ledger: &mut Ledger, story: &str) {
     for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let words: Vec<&str> = line.split(' ').collect();
@@ -433,7 +433,7 @@ fn whoever_finds_it_held_is_told_so_and_may_read_all_the_same() {
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// Looks of one run at each of the findings.
+/// Generates the outcomes of one run for each of three findings.
 fn looks() -> impl Strategy<Value = Vec<&'static str>> {
     prop::collection::vec(prop::sample::select(vec!["saw", "left", "held", "lost", ""]), 3)
 }
@@ -476,7 +476,7 @@ proptest! {
     }
 }
 
-/// Plays a story and tells what is known of `x.rs`, but for what some runs saw.
+/// Runs a story and checks the known findings of `x.rs`; the runs in `but` do not count.
 fn check_known(story: &str, but: &[i64], expected: Expect) {
     let mut sandbox = sandbox();
     play(&mut sandbox.ledger, story);

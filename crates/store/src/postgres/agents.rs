@@ -1,11 +1,11 @@
-//! Who is there: names that are kept, signs of life, pauses.
+//! Agents in the database: registrations, heartbeats, pauses.
 //!
-//! An agent has its name for as long as it refreshes its row, every ten seconds. One that died leaves
-//! a row that is good for thirty seconds at the most. On the machine where it ran nobody has to wait
-//! for that: the row says which process it was, and whoever joins or recovers there sees that the
-//! process is gone. A row is replaced only together with its instance, a random number. So of two
-//! that replace a dead one only one succeeds, and an agent that had been asleep for too long
-//! notices that its name is another's and claims nothing more.
+//! An agent has its name while it refreshes its row, every ten seconds. An agent that died leaves a
+//! row that is valid for thirty seconds at most. On the machine of the agent there is no need to
+//! wait: the row identifies the process, and a process that joins or recovers there sees that it is
+//! gone. A row is replaced only together with its instance, a random number. So of two processes
+//! that replace a dead agent only one succeeds, and an agent that was suspended for too long
+//! notices that it lost its name and claims nothing more.
 
 use std::collections::HashMap;
 use std::fs;
@@ -24,7 +24,7 @@ use crate::boot::boot_id;
 use crate::queue::{Heartbeat, Presence, QueueError, Seen, Who};
 use crate::task::AgentId;
 
-/// How often a name's row is refreshed. It is good for three times as long.
+/// The interval at which a registration is refreshed. A row is valid for three times as long.
 const REFRESH: Duration = Duration::from_secs(10);
 
 const JOIN: &str = "INSERT INTO assay_agents AS a
@@ -35,12 +35,13 @@ const JOIN: &str = "INSERT INTO assay_agents AS a
         pid = excluded.pid, born = excluded.born
     WHERE a.alive_until <= now() OR a.instance = $2::int8";
 
-/// The names that agents of this process have.
+/// The names of this process's agents, each with a flag that is true if another process took the
+/// name.
 #[derive(Default)]
 pub(super) struct Names(Mutex<HashMap<AgentId, Arc<AtomicBool>>>);
 
 impl Names {
-    /// Refuses an agent whose name another one has taken.
+    /// Fails if another process has taken the name of the agent.
     pub(super) fn refuse_displaced(&self, agent: &AgentId) -> Result<(), QueueError> {
         let displaced = self.lock().get(agent).is_some_and(|lost| lost.load(Ordering::Relaxed));
         if displaced {
@@ -55,13 +56,13 @@ impl Names {
     }
 }
 
-/// Keeps a name by refreshing its row.
+/// A registration, which a thread refreshes.
 struct Joined {
     pool: Arc<Pool>,
     agent: AgentId,
     instance: i64,
     lost: Arc<AtomicBool>,
-    /// Ends the thread when it is dropped.
+    /// The channel that ends the thread when it is dropped.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -75,7 +76,7 @@ impl Drop for Joined {
             let _ = thread.join();
         }
         self.lost.store(false, Ordering::Relaxed);
-        // Where the server is away, the row ends by itself.
+        // If the server cannot be reached, the row expires by itself.
         let _ = self.pool.run(Patience::None, |conn, _| {
             Ok(conn.execute(
                 "DELETE FROM assay_agents WHERE name = $1::text AND instance = $2::int8",
@@ -85,14 +86,14 @@ impl Drop for Joined {
     }
 }
 
-/// A process, so that another one on the same machine can tell whether it lives.
+/// The identity of a process, by which another process on the same machine can check if it is
+/// alive.
 struct Process {
     host: String,
-    /// The start of the machine, and the room in it in which process numbers count. Empty if that
-    /// cannot be told.
+    /// The boot id and the PID namespace. Empty if they cannot be read.
     place: String,
     pid: i64,
-    /// What tells it from a later one with the same number.
+    /// The start time, which distinguishes the process from a later one with the same pid.
     born: String,
 }
 
@@ -105,16 +106,16 @@ impl Process {
         Process { host, place, born: born(pid.into()).unwrap_or_default(), pid: pid.into() }
     }
 
-    /// Says whether it is known that it has ended, to somebody at that place.
+    /// Returns true if the process is known to have ended, seen from `place`.
     fn has_ended(&self, place: &str) -> bool {
         !place.is_empty() && self.place == place && born(self.pid).as_deref() != Some(&self.born)
     }
 }
 
-/// When a process was started, if it runs.
+/// Returns the start time of a process, or `None` if it does not run.
 fn born(pid: i64) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The program's name may hold anything; what follows its bracket does not.
+    // The program name may contain any character; the fields after its closing bracket do not.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?;
     let born = fields.nth(18)?;
@@ -122,7 +123,8 @@ fn born(pid: i64) -> Option<String> {
 }
 
 impl PgQueue {
-    /// Keeps an agent's name, and ends what an earlier agent of that name held.
+    /// Registers an agent under its name, and ends the leases that an earlier agent of that name
+    /// held.
     pub(super) fn join(&self, agent: &AgentId) -> Result<Box<dyn Presence>, QueueError> {
         self.strike_dead()?;
         let (instance, own) = (ticket(), Process::this());
@@ -168,7 +170,7 @@ impl PgQueue {
         Ok(Box::new(Joined { pool, agent, instance, lost, stop, thread }))
     }
 
-    /// What is known of whoever has a name.
+    /// Returns a description of the process that has a name.
     fn who_is(&self, agent: &AgentId) -> Result<String, QueueError> {
         let rows = self.pool.run(Patience::Restart, |conn, _| {
             Ok(conn.query(
@@ -182,7 +184,7 @@ impl PgQueue {
         })
     }
 
-    /// Strikes off agents of this machine whose processes have ended.
+    /// Removes the registrations of this machine's agents whose processes have ended.
     pub(super) fn strike_dead(&self) -> Result<(), QueueError> {
         let place = Process::this().place;
         self.pool.run(Patience::Restart, |conn, _| {
@@ -205,7 +207,7 @@ impl PgQueue {
         })
     }
 
-    /// Gives a sign of life.
+    /// Stores the heartbeat of an agent.
     pub(super) fn beat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
         self.pool.run(Patience::None, |conn, _| {
             conn.execute(
@@ -217,7 +219,7 @@ impl PgQueue {
         })
     }
 
-    /// Lists the signs of life.
+    /// Returns the status of all agents.
     pub(super) fn agents(&self) -> Result<Vec<Seen>, QueueError> {
         self.strike_dead()?;
         self.pool.run(Patience::Restart, |conn, _| {
@@ -236,7 +238,7 @@ impl PgQueue {
         })
     }
 
-    /// Keeps an agent, or all, from taking tasks.
+    /// Stops an agent, or all, from claiming tasks.
     pub(super) fn pause(&self, who: &Who) -> Result<(), QueueError> {
         let name = match who {
             Who::Agent(agent) => agent.as_str(),
@@ -252,7 +254,7 @@ impl PgQueue {
         self.tell(EVERYBODY)
     }
 
-    /// Lets an agent take tasks again, or all of them.
+    /// Lets an agent, or all, claim tasks again.
     pub(super) fn resume(&self, who: &Who) -> Result<(), QueueError> {
         let name = match who {
             Who::Agent(agent) => Some(agent.as_str()),
@@ -268,10 +270,10 @@ impl PgQueue {
         self.tell(EVERYBODY)
     }
 
-    /// Says whether an agent is to take no task.
+    /// Returns true if an agent must not claim tasks.
     pub(super) fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {
-        // Whoever asks before each task waits for a server that is away in its own way, so that it
-        // can be told to end meanwhile.
+        // There are no retries here: a worker checks this before each task and has its own
+        // back-off, during which it can be shut down.
         self.pool.run(Patience::None, |conn, _| {
             let rows = conn.query(
                 "SELECT FROM assay_pauses WHERE who IN ($1::text, '*')",

@@ -1,4 +1,4 @@
-//! Claiming tasks, and holding them for longer.
+//! Claiming tasks and renewing leases.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -18,31 +18,31 @@ use crate::task::{AgentId, Moment, QueueName, Task, TaskId};
 
 const CLAIM: &str = include_str!("sql/claim.sql");
 
-/// The same for those who claim while they are alive, which are agents: what waits for a person is
-/// not for them. It is said in the statement, so that an index can be used for it.
+/// The claim statement for agents, which claim while they are alive: tasks that wait for a person
+/// are skipped. The condition is in the statement, so that an index can be used.
 static CLAIM_AS_AGENT: LazyLock<String> =
     LazyLock::new(|| CLAIM.replace("/* open to */", "AND NOT for_person"));
 
-/// How often it is looked for what nobody holds any more, by those who find nothing to claim.
+/// The minimum time between two scans for expired leases by callers that find nothing to claim.
 const LOOK_FOR_LOST: Duration = Duration::from_secs(1);
 
-/// Tasks that have rested enough wait again.
+/// Makes tasks claimable whose back-off has ended.
 const WAKE: &str = "UPDATE assay_line SET rests = NULL WHERE id IN (
     SELECT id FROM assay_line WHERE queue = $1::text AND rests <= now()
         AND holder IS NULL AND open = 0 AND rests IS NOT NULL
     LIMIT 1000 FOR UPDATE SKIP LOCKED)";
 
-/// What was claimed by a call whose answer was lost.
+/// Selects the tasks that were claimed by a call whose reply was lost.
 const ADOPT: &str = "SELECT l.id, l.fence, t.body, l.started
     FROM assay_line l JOIN assay_tasks t ON t.id = l.id
     WHERE l.holder = $1::text AND l.ticket = $2::int8
     ORDER BY l.priority, l.created, l.id";
 
-/// The most tasks that are kept on the desk.
+/// The maximum number of cached tasks.
 const DESK: usize = 1_000;
 
-/// The tasks that were claimed here, so that they need not be read again when they are settled. One
-/// with the same number is the same: nobody changes a task that is held.
+/// A cache of the tasks claimed by this process, by id and fence, so that settling need not read
+/// them again. Entries stay valid because a leased task is immutable.
 #[derive(Default)]
 pub(super) struct Desk(Mutex<HashMap<(TaskId, u64), Task>>);
 
@@ -56,7 +56,7 @@ impl Desk {
         tasks.insert((task.clone(), *fence), claimed.task.clone());
     }
 
-    /// Takes a task from the desk, if it is there.
+    /// Removes a task from the cache and returns it.
     pub(super) fn take(&self, lease: &Lease) -> Option<Task> {
         self.lock().remove(&(lease.task.clone(), lease.fence))
     }
@@ -66,12 +66,12 @@ impl Desk {
     }
 }
 
-/// When it was last looked for what nobody holds any more.
+/// The time of the last scan for expired leases.
 #[derive(Default)]
 pub(super) struct Lost(Mutex<Option<Stopwatch>>);
 
 impl Lost {
-    /// Says whether it is time to look, which is then done.
+    /// Returns true if a scan is due, and starts the next interval.
     fn is_due(&self) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let due = last.is_none_or(|last| last.elapsed() >= LOOK_FOR_LOST);
@@ -82,7 +82,6 @@ impl Lost {
     }
 }
 
-/// Who claims, and from where.
 struct Claimant<'a> {
     queue: &'a QueueName,
     agent: &'a AgentId,
@@ -90,17 +89,17 @@ struct Claimant<'a> {
     ticket: i64,
 }
 
-/// What a claim gave.
+/// The reply to a claim.
 struct Answer {
-    /// Whether tasks have rested enough, which come first.
+    /// True if tasks have ended their back-off: they must be made claimable first.
     due: bool,
-    /// Whether it is noted that somebody waits for this queue.
+    /// True if the queue is already marked as having a waiting consumer.
     hungry: bool,
     claimed: Vec<Claimed>,
 }
 
 impl PgQueue {
-    /// Claims the tasks of a queue whose turn it is.
+    /// Claims tasks of a queue, in the order of the queue.
     pub(super) fn claim(
         &self,
         queue: &QueueName,
@@ -158,8 +157,8 @@ impl PgQueue {
             answer = self.ask(conn, who, at_most, false)?;
         }
         if answer.claimed.is_empty() && !answer.hungry {
-            // Who pushes looks after the push whether somebody is hungry. So whoever is has to say so
-            // first and look again then: one of both sees the other.
+            // A push checks for waiting consumers after its commit. So a consumer marks itself
+            // first and then searches again: one of both sees the other.
             conn.execute(HUNGRY, &[&who.queue.as_str()])?;
             answer = self.ask(conn, who, at_most, false)?;
         }
@@ -188,7 +187,7 @@ impl PgQueue {
         Ok(Answer { due, hungry, claimed })
     }
 
-    /// Holds a task for as much longer from now.
+    /// Extends a lease to `time` from now.
     pub(super) fn renew(&self, lease: &Lease, time: Duration) -> Result<(), QueueError> {
         let Lease { task, agent, fence, .. } = lease;
         let renewed = self.pool.run(Patience::Restart, |conn, _| {
@@ -202,7 +201,8 @@ impl PgQueue {
         if renewed == 0 { Err(not_held(lease)) } else { Ok(()) }
     }
 
-    /// Says how long it is until a task of a queue has rested enough.
+    /// Returns the time until a delayed task of a queue becomes claimable; `None` if no task is
+    /// delayed.
     pub(super) fn next_ready(&self, queue: &QueueName) -> Result<Option<Duration>, QueueError> {
         self.pool.run(Patience::Restart, |conn, _| {
             let rows = conn.query(
@@ -211,7 +211,7 @@ impl PgQueue {
                  ORDER BY rests LIMIT 1",
                 &[&queue.as_str()],
             )?;
-            // A moment more, so that it has surely rested enough by then.
+            // One millisecond more, so that the delay has surely ended by then.
             let left = rows.first().map(|row| row.get::<_, i64>(0).saturating_add(1));
             Ok(left.map(|left| Duration::from_millis(u64::try_from(left).unwrap_or(0))))
         })
@@ -223,7 +223,7 @@ fn adopt(conn: &mut Conn, who: &Claimant<'_>) -> Result<Vec<Claimed>, Failure> {
     rows.iter().map(|row| read(row, 0, who, row.get(3))).collect()
 }
 
-/// Reads the task in three columns: its name, the number of its claim, its JSON.
+/// Reads the task from three columns: id, fence, JSON.
 fn read(row: &Row, at: usize, who: &Claimant<'_>, now: Timestamp) -> Result<Claimed, Failure> {
     let fence: i64 = row.get(at + 1);
     let Json(task): Json<Task> = row.try_get(at + 2)?;
@@ -236,12 +236,12 @@ fn read(row: &Row, at: usize, who: &Claimant<'_>, now: Timestamp) -> Result<Clai
     Ok(Claimed { lease, task: steps::start(task, who.agent.as_str(), Moment(now)) })
 }
 
-/// The number of a claim as the server keeps it.
+/// Returns a fence as the server stores it.
 pub(super) fn number(fence: u64) -> i64 {
     i64::try_from(fence).unwrap_or(i64::MAX)
 }
 
-/// What is told to whoever does not hold a task any more.
+/// Returns the error for a lease that is not held any more.
 pub(super) fn not_held(lease: &Lease) -> QueueError {
     let Lease { task, agent, fence, .. } = lease.clone();
     QueueError::NotHeld { id: task, agent, fence }

@@ -1,4 +1,4 @@
-//! Looking at tasks: one, some, and how many there are.
+//! Read-only queries on tasks: a single task, lists, and counts.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,20 +14,20 @@ use crate::queue::{Count, Filter, Listed, QueueError, Standing};
 use crate::steps;
 use crate::task::{Moment, QueueName, Status, Task, TaskId};
 
-/// Tasks by their names.
+/// Selects tasks by id.
 pub(super) const BY_ID: &str = concat!(
     include_str!("sql/look.sql"),
     "FROM assay_tasks t LEFT JOIN assay_line l ON l.id = t.id WHERE t.id = ANY ($1::text[])"
 );
 
-/// Tasks that somebody holds, or held until a moment ago.
+/// Selects tasks with a holder, also if the lease has expired.
 pub(super) const HELD: &str = concat!(
     include_str!("sql/look.sql"),
     "FROM assay_line l JOIN assay_tasks t ON t.id = l.id WHERE l.holder IS NOT NULL"
 );
 
-/// Open tasks in the order in which they would be claimed: of a queue or all, waiting, held or both,
-/// with some text in them or any, so many at the most.
+/// Selects open tasks in the order in which they would be claimed: of a queue or all, waiting, held
+/// or both, containing a text or any, up to a limit.
 const OPEN: &str = concat!(
     include_str!("sql/look.sql"),
     "FROM assay_line l JOIN assay_tasks t ON t.id = l.id
@@ -37,7 +37,7 @@ const OPEN: &str = concat!(
      ORDER BY l.priority, l.created, l.id LIMIT $5::int8"
 );
 
-/// Tasks that were given up or called off, in the order in which they would have been claimed.
+/// Selects failed or cancelled tasks, in the order in which they would have been claimed.
 const GIVEN_UP: &str = concat!(
     include_str!("sql/look.sql"),
     "FROM assay_tasks t LEFT JOIN assay_line l ON l.id = t.id
@@ -47,7 +47,7 @@ const GIVEN_UP: &str = concat!(
      ORDER BY t.priority, t.created, t.id LIMIT $4::int8"
 );
 
-/// The newest completed tasks.
+/// Selects the newest completed tasks.
 const COMPLETED: &str = concat!(
     include_str!("sql/look.sql"),
     "FROM assay_tasks t LEFT JOIN assay_line l ON l.id = t.id
@@ -57,15 +57,15 @@ const COMPLETED: &str = concat!(
      ORDER BY t.ended DESC, t.id LIMIT $4::int8"
 );
 
-/// What open tasks wait for, and where that stands.
+/// Selects the open dependencies of open tasks, with their status.
 const NEEDS: &str = "SELECT n.task, n.needs, t.status
     FROM assay_line l JOIN assay_needs n ON n.task = l.id LEFT JOIN assay_tasks t ON t.id = n.needs
     WHERE l.open > 0";
 
-/// A task with its place in the line.
+/// A task joined with its row in `assay_line`.
 pub(super) struct Seated {
     pub(super) queue: QueueName,
-    /// As it stands: in progress if somebody holds it.
+    /// The task, in progress if it has a holder.
     pub(super) task: Task,
     pub(super) fence: i64,
     pub(super) holder: Option<String>,
@@ -108,7 +108,7 @@ impl Seated {
         })
     }
 
-    /// Says whether whoever held it holds it no more.
+    /// Returns true if the task has a holder whose lease has ended.
     pub(super) fn is_gone(&self) -> bool {
         self.holder.is_some() && (self.without_agent || self.held_ms.is_none_or(|left| left <= 0))
     }
@@ -138,7 +138,7 @@ impl Seated {
             Some(by) if !self.is_gone() => {
                 Standing::Held { by, seconds: seconds(self.held_ms.unwrap_or(0)) }
             }
-            // Whoever claims next takes it back first.
+            // The next claim recovers the task first.
             Some(_) | None => Standing::Ready,
         }
     }
@@ -148,11 +148,11 @@ fn seconds(millis: i64) -> u64 {
     u64::try_from(millis / 1_000).unwrap_or(0)
 }
 
-/// What open tasks wait for.
+/// The open dependencies of open tasks.
 #[derive(Default)]
 struct Needs {
     of: HashMap<String, Vec<String>>,
-    /// Where what is needed stands, unless it is not known.
+    /// The status of dependencies; unknown tasks have no entry.
     status: HashMap<String, String>,
     cycles: Cycles,
 }
@@ -175,7 +175,7 @@ impl Needs {
         let open = self.of.get(task.id.as_str()).into_iter().flatten();
         let mut on: Vec<TaskId> = open.filter_map(|need| need.parse().ok()).collect();
         let place = |need: &TaskId| task.depends_on.iter().position(|other| other == need);
-        // In the order of the task, and then those that say themselves that the task waits for them.
+        // First the order in the task, then the tasks that name this one in their `blocks`.
         on.sort_by_key(|need| (place(need).unwrap_or(usize::MAX), need.clone()));
         let reason = on.iter().find_map(|need| self.reason(task.id.as_str(), need.as_str()));
         match reason {
@@ -184,7 +184,7 @@ impl Needs {
         }
     }
 
-    /// Why what a task needs will not come by itself, if it will not.
+    /// Returns the reason why a dependency cannot be completed without intervention, if that is so.
     fn reason(&self, task: &str, need: &str) -> Option<String> {
         let why = match self.status.get(need).map(String::as_str) {
             None => "is not known",
@@ -203,7 +203,7 @@ impl Needs {
 }
 
 impl PgQueue {
-    /// Finds a task.
+    /// Returns a task with its claimability.
     pub(super) fn get(&self, id: &TaskId) -> Result<Listed, QueueError> {
         let ids = [id.as_str()];
         let ids: &[&str] = &ids;
@@ -215,7 +215,7 @@ impl PgQueue {
         })
     }
 
-    /// Lists tasks.
+    /// Returns the tasks that match a filter.
     pub(super) fn list(&self, filter: &Filter) -> Result<Vec<Listed>, QueueError> {
         let wants = |status: Status| match filter.statuses.is_empty() {
             true => status != Status::Completed,
@@ -223,7 +223,8 @@ impl PgQueue {
         };
         let queue = filter.queue.as_ref().map(QueueName::as_str);
         let text = filter.context.as_ref().map(|(_, value)| as_json(value));
-        // With a context to look for, the server only knows what cannot be meant.
+        // For a context filter, the server only preselects tasks by text, so the limit applies
+        // later.
         let most = filter.limit.filter(|_| text.is_none());
         let most = most.map(|most| i64::try_from(most).unwrap_or(i64::MAX));
         let (waiting, held) = (wants(Status::Pending), wants(Status::InProgress));
@@ -251,7 +252,7 @@ impl PgQueue {
         })
     }
 
-    /// Counts the tasks of all queues.
+    /// Returns the number of tasks of all queues by state.
     pub(super) fn count(&self) -> Result<Vec<Count>, QueueError> {
         self.pool.run(Patience::Restart, |conn, _| {
             let mut counts = BTreeMap::new();
@@ -279,7 +280,7 @@ impl PgQueue {
     }
 }
 
-/// The number of a queue's tasks that stand somewhere.
+/// Returns the counter of a queue for a state.
 fn field<'a>(
     counts: &'a mut BTreeMap<QueueName, Count>,
     queue: &str,
@@ -308,13 +309,13 @@ fn field<'a>(
     })
 }
 
-/// A text as it stands in JSON, without its quotes.
+/// Returns a text as it is escaped in JSON, without its quotes.
 fn as_json(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     quoted.trim_matches('"').to_owned()
 }
 
-/// Says whether a task's context has a value under a key.
+/// Returns true if a task's context has a value under a key.
 fn has(task: &Task, (key, wanted): &(String, String)) -> bool {
     task.context.get(key).is_some_and(|value| value == wanted)
 }

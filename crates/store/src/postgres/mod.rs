@@ -1,16 +1,17 @@
 //! The queue in PostgreSQL, for several machines: [`PgQueue`].
 //!
-//! An open task is two rows. The one in `assay_tasks` has its JSON and stays for good, so that a name
-//! is never used twice; the one in `assay_line` is small, says who holds the task, and goes when the
-//! task is over. So what is searched through stays small however much was done. Nothing is written to
-//! the JSON when a task is claimed: who holds it is told from the line.
+//! An open task is two rows. The row in `assay_tasks` has its JSON and stays until the task is
+//! pruned, so that an id is not used twice. The row in `assay_line` is small, has the holder of the
+//! task, and is deleted when the task is over. So the searched table stays small, however many
+//! tasks were done. A claim writes nothing to the JSON: the holder is read from the row in
+//! `assay_line`.
 //!
-//! Every operation is one statement, which is one transaction and one round trip. Those that change
-//! a task compare the number of its claim in that statement. Whoever may be asked twice, because an
-//! answer was lost with its connection, draws a random ticket that is stored with what it did, and
-//! so knows its own work again.
+//! Most operations are one statement, which is one transaction and one round trip. A statement that
+//! changes a task compares its fence. An operation that may run twice, because a reply was lost
+//! with its connection, stores a random ticket with its effect, and recognises its own effect by
+//! it.
 //!
-//! What becomes of a task is not decided here: see [`crate::steps`].
+//! The transitions of a task are not decided here: see [`crate::steps`].
 
 mod agents;
 mod claim;
@@ -42,11 +43,11 @@ use crate::queue::{
 };
 use crate::task::{AgentId, QueueName, TaskId};
 
-/// Tasks in a PostgreSQL database.
+/// A queue in a PostgreSQL database.
 pub struct PgQueue {
     pool: Arc<Pool>,
     policy: Policy,
-    /// What tells notices for these tables from those for others in the same database.
+    /// The NOTIFY channel, which distinguishes these tables from others in the same database.
     channel: Arc<str>,
     crier: Crier,
     room: Room,
@@ -77,14 +78,14 @@ impl PgQueue {
         Ok(PgQueue { pool, policy, channel, crier, room, desk, lost, names })
     }
 
-    /// Reaches a database and gives the version of its tables, if they are
-    /// [up to date](PgQueue::migrate).
+    /// Connects to a database and returns the version of its tables. Fails unless they
+    /// are [up to date](PgQueue::migrate).
     pub fn version(url: &str, clock: &Clock) -> Result<i32, QueueError> {
         Pool::new(Server::parse(url)?, clock).run(Patience::None, |conn, _| schema::check(conn))
     }
 
-    /// Makes the tables or brings them up to date, and gives the number of steps that it took. It
-    /// does no harm to do it again, or twice at once.
+    /// Creates the tables or brings them up to date, and returns the number of migrations that ran.
+    /// The operation is idempotent and may run concurrently.
     pub fn migrate(url: &str) -> Result<usize, QueueError> {
         schema::migrate(&Server::parse(url)?)
     }
@@ -186,14 +187,14 @@ impl Queue for PgQueue {
     }
 }
 
-/// A random number that tells one call from all others.
+/// Returns a random number that identifies one call.
 fn ticket() -> i64 {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).expect("the kernel has randomness");
     i64::from_ne_bytes(bytes)
 }
 
-/// A duration in the milliseconds that the server counts in.
+/// Returns a duration in milliseconds, the unit of the statements.
 fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
 }

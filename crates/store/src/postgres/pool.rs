@@ -1,4 +1,4 @@
-//! Connections for whoever needs one, and what is done when one breaks: [`Pool`].
+//! The connection pool, [`Pool`], which retries operations whose connection breaks.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,25 +15,25 @@ use super::server::Server;
 use crate::queue::QueueError;
 use crate::task::Moment;
 
-/// How many connections are kept while nobody uses them.
+/// The maximum number of idle connections.
 const IDLE: usize = 16;
 
-/// How long it takes to give up a server that does not answer.
+/// The time after which an operation on an unreachable server fails.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Delays between attempts to reach a server.
 const BACKOFF: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
 
-/// What a server answers that takes no writes for a while: it is a standby, its disk is full, or an
-/// operator limits how long statements take.
+/// The error codes of a server that accepts no writes for a while: it is a standby, its disk is
+/// full, or an operator limits the duration of statements.
 const UNWRITABLE: [SqlState; 3] =
     [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::DISK_FULL, SqlState::QUERY_CANCELED];
 
-/// Why an operation came to nothing.
+/// The reason why an operation failed.
 pub(super) enum Failure {
-    /// The server said so, or is not there.
+    /// The server reported an error or cannot be reached.
     Server(postgres::Error),
-    /// We say so.
+    /// The operation itself rejected the request.
     Refused(QueueError),
 }
 
@@ -49,32 +49,31 @@ impl From<QueueError> for Failure {
     }
 }
 
-/// How long a server that is away is waited for.
+/// The retry mode for a server that cannot be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Patience {
-    /// As long as a restart takes.
+    /// Retries for as long as a restart of the server may take.
     Restart,
-    /// Not at all.
+    /// No retries.
     None,
 }
 
-/// Which try an operation is in.
+/// The attempt of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Try {
-    /// The first.
     First,
-    /// One after a try whose answer was lost: it may have been carried out.
+    /// An attempt after a lost reply: the earlier attempt may have taken effect.
     AfterLoss,
 }
 
-/// A connection with the statements that it knows.
+/// A connection with its prepared statements.
 pub(super) struct Conn {
     client: Client,
     prepared: HashMap<&'static str, Statement>,
 }
 
 impl Conn {
-    /// Runs a statement and gives its rows.
+    /// Runs a statement and returns its rows.
     pub(super) fn query(
         &mut self,
         sql: &'static str,
@@ -84,7 +83,7 @@ impl Conn {
         self.client.query(&statement, values)
     }
 
-    /// Runs a statement and gives the number of rows that it changed.
+    /// Runs a statement and returns the number of changed rows.
     pub(super) fn execute(
         &mut self,
         sql: &'static str,
@@ -94,7 +93,7 @@ impl Conn {
         self.client.execute(&statement, values)
     }
 
-    /// Runs statements without values.
+    /// Runs statements without parameters.
     pub(super) fn batch(&mut self, sql: &str) -> Result<(), postgres::Error> {
         self.client.batch_execute(sql)
     }
@@ -109,33 +108,32 @@ impl Conn {
     }
 }
 
-/// Connections to one server.
+/// The connections to one server.
 pub(super) struct Pool {
     server: Server,
     idle: Mutex<Vec<Conn>>,
-    /// Tells those who wait for the server that somebody reached it.
+    /// Notifies waiting operations that a connection succeeded.
     reached: Condvar,
-    /// The time of the server at a moment, and the time since then.
+    /// The time of the server at one moment, and the time since then.
     server_time: Mutex<Option<(Timestamp, Stopwatch)>>,
     clock: Clock,
 }
 
 impl Pool {
-    /// A pool without connections.
+    /// Returns a pool without connections.
     pub(super) fn new(server: Server, clock: &Clock) -> Pool {
         let (idle, reached, server_time) = Default::default();
         Pool { server, idle, reached, server_time, clock: clock.clone() }
     }
 
-    /// Makes a connection that is not shared.
+    /// Opens a connection that is not part of the pool.
     pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
         self.server.connect()
     }
 
-    /// Does something on a connection; again on another one where the first breaks.
+    /// Runs `act` on a connection, and again on another one if the first breaks.
     ///
-    /// What is given as `act` has to bear being done twice: it is told when an earlier try may have
-    /// been carried out.
+    /// `act` must be safe to repeat: its `Try` says if an earlier attempt may have taken effect.
     pub(super) fn run<T>(
         &self,
         patience: Patience,
@@ -178,7 +176,8 @@ impl Pool {
             if error.as_db_error().is_some() && !is_away(&error) {
                 return Err(refused(&error));
             }
-            // A connection that was idle may have been broken for long.
+            // An idle connection may have been broken for a long time, so it says nothing about the
+            // server.
             if was_idle {
                 continue;
             }
@@ -199,7 +198,7 @@ impl Pool {
         }
     }
 
-    /// Reads the server's clock as it is now, without asking.
+    /// Returns the current time of the server, extrapolated without a request.
     pub(super) fn now(&self) -> Moment {
         let known = *self.server_time.lock().unwrap_or_else(PoisonError::into_inner);
         match known {
@@ -208,13 +207,13 @@ impl Pool {
         }
     }
 
-    /// Notes what the server's clock says.
+    /// Records the time of the server.
     pub(super) fn set_clock(&self, now: Timestamp) {
         *self.server_time.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((now, Stopwatch::start()));
     }
 
-    /// Gives a connection, and whether it was there before.
+    /// Returns a connection, and true if it was idle in the pool.
     fn take(&self) -> Result<(Conn, bool), postgres::Error> {
         if let Some(conn) = self.lock().pop() {
             return Ok((conn, true));
@@ -241,16 +240,18 @@ impl Pool {
     }
 }
 
-/// Says whether two operations were in each other's way, and one only has to be done again.
+/// Returns true if two transactions conflicted, so that the statement can be repeated at once.
 fn collided(error: &postgres::Error) -> bool {
     let collisions = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
     error.code().is_some_and(|code| collisions.contains(code))
 }
 
-/// Says whether the server is not there, or about to go, rather than of another opinion.
+/// Returns true if the server cannot be reached or is shutting down; false if it rejected the
+/// statement.
 fn is_away(error: &postgres::Error) -> bool {
     let Some(code) = error.code() else {
-        // What is neither the server's word nor a broken connection is our own mistake.
+        // An error that is neither from the server nor from the connection is a bug of this
+        // program.
         return std::error::Error::source(error).is_none_or(|source| source.is::<std::io::Error>());
     };
     let going = [
@@ -262,7 +263,7 @@ fn is_away(error: &postgres::Error) -> bool {
     going.contains(code) || code.code().starts_with("08")
 }
 
-/// What the server says, in one line. It never repeats a password.
+/// Converts an error to one line of text, which never contains a password.
 pub(super) fn refused(error: &postgres::Error) -> QueueError {
     let message = match error.as_db_error() {
         Some(said) => said.message().to_owned(),

@@ -1,4 +1,4 @@
-//! Removing tasks that are over.
+//! Removal of old tasks that are completed, failed or cancelled.
 
 use std::time::Duration;
 
@@ -6,7 +6,8 @@ use super::pool::Patience;
 use super::{PgQueue, millis};
 use crate::queue::QueueError;
 
-/// Removes tasks that were over so long ago, but for those that a task that is not completed depends on.
+/// Removes tasks that ended longer ago than given, except the dependencies of a task that is not
+/// completed.
 const PRUNE: &str = "
     WITH needed AS MATERIALIZED (
         SELECT DISTINCT n.id
@@ -23,7 +24,7 @@ const PRUNE: &str = "
         AND NOT EXISTS (SELECT FROM assay_needs n WHERE n.needs = t.id)";
 
 impl PgQueue {
-    /// Removes tasks that were over so long ago, and returns how many.
+    /// Removes tasks that ended longer ago than `older_than`, and returns their number.
     pub(super) fn prune(&self, older_than: Duration) -> Result<usize, QueueError> {
         let age = millis(older_than);
         let removed =

@@ -1,9 +1,9 @@
-//! Putting tasks in their queues, as long as there is room.
+//! Pushing tasks within the capacity of their queues.
 //!
-//! How many tasks wait is not counted at every push. When it is counted, under a lock on the queue's
-//! row, it is also noted how many tasks had come to wait in all; as long as that number has not grown
-//! by what was free then, there is room, and the statement that pushes checks just that. Where room is
-//! scarce, pushes to one queue come one after the other and each counts.
+//! Pending tasks are not counted at every push. A count, under a lock on the queue's row, also
+//! records the total number of arrivals; until that number has grown by the free capacity, there is
+//! capacity, and the push statement checks only the number. When capacity is scarce, pushes to one
+//! queue are serialised and each counts.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -26,15 +26,16 @@ const PUSH: &str = concat!(
 
 const WAITING: &str = include_str!("sql/waiting.sql");
 
-/// Room that is never given away without counting: what others may be pushing at the same moment.
+/// The capacity that is never used without counting: a reserve for concurrent pushes.
 const MARGIN: i64 = 500;
 
-/// What is known of the room in queues: up to which number of arrivals there is some.
+/// The number of arrivals up to which each queue is known to have capacity.
 #[derive(Default)]
 pub(super) struct Room(Mutex<HashMap<QueueName, i64>>);
 
 impl Room {
-    /// Up to which number of arrivals all of these queues have room, as far as is known.
+    /// Returns the number of arrivals up to which all of the queues have capacity; `None` if one of
+    /// them is unknown.
     fn until(&self, queues: &BTreeSet<&QueueName>) -> Option<i64> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let ends: Option<Vec<i64>> =
@@ -47,7 +48,7 @@ impl Room {
     }
 }
 
-/// Tasks as columns, which is how a statement takes many.
+/// Tasks as columns, the form in which a statement takes many tasks.
 #[derive(Default)]
 pub(super) struct Columns<'a> {
     pub(super) ids: Vec<&'a str>,
@@ -84,7 +85,7 @@ impl<'a> Columns<'a> {
         columns
     }
 
-    /// Forgets what is needed by whom, unless it is to be kept.
+    /// Removes dependencies, except those for which `keep` returns true.
     pub(super) fn keep_needs(&mut self, keep: impl Fn(&str, &str) -> bool) {
         let pairs = self.dependents.iter().zip(&self.needs);
         let kept = pairs.filter(|(dependent, need)| keep(dependent, need));
@@ -92,19 +93,19 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// What a task depends on, each once.
+/// Returns the dependencies of a task, each once.
 pub(super) fn needs(task: &Task) -> BTreeSet<&str> {
     task.depends_on.iter().map(TaskId::as_str).collect()
 }
 
-/// A moment as a task's JSON has it, so that the order stays the same when a task is copied.
+/// Rounds a timestamp to the precision of a task's JSON, so that copied tasks have the same order.
 fn as_written(moment: Timestamp) -> Timestamp {
     let floor = TimestampRound::new().smallest(Unit::Millisecond).mode(RoundMode::Floor);
     moment.round(floor).unwrap_or(moment)
 }
 
 impl PgQueue {
-    /// Puts tasks in their queues, all or none.
+    /// Adds tasks to their queues, all or none.
     pub(super) fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
         if tasks.is_empty() {
             return Ok(());
@@ -161,7 +162,7 @@ impl PgQueue {
         }
     }
 
-    /// Pushes while nobody else pushes to the same queues without room to spare.
+    /// Pushes under a lock on the rows of the queues, after counting their pending tasks.
     fn push_counting(
         &self,
         conn: &mut Conn,
@@ -213,7 +214,7 @@ fn put(
     )
 }
 
-/// Says whether an earlier try was carried out after all.
+/// Returns true if an earlier attempt took effect.
 fn was_pushed(conn: &mut Conn, tasks: &[Addressed], ticket: i64) -> Result<bool, postgres::Error> {
     let id = tasks.first().map(|new| new.task.id.as_str());
     let mine = conn.query(
@@ -223,7 +224,7 @@ fn was_pushed(conn: &mut Conn, tasks: &[Addressed], ticket: i64) -> Result<bool,
     Ok(!mine.is_empty())
 }
 
-/// Refuses what an agent is doing already.
+/// Fails if a task repeats its parent, which is in progress: same queue, same kind.
 fn refuse_own(conn: &mut Conn, tasks: &[Addressed]) -> Result<(), Failure> {
     let of = |new: &Addressed| new.task.parent_task_id.clone();
     let parents: Vec<TaskId> = tasks.iter().filter_map(of).collect();
@@ -250,7 +251,7 @@ fn refuse_own(conn: &mut Conn, tasks: &[Addressed]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Finds out which task was there already, where that is what the server says.
+/// Returns the error with the task that exists already, if the server reports a duplicate.
 fn why_not(conn: &mut Conn, tasks: &[Addressed], error: postgres::Error) -> Failure {
     if error.code() != Some(&SqlState::UNIQUE_VIOLATION) {
         return error.into();

@@ -1,4 +1,4 @@
-//! Putting tasks in as they stand: what was copied from another store.
+//! Restoring tasks with their status, as copies from another store.
 
 use jiff::Timestamp;
 
@@ -13,7 +13,8 @@ use crate::task::Status;
 const RESTORE: &str = include_str!("sql/restore.sql");
 
 impl PgQueue {
-    /// Puts tasks in as they stand, but for those that are there; says how many were new.
+    /// Adds tasks with the status that they have, except those whose id exists, and returns the
+    /// number of new tasks.
     pub(super) fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
         let now = self.pool.now();
         let here = |Addressed { queue, task }| match task.status {
@@ -53,7 +54,7 @@ impl PgQueue {
                     dependents, needs, &ticket, for_people,
                 ],
             )?;
-            // What is completed holds nobody up, wherever it stood in the list.
+            // A completed task must not block its dependents, wherever it was in the list.
             let all: Option<&[&str]> = None;
             conn.query(RELEASE, &[&all])?;
             Ok(rows.first().map_or(0, |row| row.get::<_, i64>(0)))

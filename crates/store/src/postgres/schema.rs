@@ -1,4 +1,4 @@
-//! The tables, and how they came to be: [`migrate`], [`check`].
+//! The tables and their migrations: [`migrate`], [`check`].
 
 use postgres::Client;
 use postgres::error::SqlState;
@@ -7,24 +7,24 @@ use super::pool::{Conn, Failure, refused};
 use super::server::Server;
 use crate::queue::QueueError;
 
-/// The steps that make the tables. One that was released is never changed.
+/// The migrations. A released migration is never changed.
 const STEPS: [&str; 1] = [include_str!("sql/1-tables.sql")];
 
-/// Where the steps that were done are written down.
+/// The statement that creates the table of finished migrations.
 const LIST: &str = "CREATE TABLE IF NOT EXISTS assay_migrations (version integer PRIMARY KEY, \
                     done timestamptz NOT NULL DEFAULT now())";
 
 const VERSION: &str = "SELECT COALESCE(max(version), 0) FROM assay_migrations";
 
-/// The version of the tables that this program works with.
+/// Returns the version of the tables that this program needs.
 fn newest() -> i32 {
     i32::try_from(STEPS.len()).expect("there are few steps")
 }
 
-/// Brings the tables up to date and gives the number of steps that it took.
+/// Brings the tables up to date and returns the number of migrations that ran.
 ///
-/// Whoever does it at the same time waits, and then finds nothing left to do. The first schema of the
-/// search path is made if none of them is there.
+/// A concurrent call waits, and then has nothing to do. The first schema of the search path is
+/// created if none of them exists.
 pub(super) fn migrate(server: &Server) -> Result<usize, QueueError> {
     let unreachable = |error: postgres::Error| QueueError::Unreachable { source: error.into() };
     let mut client = server.connect().map_err(|error| match error.as_db_error() {
@@ -32,7 +32,7 @@ pub(super) fn migrate(server: &Server) -> Result<usize, QueueError> {
         None => unreachable(error),
     })?;
     make_schema(&mut client).map_err(|error| refused(&error))?;
-    // Two that make the same table at once get in each other's way, and the second try finds it.
+    // Two concurrent creations of the same table conflict, and the second attempt finds the table.
     if client.batch_execute(LIST).is_err() {
         client.batch_execute(LIST).map_err(|error| refused(&error))?;
     }
@@ -40,7 +40,8 @@ pub(super) fn migrate(server: &Server) -> Result<usize, QueueError> {
     done.ok_or_else(newer)
 }
 
-/// Takes the steps that are missing, in one transaction; nothing if there are more than we know.
+/// Runs the missing migrations in one transaction. Returns `None` if the database has more
+/// migrations than this program knows.
 fn take_steps(client: &mut Client) -> Result<Option<usize>, postgres::Error> {
     let mut transaction = client.transaction()?;
     transaction.batch_execute("LOCK TABLE assay_migrations IN ACCESS EXCLUSIVE MODE")?;
@@ -70,7 +71,7 @@ fn make_schema(client: &mut Client) -> Result<(), postgres::Error> {
     client.batch_execute(&make).or_else(|_| client.batch_execute(&make))
 }
 
-/// Gives the version of the tables, which has to be the one that this program works with.
+/// Returns the version of the tables. Fails if it is not the one that this program needs.
 pub(super) fn check(conn: &mut Conn) -> Result<i32, Failure> {
     let version: i32 = match conn.query(VERSION, &[]) {
         Ok(rows) => rows.first().map_or(0, |row| row.get(0)),

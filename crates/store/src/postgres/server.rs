@@ -1,4 +1,4 @@
-//! How the server is reached: its URL, with TLS where it asks for it.
+//! Connections to the server: the parsed URL, `Server`, and TLS.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,15 +13,14 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::queue::QueueError;
 
-/// How long a connection may take to be made.
+/// The default timeout for opening a connection.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// How long a connection may be silent before the other side is asked whether it is there, and how
-/// long it may then take to answer.
+/// The time without traffic before a keep-alive probe, and the timeout for unacknowledged data.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// What every connection is asked for. All our statements find rows by an index, and tables that
-/// fill and empty within a second have no statistics to go by; so the plan is settled beforehand.
+/// The settings of every connection. All statements find rows by an index, and tables that fill and
+/// empty within a second have no useful statistics; so the settings fix the plan.
 const SESSION: [&str; 7] = [
     "SET plan_cache_mode = force_generic_plan",
     "SET enable_seqscan = off",
@@ -32,19 +31,19 @@ const SESSION: [&str; 7] = [
     "SET client_min_messages = warning",
 ];
 
-/// A server as its URL names it.
+/// The configuration of a server, parsed from its URL.
 pub(super) struct Server {
     config: Config,
     tls: Option<MakeRustlsConnect>,
-    /// Whether a connection without TLS will do if one with it fails.
+    /// True if a connection without TLS is acceptable when TLS fails.
     or_plain: bool,
 }
 
 impl Server {
-    /// Reads a URL such as `postgres://user:password@host:5432/database?sslmode=verify-full`.
+    /// Parses a URL such as `postgres://user:password@host:5432/database?sslmode=verify-full`.
     ///
-    /// With `sslmode=require`, `verify-ca` or `verify-full` the server has to prove who it is, to the
-    /// authorities that browsers trust or to those in the file `sslrootcert`.
+    /// With `sslmode=require`, `verify-ca` or `verify-full` the certificate of the server must be
+    /// valid for the authorities that browsers trust, or for those in the file `sslrootcert`.
     pub(super) fn parse(url: &str) -> Result<Server, QueueError> {
         let (plain, options) = split(url);
         let mut config: Config = plain.parse().map_err(|_| no_url())?;
@@ -68,11 +67,11 @@ impl Server {
         Ok(Server { config, tls, or_plain })
     }
 
-    /// Makes a connection, set up as ours are.
+    /// Opens a connection and applies the settings.
     pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
         let mut client = self.reach()?;
         if client.batch_execute(&SESSION.join(";")).is_err() {
-            // An engine that is no PostgreSQL may not know one of them, and can do without.
+            // A compatible engine may reject a setting, and works without it.
             for setting in SESSION {
                 match client.batch_execute(setting) {
                     Err(error) if error.as_db_error().is_none() => return Err(error),
@@ -98,17 +97,17 @@ impl Server {
     }
 }
 
-/// What a URL says of TLS.
+/// The TLS options of a URL.
 #[derive(Default)]
 struct TlsOptions {
     mode: Option<String>,
     roots: Option<String>,
 }
 
-/// Takes what is ours to read from a URL's options.
+/// Removes the TLS options from a URL and returns both.
 fn split(url: &str) -> (String, TlsOptions) {
     let mut options = TlsOptions::default();
-    // A password may have anything in it but an `@`.
+    // A password may contain any character except `@`.
     let host = url.find('@').unwrap_or(0);
     let Some(question) = url[host..].find('?') else {
         return (url.to_owned(), options);
@@ -145,7 +144,8 @@ fn connector(roots: Option<&str>) -> Result<MakeRustlsConnect, QueueError> {
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// Says nothing of what was given, since a password is part of it.
+/// Returns the error for an invalid URL. The message does not repeat the URL, which may contain a
+/// password.
 fn no_url() -> QueueError {
     QueueError::Database {
         message: "its URL cannot be read; it has to look like \

@@ -1,4 +1,4 @@
-//! What becomes of tasks, carried out: settling, taking back, calling off, trying again.
+//! The transitions of tasks in the database: settling, recovering, cancelling, retrying.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::task::{AgentId, Moment, QueueName, Status, Task, TaskId};
 
 const SETTLE: &str = concat!(include_str!("sql/settle.sql"), include_str!("sql/settled.sql"));
 
-/// The same, with new tasks that follow from it. Most tasks have none, and need not pay for them.
+/// The settle statement with follow-up tasks. Most tasks have none, and need not pay for them.
 const SETTLE_WITH: &str = concat!(
     include_str!("sql/settle.sql"),
     include_str!("sql/follow.sql"),
@@ -35,23 +35,23 @@ const RETRY: &str = concat!(
     include_str!("sql/line.sql"),
 );
 
-/// How often a change is tried anew when somebody else changes the task each time.
+/// The retry limit for a change of a task that other processes keep changing.
 const TRIES: usize = 20;
 
-/// What is to be stored of a task, if it still stands as it was seen.
+/// A new state of a task, which is stored only if the task is unchanged since it was read.
 struct Change {
     id: TaskId,
     queue: QueueName,
-    /// Who held it, and with which number.
+    /// The holder of the task when it was read; `None` if it was not held.
     holder: Option<String>,
     fence: i64,
-    /// Until when, where that must not have changed.
+    /// The expiry of the lease, if it must be unchanged; `None` otherwise.
     until: Option<Timestamp>,
     step: Step,
 }
 
 impl Change {
-    /// A change without anything that follows from it.
+    /// Returns a change without follow-up tasks.
     fn to(seat: &Seated, until: Option<Timestamp>, task: Task) -> Change {
         let (rests, settled) = (std::time::Duration::ZERO, Settled::GivenBack);
         Change {
@@ -64,7 +64,7 @@ impl Change {
         }
     }
 
-    /// The word for where the task stands that the tables have.
+    /// Returns the status as the tables store it.
     fn status(&self) -> &'static str {
         match self.step.task.status {
             Status::Pending | Status::InProgress => "open",
@@ -72,23 +72,23 @@ impl Change {
         }
     }
 
-    /// Says whether it may let somebody claim something.
+    /// Returns true if this change may make a task claimable.
     fn wakes(&self) -> bool {
         self.status() == "open" || !self.step.follow_ups.is_empty()
     }
 }
 
-/// What was carried out.
+/// The effect of changes.
 #[derive(Default)]
 struct Done {
-    /// The tasks that stood as they were seen, and were changed.
+    /// The tasks that were unchanged since they were read, and are now changed.
     ids: HashSet<String>,
-    /// Queues with a task that waits no longer for another one.
+    /// The queues with a task whose last dependency was completed.
     released: Vec<String>,
 }
 
 impl PgQueue {
-    /// Settles several tasks, each for itself.
+    /// Settles several tasks independently.
     pub(super) fn settle_all(
         &self,
         settlements: Vec<(Lease, Settlement)>,
@@ -139,8 +139,8 @@ impl PgQueue {
         }
     }
 
-    /// The tasks of leases, as they were claimed, or as they were completed under the same lease: from
-    /// the desk, or read.
+    /// Returns the tasks of leases, as they were claimed or as they were completed under the same
+    /// lease, from the cache or the database.
     fn claimed(&self, leases: &[Lease]) -> Result<HashMap<TaskId, Task>, QueueError> {
         let mut known = HashMap::new();
         let mut unknown = Vec::new();
@@ -184,7 +184,7 @@ impl PgQueue {
         Ok(Change { id, queue, holder, fence, until: None, step })
     }
 
-    /// Gives what follows from a claim of a task names of its own.
+    /// Renames the follow-up tasks of a claim whose ids are taken.
     fn named_apart(&self, mut step: Step, parent: &TaskId, fence: u64) -> Result<Step, QueueError> {
         if step.follow_ups.is_empty() {
             return Ok(step);
@@ -199,7 +199,8 @@ impl PgQueue {
         Ok(step.followed_by(steps::named_apart(follow_ups, parent, fence, is_taken)?))
     }
 
-    /// Carries out changes, each if its task stands as it was seen; gives the names of those.
+    /// Stores the changes whose tasks are unchanged since they were read, and returns the ids of
+    /// these tasks.
     fn carry_out(&self, changes: &[Change]) -> Result<HashSet<String>, QueueError> {
         if changes.is_empty() {
             return Ok(HashSet::new());
@@ -224,7 +225,6 @@ impl PgQueue {
         Ok(done.ids)
     }
 
-    /// Calls off a task.
     pub(super) fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError> {
         for _ in 0..TRIES {
             let seat = self.seat(id)?;
@@ -240,7 +240,7 @@ impl PgQueue {
         Err(restless(id))
     }
 
-    /// Lets a failed or cancelled task wait again.
+    /// Makes a failed or cancelled task pending again.
     pub(super) fn retry(&self, id: &TaskId) -> Result<(), QueueError> {
         for _ in 0..TRIES {
             let seat = self.seat(id)?;
@@ -268,7 +268,7 @@ impl PgQueue {
         seats.into_iter().next().ok_or_else(|| QueueError::Unknown(id.clone()))
     }
 
-    /// Takes back what nobody holds any more.
+    /// Recovers tasks whose lease has expired or whose agent is gone.
     pub(super) fn recover(&self) -> Result<Vec<Recovered>, QueueError> {
         self.strike_dead()?;
         let released = self.pool.run(Patience::Restart, |conn, _| {
@@ -281,7 +281,7 @@ impl PgQueue {
         self.take_back(|seat| seat.is_gone())
     }
 
-    /// Takes back what an earlier agent of a name held while it lived.
+    /// Recovers the tasks that an earlier agent of this name claimed while alive.
     pub(super) fn take_back_from(&self, agent: &AgentId) -> Result<(), QueueError> {
         let theirs =
             |seat: &Seated| seat.while_alive && seat.holder.as_deref() == Some(agent.as_str());
@@ -310,7 +310,8 @@ impl PgQueue {
     }
 }
 
-/// Says whether settlements have nothing to do with each other, so that one statement can do them.
+/// Returns true if the settlements are independent of each other, so that one statement can store
+/// them.
 fn are_apart(settlements: &[(Lease, Settlement)]) -> bool {
     let mut ids = HashSet::new();
     if !settlements.iter().all(|(lease, _)| ids.insert(&lease.task)) {
@@ -330,7 +331,7 @@ fn restless(id: &TaskId) -> QueueError {
     QueueError::Database { message: format!("task `{id}` changes all the time; try again") }
 }
 
-/// Stores changes and what follows from them, in one statement.
+/// Stores changes and their follow-up tasks in one statement.
 fn store(conn: &mut Conn, changes: &[Change], ticket: i64) -> Result<Done, Failure> {
     let ids: Vec<&str> = changes.iter().map(|change| change.id.as_str()).collect();
     let holders: Vec<Option<&str>> =
@@ -367,15 +368,15 @@ fn store(conn: &mut Conn, changes: &[Change], ticket: i64) -> Result<Done, Failu
         done.ids.extend(id);
     }
     if !awaited.is_empty() {
-        // Somebody may have pushed a task that waits for one of these while it was settled: too late
-        // to be seen in the same statement.
+        // Another process may have pushed a task that depends on one of these during the statement,
+        // which could not see it.
         let released = conn.query(RELEASE, &[&awaited])?;
         done.released.extend(released.iter().map(|row| row.get::<_, String>(0)));
     }
     Ok(done)
 }
 
-/// What follows from changes, each name once, with the tasks that they follow from.
+/// Returns the follow-up tasks of changes, each id once, with the ids of their parents.
 fn follow_ups(changes: &[Change]) -> (Vec<&str>, Vec<&Addressed>) {
     let mut names = HashSet::new();
     let all = changes.iter().flat_map(|change| {
@@ -384,8 +385,8 @@ fn follow_ups(changes: &[Change]) -> (Vec<&str>, Vec<&Addressed>) {
     all.filter(|(_, next)| names.insert(&next.task.id)).unzip()
 }
 
-/// Says whether a task that is needed is the one that a follow-up follows from: that is completed by
-/// the time it can be claimed.
+/// Returns true if the dependency of a follow-up task is its own parent, which is completed by the
+/// time the follow-up can be claimed.
 fn is_parent(changes: &[Change], follow_up: &str, need: &str) -> bool {
     changes.iter().any(|change| {
         change.id.as_str() == need
@@ -394,7 +395,7 @@ fn is_parent(changes: &[Change], follow_up: &str, need: &str) -> bool {
     })
 }
 
-/// Finds the changes that an earlier try carried out before its answer was lost.
+/// Returns the tasks whose changes an earlier attempt stored before its reply was lost.
 fn stored_before(
     conn: &mut Conn,
     changes: &[Change],

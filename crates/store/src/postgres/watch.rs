@@ -1,9 +1,9 @@
-//! Waking those who wait: who cries out that there is something, and who listens.
+//! Wake-ups by NOTIFY: [`Crier`] sends them, and a listener thread for each watch receives them.
 //!
-//! A notice holds a lock on the whole database until its transaction is on the disk, so that not even
-//! two transactions with one share a write. So it is no part of a push: [`Crier`] looks after the
-//! push whether somebody has found nothing in the queue since the last notice, and only then sends
-//! one.
+//! A NOTIFY holds a lock on the whole database until its transaction is on disk, so that
+//! transactions with a NOTIFY cannot share a write. So it is not part of a push: after the push,
+//! [`Crier`] checks if a consumer has found the queue empty since the last notification, and only
+//! then sends one.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -20,18 +20,18 @@ use super::{PgQueue, ticket};
 use crate::queue::{Bell, QueueError, Watch};
 use crate::task::QueueName;
 
-/// What a notice names that is for everybody. It is no queue's name.
+/// The payload of a notification for all watches. No queue has this name.
 pub(super) const EVERYBODY: &str = "*";
 
-/// How long the crier rests between two looks: a queue that is pushed to all the time need not be
-/// looked at all the time.
+/// The minimum time between two checks of the sender: a queue under constant pushes need not be
+/// checked all the time.
 const REST: Duration = Duration::from_millis(4);
 
-/// How long a listener hears nothing before it asks whether the server is still there.
+/// The time without notifications after which a listener checks its connection.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// How long a listener that was told of a task takes to ask for the next notice, unless somebody finds
-/// the queue empty before.
+/// The time after a notification at which a listener marks its queue as waiting again, unless
+/// another consumer finds the queue empty before.
 const ASKS_AGAIN: Duration = Duration::from_secs(1);
 
 /// Delays between a listener's attempts to reach the server.
@@ -40,17 +40,17 @@ const BACKOFF: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_
 const CRY: &str = "UPDATE assay_queues SET hungry = false
     WHERE name = ANY ($1::text[]) AND hungry RETURNING pg_notify($2::text, name)";
 
-/// Notes that somebody waits for tasks of a queue.
+/// Marks a queue as having a waiting consumer.
 pub(super) const HUNGRY: &str = "INSERT INTO assay_queues (name, hungry) VALUES ($1::text, true)
     ON CONFLICT (name) DO UPDATE SET hungry = true WHERE NOT assay_queues.hungry";
 
-/// The channel for the tables in a schema.
+/// Returns the name of the channel for the tables in a schema.
 pub(super) fn channel(schema: &str) -> String {
     let hash = blake3::hash(schema.as_bytes()).to_hex();
     format!("assay_{}", &hash[..16])
 }
 
-/// Tells those who are hungry of new tasks, from a thread of its own.
+/// The background thread that sends NOTIFY for queues with waiting consumers.
 pub(super) struct Crier {
     desk: Arc<CriersDesk>,
     thread: Option<JoinHandle<()>>,
@@ -79,12 +79,13 @@ impl Crier {
         let desk = Arc::new(CriersDesk::default());
         let own = Arc::clone(&desk);
         let thread = std::thread::Builder::new().name("crier".to_owned());
-        // Without a thread nobody is woken, and those who wait look for themselves now and then.
+        // Without the thread there are no notifications, and waiting consumers poll from time to
+        // time.
         let thread = thread.spawn(move || cry_all(&own, &pool, &channel)).ok();
         Crier { desk, thread }
     }
 
-    /// Has it told that there may be something in these queues.
+    /// Requests a notification for queues that may have a claimable task.
     pub(super) fn cry<'a>(&self, queues: impl IntoIterator<Item = &'a QueueName>) {
         let mut work = self.desk.lock();
         for queue in queues {
@@ -120,7 +121,7 @@ fn cry_all(desk: &CriersDesk, pool: &Pool, channel: &str) {
         drop(work);
         let names: Vec<&str> = queues.iter().map(QueueName::as_str).collect();
         let patience = if closed { Patience::None } else { Patience::Restart };
-        // Who was not told looks for itself after its own time.
+        // A consumer that is not notified polls after its own timeout.
         let _ = pool.run(patience, |conn, _| Ok(conn.execute(CRY, &[&names, &channel])?));
         let work = desk.lock();
         let rest = desk.changed.wait_timeout_while(work, REST, |work| !work.closed);
@@ -129,7 +130,7 @@ fn cry_all(desk: &CriersDesk, pool: &Pool, channel: &str) {
 }
 
 impl PgQueue {
-    /// Sends a notice at once, whoever is there to hear it.
+    /// Sends a notification at once, also if no queue has a waiting consumer.
     pub(super) fn tell(&self, whom: &str) -> Result<(), QueueError> {
         let channel: &str = &self.channel;
         self.pool.run(Patience::Restart, |conn, _| {
@@ -138,7 +139,7 @@ impl PgQueue {
         })
     }
 
-    /// Tells, from now on, when there may be something to claim for a queue.
+    /// Returns a watch that is woken, from now on, when a task of a queue may be claimable.
     pub(super) fn watch(&self, queue: &QueueName) -> Result<Watch, QueueError> {
         let client = listen(&self.pool, &self.channel, queue).map_err(|error| {
             match error.as_db_error() {
@@ -178,12 +179,12 @@ fn listen(pool: &Pool, channel: &str, queue: &QueueName) -> Result<Client, postg
 
 /// The request for the end of a listener.
 struct ListenerEnd {
-    /// The notice that wakes the listener.
+    /// The payload that wakes the listener.
     word: String,
     shutdown: Shutdown,
 }
 
-/// A listener that ends with this value.
+/// The handle of a listener thread, which stops the thread on drop.
 struct Listening {
     pool: Arc<Pool>,
     channel: Arc<str>,
@@ -198,15 +199,15 @@ impl Drop for Listening {
         let told = self.pool.run(Patience::None, |conn, _| {
             Ok(conn.execute("SELECT pg_notify($1::text, $2::text)", &[&channel, &word])?)
         });
-        // Where the server is away the listener is looking for it, or soon will be, and sees that it
-        // is to stop.
+        // If the server cannot be reached, the listener is reconnecting or soon will be, and then
+        // sees the request.
         if let (Ok(_), Some(thread)) = (told, self.thread.take()) {
             let _ = thread.join();
         }
     }
 }
 
-/// Listens for one watch.
+/// The listener of one watch.
 struct Ear {
     pool: Arc<Pool>,
     channel: Arc<str>,
@@ -228,7 +229,7 @@ impl Ear {
                 None => match listen(&self.pool, &self.channel, &self.queue) {
                     Ok(connected) => {
                         client = Some(connected);
-                        // What was said meanwhile is lost, so there may be something.
+                        // Notifications during the outage are lost, so a task may be claimable.
                         self.bell.ring();
                     }
                     Err(_) => {
@@ -240,7 +241,7 @@ impl Ear {
         }
     }
 
-    /// Listens until the connection breaks or it is told to stop.
+    /// Listens until the connection breaks or the shutdown is requested.
     fn hear_on(&self, client: &mut Client) {
         let mut has_asked = true;
         while !self.end.shutdown.is_requested() {
@@ -258,7 +259,8 @@ impl Ear {
                 Ok(None)
                     if !has_asked && client.execute(HUNGRY, &[&self.queue.as_str()]).is_ok() =>
                 {
-                    // What was pushed between the notice and now was not told.
+                    // A task that was pushed between the notification and now caused no
+                    // notification.
                     has_asked = true;
                     self.bell.ring();
                 }

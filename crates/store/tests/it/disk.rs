@@ -1,5 +1,5 @@
-//! Files that other crates write: whole or not at all, one at a time. Writes fail on purpose, which
-//! only builds for development can do.
+//! Durable file writes: atomic, by one writer at a time. Tests inject faults, which only
+//! development builds support.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use assay_store::disk::fault::{self, Fault};
 use assay_store::disk::{self, DiskError, Sure};
 use expect_test::{Expect, expect};
 
-/// The writes that something takes.
+/// Checks the fault points that an operation passes.
 #[track_caller]
 fn check(what: impl FnOnce(&Path) -> Result<(), DiskError>, writes: Expect) {
     let folder = tempfile::tempdir().unwrap();
@@ -48,7 +48,7 @@ fn a_disk_that_takes_no_more_leaves_a_file_whole_and_names_what_it_could_not_use
         fault::none();
         assert!(told.path.starts_with(folder.path()), "{told}");
         let now = disk::read(&path).unwrap().unwrap();
-        // Only the sync of the folder comes after the file took its place.
+        // Only the sync of the folder comes after the rename.
         let whole: &[u8] = if number < 5 { b"before" } else { b"after" };
         assert_eq!(now, whole, "at write {number}");
     }

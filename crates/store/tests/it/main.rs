@@ -1,4 +1,4 @@
-//! What every queue promises, proved of each store; and what the stores share.
+//! Tests of the guarantees of a queue, on each store, and of the code that the stores share.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 

@@ -1,4 +1,4 @@
-//! What is told of the PostgreSQL store alone: several connections, a server that goes away.
+//! Tests of the PostgreSQL store alone: several connections, a server that becomes unreachable.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -21,7 +21,7 @@ fn large() -> Policy {
     Policy { max_queue_size: 1_000_000, ..Policy::default() }
 }
 
-/// A queue on tables of its own.
+/// Returns a queue on new tables, and the URL of the tables.
 fn open(policy: Policy) -> (String, PgQueue) {
     let url = schema();
     assert_eq!(PgQueue::migrate(&url).unwrap(), 1);
@@ -101,7 +101,7 @@ fn of_many_who_try_one_holds_a_task() {
     let done = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
         for worker in 0..8 {
-            // Some share a store, as threads do, and some have their own, as processes do.
+            // Some workers share a store, as threads do; others have their own, as processes do.
             let own =
                 (worker % 2 == 0).then(|| PgQueue::open(&url, large(), &Clock::system()).unwrap());
             let (queue, done) = (&queue, &done);
@@ -328,7 +328,7 @@ fn a_server_that_crashes_under_load_loses_nothing_and_doubles_nothing() {
     assert_eq!(done.len(), TASKS * 2);
     assert!(done.values().all(|times| *times == 1), "{done:?}");
     assert_eq!(watcher.count().unwrap()[0].completed, TASKS * 2);
-    // The watch found the server again.
+    // The watch has reconnected to the server.
     while watch.wait(Duration::ZERO) {}
     assert_eq!(names(&claim(&watcher, "qa-1", 1)), "");
     watcher.push(vec![task("after")]).unwrap();

@@ -1,4 +1,4 @@
-//! A queue asked line by line: text in, text out.
+//! A script for a queue, one operation per line: text in, text out.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,21 +12,21 @@ use jiff::Timestamp;
 
 use crate::stores::Store;
 
-/// Long enough to never be over within a test.
+/// A lease time that never expires within a test.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// What a test does with a store unless it says otherwise.
+/// The default policy of tests.
 pub(crate) fn policy() -> Policy {
     Policy { max_queue_size: 10, ..Policy::default() }
 }
 
-/// Asks a queue, and compares what it answers.
+/// Runs a script on a queue and compares its output.
 #[track_caller]
 pub(crate) fn check(store: &dyn Store, script: &str, expected: Expect) {
     check_with(store, policy(), script, expected);
 }
 
-/// The same with other rules.
+/// Runs a script with another policy.
 #[track_caller]
 pub(crate) fn check_with(store: &dyn Store, policy: Policy, script: &str, expected: Expect) {
     let mut run = Script { queue: store.open(policy), leases: HashMap::new() };
@@ -35,7 +35,7 @@ pub(crate) fn check_with(store: &dyn Store, policy: Policy, script: &str, expect
     expected.assert_eq(&(told.join("\n") + "\n"));
 }
 
-/// A task for a queue, from words such as `b p=10 after=a at=5`.
+/// Returns a task for a queue, from words such as `b p=10 after=a at=5`.
 pub(crate) fn task(words: &str) -> Addressed {
     let mut words = words.split_whitespace();
     let id = words.next().expect("a task has a name");
@@ -57,7 +57,7 @@ pub(crate) fn task(words: &str) -> Addressed {
     Addressed { queue: option("queue").unwrap_or("qa").parse().unwrap(), task }
 }
 
-/// How a task ends that was done.
+/// Returns the settlement of a completed task.
 pub(crate) fn done(follow_ups: Vec<Addressed>) -> Settlement {
     Settlement::Completed { summary: "well done".into(), context: Default::default(), follow_ups }
 }

@@ -1,4 +1,4 @@
-//! The stores that the promises are proved of.
+//! The stores that the guarantees are tested on.
 
 use std::path::PathBuf;
 
@@ -9,16 +9,16 @@ use assay_store::queue::{Policy, Queue};
 use assay_testenv::postgres::schema;
 use tempfile::TempDir;
 
-/// A place for one queue, which can be opened several times at once.
+/// A store for one queue, which can be opened several times at once.
 pub(crate) trait Store: Send + Sync {
-    /// Opens it once more, as another process would.
+    /// Opens the queue once more, as another process would.
     fn open(&self, policy: Policy) -> Box<dyn Queue>;
 
-    /// Another place of the same kind, with nothing in it.
+    /// Returns an empty store of the same kind.
     fn another(&self) -> Box<dyn Store>;
 }
 
-/// A folder.
+/// A file queue in a temporary folder.
 pub(crate) struct Files(TempDir);
 
 impl Files {
@@ -41,7 +41,7 @@ impl Store for Files {
     }
 }
 
-/// Tables of its own in a PostgreSQL server.
+/// A PostgreSQL queue on its own tables.
 pub(crate) struct Postgres(String);
 
 impl Postgres {

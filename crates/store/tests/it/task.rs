@@ -1,10 +1,10 @@
-//! A task's JSON: what is taken, what is refused, what survives.
+//! Tests of a task's JSON: valid and invalid input, and preserved fields.
 
 use assay_store::task::{AgentId, QueueName, Task, TaskId};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-/// The example of a task, as it is documented.
+/// The documented example of a task.
 const EXAMPLE: &str = r#"{
   "id": "review-qa-1738588800000-a1b2c3",
   "type": "review",

@@ -1,5 +1,5 @@
-//! A process that dies at any write leaves every task either held, then recovered, or done, once;
-//! a disk that takes no more leaves everything as it was.
+//! Crash tests: a process that dies at any write loses no task and completes none twice; a full or
+//! read-only disk causes no error for an operation that was done.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,13 +13,15 @@ use crate::files::FileQueue;
 use crate::queue::{Again, Failure, Filter, Queue, QueueError, Settlement, Tenure};
 use crate::task::{AgentId, Status};
 
-/// What a process does to a queue that has `settled` held by `worker`, and `waiting` waiting.
+/// The tested operations, on a queue in which `worker` has claimed the task `held`, and the task
+/// `waiting` is pending.
 const OPERATIONS: [&str; 9] = [
     "push", "push-two", "push-each", "claim", "complete", "complete-with", "fail", "fail-for-good",
     "cancel",
 ];
 
-/// Tells the process that is to die what it does, where, and when.
+/// The variable for the crashing process: the operation, the number of the write at which the
+/// process dies, and the folder of the queue.
 const ROLE: &str = "ASSAY_TEST_CRASH";
 
 fn prepare(place: &Place) {
@@ -56,7 +58,7 @@ fn operate(queue: &FileQueue, operation: &str) -> Result<(), QueueError> {
     }
 }
 
-/// Where every task stands.
+/// Returns the status of every task.
 fn standing(queue: &FileQueue) -> BTreeMap<String, Status> {
     let filter = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
     let listed = queue.list(&filter).unwrap();
@@ -67,7 +69,8 @@ fn standing(queue: &FileQueue) -> BTreeMap<String, Status> {
     map
 }
 
-/// Where every task stands once it was, or was not, done; what is in progress counts as waiting.
+/// Returns the status of every task after an operation that happened, or did not; tasks in progress
+/// count as pending.
 fn outcome(operation: &str, happened: bool) -> BTreeMap<String, Status> {
     let place = Place::new();
     prepare(&place);
@@ -79,7 +82,8 @@ fn outcome(operation: &str, happened: bool) -> BTreeMap<String, Status> {
     standing(&queue)
 }
 
-/// Says whether it was done or not done. What was pushed each for itself may be there in part.
+/// Returns true if the tasks are as after the operation, or as before it. Tasks that were pushed
+/// independently may be stored in part.
 fn is_either(
     operation: &str,
     now: &BTreeMap<String, Status>,
@@ -92,7 +96,7 @@ fn is_either(
     now == before || now == after || operation == "push-each" && is_between()
 }
 
-/// Works everything off, as agents would, and says how often each task was done.
+/// Completes all tasks, as agents would, and returns the number of completions of each.
 fn work_off(queue: &FileQueue) -> BTreeMap<String, usize> {
     let mut times = BTreeMap::new();
     for name in ["qa", "architect"] {
@@ -106,7 +110,7 @@ fn work_off(queue: &FileQueue) -> BTreeMap<String, usize> {
     times
 }
 
-/// How many writes an operation takes.
+/// Returns the number of writes of an operation.
 fn writes(operation: &str) -> usize {
     let place = Place::new();
     prepare(&place);
@@ -175,7 +179,7 @@ fn a_disk_that_takes_no_more_never_has_an_error_told_for_work_that_was_done() {
                 fault::at(number, fault);
                 let told = operate(&queue, operation);
                 let seen = fault::none();
-                // Whether a name is on the disk for good is not known if its folder cannot be synced.
+                // A name whose folder could not be synced may or may not survive.
                 let is_doubtful = seen[number - 1] == "sync folder";
                 let is_told = matches!(told, Ok(()) | Err(QueueError::File(_)));
                 assert!(is_told, "{operation} {number}: {told:?}");
@@ -207,7 +211,7 @@ fn an_index_that_cannot_be_written_decides_no_answer() {
         let queue = place.open();
         let blocked = place.path(".index");
         std::fs::remove_dir_all(&blocked).unwrap();
-        // A file where the folder of the index belongs: nothing can be written there.
+        // A file with the name of the index folder: the index cannot be written.
         std::fs::write(&blocked, "").unwrap();
         operate(&queue, operation).unwrap();
         queue.recover().unwrap();

@@ -1,4 +1,4 @@
-//! What people put in, change and take away by hand.
+//! Tests of task files that people add, edit and remove by hand.
 
 use std::fs;
 use std::time::Duration;
@@ -224,7 +224,7 @@ fn a_failure_on_the_wall_clock_rests_and_never_for_ever() {
         (1, 31, Some("r")),
         (9, 239, None),
         (9, 241, Some("r")),
-        // The clock was moved back by an hour after the failure.
+        // The clock was set back by an hour after the failure.
         (9, -3_600, Some("r")),
     ];
     for (retries, seconds, expected) in cases {
@@ -258,7 +258,7 @@ fn what_is_archived_by_hand_counts_as_completed() {
     let listed = queue.get(&"child".parse().unwrap()).unwrap();
     assert!(matches!(listed.standing, Standing::Blocked { .. }), "{:?}", listed.standing);
     place.drop_in("completed/elsewhere/d1.json", &written("d1", json!({ "status": "completed" })));
-    // The safety net finds it; a queue that is opened anew does at once.
+    // A later scan counts the dependency as completed; a queue without its index scans at once.
     fs::remove_dir_all(place.path(".index")).unwrap();
     assert_eq!(claimed(&queue).as_deref(), Some("child"));
 }
@@ -300,7 +300,7 @@ fn a_failed_escalation_is_left_for_a_person() {
     assert!(queue.list(&filter).unwrap().is_empty());
 }
 
-/// Returns what is waiting: each task with the file that it is in.
+/// Returns the tasks in the queue's folder, each with its file.
 fn files(place: &Place) -> Vec<(String, String)> {
     let names = place.names("queues/qa").into_iter();
     let id = |name: String| {

@@ -1,4 +1,4 @@
-//! What only the queue on files can be asked: what people do to the files, and what a crash leaves.
+//! Tests of the file queue alone: files that people edit, and crashes.
 
 mod crash;
 mod dropped;
@@ -18,7 +18,7 @@ use crate::task::{Moment, QueueName, Task};
 
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// A queue in a folder of its own.
+/// A queue in a temporary folder.
 struct Place(TempDir);
 
 impl Place {
@@ -34,7 +34,7 @@ impl Place {
         self.0.path().join(inside)
     }
 
-    /// Drops a file in, as a person would some time ago.
+    /// Adds an old file, as if a person had written it some time ago.
     fn drop_in(&self, inside: &str, text: &str) {
         let path = self.path(inside);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -46,7 +46,7 @@ impl Place {
         serde_json::from_slice(&fs::read(self.path(inside)).unwrap()).unwrap()
     }
 
-    /// The names in a folder that are no drafts.
+    /// Returns the names in a folder, without hidden files, sorted.
     fn names(&self, inside: &str) -> Vec<String> {
         let mut names = crate::disk::names(&self.path(inside)).unwrap();
         names.retain(|name| !name.starts_with('.'));
@@ -59,7 +59,7 @@ fn policy() -> Policy {
     Policy { initial_backoff: Duration::ZERO, ..Policy::default() }
 }
 
-/// Makes a file look as if it had been written a minute ago.
+/// Moves the modification time of a file back by a minute.
 fn make_old(path: &Path) {
     let file = fs::File::options().write(true).open(path).unwrap();
     let minute_ago = file.metadata().unwrap().modified().unwrap() - Duration::from_secs(60);
@@ -80,7 +80,7 @@ fn task(id: &str) -> Addressed {
     Addressed { queue: qa(), task }
 }
 
-/// The JSON of a task as somebody may write it by hand.
+/// Returns the JSON of a task as a person may write it by hand.
 fn written(id: &str, more: Value) -> String {
     let mut json = json!({
         "id": id, "type": "review", "status": "pending", "created_at": "2026-02-03T10:00:00Z",

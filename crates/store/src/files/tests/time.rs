@@ -41,7 +41,7 @@ fn a_failed_task_is_claimed_again_after_its_back_off() {
     let rest = Policy::default().initial_backoff;
     manual.advance(rest - SECOND);
     assert_eq!(claimed(&queue), None);
-    // A folder that has just changed is looked at again sooner.
+    // A folder that has just changed is scanned again sooner.
     assert!(queue.next_ready(&qa()).unwrap().is_some_and(|wait| wait <= SECOND));
     manual.advance(SECOND);
     assert_eq!(claimed(&queue).as_deref(), Some("t1"));

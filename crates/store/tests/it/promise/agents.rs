@@ -1,4 +1,4 @@
-//! Agents that come, wait, pause and go.
+//! Guarantees about agents: joining, waiting, pausing, leaving.
 
 use assay_base::clock::Clock;
 use assay_store::queue::{AgentState, Heartbeat, QueueError, Tenure, Who};

@@ -1,4 +1,4 @@
-//! One holds a task, as long as its lease lasts.
+//! Guarantees about leases: one agent holds a task until its lease ends.
 
 use std::collections::HashSet;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! What is kept of a task, and found again.
+//! Guarantees about stored tasks: their content is preserved and can be found.
 
 use assay_store::queue::{Addressed, Filter, Settlement};
 use assay_store::task::Status;

@@ -1,6 +1,6 @@
-//! The promise of a queue, proved of every store.
+//! Tests of the guarantees of a queue, on every store.
 
-/// Makes a test of every claim for every store.
+/// Defines a test of every claim for every store.
 macro_rules! promises {
     ($($claim:ident),* $(,)?) => {
         mod files {
@@ -31,7 +31,7 @@ use std::time::Duration;
 use assay_store::queue::{Claimed, Queue, Tenure};
 use assay_store::task::QueueName;
 
-/// Long enough to never be over within a test.
+/// A lease time that never expires within a test.
 const LONG: Duration = Duration::from_secs(3_600);
 
 fn qa() -> QueueName {

@@ -1,4 +1,4 @@
-//! The order of tasks, and what they wait for.
+//! Guarantees about the order of tasks and their dependencies.
 
 use std::time::Duration;
 
@@ -136,7 +136,7 @@ fn a_dependency_that_cannot_come_blocks_visibly(store: &dyn Store) {
 }
 
 fn a_task_that_blocks_another_comes_before_it(store: &dyn Store) {
-    // Each way in which the three can arrive: `second` is blocked by `first`, which says so itself.
+    // Both orders of arrival, together and one by one: `first` names `second` in its `blocks`.
     for together in [true, false] {
         for blocker_first in [true, false] {
             let store = store.another();

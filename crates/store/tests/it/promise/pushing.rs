@@ -1,4 +1,4 @@
-//! What is let in, and what is refused at the door.
+//! Guarantees about pushing: accepted and rejected tasks.
 
 use assay_store::queue::{Filter, Policy};
 use expect_test::expect;
@@ -24,7 +24,7 @@ fn what_is_too_large_is_refused_at_the_door(store: &dyn Store) {
     large.task.description = "x".repeat(assay_store::task::MAX_TASK);
     let refused = queue.push(vec![large.clone()]).unwrap_err();
     assert!(refused.to_string().contains("may have 4194304"), "{refused}");
-    // What is there already and grows is not lost.
+    // A follow-up task that is too large for a push is stored all the same.
     queue.push(vec![task("b")]).unwrap();
     let claimed = claim(&*queue, "qa-1").unwrap();
     queue.settle(&claimed.lease, done(vec![large])).unwrap();
@@ -127,7 +127,7 @@ fn many_tasks_each_for_itself_are_all_there_once(store: &dyn Store) {
     let queue = store.open(policy.clone());
     assert!(queue.push_all(Vec::new()).is_empty());
     let some = |from: usize, to: usize| (from..to).map(|n| task(&format!("t{n}"))).collect();
-    // Two who push the same at the same time.
+    // Two processes push the same tasks concurrently.
     let new: usize = std::thread::scope(|scope| {
         let sides = [(0, 200), (100, 300)].map(|(from, to)| {
             let (queue, tasks) = (store.open(policy.clone()), some(from, to));

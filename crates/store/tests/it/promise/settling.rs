@@ -1,4 +1,4 @@
-//! What becomes of a task, and what follows from it.
+//! Guarantees about settling a task and its follow-up tasks.
 
 use std::time::Duration;
 
@@ -143,7 +143,7 @@ fn a_failed_task_rests_before_it_is_tried_again(store: &dyn Store) {
 
 fn a_task_whose_agent_dies_does_not_rest_for_an_earlier_failure(store: &dyn Store) {
     let Addressed { queue, mut task } = task("a");
-    // It rested its 30 seconds; after two failures it would have to rest for 60.
+    // The back-off of 30 seconds has ended; after two failures it would be 60 seconds.
     let failed = Moment(Moment::now(&Clock::system()).0 - Duration::from_secs(45));
     (task.retry_count, task.last_failed_at) = (1, Some(failed));
     store.open(policy()).restore(vec![Addressed { queue, task }]).unwrap();
