@@ -1,4 +1,5 @@
-//! Events of a change that others are notified of: [`ChangeEvent`], and the review in words ([`RenderedReview`]).
+//! Events of a change that other services are notified of: [`ChangeEvent`], and the rendered review
+//! ([`RenderedReview`]).
 
 use assay_findings::post::Draft;
 use assay_store::pulls::Pull;
@@ -8,7 +9,7 @@ use assay_store::pulls::Pull;
 pub enum ChangeEvent {
     /// The review approves the change.
     Approved {
-        /// The reason, in a few words.
+        /// The reason of the approval, in a few words.
         summary: String,
     },
     /// The change has no content to review, so nothing is approved and nothing stops it.
@@ -23,7 +24,7 @@ pub enum ChangeEvent {
     },
     /// A person has to decide.
     Escalated {
-        /// The reason.
+        /// The reason why a person has to decide.
         reason: String,
     },
     /// An agent has worked on the change, which waits for a review.

@@ -2,10 +2,10 @@
 //!
 //! - [`worker`]: one agent. It waits for its queue, renews its lease, enforces the timeout and
 //!   settles the task.
-//! - [`supervisor`], [`seat`], [`shutdown`]: one process for each worker, restarted when it exits; the
-//!   locks that show which processes supervise and work in a folder, without the queue; shutdown by
-//!   signals.
-//! - [`work`]: the kinds of work as a table, which `engine` fills. [`workflow`]: the kinds
+//! - [`supervisor`], [`seat`], [`shutdown`]: one process for each worker, restarted when it fails;
+//!   the locks that show which processes supervise and work in a folder, without the queue;
+//!   shutdown by signals.
+//! - [`work`]: the table of task handlers, which `engine` fills. [`workflow`]: the handlers
 //!   themselves.
 //! - [`change_event`], [`news`]: events of a change, and the trait for notifications
 //!   ([`news::Announce`]).

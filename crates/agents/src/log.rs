@@ -1,4 +1,5 @@
-//! What agents tell: [`Log`], a line each, in a file of their own and in one for all.
+//! The logs of agents: [`Log`] writes each line to the file of its agent and to one file for all
+//! agents.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -14,35 +15,35 @@ use serde_json::json;
 /// The file with the lines of all agents.
 pub const ALL: &str = "agent.log";
 
-/// A file that is larger is put aside when agents are started.
+/// The size in bytes above which a log file is rotated when agents are started.
 const LARGEST: u64 = 10 << 20;
 
-/// The folder of a repository's logs.
+/// Returns the folder of a repository's logs.
 pub fn folder(root: &Path) -> PathBuf {
     root.join("logs")
 }
 
-/// The form of the lines.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `16:17:23 INFO [qa] …`, the time in UTC.
     Plain,
-    /// A JSON object each.
+    /// A JSON object per line.
     Json,
 }
 
-/// How much a line matters.
+/// The level of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// A detail that is of use while something is looked into.
+    /// A detail that helps with debugging.
     Trace,
     /// A step, such as a request or its result.
     Debug,
-    /// It is as it should be.
+    /// A normal event.
     Info,
-    /// Somebody may want to look at it.
+    /// A condition that a user may want to check.
     Warning,
-    /// Something failed.
+    /// A failure.
     Error,
 }
 
@@ -58,10 +59,10 @@ impl Level {
     }
 }
 
-/// Where lines go besides the files.
+/// A second destination of log lines, besides the files.
 type Echo = Mutex<Box<dyn Write + Send>>;
 
-/// The log of one agent. No credential is written to it.
+/// The log of one agent. Credentials are redacted.
 pub struct Log {
     agent: String,
     clock: Clock,
@@ -84,18 +85,18 @@ impl Log {
         Ok(Log { agent, clock, files, form, echo: None })
     }
 
-    /// Has every line told there as well.
+    /// Also writes every line to `to`.
     pub fn echoing(mut self, to: impl Write + Send + 'static) -> Log {
         self.echo = Some(Mutex::new(Box::new(to)));
         self
     }
 
-    /// Tells of something that has nothing to do with a task.
+    /// Writes a line that does not concern a task.
     pub fn tell(&self, level: Level, text: &str) {
         self.write(level, None, text);
     }
 
-    /// Gives the log of a task.
+    /// Returns the log of a task.
     pub fn about(&self, task: &Task) -> TaskLog<'_> {
         TaskLog { log: self, label: label(task) }
     }
@@ -117,7 +118,7 @@ impl Log {
             }
         };
         for mut file in &self.files {
-            // A full disk must not keep anybody from working.
+            // A full disk must not stop the agent.
             let _ = file.write_all(line.as_bytes());
         }
         if let Some(echo) = &self.echo {
@@ -126,7 +127,7 @@ impl Log {
     }
 }
 
-/// The log of an agent, as far as it is about one task.
+/// The log of an agent for one task.
 pub struct TaskLog<'a> {
     log: &'a Log,
     label: String,
@@ -138,30 +139,30 @@ impl TaskLog<'_> {
         self.log.write(level, Some(&self.label), text);
     }
 
-    /// Tells that something goes as it should.
+    /// Writes a line of level INFO.
     pub fn info(&self, text: &str) {
         self.log.write(Level::Info, Some(&self.label), text);
     }
 
-    /// Tells of something that somebody may want to look at.
+    /// Writes a line of level WARNING.
     pub fn warning(&self, text: &str) {
         self.log.write(Level::Warning, Some(&self.label), text);
     }
 
-    /// Tells that something failed.
+    /// Writes a line of level ERROR.
     pub fn error(&self, text: &str) {
         self.log.write(Level::Error, Some(&self.label), text);
     }
 }
 
-/// What a task is called in a log: its ticket, or else its own name.
+/// Returns the label of a task in a log: its ticket, or else its id.
 fn label(task: &Task) -> String {
     let ticket = task.context.get("jira_key").and_then(|key| key.as_str());
     let ticket = ticket.filter(|key| !key.is_empty() && key.len() <= 64);
     plain::one_line(ticket.unwrap_or(task.id.as_str()))
 }
 
-/// Puts files aside that have become too large, under `.log.1`.
+/// Rotates files that have become too large to `.log.1`.
 pub fn put_aside(folder: &Path) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

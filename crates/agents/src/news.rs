@@ -1,4 +1,6 @@
-//! Notifications of what happened to a change: [`Word`] and [`Announce`].
+//! Notifications about a change: [`Word`] is the message and [`Announce`] the trait of receivers.
+//!
+//! The receivers are implemented in `engine`, except `InTheLog`.
 
 use std::sync::Arc;
 
@@ -9,48 +11,49 @@ use crate::config::roster::AgentConfig;
 use crate::log::{Log, TaskLog};
 use crate::work::{Failed, Outcome};
 
-/// Those who tell.
+/// The receivers of notifications.
 pub type Announcers = Arc<[Box<dyn Announce>]>;
 
-/// What is to be told of a task.
+/// A notification about a finished task.
 #[derive(Debug, Clone, Copy)]
 pub struct Word<'a> {
     /// The task.
     pub task: &'a Task,
-    /// Who did it.
+    /// The agent that worked on the task.
     pub agent: &'a AgentConfig,
-    /// What happened.
+    /// The event.
     pub news: &'a ChangeEvent,
-    /// The review, where it was one.
+    /// The rendered review; `None` if the task was not a review.
     pub review: Option<&'a RenderedReview>,
 }
 
 impl<'a> Word<'a> {
-    /// Takes it from what came of a task, if something is to be told.
+    /// Returns the notification for the outcome of a task; `None` if the outcome has no event.
     pub(crate) fn of(task: &'a Task, agent: &'a AgentConfig, outcome: &'a Outcome) -> Option<Self> {
         let review = outcome.review.as_ref();
         outcome.news.as_ref().map(|news| Word { task, agent, news, review })
     }
 }
 
-/// Tells somebody of what happened to a change.
+/// A receiver of notifications about a change.
 ///
-/// A task may be done again after a crash, and what was kept be told by another process: who hears
-/// of it must take the same word twice.
+/// A task may run again after a crash, and another process may deliver a stored notification: the
+/// receiver must accept the same notification twice.
 pub trait Announce: Send + Sync {
-    /// Keeps what is to be told, and tells it if that can be done now. The task is not settled yet:
-    /// once it is, nobody would know of it, and others work on what follows. What cannot be told holds
-    /// nothing up; what cannot be kept has the task done again.
+    /// Stores the notification before the task is settled, and tries to deliver it now. Once the
+    /// task is settled, the notification cannot be recreated, and other agents work on the
+    /// follow-up tasks. A delivery error delays nothing; an error of storing fails the task, which
+    /// is then retried.
     fn keep(&self, word: &Word<'_>, log: &TaskLog<'_>) -> Result<(), Failed>;
 
-    /// Tells that the task is settled.
+    /// Delivers the notification that the task is settled.
     fn announce(&self, word: &Word<'_>, log: &TaskLog<'_>);
 
-    /// Tells what was kept and nobody could tell yet.
+    /// Delivers stored notifications that could not be delivered before.
     fn catch_up(&self, log: &Log);
 }
 
-/// Tells the log.
+/// A receiver that writes notifications to the log of the agent.
 pub struct InTheLog;
 
 impl Announce for InTheLog {

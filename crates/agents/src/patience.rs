@@ -1,4 +1,4 @@
-//! Waiting for a queue that cannot be reached: [`patiently`].
+//! Retries with back-off for a queue that cannot be reached: [`patiently`].
 
 use std::time::Duration;
 
@@ -8,8 +8,9 @@ use assay_base::shutdown::Shutdown;
 /// Delays between attempts to reach a queue.
 pub(crate) const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
 
-/// Tries something until it works, is worth no other try, or nobody wants it any more, in which
-/// case there is nothing to give. It is told what keeps it, and for how long.
+/// Calls `attempt` until it succeeds or fails permanently, with a delay of 1 to 30 seconds between
+/// attempts. Returns `Ok(None)` if shutdown is requested. Calls `told` with the error and the delay
+/// before each delay; `may_pass` returns true for transient errors.
 pub fn patiently<T, E>(
     shutdown: &Shutdown,
     may_pass: impl Fn(&E) -> bool,

@@ -1,6 +1,7 @@
-//! Who supervises and who works in a folder: a [`Seat`] for each, which its holder keeps locked.
+//! Instance locks of the supervisor and the workers in a folder: a [`Seat`] is a file that its
+//! holder keeps locked.
 //!
-//! This is known without the queue, which may be in a database that is away.
+//! The locks work without the queue, which may be in a database that cannot be reached.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -13,85 +14,86 @@ use assay_store::task::{AgentId, Moment};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Where it is noted who supervises, in the folder of what assay keeps.
+/// The file of the supervisor's lock, in the state folder.
 const FILE: &str = "supervisor.json";
 
-/// Where it is noted who works, a file each.
+/// The folder of the workers' locks, with one file for each worker.
 const WORKERS: &str = "workers";
 
-/// The least size of a seat's text, in characters.
+/// The minimum size of a lock file, in characters.
 const SEAT_SIZE: usize = 4_096;
 
-/// So often a seat is tried that somebody only looks at, with such a wait in between.
+/// The number of attempts to lock a file while readers hold a shared lock, and the delay between
+/// them.
 const TRIES: usize = 1_000;
 const A_MOMENT: Duration = Duration::from_millis(1);
 
-/// Who supervises.
+/// The content of the supervisor's lock file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Supervising {
-    /// The process.
+    /// The process id.
     pub pid: u32,
-    /// Since when.
+    /// The time at which the supervisor started.
     pub since: Moment,
-    /// The workers that it started.
+    /// The names of the workers that the supervisor started.
     pub agents: Vec<String>,
 }
 
-/// Who works.
+/// The content of a worker's lock file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Working {
-    /// The worker.
+    /// The name of the worker.
     pub name: AgentId,
-    /// The agent that it is one of.
+    /// The agent of which the worker is a replica.
     pub agent: AgentId,
-    /// Its process.
+    /// The process id.
     pub pid: u32,
-    /// Since when.
+    /// The time at which the worker started.
     pub since: Moment,
-    /// Why the worker waits for its queue; `None` while the queue can be used.
+    /// The reason why the worker waits for its queue; `None` while the queue can be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_because: Option<String>,
 }
 
-/// Why nobody can supervise.
+/// The reason why a lock could not be acquired.
 #[derive(Debug, thiserror::Error)]
 pub enum SeatError {
-    /// Somebody does already.
+    /// Another process holds the lock.
     #[error(
         "agents are running here already: {agents} (process {pid}, since {since}); \
          `assay agent stop` stops them"
     )]
     Taken {
-        /// The workers.
+        /// The names of the holder's workers.
         agents: String,
-        /// The process.
+        /// The process id of the holder.
         pid: u32,
-        /// Since when.
+        /// The time at which the holder started.
         since: String,
     },
-    /// The file cannot be used.
+    /// The file cannot be read, written or locked.
     #[error("could not use `{path}`")]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// The right to supervise in a folder, or to be one of its workers, for as long as it is held.
+/// The instance lock of a supervisor or a worker, held until it is dropped.
 #[derive(Debug)]
 pub struct Seat {
     file: File,
 }
 
 impl Seat {
-    /// Takes the seat of the supervisor in the folder of what assay keeps.
+    /// Acquires the supervisor's lock in the state folder.
     pub fn take(state: &Path, about: &Supervising) -> Result<Seat, SeatError> {
         take(&state.join(FILE), about, |file| taken(read(file)))
     }
 
-    /// Takes the seat of a worker.
+    /// Acquires the lock of a worker.
     pub fn take_to_work(state: &Path, about: &Working) -> Result<Seat, SeatError> {
         take(&seat_of(state, &about.name), about, |file| {
             let other = read(file);
@@ -102,20 +104,20 @@ impl Seat {
         })
     }
 
-    /// Notes something new of the worker that holds the seat. What was noted is written over in place, so
-    /// that a full disk takes it.
+    /// Updates the content of a worker's lock file. The content is overwritten in place, so that a
+    /// full disk accepts it.
     pub fn note(&self, about: &Working) -> io::Result<()> {
         let mut file = &self.file;
         file.rewind()?;
         file.write_all(padded(about).as_bytes())
     }
 
-    /// Says who supervises.
+    /// Returns the running supervisor; `None` if there is none.
     pub fn holder(state: &Path) -> Option<Supervising> {
         holder(&state.join(FILE))
     }
 
-    /// Says who works, by name.
+    /// Returns the running workers, sorted by name.
     pub fn workers(state: &Path) -> Vec<Working> {
         let entries = fs::read_dir(state.join(WORKERS)).into_iter().flatten();
         let seats = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -124,12 +126,12 @@ impl Seat {
         workers
     }
 
-    /// Waits until nobody supervises. Says whether that is so.
+    /// Waits until no supervisor runs. Returns false on timeout.
     pub fn wait_until_free(state: &Path, at_most: Duration) -> bool {
         wait_until_free(&state.join(FILE), at_most)
     }
 
-    /// Waits until a worker is gone. Says whether it is.
+    /// Waits until a worker has ended. Returns false on timeout.
     pub fn wait_until_gone(state: &Path, worker: &AgentId, at_most: Duration) -> bool {
         wait_until_free(&seat_of(state, worker), at_most)
     }
@@ -154,13 +156,15 @@ fn take(
     Ok(Seat { file })
 }
 
-/// Returns the text of a seat, always as long, so that no part of an earlier one is left behind it.
+/// Returns the content of a lock file, padded to a fixed size so that no part of an earlier content
+/// remains.
 fn padded(about: &impl Serialize) -> String {
     let text = serde_json::to_string(about).expect("it is JSON");
     format!("{text:<SEAT_SIZE$}")
 }
 
-/// Locks a seat, unless somebody holds it. Whoever only looks at it has it locked for a moment, too.
+/// Locks a file. Returns false if another process holds the lock. A reader also holds a shared lock
+/// for a moment, so a conflict with a reader is retried.
 fn lock(file: &File) -> io::Result<bool> {
     for _ in 0..TRIES {
         match file.try_lock() {
@@ -189,7 +193,7 @@ fn holder<T: DeserializeOwned>(path: &Path) -> Option<T> {
 fn wait_until_free(path: &Path, at_most: Duration) -> bool {
     let Ok(file) = File::open(path) else { return true };
     let (sender, free) = mpsc::channel();
-    // It ends with the lock, or with us.
+    // The thread ends when the lock is released, or with this process.
     thread::spawn(move || sender.send(file.lock_shared().is_ok()));
     free.recv_timeout(at_most).unwrap_or(false)
 }
@@ -212,7 +216,7 @@ fn taken(by: Option<Supervising>) -> SeatError {
         Some(Supervising { pid, since, agents }) => {
             SeatError::Taken { agents: agents.join(", "), pid, since: since.to_string() }
         }
-        // Its holder has not written its name yet.
+        // The holder has not written its content yet.
         None => SeatError::Taken { agents: "some".into(), pid: 0, since: "just now".into() },
     }
 }

@@ -1,5 +1,5 @@
-//! Keeps workers going: [`Supervisor`] starts each in a process of its own, starts what dies again,
-//! and looks for tasks that nobody holds any more.
+//! The supervisor of workers: [`Supervisor`] starts each worker in its own process, restarts a
+//! worker that failed, and recovers tasks whose holder is gone.
 
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -19,43 +19,43 @@ use crate::log::{Level, Log};
 /// Delays before a worker that exited early is started again.
 const RESTART_BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(60));
 
-/// A worker that lived so long did not die of how it was started.
+/// The run time after which an exit of a worker no longer counts as early.
 const SETTLED_IN: Duration = Duration::from_secs(60);
 
-/// A worker that dies so often without having settled in is given up.
+/// The number of consecutive early exits after which a worker is not restarted.
 const MOST_DEATHS: u32 = 8;
 
-/// The code with which a worker ends that had to leave a task in the middle.
+/// The exit code of a worker that had to abandon a running task.
 pub const MID_TASK: i32 = 3;
 
-/// A worker to be kept going.
+/// A worker to supervise.
 pub struct Post {
-    /// Its name.
+    /// The name of the worker.
     pub name: String,
-    /// How it is started.
+    /// The command that starts the worker.
     pub command: Command,
 }
 
-/// Keeps workers going.
+/// A supervisor of worker processes.
 pub struct Supervisor {
-    /// Whom.
+    /// The workers.
     pub posts: Vec<Post>,
-    /// Where their tasks are.
+    /// The queue of the workers' tasks.
     pub queue: Arc<dyn Queue>,
-    /// How often it is looked for tasks that nobody holds any more.
+    /// The interval between two recoveries of tasks whose holder is gone.
     pub watchdog: Duration,
-    /// What is told.
+    /// The log of the supervisor.
     pub log: Arc<Log>,
-    /// Whether it is to end.
+    /// The shutdown token.
     pub shutdown: Shutdown,
 }
 
-/// How supervising ended.
+/// The reason why the supervisor ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
-    /// Everybody was told to end, and did.
+    /// All workers ended, on request or by themselves.
     Stopped,
-    /// Somebody was given up.
+    /// At least one worker was given up after too many early exits.
     GaveUp,
 }
 
@@ -64,7 +64,7 @@ enum Event {
     Stop,
 }
 
-/// Where a worker stands.
+/// The state of a supervised worker.
 enum State {
     Running { companion: Arc<Companion>, since: Stopwatch, deaths: u32 },
     Resting { until: Deadline, deaths: u32 },
@@ -73,7 +73,7 @@ enum State {
 }
 
 impl Supervisor {
-    /// Keeps them going until it is told to end, or until none is left.
+    /// Runs the workers until shutdown is requested, or until none is left.
     pub fn run(&self) -> Over {
         let (events, inbox) = mpsc::channel();
         let wake = events.clone();
@@ -86,7 +86,7 @@ impl Supervisor {
             match wait(&inbox, &states, next_look) {
                 Some(Event::Ended(at, status)) => {
                     self.note_end(at, status, &mut states[at]);
-                    // What it held is free at once.
+                    // The tasks of the ended worker can be recovered at once.
                     watchdog.look();
                 }
                 Some(Event::Stop) => self.stop_all(&mut states),
@@ -125,7 +125,7 @@ impl Supervisor {
         };
         self.tell(Level::Info, &format!("Started {} (process {})", post.name, companion.id()));
         let (waited, events) = (companion.clone(), events.clone());
-        // Nobody listens any more once supervising is over.
+        // The receiver is gone once the supervisor has ended.
         thread::spawn(move || drop(events.send(Event::Ended(at, waited.wait()))));
         State::Running { companion, since: Stopwatch::start(), deaths }
     }
@@ -155,7 +155,7 @@ impl Supervisor {
         };
     }
 
-    /// Waits with a worker that died, or gives it up.
+    /// Schedules a restart with back-off, or gives the worker up after too many early exits.
     fn rest(&self, at: usize, deaths: u32) -> State {
         let name = &self.posts[at].name;
         if self.shutdown.is_requested() {
@@ -192,17 +192,18 @@ impl Supervisor {
     }
 }
 
-/// Takes back what nobody holds any more, beside everything else: a queue that is away keeps nobody
-/// waiting who wants an end.
+/// A thread that recovers tasks whose holder is gone. It is separate, so that an unreachable queue
+/// does not delay a shutdown.
 struct Watchdog(SyncSender<()>);
 
 impl Watchdog {
     fn start(queue: Arc<dyn Queue>, log: Arc<Log>, shutdown: Shutdown) -> Watchdog {
         let (sender, asked) = mpsc::sync_channel(1);
-        // It ends with the supervisor, or with the process where the queue is away just then.
+        // The thread ends with the supervisor, or with the process if the queue cannot be reached
+        // at that time.
         thread::spawn(move || {
             for () in asked {
-                // The next to start does it.
+                // During a shutdown, recovery is left to the next supervisor.
                 if !shutdown.is_requested() {
                     recover(&*queue, &log);
                 }
@@ -211,7 +212,7 @@ impl Watchdog {
         Watchdog(sender)
     }
 
-    /// Has it look soon. Once is enough for all who ask meanwhile.
+    /// Requests a recovery soon. Requests that are not served yet coalesce.
     fn look(&self) {
         let _ = self.0.try_send(());
     }
@@ -230,7 +231,7 @@ fn recover(queue: &dyn Queue, log: &Log) {
     }
 }
 
-/// Waits for what happens next, or until something is due.
+/// Waits for the next event, or until a restart or a recovery is due.
 fn wait(inbox: &Receiver<Event>, states: &[State], next_look: Deadline) -> Option<Event> {
     let rests = states.iter().filter_map(|state| match state {
         State::Resting { until, .. } => Some(*until),

@@ -1,4 +1,4 @@
-//! Waking who reads along in logs: [`Tail`].
+//! Wake-ups for readers that follow logs: [`Tail`].
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use assay_store::queue::Watch;
 use notify::{Event, RecursiveMode, Watcher};
 
-/// Watches a folder of logs.
+/// A watch on a folder of logs.
 pub struct Tail(Watch);
 
 impl Tail {
@@ -15,7 +15,7 @@ impl Tail {
     pub fn new(folder: &Path) -> io::Result<Tail> {
         let watch = Watch::new(|bell| {
             let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-                // Reading is no news.
+                // A read access changes nothing.
                 if !event.is_ok_and(|event| event.kind.is_access()) {
                     bell.ring();
                 }
@@ -26,7 +26,7 @@ impl Tail {
         watch.map(Tail).map_err(|error: notify::Error| io::Error::other(error))
     }
 
-    /// Waits until something may have been written, or so long.
+    /// Waits until a log may have changed, or for `at_most`.
     pub fn wait(&self, at_most: Duration) {
         self.0.wait(at_most);
     }

@@ -1,4 +1,4 @@
-//! Kinds of work: [`Work`], and the table of them that a worker looks into ([`Works`]).
+//! The trait of task handlers, [`Work`], and their registry by kind, [`Works`].
 
 use std::collections::BTreeMap;
 
@@ -10,56 +10,57 @@ use crate::change_event::{ChangeEvent, RenderedReview};
 use crate::config::roster::{AgentConfig, Permission};
 use crate::log::TaskLog;
 
-/// One kind of work.
+/// The handler for one kind of task.
 ///
-/// It settles nothing and queues nothing: it says what came of the task, and the worker stores that
-/// together with all that follows. It may be broken off at any point and done again from the start.
+/// A handler settles nothing and queues nothing: it returns the outcome of the task, and the worker
+/// stores the outcome together with all follow-up tasks. A handler may be aborted at any point and
+/// run again from the start.
 pub trait Work: Send + Sync {
-    /// Says what an agent must be allowed to do for it.
+    /// Returns the permission that an agent needs for this kind of task.
     fn needs(&self) -> Permission;
 
-    /// Does a task.
+    /// Works on a task.
     fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed>;
 }
 
-/// A task and who works on it.
+/// A task with the agent that works on it.
 pub struct Job<'a> {
     /// The task.
     pub task: &'a Task,
-    /// The queue that it is from.
+    /// The queue of the task.
     pub queue: &'a QueueName,
     /// The agent.
     pub agent: &'a AgentConfig,
-    /// The name of this one of its replicas.
+    /// The name of the worker, which is one replica of the agent.
     pub worker: &'a AgentId,
-    /// What is to be told meanwhile.
+    /// The log of the task.
     pub log: &'a TaskLog<'a>,
 }
 
 impl Job<'_> {
-    /// Gives a text of the task's context, if there is one.
+    /// Returns a non-empty text from the context of the task, or `None`.
     pub fn context(&self, key: &str) -> Option<&str> {
         self.task.context.get(key)?.as_str().filter(|text| !text.is_empty())
     }
 }
 
-/// What came of a task.
+/// The outcome of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// What came of it, for people.
+    /// The summary, for people.
     pub summary: String,
-    /// What is added to its context.
+    /// The keys to add to the context of the task.
     pub context: Map<String, Value>,
-    /// What follows from it.
+    /// The follow-up tasks.
     pub follow_ups: Vec<Addressed>,
-    /// What is to be told of it elsewhere.
+    /// The event to notify other services of; `None` if there is none.
     pub news: Option<ChangeEvent>,
-    /// The review as it is told there, where it was one.
+    /// The rendered review; `None` if the task was not a review.
     pub review: Option<RenderedReview>,
 }
 
 impl Outcome {
-    /// An outcome from which nothing follows.
+    /// Returns an outcome without follow-up tasks and events.
     pub fn done(summary: impl Into<String>) -> Outcome {
         Outcome {
             summary: summary.into(),
@@ -71,40 +72,40 @@ impl Outcome {
     }
 }
 
-/// Why a task could not be done.
+/// The error of a task.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
 pub struct Failed {
-    /// Why, and what to do about it.
+    /// The error message, with a remedy.
     pub error: String,
-    /// Whether trying again may help.
+    /// True if the error is transient, so that a retry may succeed.
     pub is_passing: bool,
 }
 
 impl Failed {
-    /// A failure that may pass.
+    /// Returns a transient error.
     pub fn passing(error: impl Into<String>) -> Failed {
         Failed { error: error.into(), is_passing: true }
     }
 
-    /// A failure that stays until somebody does something about it.
+    /// Returns a permanent error, which remains until a person intervenes.
     pub fn lasting(error: impl Into<String>) -> Failed {
         Failed { error: error.into(), is_passing: false }
     }
 }
 
-/// The kinds of work that agents here know.
+/// The handlers of this program, by kind of task.
 #[derive(Default)]
 pub struct Works(BTreeMap<&'static str, Box<dyn Work>>);
 
 impl Works {
-    /// Adds a kind.
+    /// Adds the handler for a kind.
     pub fn with(mut self, kind: &'static str, work: impl Work + 'static) -> Works {
         self.0.insert(kind, Box::new(work));
         self
     }
 
-    /// Finds a kind of work that an agent may do.
+    /// Returns the handler for a kind. Fails if there is none, or the agent lacks the permission.
     pub(crate) fn find(&self, kind: &Kind, agent: &AgentConfig) -> Result<&dyn Work, Failed> {
         let Some(work) = self.0.get(kind.as_str()) else {
             let known: Vec<&str> = self.0.keys().copied().collect();

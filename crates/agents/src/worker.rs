@@ -1,12 +1,12 @@
-//! One agent at work: [`Worker`] takes tasks from its queue, one after the other.
+//! A running agent: [`Worker`] claims tasks from its queue, one after the other.
 //!
-//! An idle worker waits for its queue to wake it, and looks by itself only as often as it gives a
-//! sign of life. A task is worked on in a thread of its own, while this one renews the lease, keeps
-//! the time and listens for whoever wants an end.
+//! An idle worker waits for a wake-up of its queue, and polls only as often as it sends heartbeats.
+//! A task runs in its own thread, while the main thread renews the lease, enforces the timeout and
+//! handles the shutdown.
 //!
-//! A worker that must leave a running task ends its process ([`Ended::MidTask`]). The task may hang
-//! in a model or a program, and only the end of the process surely ends that. The supervisor starts
-//! the worker again.
+//! A worker that must abandon a running task ends its process ([`Ended::MidTask`]). The task may
+//! hang in a model call or a program, and only the end of the process surely ends that. The
+//! supervisor restarts the worker.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,66 +30,67 @@ use crate::news::{Announcers, Word};
 use crate::patience::{BACKOFF, patiently};
 use crate::work::{Failed, Job, Outcome, Works};
 
-/// A function that hears why a worker waits for its queue.
+/// A callback with the reason why a worker waits for its queue; `None` when the wait is over.
 pub type OnWait = Box<dyn Fn(Option<&str>) + Send + Sync>;
 
-/// One agent at work.
+/// A running agent.
 pub struct Worker {
-    /// Where its tasks are.
+    /// The queue of the worker's tasks.
     pub queue: Arc<dyn Queue>,
-    /// What it is.
+    /// The configuration of the agent.
     pub agent: Arc<AgentConfig>,
-    /// What this one of its replicas is called.
+    /// The name of this replica of the agent.
     pub name: AgentId,
-    /// What it can do.
+    /// The task handlers.
     pub works: Arc<Works>,
-    /// What it tells.
+    /// The log of the worker.
     pub log: Arc<Log>,
-    /// Who hears of what happens.
+    /// The receivers of notifications.
     pub announce: Announcers,
-    /// Hears why the worker waits for its queue, and `None` once it waits no more.
+    /// The callback with the reason why the worker waits for its queue.
     pub on_wait: OnWait,
-    /// The time of heartbeats.
+    /// The clock of heartbeats.
     pub clock: Clock,
-    /// Whether it is to end.
+    /// The shutdown token.
     pub shutdown: Shutdown,
-    /// How long it holds a task without a sign of life.
+    /// The duration of a lease that is not renewed.
     pub lease: Duration,
-    /// How long a running task may go on once it is to end.
+    /// The time that a running task has to finish after a shutdown request.
     pub grace: Duration,
-    /// The machine.
+    /// The host name of the machine.
     pub host: String,
     /// The version of the program.
     pub version: String,
 }
 
-/// How a worker ended.
+/// The reason why a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// It was told to, and holds nothing any more.
+    /// Shutdown was requested. A running task was finished or given back, if the queue could be
+    /// reached.
     Asked,
-    /// What it was doing was taken from it, and cannot be stopped but by ending the process.
+    /// The worker had to abandon a task whose thread still runs, so the process must end.
     MidTask,
 }
 
-/// What a worker is woken by while it works.
+/// An event that wakes a working worker.
 enum Event {
-    /// What came of the task that was held so.
+    /// The outcome of the task with this lease.
     Done(Lease, Box<Result<Outcome, Failed>>),
     Stop,
 }
 
-/// How working on a task came to its end.
+/// The state after one turn of a worker.
 enum Left {
-    /// It is settled.
+    /// The task is settled, or there was none.
     Settled,
-    /// It is settled or taken away, and its thread goes on.
+    /// The task is settled or lost, and its thread still runs.
     Running,
 }
 
-/// What goes on while a worker lives.
+/// The mutable state of a running worker: last heartbeat and event channel.
 struct Life {
-    /// What the last sign of life said, and since when that holds.
+    /// The state in the last heartbeat, and the time at which the worker entered it.
     said: Cell<(AgentState, Moment)>,
     events: Sender<Event>,
     inbox: Receiver<Event>,
@@ -104,7 +105,7 @@ impl Life {
 }
 
 impl Worker {
-    /// Works until it is told to end.
+    /// Works until shutdown is requested.
     pub fn run(&self) -> Result<Ended, QueueError> {
         let Some(_presence) = self.join()? else { return Ok(Ended::Asked) };
         let watch = self.watch();
@@ -124,7 +125,8 @@ impl Worker {
         Ok(ended)
     }
 
-    /// Keeps its name, as soon as the queue can be reached.
+    /// Registers the worker under its name, as soon as the queue can be reached. Returns `None` if
+    /// shutdown is requested before.
     fn join(&self) -> Result<Option<Box<dyn Presence>>, QueueError> {
         let told = |error: &QueueError, wait: Duration| {
             let (why, seconds) = (chain(error), wait.as_secs());
@@ -134,8 +136,8 @@ impl Worker {
         patiently(&self.shutdown, QueueError::is_passing, told, || self.queue.join(&self.name))
     }
 
-    /// Has the queue wake it. Where that cannot be had, such as when the machine watches too many
-    /// folders already, it looks as often as it gives a sign of life.
+    /// Returns a watch on the queue. If the queue cannot be watched, such as when the machine
+    /// watches too many folders already, the worker polls at its `poll_interval`.
     fn watch(&self) -> Watch {
         self.queue.watch(&self.agent.queue).unwrap_or_else(|error| {
             let (why, every) = (chain(&error), self.agent.poll_interval.as_secs());
@@ -172,7 +174,7 @@ impl Worker {
         Ok(Ended::Asked)
     }
 
-    /// Does the next task, or waits for one.
+    /// Works on the next task, or waits for one.
     fn turn(&self, watch: &Watch, life: &Life) -> Result<Left, QueueError> {
         if self.queue.is_paused(&self.name)? || self.queue.is_paused(&self.agent.id)? {
             if life.said.get().0 != AgentState::Paused {
@@ -201,7 +203,7 @@ impl Worker {
         self.work(claimed, life)
     }
 
-    /// Works on a task until it is settled one way or another.
+    /// Works on a task until it is settled or abandoned.
     fn work(&self, claimed: Claimed, life: &Life) -> Result<Left, QueueError> {
         let Claimed { lease, task } = claimed;
         let log = self.log.about(&task);
@@ -213,7 +215,7 @@ impl Worker {
         let mut next_beat = started.deadline(self.beats());
         loop {
             match life.inbox.recv_timeout(until.min(next_beat).left()) {
-                // An earlier task that was left came to its end: that says nothing of this one.
+                // An earlier task that was abandoned has ended: that does not concern this task.
                 Ok(Event::Done(of, _)) if of != lease => {}
                 Ok(Event::Done(_, outcome)) => {
                     let took = started.elapsed();
@@ -222,7 +224,7 @@ impl Worker {
                         .map(|()| Left::Settled);
                 }
                 Ok(Event::Stop) => {
-                    // From when it is told so, which may be long after this began to wait.
+                    // The grace period begins now, which may be long after the wait began.
                     let last = Deadline::after(self.grace);
                     if until > last {
                         (until, ends) = (last, End::Stopped);
@@ -232,9 +234,11 @@ impl Worker {
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     if until.has_passed() {
-                        // Whoever has the task next must not find its program still writing.
+                        // The next holder of the task must not find a program of this worker still
+                        // writing.
                         assay_sandbox::stop_all();
-                        // Told or not, its thread goes on, and this process must not.
+                        // The thread of the task still runs, also if the task could not be settled,
+                        // so this process must end.
                         if let Err(error) = self.break_off(&lease, &ends, &log) {
                             log.error(&chain(&error));
                         }
@@ -256,7 +260,7 @@ impl Worker {
         }
     }
 
-    /// Has a task done in a thread of its own.
+    /// Runs a task in its own thread.
     fn start(&self, lease: &Lease, task: &Task, events: Sender<Event>) {
         let lease = lease.clone();
         let (task, agent, name) = (task.clone(), self.agent.clone(), self.name.clone());
@@ -276,7 +280,7 @@ impl Worker {
             let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
                 Err(Failed::lasting("assay has a bug, which the log tells of; please report it"))
             });
-            // Nobody listens any more where the task was broken off.
+            // The receiver ignores the outcome of an abandoned task.
             let _ = events.send(Event::Done(lease, Box::new(outcome)));
         });
     }
@@ -336,7 +340,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Ends work on a task that goes on.
+    /// Settles a task that timed out or is interrupted by a shutdown, while its thread still runs.
     fn break_off(&self, lease: &Lease, end: &End, log: &TaskLog<'_>) -> Result<(), QueueError> {
         match end {
             End::TooLong => {
@@ -353,8 +357,8 @@ impl Worker {
         }
     }
 
-    /// Settles a task, and tries again while the queue cannot be reached and the task is still
-    /// held; once more where it is to end. Gives nothing if somebody else has it by now.
+    /// Settles a task, and retries while the queue cannot be reached and the lease has not expired.
+    /// During a shutdown there is one more attempt. Returns `None` if the lease is lost.
     fn persist(&self, lease: &Lease, what: &Settlement) -> Result<Option<Settled>, QueueError> {
         let until = Deadline::after(self.lease);
         let mut retries = 0;
@@ -375,12 +379,12 @@ impl Worker {
         }
     }
 
-    /// How long it is between two signs of life.
+    /// Returns the interval between two heartbeats.
     fn beats(&self) -> Duration {
         self.agent.poll_interval.min(self.lease / 3).max(Duration::from_millis(100))
     }
 
-    /// Gives a sign of life. One that cannot be given holds nothing up.
+    /// Sends a heartbeat. A failure is logged and has no other effect.
     fn beat(&self, life: &Life, state: AgentState, task: Option<&TaskId>) {
         let (last, since) = life.said.get();
         let at = Moment::now(&self.clock);
@@ -412,13 +416,13 @@ impl Worker {
     }
 }
 
-/// Why a task is broken off.
+/// The reason why a task is abandoned.
 enum End {
     TooLong,
     Stopped,
 }
 
-/// Says what a task is about: `review of PR #456`.
+/// Returns a description of a task for the log, such as `review of PR #456`.
 fn what(task: &Task) -> String {
     match task.context.get("pr_number").filter(|number| number.is_u64() || number.is_string()) {
         Some(number) => {

@@ -1,4 +1,4 @@
-//! How tasks are worked on: the parts of `config/agent-framework.yaml` that are about agents.
+//! The settings of tasks: the parts of `config/agent-framework.yaml` that concern agents.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
@@ -9,19 +9,19 @@ use assay_store::queue::Policy;
 use assay_store::task::QueueName;
 use serde::{Deserialize, Deserializer};
 
-/// What holds for every task unless its agent says otherwise.
+/// The defaults for all tasks; an agent may override some of them.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TaskSettings {
-    /// Seconds between two looks at a queue of which nothing was heard.
+    /// Seconds between two polls of a queue that sends no wake-up.
     pub poll_interval: NonZeroU64,
-    /// How often a failed task is tried again.
+    /// The maximum number of retries of a failed task.
     pub max_retries: u32,
-    /// Seconds that a task may take.
+    /// The timeout of a task, in seconds.
     pub timeout: NonZeroU64,
-    /// Seconds that a running task has to finish once its agent is told to stop.
+    /// Seconds that a running task has to finish after a shutdown request.
     pub stop_grace: u64,
-    /// How long a failed task rests.
+    /// The delay before a failed task is retried.
     pub backoff: TaskBackoff,
 }
 
@@ -37,16 +37,16 @@ impl Default for TaskSettings {
     }
 }
 
-/// How long a failed task rests, in seconds.
+/// The delay before a retry of a failed task.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TaskBackoff {
-    /// After the first failure.
+    /// The delay after the first failure, in seconds.
     pub initial: u64,
-    /// How much longer after each further one.
+    /// The factor by which the delay grows with each further failure, at least 1.
     #[serde(deserialize_with = "at_least_one")]
     pub multiplier: f64,
-    /// At the most.
+    /// The maximum delay, in seconds.
     pub max: u64,
 }
 
@@ -64,15 +64,15 @@ fn at_least_one<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     }
 }
 
-/// What keeps queues and agents from going astray.
+/// Limits that protect queues and agents.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Safeguards {
-    /// How many tasks may wait in a queue.
+    /// The maximum number of pending tasks in a queue.
     pub max_queue_size: usize,
-    /// Seconds after which an agent that gave no sign of life is taken for dead.
+    /// Seconds without a heartbeat after which an agent counts as dead.
     pub heartbeat_timeout: NonZeroU64,
-    /// Seconds between two looks for what nobody holds any more.
+    /// Seconds between two recoveries of tasks whose holder is gone.
     pub watchdog_interval: NonZeroU64,
 }
 
@@ -87,53 +87,54 @@ impl Default for Safeguards {
 }
 
 impl Safeguards {
-    /// How long a task is held without a sign of life.
+    /// Returns the duration of a lease that is not renewed.
     pub fn lease(&self) -> Duration {
         Duration::from_secs(self.heartbeat_timeout.get())
     }
 }
 
-/// Where the queue is.
+/// The location of the queue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct QueueSettings {
-    /// The database, `postgres://…`; without one, files in the repository.
+    /// The URL of the database, `postgres://…`; `None` for files in the repository.
     pub url: Option<String>,
 }
 
-/// What follows from a review, and who gets it.
+/// The follow-up of reviews: queues, limits and routes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Workflow {
-    /// How often a change is sent back before a person decides.
+    /// The number of times that a change is sent back before a person decides.
     pub max_review_cycles: NonZeroU32,
-    /// Who reviews.
+    /// The queue for reviews.
     pub reviewer: QueueName,
-    /// Who fixes what nobody else is known to have made.
+    /// The queue for fixes, unless the author of the change is an agent or a route decides.
     pub fixer: QueueName,
-    /// Where tasks for a person go.
+    /// The queue for tasks that need a person.
     pub escalations: QueueName,
-    /// Who else gets what is found. The first route that says `to` and applies decides who fixes.
+    /// The routes of findings. The first applicable route with a `to` decides who fixes.
     pub routes: Vec<Route>,
 }
 
-/// Where findings of some kind go.
+/// A rule for the queues that get findings of a severity.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Route {
-    /// How bad they are, among the seven levels.
+    /// The severity of the findings, one of the seven levels.
     #[serde(deserialize_with = "severity")]
     pub severity: Grade,
-    /// In how many files there are some, at least.
+    /// The minimum number of files with such findings.
     #[serde(default)]
     pub min_files: usize,
-    /// What should happen to one of them.
+    /// The autofix class that at least one of the findings must have; `None` for any.
     #[serde(default)]
     pub autofix: Option<AutofixClass>,
-    /// Who fixes, where an agent works on that queue.
+    /// The queue for the fix, used if an enabled agent works on it; `None` if the route does not
+    /// decide.
     #[serde(default)]
     pub to: Option<QueueName>,
-    /// Who is told as well.
+    /// The queue that is notified as well; `None` for none.
     #[serde(default)]
     pub also: Option<QueueName>,
 }
@@ -172,7 +173,7 @@ impl Default for Workflow {
     }
 }
 
-/// Puts together how a queue treats tasks.
+/// Returns the queue policy for these settings.
 pub fn policy(task: &TaskSettings, safeguards: &Safeguards, workflow: &Workflow) -> Policy {
     Policy {
         initial_backoff: Duration::from_secs(task.backoff.initial),

@@ -1,4 +1,4 @@
-//! MCP servers that agents may use: `config/mcp-config.json`, in the form that agents read.
+//! The MCP servers that agents may use: `config/mcp-config.json`, in the format of agent programs.
 
 use std::collections::BTreeMap;
 
@@ -6,44 +6,44 @@ use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
 
-/// Where they are configured.
+/// The path of the file with the MCP servers, relative to the repository.
 pub const PATH: &str = "config/mcp-config.json";
 
-/// The servers, by name.
+/// The MCP servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct McpServers {
-    /// How each is reached.
+    /// The servers by name.
     #[serde(rename = "mcpServers", default)]
     pub servers: BTreeMap<String, McpServer>,
 }
 
-/// How a server is reached.
+/// The configuration of an MCP server: a command or a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct McpServer {
-    /// `stdio`, `http` or `sse`; `stdio` where there is a command.
+    /// The transport: `stdio`, `http` or `sse`; `None` means `stdio` if there is a command.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The program that is the server.
+    /// The program of a server that is started; `None` for a server with a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Its arguments.
+    /// The arguments of the program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// Its variables.
+    /// The environment variables of the program.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// The server's address.
+    /// The URL of a running server; `None` for a server with a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// What is sent along to it.
+    /// The HTTP headers of requests to the URL.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
 }
 
 impl McpServers {
-    /// Reads the file.
+    /// Parses the file. Fails if a server has both a command and a URL, or neither.
     pub fn parse(text: &str) -> Result<McpServers, ConfigError> {
         let read: McpServers = serde_json::from_str(text)
             .map_err(|error| ConfigError::new(PATH, error.to_string()))?;
@@ -58,7 +58,7 @@ impl McpServers {
         Ok(read)
     }
 
-    /// The same servers, where each program among them is told these variables as well.
+    /// Returns the servers with additional environment variables for each program.
     pub fn knowing(&self, variables: &[(String, String)]) -> McpServers {
         let mut servers = self.clone();
         for server in servers.servers.values_mut().filter(|server| server.command.is_some()) {
@@ -67,7 +67,7 @@ impl McpServers {
         servers
     }
 
-    /// Writes the servers as agents read them.
+    /// Returns the servers as JSON, in the format of agent programs.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("servers are JSON")
     }

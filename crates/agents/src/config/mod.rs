@@ -1,8 +1,7 @@
-//! What is configured: who works ([`roster`]), how work is queued ([`framework`]), and which MCP
-//! servers agents may use ([`mcp`]).
+//! The configuration of agents: the agents themselves ([`roster`]), the settings of tasks
+//! ([`framework`]), and the MCP servers of agents ([`mcp`]).
 //!
-//! Texts arrive with their variables filled in. What is wrong with one is told with its line and
-//! key ([`ConfigError`]).
+//! Variables in the texts are already expanded. Errors name the line and the key ([`ConfigError`]).
 
 pub mod framework;
 pub mod mcp;
@@ -10,7 +9,7 @@ pub mod roster;
 
 use serde::de::DeserializeOwned;
 
-/// Why a file of the configuration cannot be used.
+/// The reason why a configuration file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{file}`{place} cannot be read: {message}")]
 pub struct ConfigError {
@@ -20,12 +19,12 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// An error about a file as a whole.
+    /// Returns an error about a file as a whole.
     pub fn new(file: &str, message: impl Into<String>) -> ConfigError {
         ConfigError { file: file.to_owned(), place: String::new(), message: message.into() }
     }
 
-    /// An error of the YAML reader, with the line that it is about and the key on it.
+    /// Returns an error of the YAML parser, with its line and the key on that line.
     pub fn in_yaml(file: &str, text: &str, error: &serde_saphyr::Error) -> ConfigError {
         let whole = error.to_string();
         let message = whole.split(" at line ").next().unwrap_or(&whole).trim_end_matches(':');
@@ -35,7 +34,7 @@ impl ConfigError {
     }
 }
 
-/// Names a line and the key on it, or the nearest one above.
+/// Formats a line number with the key on the line, or the nearest key above.
 fn place(text: &str, line: u64) -> String {
     let at = usize::try_from(line).unwrap_or(usize::MAX);
     let mut above = text.lines().take(at).collect::<Vec<_>>().into_iter().rev();
@@ -45,7 +44,7 @@ fn place(text: &str, line: u64) -> String {
     }
 }
 
-/// Gives the key on a line, if there is one.
+/// Returns the key on a line, if there is one.
 fn key(line: &str) -> Option<&str> {
     let line = line.trim_start().trim_start_matches("- ").trim_start();
     let (key, _) = line.split_once(':').filter(|_| !line.starts_with('#'))?;
@@ -53,12 +52,12 @@ fn key(line: &str) -> Option<&str> {
     (!key.is_empty() && key.chars().all(is_plain)).then_some(key)
 }
 
-/// Reads YAML. Comments alone are no document: then there is nothing.
+/// Parses YAML. Returns `None` if the text has only comments.
 fn read_yaml<T: DeserializeOwned>(file: &str, text: &str) -> Result<Option<T>, ConfigError> {
     if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
         return Ok(None);
     }
-    // A line that the reader quotes may hold the value of a variable.
+    // A quoted line could contain the value of a variable, so snippets are off.
     let options = serde_saphyr::options! { emit_comments: false, with_snippet: false };
     let read = serde_saphyr::from_str_with_options(text, options);
     read.map(Some).map_err(|error| ConfigError::in_yaml(file, text, &error))

@@ -1,4 +1,4 @@
-//! Who works: [`Roster`], from `config/agents.yaml` and what is built in.
+//! The configured agents: [`Roster`], from `config/agents.yaml` and the built-in agents.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,52 +15,52 @@ use serde::{Deserialize, Deserializer};
 use super::framework::TaskSettings;
 use super::{ConfigError, read_yaml};
 
-/// Where agents are configured.
+/// The path of the file with the agents, relative to the repository.
 pub const PATH: &str = "config/agents.yaml";
 
-/// What is built in, as `assay init` writes it.
+/// The built-in agents, as `assay init` writes them.
 pub const BUILT_IN: &str = include_str!("../../assets/agents.yaml");
 
-/// An agent: what it is called, where its work comes from and how it does it.
+/// The configuration of an agent: its name, its queue and its limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentConfig {
-    /// Its name, and the beginning of its replicas' names.
+    /// The id of the agent, and the prefix of its replicas' names.
     pub id: AgentId,
-    /// What people call it.
+    /// The name for people.
     pub name: String,
-    /// The queue that its tasks are in.
+    /// The queue of the agent's tasks.
     pub queue: QueueName,
-    /// Whether it is started unless somebody asks for it by name.
+    /// True if the agent is started without being named.
     pub enabled: bool,
-    /// How many of it are started.
+    /// The number of processes of the agent.
     pub replicas: Replicas,
-    /// How long it waits for news of its queue before it looks by itself.
+    /// The maximum wait for a wake-up of the queue before the agent polls.
     pub poll_interval: Duration,
-    /// How often a task that it failed at is tried again.
+    /// The maximum number of retries of a task that the agent failed.
     pub max_retries: u32,
-    /// How long it may work on a task.
+    /// The timeout of a task.
     pub timeout: Duration,
-    /// What it is told to do.
+    /// The instructions at the beginning of the agent's prompts.
     pub prompt: String,
-    /// Which of the configured models it takes.
+    /// The tier of the model.
     pub tier: Tier,
-    /// What it may do.
+    /// The permissions of the agent.
     pub permissions: Vec<Permission>,
-    /// What a ticket becomes: the name of the transition, by what happened.
+    /// The transitions of a ticket, by event.
     pub jira: BTreeMap<Happening, String>,
-    /// Further transitions that it may make.
+    /// Further ticket transitions that the agent may make.
     pub transitions: Vec<String>,
-    /// The program that does its work, where it is no model alone.
+    /// The program that does the work; `None` if a model does it alone.
     pub command: Option<AgentCommand>,
 }
 
 impl AgentConfig {
-    /// Says whether it may do something.
+    /// Returns true if the agent has a permission.
     pub fn may(&self, permission: Permission) -> bool {
         self.permissions.contains(&permission)
     }
 
-    /// Gives what it may do with services.
+    /// Returns the permit of the agent for services.
     pub fn permit(&self) -> Permit {
         let deeds = self.permissions.iter().filter_map(|permission| permission.deed());
         let transitions = self.jira.values().chain(&self.transitions).cloned();
@@ -68,7 +68,7 @@ impl AgentConfig {
     }
 }
 
-/// What an agent may do.
+/// A permission of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
@@ -82,12 +82,12 @@ pub enum Permission {
     Github,
     /// Write in JIRA.
     Jira,
-    /// Make tickets in JIRA.
+    /// Create tickets in JIRA.
     CreateTickets,
 }
 
 impl Permission {
-    /// The word for it.
+    /// Returns the permission as it is written in the file.
     pub fn as_str(self) -> &'static str {
         match self {
             Permission::Read => "read",
@@ -99,7 +99,7 @@ impl Permission {
         }
     }
 
-    /// Gives what it permits with services.
+    /// Returns the corresponding capability for services; `None` if there is none.
     fn deed(self) -> Option<Deed> {
         match self {
             Permission::Read | Permission::Edit => None,
@@ -111,27 +111,28 @@ impl Permission {
     }
 }
 
-/// What happens to a change that a ticket can follow.
+/// An event of a change that moves its ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Happening {
-    /// It is ready to be reviewed.
+    /// The change is ready for review.
     CodeReview,
-    /// It may go.
+    /// The change is approved.
     Approved,
-    /// It has to be worked on.
+    /// The change needs more work.
     ChangesRequested,
 }
 
-/// The program that does an agent's work, in a work tree of its own.
+/// The program that does an agent's work, in its own work tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentCommand {
     /// Claude Code.
     Claude,
     /// Codex.
     Codex,
-    /// Any other: the program and its arguments. `{prompt_file}` stands for a file with what it is
-    /// told, which else it gets to read; `{mcp_config}` for the file with its MCP servers.
+    /// Any other program with its arguments. `{prompt_file}` is replaced by the path of a file with
+    /// the prompt, which is otherwise passed on stdin; `{mcp_config}` by the path of the file with
+    /// the MCP servers.
     Own(Vec<String>),
 }
 
@@ -173,15 +174,15 @@ impl<'de> Visitor<'de> for CommandVisitor {
     }
 }
 
-/// How many processes an agent is, at most [`Replicas::MOST`].
+/// The number of processes of an agent, from 1 to [`Replicas::MOST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replicas(u32);
 
 impl Replicas {
-    /// More than a machine has work for.
+    /// The maximum number of processes, more than a machine has work for.
     pub const MOST: u32 = 64;
 
-    /// The number.
+    /// Returns the number of processes.
     pub fn get(self) -> u32 {
         self.0
     }
@@ -219,7 +220,7 @@ impl<'de> Deserialize<'de> for Replicas {
     }
 }
 
-/// An agent as it is written down: what is not said is taken from what is built in.
+/// An agent as it is written in the file; missing fields are taken from the built-in agent.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -240,7 +241,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// Takes what is not said from another.
+    /// Fills missing fields from `other`.
     fn or(self, other: Stored) -> Stored {
         Stored {
             id: self.id,
@@ -284,7 +285,7 @@ impl Stored {
     }
 }
 
-/// The file: a list of agents, at the top or under `agents:`.
+/// The file: a list of agents, at the top level or under `agents:`.
 struct StoredFile(Vec<Stored>);
 
 impl<'de> Deserialize<'de> for StoredFile {
@@ -322,16 +323,16 @@ impl<'de> Visitor<'de> for FileVisitor {
     }
 }
 
-/// All agents, in the order in which they are written down.
+/// All agents, in the order of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Roster(Vec<AgentConfig>);
 
 impl Roster {
-    /// Reads what is configured, on top of what is built in. An agent that is built in and that the
-    /// file does not name stays as it is.
+    /// Parses the file on top of the built-in agents. A built-in agent that the file does not name
+    /// is unchanged.
     pub fn parse(text: Option<&str>, usual: &TaskSettings) -> Result<Roster, ConfigError> {
         let built_in = read_yaml::<StoredFile>(PATH, BUILT_IN)?.map(|file| file.0);
-        // What is built in gives way to what holds for all tasks.
+        // Limits of the built-in agents do not override the settings for all tasks.
         let give_way =
             |agent| Stored { poll_interval: None, max_retries: None, timeout: None, ..agent };
         let mut known: Vec<Stored> =
@@ -353,17 +354,18 @@ impl Roster {
         Ok(Roster(agents.into_iter().map(|agent| agent.resolved(usual)).collect()))
     }
 
-    /// Gives all of them.
+    /// Returns all agents.
     pub fn agents(&self) -> &[AgentConfig] {
         &self.0
     }
 
-    /// Finds an agent by its name.
+    /// Returns the agent with an id.
     pub fn named(&self, id: &str) -> Option<&AgentConfig> {
         self.0.iter().find(|agent| agent.id.as_str() == id)
     }
 
-    /// Finds the agent that a worker is, whose name may end in a number: `engineer-2`.
+    /// Returns the agent of a worker, whose name may have a number and a machine:
+    /// `engineer-2.host`.
     pub fn of_worker(&self, name: &str) -> Option<&AgentConfig> {
         let numbered = || name.rsplit_once('-').filter(|(_, number)| is_number(number));
         let on_a_machine = || name.rsplit_once('.').map(|(name, _)| name);
@@ -372,7 +374,7 @@ impl Roster {
             .or_else(|| self.of_worker(on_a_machine()?))
     }
 
-    /// Says whether somebody who is started works on a queue.
+    /// Returns true if an enabled agent works on a queue.
     pub fn works_on(&self, queue: &QueueName) -> bool {
         self.0.iter().any(|agent| agent.enabled && agent.queue == *queue)
     }

@@ -1,4 +1,4 @@
-//! Work that an agent's own program does: [`CommandWork`].
+//! The task handler that runs an agent's own program: [`CommandWork`].
 
 use std::path::Path;
 
@@ -13,24 +13,25 @@ use super::{Reviewed, Runner, Shop};
 use crate::config::roster::Permission;
 use crate::work::{Failed, Job, Outcome, Work};
 
-/// What becomes of what a program leaves in the work tree.
+/// The use of a program's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaves {
-    /// It is committed to the task's branch and reviewed.
+    /// The changes in the work tree are committed to the branch of the task and reviewed.
     Changes,
-    /// Nothing: what counts is what it says.
+    /// The output on stdout is the result; changes in the work tree are discarded.
     Words,
-    /// Nothing: what counts is what it found, as it says or handed in. What blocks goes back.
+    /// The findings are the result, from stdout or submitted as reports; changes in the work tree
+    /// are discarded. Blocking findings send the change back.
     Findings,
 }
 
-/// Has an agent's own program do a task in a work tree.
+/// The handler that runs an agent's own program in a work tree.
 pub struct CommandWork {
-    /// What all kinds of work share.
+    /// The shared context.
     pub shop: Shop,
-    /// How the program is run.
+    /// The runner of the program.
     pub runner: Runner,
-    /// What becomes of what it leaves.
+    /// The use of the program's output.
     pub leaves: Leaves,
 }
 
@@ -74,7 +75,8 @@ impl Work for CommandWork {
 }
 
 impl CommandWork {
-    /// Sends a change back for what a program found in it. That it found nothing approves nothing.
+    /// Sends a change back if the program reported blocking findings. A program without findings
+    /// approves nothing.
     fn after_findings(&self, job: &Job<'_>, folder: &Path, said: &str) -> Result<Outcome, Failed> {
         let task = &job.task.id;
         let mut reports = handed_in::for_task(&self.shop.state, task)

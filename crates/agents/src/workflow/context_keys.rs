@@ -1,11 +1,11 @@
 //! Keys of a task's context under which its branches are stored.
 
-/// The branch that an agent worked on here, and that therefore has more commits than the pull request.
+/// The branch of an agent's own local work, which therefore has more commits than the pull request.
 pub(super) const OWN_BRANCH: &str = "_own_branch";
 
 /// Keys of the branch of a change, the most reliable first.
 pub(super) const BRANCHES: [&str; 4] =
     [OWN_BRANCH, "worktree_branch", "implementation_branch", "branch_name"];
 
-/// Keys of the branch that a change was made on top of.
+/// Keys of the branch that a change is based on.
 pub(super) const BASES: [&str; 2] = ["base", "base_branch"];

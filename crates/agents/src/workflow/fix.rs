@@ -1,9 +1,9 @@
-//! Mending what a review found, in a work tree of its own: [`FixWork`].
+//! The task handler for fixes, [`FixWork`], and the work trees of attempts.
 //!
-//! Each attempt has a work tree in a new folder, so that a process that outlives its attempt writes
-//! where no later attempt looks. A fix for a pull request is pushed before the local branch moves:
-//! the next attempt starts at the commit that GitHub has, so a refused push leaves no commit to
-//! build upon.
+//! Each attempt has a work tree in a new folder, so that a process that outlives its attempt cannot
+//! write into the work tree of a later one. A fix for a pull request is pushed before the local
+//! branch moves: the next attempt starts at the commit that GitHub has, so a rejected push leaves
+//! no commit to build upon.
 
 use std::fs;
 use std::path::Path;
@@ -21,20 +21,21 @@ use crate::config::mcp;
 use crate::config::roster::{self, Permission};
 use crate::work::{Failed, Job, Outcome, Work};
 
-/// What agents go by, and what they keep: none of it is theirs to change.
+/// The configuration and state of agents, which agents must not change.
 const GUARDED: [&str; 5] =
     [roster::PATH, "config/agent-framework.yaml", mcp::PATH, ".assay", ".agent-communication"];
 
-/// How the name of an attempt's folder begins.
+/// The prefix of an attempt's folder.
 const ATTEMPT: &str = "attempt-";
 
-/// Mends what a review found, commits it to the task's branch, and has it reviewed again.
+/// The handler that fixes the findings of a review, commits the fix to the branch of the task, and
+/// requests another review.
 pub struct FixWork<F> {
-    /// What all kinds of work share.
+    /// The shared context.
     pub shop: Shop,
-    /// How code is mended where the agent has no program for it.
+    /// The fixer for agents without their own program.
     pub fixes: F,
-    /// How the agent's program is run.
+    /// The runner of the agent's program.
     pub runner: Runner,
 }
 
@@ -60,19 +61,19 @@ impl<F: Fixes> Work for FixWork<F> {
     }
 }
 
-/// The work tree of a task, and the branch here that its commit goes to.
+/// The work tree of a task, and the local branch that its commit goes to.
 pub(super) struct TaskTree {
     pub(super) branch: String,
     pub(super) worktree: Worktree,
-    /// Whether the commit is pushed to a pull request before the branch here has it: the pull request
-    /// is where the next attempt begins, so a push that is refused leaves nothing behind.
+    /// True if the commit is pushed to a pull request before the local branch moves: the next
+    /// attempt starts at the pull request, so a rejected push leaves nothing behind.
     is_pull: bool,
-    /// The folder of the attempt, which goes after the work tree in it.
+    /// The folder of the attempt, which is removed after the work tree in it.
     _attempt: ScratchFolder,
 }
 
-/// Lays out the change of a task to be pushed: its pull request as it is on the remote, where it has
-/// one that can be pushed to, else its branch here.
+/// Checks out the change of a task for pushing: the head of its pull request on the remote, if it
+/// has one that can be pushed to, else its local branch.
 pub(super) fn lay_out_to_push(shop: &Shop, job: &Job<'_>) -> Result<TaskTree, Failed> {
     let head = match &shop.publishes {
         Some(publishes) if !subject::is_own(job) => publishes.pull_head(job)?,
@@ -89,7 +90,7 @@ pub(super) fn lay_out_to_push(shop: &Shop, job: &Job<'_>) -> Result<TaskTree, Fa
     Ok(TaskTree { branch, worktree, is_pull: true, _attempt: attempt })
 }
 
-/// Lays out the branch of a task. A task without one gets one.
+/// Checks out the branch of a task. A task without a branch gets a new one.
 pub(super) fn lay_out(shop: &Shop, job: &Job<'_>) -> Result<TaskTree, Failed> {
     let named = subject::branch_to_work_on(&shop.root, job).map(str::to_owned);
     let from = job.context("head_commit").or_else(|| job.context("commit").map(subject::last));
@@ -105,14 +106,14 @@ pub(super) fn lay_out(shop: &Shop, job: &Job<'_>) -> Result<TaskTree, Failed> {
     Ok(TaskTree { branch, worktree, is_pull: false, _attempt: attempt })
 }
 
-/// Names the branch of a task that has none of its own.
+/// Returns the name of the new branch for a task without one.
 fn own_branch(job: &Job<'_>) -> String {
     let root = job.context("_root_task_id").unwrap_or(job.task.id.as_str());
     format!("assay/{root}")
 }
 
-/// Goes on with work that an earlier attempt at the task committed. The work is not done again, so
-/// however often a task is tried, it has one commit.
+/// Finishes a task whose work an earlier attempt committed. The work is not repeated, so a task has
+/// one commit, however many attempts it takes.
 pub(super) fn take_up(
     shop: &Shop,
     job: &Job<'_>,
@@ -123,9 +124,9 @@ pub(super) fn take_up(
     finish(shop, job, tree, &commit, summary).map(Some)
 }
 
-/// Returns the folder for the work tree of an attempt at a task. No other attempt, of this worker or of
-/// another one, ever has the same folder: a process that outlives its attempt writes where no later
-/// attempt looks. What earlier attempts of the worker left behind is removed, as far as it can be.
+/// Creates the folder for the work tree of an attempt. No other attempt, of this worker or of
+/// another one, has the same folder: a process that outlives its attempt cannot write into the work
+/// tree of a later one. Folders of earlier attempts of the worker are removed, as far as possible.
 fn own_folder(shop: &Shop, job: &Job<'_>) -> Result<ScratchFolder, Failed> {
     let worker = shop.worktrees.join(job.worker.as_str());
     remove_earlier(&shop.root, &worker);
@@ -135,18 +136,19 @@ fn own_folder(shop: &Shop, job: &Job<'_>) -> Result<ScratchFolder, Failed> {
     })
 }
 
-/// Removes the folders of earlier attempts of a worker, which does one task at a time.
+/// Removes the folders of a worker's earlier attempts; a worker runs one task at a time.
 fn remove_earlier(root: &Path, worker: &Path) {
     for attempt in fs::read_dir(worker).into_iter().flatten().flatten() {
         for tree in fs::read_dir(attempt.path()).into_iter().flatten().flatten() {
             Worktree::remove(root, &tree.path());
         }
-        // A process that still writes there may keep the folder alive until the next attempt.
+        // A process that still writes into the folder may prevent its removal until the next
+        // attempt.
         let _ = fs::remove_dir_all(attempt.path());
     }
 }
 
-/// Finds a file among those that were changed that says what agents do, or what they did.
+/// Returns a changed file that configures agents or holds their state; `None` if there is none.
 fn guarded(files: &[String]) -> Option<&String> {
     let is_guarded = |file: &&String| {
         GUARDED.iter().any(|place| is_at_or_below(file, place) || is_at_or_below(place, file))
@@ -154,14 +156,14 @@ fn guarded(files: &[String]) -> Option<&String> {
     files.iter().find(is_guarded)
 }
 
-/// Gives what was said of a task whose work an earlier attempt committed.
+/// Returns the summary of the work if an earlier attempt committed it.
 fn done_before(worktree: &Worktree, job: &Job<'_>) -> Option<String> {
     let message = worktree.message().ok()?;
     let work = message.trim_end().strip_suffix(&mark(job))?;
     Some(work.split_once("\n\n").map_or_else(String::new, |(_, summary)| summary.to_owned()))
 }
 
-/// How the message of a commit for a task ends.
+/// Returns the trailer of a commit message for a task.
 fn mark(job: &Job<'_>) -> String {
     let cycle = match cycle(job.task) {
         0 => String::new(),
@@ -170,7 +172,7 @@ fn mark(job: &Job<'_>) -> String {
     format!("\n\n{cycle}Task: {}", job.task.id)
 }
 
-/// Commits what was done, and decides what follows.
+/// Commits the changes of a work tree, and decides on the follow-up.
 pub(super) fn commit(
     shop: &Shop,
     job: &Job<'_>,
@@ -188,7 +190,7 @@ pub(super) fn commit(
     }
 }
 
-/// Publishes the commit of a task, and decides what follows.
+/// Publishes the commit of a task, and decides on the follow-up.
 fn finish(
     shop: &Shop,
     job: &Job<'_>,
@@ -204,20 +206,20 @@ fn finish(
     Ok(after_commit(&shop.terms(job), job.task, branch, pull.as_ref(), summary))
 }
 
-/// Gives the commit that a work tree is at.
+/// Returns the head commit of a work tree.
 fn head(worktree: &Worktree) -> Result<String, Failed> {
     commit_of(worktree.path(), "HEAD").map_err(|error| subject::failed(&error))
 }
 
-/// Puts a commit where people see it, if there is a place for it.
+/// Publishes a commit. Returns `None` if there is no publisher, or it publishes nothing.
 fn publish(shop: &Shop, job: &Job<'_>, commit: &str, branch: &str) -> Result<Option<Pull>, Failed> {
     let Some(publishes) = &shop.publishes else { return Ok(None) };
     let base = subject::base(&shop.root, job)?;
     publishes.publish(commit, branch, base.as_deref(), job)
 }
 
-/// Commits what was done to a branch, unless a person has to do it. Gives the new commit, or nothing
-/// if nothing was done.
+/// Commits the changes of a work tree to a branch. Returns the new commit, or `None` if nothing was
+/// changed. Fails if the changes need a person.
 pub(super) fn put_on_branch(
     job: &Job<'_>,
     worktree: &Worktree,
@@ -233,8 +235,8 @@ pub(super) fn put_on_branch(
     Ok(commit)
 }
 
-/// Commits what was done, on no branch, unless a person has to do it. Returns the new commit, or
-/// `None` if nothing was done.
+/// Creates a commit on no branch. Returns the commit, or `None` if nothing was changed. Fails if
+/// the changes need a person.
 fn make_commit(
     job: &Job<'_>,
     worktree: &Worktree,

@@ -1,4 +1,4 @@
-//! What follows from a review or a fix, decided from what is known: nothing is done here.
+//! Decisions on the follow-up tasks of reviews and fixes, without side effects.
 
 use std::collections::BTreeSet;
 
@@ -22,42 +22,43 @@ use crate::config::framework::{Route, Workflow};
 use crate::config::roster::{Permission, Roster};
 use crate::work::{Failed, Outcome};
 
-/// Where it stands how often a change was sent back.
+/// The context key for the number of times that a change was sent back.
 pub(super) const CYCLE: &str = "_review_cycle_count";
 
-/// How the message of a commit tells it.
+/// The prefix of a commit message's line with that number.
 pub(super) const REVIEW_CYCLE: &str = "Review-Cycle: ";
 
-/// Where the task stands that a chain of tasks began with.
+/// The context key for the first task of a chain.
 const ROOT: &str = "_root_task_id";
 
-/// Where it stands who was told of a change besides whoever fixes it.
+/// The context key for the queues that were notified of a change besides the queue of the fix.
 const TOLD: &str = "_also_told";
 
-/// Where the spec stands that was implemented: the beginning of the name of its folder.
+/// The context key for the implemented spec: a prefix of its folder's name.
 const SPEC: &str = "spec";
 
-/// What only the review that found it knows, so that the next one is not led by it.
+/// Context keys that are dropped from follow-up tasks, so that the next review is not biased by
+/// this one.
 const OF_ONE_REVIEW: [&str; 5] =
     ["structured_findings", "findings_summary", "verdict", "run", "reviewed_commit"];
 
-/// What decisions depend on besides the task.
+/// The inputs of a decision, besides the task.
 pub struct Terms<'a> {
-    /// What follows from what.
+    /// The settings for follow-up tasks.
     pub workflow: &'a Workflow,
-    /// Who works.
+    /// The configured agents.
     pub roster: &'a Roster,
-    /// The queue that the task was taken from.
+    /// The queue from which the task was claimed.
     pub queue: &'a QueueName,
-    /// Who did it.
+    /// The name of the worker.
     pub worker: &'a str,
-    /// When.
+    /// The current time.
     pub now: Moment,
     /// The version of the program.
     pub version: &'a str,
 }
 
-/// Decides what follows from a review. Only what the reviewer's queue gave is followed up.
+/// Decides on the follow-up of a review. Only reviews from the reviewer's queue create tasks.
 pub fn after_review(
     terms: &Terms<'_>,
     task: &Task,
@@ -93,8 +94,8 @@ pub fn after_review(
     Ok(Outcome { summary, context, follow_ups, news: Some(news), review: None })
 }
 
-/// Decides what follows from work that is committed: it is reviewed. What was implemented by a spec
-/// is validated against it, of which a review is a part.
+/// Decides on the follow-up of committed work: a review. Work on a spec is validated against the
+/// spec instead, which includes a review.
 pub fn after_commit(
     terms: &Terms<'_>,
     task: &Task,
@@ -120,7 +121,8 @@ pub fn after_commit(
     Outcome { context, follow_ups: vec![next], news, ..Outcome::done(summary) }
 }
 
-/// The task that has a pull request reviewed: the one that a trigger would make, which knows more.
+/// Returns the review task of a pull request: the task that a trigger would create, with more
+/// context.
 fn review_of(terms: &Terms<'_>, task: &Task, pull: &Pull, summary: &str) -> Addressed {
     let mut next = pull.review(&terms.workflow.reviewer, terms.worker, terms.now);
     let known = follow(terms, task, next.task.id.clone(), "review", &next.task.title);
@@ -134,7 +136,7 @@ fn review_of(terms: &Terms<'_>, task: &Task, pull: &Pull, summary: &str) -> Addr
         !is_of_before && !BASES.contains(&key.as_str()) && key != "commit"
     });
     let mut of_pull = pull.context();
-    // Whoever made the task knows its ticket better than a branch's name tells it.
+    // The ticket of the task is more reliable than one from the name of a branch.
     if context.contains_key("jira_key") {
         of_pull.retain(|key, _| key != "jira_key" && key != "jira_project");
     }
@@ -143,14 +145,14 @@ fn review_of(terms: &Terms<'_>, task: &Task, pull: &Pull, summary: &str) -> Addr
     next
 }
 
-/// Gives the spec that a task names. One that is called by a number may stand there as one.
+/// Returns the spec that a task names. A spec that is a number may be a JSON number.
 pub(super) fn spec(task: &Task) -> Option<String> {
     let named = task.context.get(SPEC)?;
     let number = || named.as_u64().map(|number| number.to_string());
     named.as_str().map(str::to_owned).or_else(number).filter(|name| !name.is_empty())
 }
 
-/// The task that has a branch reviewed.
+/// Returns the review task of a branch.
 pub(super) fn review(terms: &Terms<'_>, task: &Task, branch: &str, summary: &str) -> Addressed {
     let (end, again) = match cycle(task) {
         0 => (String::new(), ""),
@@ -162,7 +164,8 @@ pub(super) fn review(terms: &Terms<'_>, task: &Task, branch: &str, summary: &str
     on_branch(review, task, branch, summary, &terms.workflow.reviewer)
 }
 
-/// The task that has a branch validated, by whoever worked on it: what is wrong is mended there.
+/// Returns the validation task of a branch, for the queue that worked on the branch, where failures
+/// are fixed.
 fn validation(
     terms: &Terms<'_>,
     task: &Task,
@@ -176,7 +179,7 @@ fn validation(
     on_branch(validation, task, branch, summary, terms.queue)
 }
 
-/// Makes a task be about a branch that was worked on for another.
+/// Makes a task refer to a branch that was worked on for another task.
 fn on_branch(
     mut next: Task,
     task: &Task,
@@ -186,7 +189,7 @@ fn on_branch(
 ) -> Addressed {
     next.description = format!("`{branch}` was worked on for task {}:\n\n{summary}", task.id);
     next.context.retain(|key, _| !OF_ONE_REVIEW.contains(&key.as_str()));
-    // What is looked at from now on is the branch, of which the commit is a part.
+    // From now on the whole branch is reviewed, which contains the commit.
     next.context.remove("head_commit");
     let commit = next.context.remove("commit");
     let commit = commit.as_ref().and_then(Value::as_str);
@@ -201,7 +204,7 @@ fn on_branch(
     Addressed { queue: queue.clone(), task: next }
 }
 
-/// Decides what follows from a fix that changed nothing: a person has to look at it.
+/// Decides on the follow-up of a fix that changed nothing: a person has to decide.
 pub fn after_nothing(terms: &Terms<'_>, task: &Task, summary: String) -> Outcome {
     let reason = format!("nothing more could be mended without a person ({summary})");
     let mut escalation = escalation(terms, task, "review", &reason);
@@ -214,7 +217,7 @@ pub fn after_nothing(terms: &Terms<'_>, task: &Task, summary: String) -> Outcome
     }
 }
 
-/// Sends a change back to whoever fixes it; after too many rounds, to a person.
+/// Sends a change back for a fix; after too many cycles, escalates it to a person.
 fn send_back(
     terms: &Terms<'_>,
     task: &Task,
@@ -256,10 +259,10 @@ fn send_back(
     (follow_ups, ChangeEvent::ChangesRequested { summary: summary.to_owned() })
 }
 
-/// Who gets a change that is sent back.
+/// The queues for a change that is sent back.
 struct Routed<'a> {
     to: QueueName,
-    /// Who is told as well, and of what.
+    /// The queues that are notified as well, with the applicable routes.
     also: Vec<(&'a QueueName, &'a Route)>,
 }
 
@@ -274,7 +277,7 @@ fn routed<'a>(terms: &Terms<'a>, task: &Task, findings: &[Finding]) -> Routed<'a
     Routed { to: to.unwrap_or_else(|| who_had_it(terms, task)), also }
 }
 
-/// Says whether a route is meant for what was found.
+/// Returns true if a route applies to the findings.
 fn applies(route: &Route, findings: &[Finding]) -> bool {
     let level = route.severity.in_words_of(Scheme::Qa7);
     let meant: Vec<&Finding> =
@@ -284,14 +287,15 @@ fn applies(route: &Route, findings: &[Finding]) -> bool {
     meant.iter().any(is_class) && files.len() >= route.min_files
 }
 
-/// Gives the queue of whoever made the change, if that is an agent that may change it again.
+/// Returns the queue of the agent that made the change, if it may edit; else the queue of the
+/// fixer.
 fn who_had_it(terms: &Terms<'_>, task: &Task) -> QueueName {
     let maker = terms.roster.of_worker(&task.created_by);
     let maker = maker.filter(|agent| agent.may(Permission::Edit));
     maker.map_or_else(|| terms.workflow.fixer.clone(), |agent| agent.queue.clone())
 }
 
-/// Makes the tasks for those who are told as well, once for a change.
+/// Returns the tasks for the queues that are notified as well, once for a change.
 fn tell(terms: &Terms<'_>, fix: &mut Task, also: &[(&QueueName, &Route)]) -> Vec<Addressed> {
     let told = fix.context.get(TOLD).and_then(Value::as_array).cloned().unwrap_or_default();
     let mut told: Vec<String> =
@@ -319,7 +323,7 @@ fn tell(terms: &Terms<'_>, fix: &mut Task, also: &[(&QueueName, &Route)]) -> Vec
     tasks
 }
 
-/// The task that has a person decide on a review or a validation. A change has one.
+/// Returns the task by which a person decides on a review or a validation. A change has one.
 pub(super) fn escalation(terms: &Terms<'_>, task: &Task, of: &str, reason: &str) -> Addressed {
     let about = about(task).unwrap_or_else(|| format!("task {}", root(task)));
     let title = format!("Decide on the {of} of {about}");
@@ -333,7 +337,7 @@ pub(super) fn escalation(terms: &Terms<'_>, task: &Task, of: &str, reason: &str)
     Addressed { queue, task: escalation }
 }
 
-/// A task that follows from another, about the same change.
+/// Returns a task that follows from another, about the same change.
 fn follow(terms: &Terms<'_>, task: &Task, id: TaskId, kind: &str, title: &str) -> Task {
     let kind = kind.parse().expect("our kinds are names");
     let title = first_chars(title, 200);
@@ -345,13 +349,13 @@ fn follow(terms: &Terms<'_>, task: &Task, id: TaskId, kind: &str, title: &str) -
     next
 }
 
-/// Gives the priority one step above, which is never that of a failure.
+/// Returns the priority one step above, which is never that of an escalated failure.
 fn one_step_higher(priority: Priority) -> Priority {
     let number = i64::from(priority.get()).saturating_sub(1).max(1);
     Priority::try_from(number).expect("it is between 1 and 100")
 }
 
-/// Gives the task that the chain began with.
+/// Returns the first task of the chain.
 fn root(task: &Task) -> TaskId {
     let named = task.context.get(ROOT).and_then(Value::as_str);
     named.and_then(|name| name.parse().ok()).unwrap_or_else(|| task.id.clone())
@@ -362,20 +366,20 @@ fn with_root(mut context: Map<String, Value>, root: &TaskId) -> Map<String, Valu
     context
 }
 
-/// Gives how often a change was sent back, as the messages of its commits tell it.
+/// Returns the number of times that a change was sent back, from its commit messages.
 pub(super) fn cycle_in(messages: &[String]) -> u32 {
     let lines = messages.iter().flat_map(|message| message.lines());
     let told = lines.filter_map(|line| line.strip_prefix(REVIEW_CYCLE)?.trim().parse().ok());
     told.max().unwrap_or(0).min(u32::MAX - 1)
 }
 
-/// Gives how often the change was sent back.
+/// Returns the number of times that the change of a task was sent back.
 pub(super) fn cycle(task: &Task) -> u32 {
     let count = task.context.get(CYCLE).and_then(Value::as_u64).unwrap_or(0);
     u32::try_from(count).unwrap_or(u32::MAX - 1)
 }
 
-/// Makes a task's name of the root's, which may be as long as a name can be.
+/// Returns a task id that is derived from the root's, which may have the maximum length.
 fn name(start: &str, root: &TaskId, end: &str) -> TaskId {
     let whole = format!("{start}-{root}{end}");
     whole.parse().unwrap_or_else(|_| {
@@ -384,24 +388,24 @@ fn name(start: &str, root: &TaskId, end: &str) -> TaskId {
     })
 }
 
-/// Says what a task is about: its ticket, or its pull request.
+/// Returns the subject of a task: its ticket, or its pull request.
 fn about(task: &Task) -> Option<String> {
     let ticket = task.context.get("jira_key").and_then(Value::as_str);
     let pull = || Some(format!("PR #{}", task.context.get("pr_number")?.as_u64()?));
     ticket.map(clean).filter(|key| !key.is_empty()).or_else(pull)
 }
 
-/// Says what a task is about; the branch, if nothing else.
+/// Returns the subject of a task, or its branch if there is no other.
 fn about_branch(task: &Task, branch: &str) -> String {
     about(task).unwrap_or_else(|| format!("`{branch}`"))
 }
 
-/// Makes one short line of a text.
+/// Removes control characters and truncates to 80 characters.
 fn clean(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(80).collect()
 }
 
-/// Says why a verdict is what it is.
+/// Returns the reasons of a verdict.
 fn reasons(synthesis: &Synthesis) -> String {
     let reasons = synthesis.verdict.because.iter().map(|reason| reason.text.as_str());
     reasons.collect::<Vec<_>>().join("; ")

@@ -1,8 +1,8 @@
-//! Review, fix, review: what the kinds of work do, and what follows from each.
+//! The task handlers for review, fix and validation, and their follow-up tasks.
 //!
-//! [`follow_up`] decides, and does nothing; [`review`], [`fix`], [`validation`] and [`command`] do
-//! the work and ask it. How a review is made, how code is mended and how it is validated arrives
-//! from outside ([`Reviews`], [`Fixes`], [`Validates`]).
+//! [`follow_up`] decides on follow-up tasks without side effects; [`review`], [`fix`],
+//! [`validation`] and [`command`] do the work and call it. The caller implements how a change is
+//! reviewed, fixed and validated ([`Reviews`], [`Fixes`], [`Validates`]).
 
 pub mod command;
 mod context_keys;
@@ -33,29 +33,29 @@ use crate::config::framework::Workflow;
 use crate::config::roster::Roster;
 use crate::work::{Failed, Job};
 
-/// What all kinds of work share.
+/// The shared context of the task handlers.
 #[derive(Debug, Clone)]
 pub struct Shop {
-    /// The repository.
+    /// The path of the repository.
     pub root: PathBuf,
-    /// Its state.
+    /// The state folder of the repository.
     pub state: State,
-    /// Where work trees are made.
+    /// The folder for work trees.
     pub worktrees: PathBuf,
-    /// What follows from a review.
+    /// The settings for follow-up tasks.
     pub workflow: Workflow,
-    /// Who works.
+    /// The configured agents.
     pub roster: Roster,
-    /// How work is put where people see it, where that is known.
+    /// The publisher of branches and pull requests; `None` if nothing is published.
     pub publishes: Option<Arc<dyn Publishes>>,
-    /// The time of follow-up tasks.
+    /// The clock for timestamps of follow-up tasks.
     pub clock: Clock,
     /// The version of the program.
     pub version: String,
 }
 
 impl Shop {
-    /// On what terms it is decided what follows from a job.
+    /// Returns the inputs of the decision on a job's follow-up tasks.
     fn terms<'a>(&'a self, job: &'a Job<'_>) -> Terms<'a> {
         Terms {
             workflow: &self.workflow,
@@ -68,26 +68,27 @@ impl Shop {
     }
 }
 
-/// Reviews changes.
+/// A service that reviews changes.
 ///
-/// It changes nothing in the repository but for what it keeps of the review.
+/// An implementation changes nothing in the repository except the stored review.
 pub trait Reviews: Send + Sync {
     /// Reviews a change.
     fn review(&self, scope: &Scope, job: &Job<'_>) -> Result<Reviewed, Failed>;
 }
 
-/// Puts work where people see it.
+/// A service that pushes branches and opens pull requests.
 ///
-/// It moves a branch on and never back, and does nothing twice: what stands there stays.
+/// An implementation only fast-forwards a branch, and is idempotent: a commit that was pushed is
+/// not pushed again, and an existing pull request stays as it is.
 pub trait Publishes: Send + Sync + fmt::Debug {
-    /// Returns the last commit of the pull request that a task names, fetched from the branch that
-    /// work on the task is pushed to. Returns `None` where nothing would be pushed there: the
-    /// repository is not configured, or the agent may not push. Fails for good where the pull
+    /// Returns the head commit of the pull request that a task names, fetched from the branch that
+    /// work on the task is pushed to. Returns `None` if nothing would be pushed there: the
+    /// repository is not configured, or the agent may not push. Fails permanently if the pull
     /// request cannot be pushed to, before any work is done on it.
     fn pull_head(&self, job: &Job<'_>) -> Result<Option<String>, Failed>;
 
-    /// Pushes a commit, which is on a branch here, and opens its pull request, or finds the one that
-    /// it has. Gives nothing where there is no place for it, or the agent may not.
+    /// Pushes a commit of a local branch, and opens its pull request or finds the existing one.
+    /// Returns `None` if the repository is not configured, or the agent may not push.
     fn publish(
         &self,
         commit: &str,
@@ -97,39 +98,41 @@ pub trait Publishes: Send + Sync + fmt::Debug {
     ) -> Result<Option<Pull>, Failed>;
 }
 
-/// What came of a review.
+/// The result of a review.
 #[derive(Debug, Clone)]
 pub struct Reviewed {
-    /// What was found, and the verdict.
+    /// The findings and the verdict.
     pub synthesis: Synthesis,
-    /// The review as it is to stand on the pull request, if the change is one.
+    /// The review for the pull request; `None` if the change is not one.
     pub draft: Option<Box<Draft>>,
-    /// The last commit of the pull request that was looked at, if it is one.
+    /// The reviewed head commit of the pull request; `None` if the change is not one.
     pub head: Option<String>,
-    /// What the messages of the change's commits say.
+    /// The commit messages of the change.
     pub messages: Vec<String>,
-    /// Where the review is kept.
+    /// The id of the stored review; `None` if it is not stored.
     pub run: Option<String>,
-    /// Whether somebody who did not answer may do so later.
+    /// True if a reviewer that failed may succeed at a retry.
     pub may_answer_later: bool,
 }
 
-/// Mends code.
+/// A service that fixes code.
 ///
-/// It writes in the folder that it is given and nowhere else, and commits nothing.
+/// An implementation writes only in the given folder, and commits nothing.
 pub trait Fixes: Send + Sync {
-    /// Mends what a task tells of, in a folder with the change, which was made on top of a branch.
-    /// Says what was done.
+    /// Fixes the findings of a task in a folder with the change; `base` is the branch that the
+    /// change is based on. Returns a summary of the fix.
     fn fix(&self, folder: &Path, base: Option<&str>, job: &Job<'_>) -> Result<String, Failed>;
 }
 
-/// Validates what was implemented against its spec, and has what is wrong mended.
+/// A service that validates an implementation against its spec, and fixes what fails.
 ///
-/// It writes in the folder that it is given and in what the repository keeps apart from git, and
-/// commits nothing. What a spec's folder says of earlier rounds may be made up: it approves nothing.
+/// An implementation writes in the given folder and in the state of the repository outside of git,
+/// and commits nothing. Records of earlier rounds in the spec's folder may be forged: they approve
+/// nothing.
 pub trait Validates: Send + Sync {
-    /// Goes round in a folder with the change, which was made on top of a branch, until a spec is
-    /// met or a person has to decide. Rounds that broke down are a failure, and no ending.
+    /// Runs validation rounds in a folder with the change until the spec is met or a person has to
+    /// decide; `base` is the branch that the change is based on. Fails if the rounds could not
+    /// finish.
     fn validate(
         &self,
         folder: &Path,
@@ -139,24 +142,24 @@ pub trait Validates: Send + Sync {
     ) -> Result<Validated, Failed>;
 }
 
-/// What came of a validation.
+/// The result of a validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Validated {
-    /// The folder, as it is now, is what the spec asks for.
+    /// The content of the folder meets the spec.
     Approved {
-        /// Why, in a few words.
+        /// The reason of the approval, in a few words.
         summary: String,
     },
     /// A person has to decide.
     HandedOver {
-        /// Why.
+        /// The reason why a person has to decide.
         reason: String,
-        /// The file that tells more, from the root of the folder.
+        /// The path of the report for the person, relative to the folder.
         paper: String,
     },
-    /// There is more to be implemented first, so nothing was done.
+    /// The implementation is not finished, so nothing was validated.
     NotYet {
-        /// What is missing.
+        /// The missing parts of the implementation.
         missing: String,
     },
 }

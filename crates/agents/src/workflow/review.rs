@@ -1,4 +1,4 @@
-//! Reviewing the change of a task: [`ReviewWork`].
+//! The task handler for reviews: [`ReviewWork`].
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -15,11 +15,11 @@ use crate::change_event::RenderedReview;
 use crate::config::roster::Permission;
 use crate::work::{Failed, Job, Outcome, Work};
 
-/// Reviews the change of a task, and sends it back or lets it go.
+/// The handler that reviews the change of a task, and approves it or sends it back.
 pub struct ReviewWork<R> {
-    /// What all kinds of work share.
+    /// The shared context.
     pub shop: Shop,
-    /// How a review is made.
+    /// The reviewer.
     pub reviews: R,
 }
 
@@ -35,7 +35,7 @@ impl<R: Reviews> Work for ReviewWork<R> {
         let reviewed = self.reviews.review(&scope, job)?;
         tell(job, &reviewed);
         let head = reviewed.head.clone().or_else(|| tip(root, &scope));
-        // A pull request is fetched with the review, and may well be another than before.
+        // A pull request is fetched for the review, so its head may differ from the one before.
         if matches!(scope, Scope::Commits(_)) && before != head {
             return Err(Failed::passing(
                 "the change moved on while it was reviewed, so nobody can tell what was approved",
@@ -49,7 +49,7 @@ impl<R: Reviews> Work for ReviewWork<R> {
         });
         let Some(head) = head else { return Ok(outcome) };
         outcome.context.insert("reviewed_commit".to_owned(), json!(head));
-        // Whoever fixes a pull request without a branch begins at what was reviewed.
+        // A fix of a pull request without a branch starts at the reviewed commit.
         if matches!(scope, Scope::Pull { .. }) {
             for next in &mut outcome.follow_ups {
                 next.task.context.insert("head_commit".to_owned(), json!(head));
@@ -59,8 +59,9 @@ impl<R: Reviews> Work for ReviewWork<R> {
     }
 }
 
-/// Gives a task with how often its change was sent back, which the commits of a pull request tell
-/// where the task does not: a trigger may make it before whoever pushed them has.
+/// Returns the task with the number of times that its change was sent back. The commits of a pull
+/// request have the number if the task does not: a trigger may create the task before the agent
+/// that pushed them does.
 fn in_its_cycle<'a>(task: &'a Task, scope: &Scope, messages: &[String]) -> Cow<'a, Task> {
     let told = cycle_in(messages);
     if !matches!(scope, Scope::Pull { .. }) || told <= cycle(task) {
@@ -71,7 +72,7 @@ fn in_its_cycle<'a>(task: &'a Task, scope: &Scope, messages: &[String]) -> Cow<'
     Cow::Owned(task)
 }
 
-/// Gives the last commit of a change, if it is made of commits.
+/// Returns the last commit of a range of commits; `None` for any other change.
 fn tip(root: &Path, scope: &Scope) -> Option<String> {
     match scope {
         Scope::Commits(range) => commit_of(root, subject::last(range)).ok(),
@@ -79,7 +80,7 @@ fn tip(root: &Path, scope: &Scope) -> Option<String> {
     }
 }
 
-/// Tells in the log what became of each reviewer's answer.
+/// Logs the status of each reviewer's report.
 fn tell(job: &Job<'_>, reviewed: &Reviewed) {
     let reports = &reviewed.synthesis.reports;
     job.log.info(&format!("parsing findings: {} of {} reports", usable(reports), reports.len()));

@@ -1,4 +1,4 @@
-//! An agent's own program at work in a folder: [`Runner`].
+//! The execution of an agent's own program in a folder: [`Runner`].
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,37 +15,39 @@ use crate::config::mcp::McpServers;
 use crate::config::roster::AgentCommand;
 use crate::work::{Failed, Job};
 
-/// What stands for the file with what a program is told.
+/// The placeholder for the path of the prompt file.
 const PROMPT_FILE: &str = "{prompt_file}";
 
-/// What stands for the file with the MCP servers.
+/// The placeholder for the path of the file with the MCP servers.
 const MCP_CONFIG: &str = "{mcp_config}";
 
-/// So much of what a program says is kept.
+/// The maximum length of a stored summary, in characters.
 const SUMMARY: usize = 4_000;
 
-/// The variable by which an agent's programs, and their MCP servers, know its task.
+/// The environment variable with the task id, for an agent's program and its MCP servers.
 pub const OWN_TASK: &str = "AGENT_TASK_ID";
 
-/// The variable by which they know the repository whose queue they work for: they run in a work tree.
+/// The environment variable with the root of the repository whose queue the agent works for:
+/// programs run in a work tree.
 pub const ROOT: &str = "ASSAY_ROOT";
 
-/// The variable that tells a program, and its MCP servers, whose permissions hold for it.
+/// The environment variable with the agent id, whose permissions hold for a program and its MCP
+/// servers.
 pub const OWN_AGENT: &str = "ASSAY_AGENT";
 
-/// How an agent's own program is run.
+/// A runner of agents' own programs.
 #[derive(Debug, Clone, Default)]
 pub struct Runner {
-    /// The repository that the agent works for.
+    /// The path of the repository that the agent works for.
     pub root: PathBuf,
-    /// The MCP servers that it may use.
+    /// The MCP servers that programs may use.
     pub mcp: McpServers,
-    /// Variables that well-known programs need, as they are set here.
+    /// Environment variables for the supported agent programs, with their values.
     pub variables: Vec<(String, String)>,
 }
 
 impl Runner {
-    /// Gives the variables that well-known programs need.
+    /// Returns the names of the environment variables that the supported agent programs need.
     pub fn needed() -> impl Iterator<Item = &'static str> {
         [AgentKind::Claude, AgentKind::Codex]
             .into_iter()
@@ -53,7 +55,7 @@ impl Runner {
             .copied()
     }
 
-    /// Has a program do a task in a folder, and gives what it says.
+    /// Runs a program for a task in a folder, and returns its redacted output.
     pub fn run(
         &self,
         command: &AgentCommand,
@@ -67,7 +69,7 @@ impl Runner {
         let (command, _told) = prepare(command, &prompt, mcp.as_deref())?;
         let variables = self.variables.iter().chain(&own);
         let command = variables.fold(command, |command, (name, value)| command.env(name, value));
-        // What the program leaves running could write while its work is committed.
+        // A process that the program leaves running could write while the work is committed.
         let command = command.folder(folder).time(job.agent.timeout).end_leftovers();
         let finished = command.run();
         let finished = finished.map_err(|error| not_run(&error))?;
@@ -75,14 +77,14 @@ impl Runner {
         Ok(redact(&said).into_owned())
     }
 
-    /// What tells a program which task it works on, and for whom.
+    /// Returns the environment variables that identify the task, the agent and the repository.
     fn own_variables(&self, job: &Job<'_>) -> [(String, String); 3] {
         let task = (OWN_TASK.to_owned(), job.task.id.to_string());
         let agent = (OWN_AGENT.to_owned(), job.agent.id.to_string());
         [task, agent, (ROOT.to_owned(), self.root.display().to_string())]
     }
 
-    /// Writes the MCP servers where nobody else can read them: they may hold keys.
+    /// Writes the MCP servers to a file that only this user can read: they may contain keys.
     fn mcp_file(&self, own: &[(String, String)]) -> Result<Option<NamedTempFile>, Failed> {
         if self.mcp.servers.is_empty() {
             return Ok(None);
@@ -91,7 +93,7 @@ impl Runner {
     }
 }
 
-/// Cuts what a program says to what a task keeps of it.
+/// Truncates the output of a program to the length of a summary.
 pub(super) fn in_short(said: &str) -> String {
     first_chars(said, SUMMARY).to_owned()
 }
@@ -101,33 +103,33 @@ fn temporary(bytes: &[u8]) -> Result<NamedTempFile, Failed> {
     file.map_err(|error| Failed::passing(format!("could not write a temporary file: {error}")))
 }
 
-/// Lets it edit files, on nobody's orders but the prompt's: hooks, servers and commands that the
-/// branch brings along are not for it.
+/// The arguments of Claude Code. It may edit files, on the instructions of the prompt alone: hooks,
+/// servers and commands from the branch are disabled.
 const CLAUDE: [&str; 10] = [
     "-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--strict-mcp-config",
     "--setting-sources", "user", "--no-session-persistence", "--disable-slash-commands",
 ];
 
-/// Prepares Claude Code.
+/// Returns the command for Claude Code.
 fn claude(mcp: Option<&str>) -> Command {
     let claude = Command::new("claude")
         .args(CLAUDE)
         .env("DISABLE_AUTOUPDATER", "1")
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-        // Without this, `@` and a path in a finding would have that file read and sent along.
+        // Without this variable, `@` and a path in a finding would attach that file to the prompt.
         .env("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1")
         .env("CLAUDE_CODE_DISABLE_CLAUDE_MDS", "1");
     match mcp {
         Some(mcp) => claude
             .args(["--mcp-config", mcp])
-            // Without this, tools of MCP servers are not offered.
+            // Without this variable, the tools of MCP servers are not offered.
             .env("ENABLE_TOOL_SEARCH", "false"),
-        // It would switch off the servers as well.
+        // The safe mode would disable the MCP servers as well.
         None => claude.env("CLAUDE_CODE_SAFE_MODE", "1"),
     }
 }
 
-/// Prepares a program, with the file that it is told by, if it wants one.
+/// Returns the command of a program, with its prompt file if it uses one.
 fn prepare(
     command: &AgentCommand,
     prompt: &str,
@@ -162,7 +164,6 @@ fn prepare(
     })
 }
 
-/// Puts together what a program is told.
 fn prompt(job: &Job<'_>) -> String {
     let task = job.task;
     let mut text =
@@ -181,13 +182,13 @@ fn prompt(job: &Job<'_>) -> String {
     text
 }
 
-/// Gives what a program says of its work, unless it failed.
+/// Returns the result of a program from its stdout. Fails if the program failed.
 fn said(finished: &Finished) -> Result<String, Failed> {
     let printed = String::from_utf8_lossy(&finished.stdout).trim().to_owned();
     let result = serde_json::from_str::<Value>(&printed).ok();
     let result = result.filter(|value| value["type"] == "result");
     let words = match &result {
-        // It says so even where it ends well.
+        // The result may report an error even if the exit code is 0.
         Some(result) => result["result"].as_str().unwrap_or_default().to_owned(),
         None => printed,
     };
@@ -219,7 +220,7 @@ fn not_run(error: &RunError) -> Failed {
     }
 }
 
-/// Says whether what keeps a file from being used, or a program from being started, may pass.
+/// Returns true if an error of using a file or starting a program may be transient.
 pub fn may_pass(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, NotADirectory, NotFound, PermissionDenied};
     let lasting = [InvalidData, InvalidInput, NotADirectory, NotFound, PermissionDenied];

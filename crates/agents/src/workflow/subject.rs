@@ -1,4 +1,4 @@
-//! What a task is about: its change, and the branch that it is on.
+//! The subject of a task: its change, and the branch of the change.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use assay_store::pulls::{self, CommitId};
 use super::context_keys::{BASES, BRANCHES, OWN_BRANCH};
 use crate::work::{Failed, Job};
 
-/// Gives the branch that a task names.
+/// Returns the branch that a task names.
 pub(super) fn branch<'a>(job: &'a Job<'_>) -> Option<&'a str> {
     BRANCHES.iter().find_map(|key| job.context(key))
 }
 
-/// Gives the branch that work on a task goes to, if it names one that has its change. Anybody can
-/// give the branch of a pull request a name that means something else here.
+/// Returns the branch for work on a task, if the task names a branch that has its change. Any
+/// author can give the branch of a pull request a name that means another branch here.
 pub(super) fn branch_to_work_on<'a>(root: &Path, job: &'a Job<'_>) -> Option<&'a str> {
     let branch = branch(job)?;
     let pull = pulls::named_in(&job.task.context);
@@ -28,8 +28,8 @@ pub(super) fn branch_to_work_on<'a>(root: &Path, job: &'a Job<'_>) -> Option<&'a
     (is_own(job) || has_it()).then_some(branch)
 }
 
-/// Refuses work on a pull request of which nothing here tells where its change is: what was made on
-/// top of another branch could never be pushed to it.
+/// Fails if the change of a pull request cannot be located here: work on top of another branch
+/// could never be pushed to the pull request.
 pub(super) fn check_pull_is_here(root: &Path, job: &Job<'_>) -> Result<(), Failed> {
     let pull = pulls::named_in(&job.task.context).filter(|_| !is_own(job));
     let Some((repository, number)) = pull else { return Ok(()) };
@@ -47,12 +47,12 @@ pub(super) fn check_pull_is_here(root: &Path, job: &Job<'_>) -> Result<(), Faile
     }
 }
 
-/// Says whether the branch that a task names was worked on for it here.
+/// Returns true if the branch that a task names was worked on for it here.
 pub(super) fn is_own(job: &Job<'_>) -> bool {
     job.context(OWN_BRANCH).is_some()
 }
 
-/// Gives the branch that the task's change was made on top of.
+/// Returns the branch or revision that the task's change is based on.
 pub(super) fn base(root: &Path, job: &Job<'_>) -> Result<Option<String>, Failed> {
     if let Some(named) = BASES.iter().find_map(|key| job.context(key)) {
         return Ok(Some(named.to_owned()));
@@ -67,7 +67,7 @@ pub(super) fn base(root: &Path, job: &Job<'_>) -> Result<Option<String>, Failed>
     main_branch(root).map_err(|error| failed(&error))
 }
 
-/// Names what a commit, or a range of them, was made on top of.
+/// Returns the revision before a commit or a range of commits.
 pub(super) fn before(commits: &str) -> String {
     match commits.split_once("..") {
         Some((from, _)) => from.to_owned(),
@@ -75,7 +75,7 @@ pub(super) fn before(commits: &str) -> String {
     }
 }
 
-/// Names the last of a range of commits.
+/// Returns the last revision of a range of commits.
 pub(super) fn last(commits: &str) -> &str {
     match commits.rsplit_once("..") {
         Some((_, "")) => "HEAD",
@@ -84,8 +84,8 @@ pub(super) fn last(commits: &str) -> &str {
     }
 }
 
-/// Gives the change that a task names: a commit, else a pull request, unless it was worked on here
-/// since, else a branch that is here.
+/// Returns the change that a task names: a commit, else a pull request, unless it was worked on
+/// here since, else a local branch.
 pub(super) fn scope(root: &Path, job: &Job<'_>) -> Result<Scope, Failed> {
     if let Some(commit) = job.context("commit") {
         return Ok(Scope::Commits(commit.to_owned()));
@@ -118,7 +118,7 @@ pub(super) fn scope(root: &Path, job: &Job<'_>) -> Result<Scope, Failed> {
     }))
 }
 
-/// Gives a branch under the name by which it is found here.
+/// Returns the name under which a branch is found here: local, or of `origin`.
 fn local(root: &Path, branch: &str) -> Result<String, GitError> {
     let remote = format!("origin/{branch}");
     match commit_of(root, &format!("refs/heads/{branch}")) {
@@ -128,12 +128,12 @@ fn local(root: &Path, branch: &str) -> Result<String, GitError> {
     }
 }
 
-/// Says why git did not do something, and whether it may later.
+/// Converts an error of git to a transient or permanent error.
 pub fn failed(error: &GitError) -> Failed {
     let error_text = chain(error);
     match error {
-        // The remote, or the machine, may be out for a moment; a pull request that was opened just
-        // now may have no ref yet; and the next attempt begins at where a branch is by then.
+        // The remote or the machine may be unavailable for a moment; a pull request that was just
+        // opened may have no ref yet; and the next attempt starts at the new head of a branch.
         GitError::Run(_)
         | GitError::Failed { .. }
         | GitError::BusyBranch { .. }

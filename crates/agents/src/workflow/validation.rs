@@ -1,4 +1,4 @@
-//! Validating what was implemented against its spec: [`ValidationWork`].
+//! The task handler for validation against a spec: [`ValidationWork`].
 
 use std::path::Path;
 
@@ -13,11 +13,12 @@ use crate::change_event::ChangeEvent;
 use crate::config::roster::Permission;
 use crate::work::{Failed, Job, Outcome, Work};
 
-/// Validates the branch of a task against a spec, and commits what was mended and written for it.
+/// The handler that validates the branch of a task against a spec, and commits the fixes and
+/// reports.
 pub struct ValidationWork<V> {
-    /// What all kinds of work share.
+    /// The shared context.
     pub shop: Shop,
-    /// How it is validated.
+    /// The validator.
     pub validates: V,
 }
 
@@ -57,7 +58,8 @@ impl<V: Validates> Work for ValidationWork<V> {
     }
 }
 
-/// Refuses a task whose change is not here: what there is instead must not be approved for it.
+/// Fails if the change of a task is not in this repository: other content must not be approved in
+/// its place.
 fn check_is_here(root: &Path, job: &Job<'_>) -> Result<(), Failed> {
     let scope = subject::scope(root, job)?;
     if matches!(scope, Scope::Pull { .. }) && job.context("head_commit").is_none() {
@@ -69,7 +71,7 @@ fn check_is_here(root: &Path, job: &Job<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Gives the commit that was validated where nothing had to be added to it.
+/// Returns the validated commit if no commit was added. Fails if the branch moved meanwhile.
 fn unmoved(root: &Path, worktree: &Worktree, branch: &str) -> Result<String, Failed> {
     let validated = commit_of(worktree.path(), "HEAD").map_err(|error| subject::failed(&error))?;
     match commit_of(root, &format!("refs/heads/{branch}")) {
@@ -112,7 +114,7 @@ fn handed_over(
     }
 }
 
-/// What is not done yet cannot be held against its spec. What there is can be reviewed.
+/// Returns the outcome for an unfinished implementation: it cannot be validated, so it is reviewed.
 fn not_yet(terms: &Terms<'_>, job: &Job<'_>, branch: &str, missing: &str) -> Outcome {
     let summary = format!("it is not validated yet, and reviewed instead: {missing}");
     let next = review(terms, job.task, branch, &summary);

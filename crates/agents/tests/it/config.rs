@@ -1,4 +1,4 @@
-//! `config/agents.yaml` and its neighbours.
+//! Tests of `config/agents.yaml` and the other configuration files.
 
 use assay_agents::config::framework::TaskSettings;
 use assay_agents::config::mcp::McpServers;
@@ -10,7 +10,7 @@ fn roster(text: &str) -> Result<Roster, String> {
     Roster::parse(Some(text), &TaskSettings::default()).map_err(|error| error.to_string())
 }
 
-/// Shows the agents that a file gives, or what is wrong with it.
+/// Checks the agents of a file, or its error.
 fn check(text: &str, expected: &Expect) {
     let shown = match roster(text) {
         Err(error) => error,

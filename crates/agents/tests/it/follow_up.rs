@@ -1,4 +1,4 @@
-//! What follows from reviews and fixes.
+//! Tests of the follow-up of reviews and fixes.
 
 use assay_agents::config::framework::{TaskSettings, Workflow};
 use assay_agents::config::roster::Roster;
@@ -12,7 +12,7 @@ use assay_store::task::{Moment, QueueName, Task};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-/// The roster that tests are about, with a senior engineer where one is wanted.
+/// A senior engineer, for the tests that need one.
 const SENIOR: &str = "- id: senior-engineer\n  permissions: [read, edit]\n";
 
 struct Case {
@@ -20,7 +20,8 @@ struct Case {
     created_by: &'static str,
     queue: &'static str,
     agents: &'static str,
-    /// A line each: `HIGH a.py:3 title`, the class behind the severity where it matters.
+    /// The findings, one per line: `HIGH a.py:3 title`, with the autofix class after the severity
+    /// if it matters.
     findings: &'static str,
 }
 
@@ -87,7 +88,7 @@ fn outcome(case: &Case) -> Result<Outcome, Failed> {
     })
 }
 
-/// Shows what follows: `queue kind id cycle`.
+/// Checks the verdict and the follow-up tasks: `queue kind id cycle priority`.
 fn check(case: &Case, expected: &Expect) {
     let shown = match outcome(case) {
         Err(failed) => format!("failed: {failed} (passing: {})", failed.is_passing),
@@ -187,7 +188,7 @@ fn whoever_had_the_change_gets_it_back() {
         backend fix review-fix-t1-c1 cycle 1 priority 50
     "#]],
     );
-    // Who may not edit cannot mend it.
+    // An agent without the permission to edit gets no fix.
     check(
         &Case { created_by: "reader", agents, ..Case::default() },
         &expect![[r#"
@@ -294,7 +295,7 @@ fn a_name_stays_one_however_long_the_first_was() {
     let outcome = outcome(&Case { context, ..Case::default() }).unwrap();
     let id = outcome.follow_ups[0].task.id.as_str();
     assert!(id.starts_with("review-fix-ttt") && id.len() <= 128, "{id}");
-    // What is no name is nobody's task.
+    // A root that is not a valid id is ignored.
     let context = json!({ "_root_task_id": "../../etc" });
     check(
         &Case { context, ..Case::default() },

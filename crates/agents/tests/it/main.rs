@@ -1,4 +1,4 @@
-//! Agents: what is configured, how a worker goes about its tasks, and what follows from reviews.
+//! Tests of agents: configuration, workers, and the follow-up of reviews.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod config;

@@ -1,4 +1,4 @@
-//! Who supervises and who works in a folder.
+//! Tests of the instance locks of supervisors and workers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

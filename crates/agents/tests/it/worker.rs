@@ -1,4 +1,4 @@
-//! A worker and a queue that cannot always be reached.
+//! Tests of a worker with a queue that is not always reachable.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -20,7 +20,7 @@ use assay_store::queue::{
 use assay_store::task::{AgentId, QueueName, Task, TaskId};
 use tempfile::TempDir;
 
-/// A queue that is away for the next so many times that it is asked for something.
+/// A queue that is unreachable for the next calls of `join` and `settle`, counted separately.
 struct Shaky {
     queue: FileQueue,
     joins: AtomicU32,
@@ -124,7 +124,7 @@ impl Queue for Shaky {
     }
 }
 
-/// The first task waits until the second is begun, which has the worker stopped.
+/// A handler in which the first task waits until the second begins, which requests the shutdown.
 struct InTurn {
     begun: Sender<()>,
     seen: Mutex<Receiver<()>>,
@@ -156,7 +156,7 @@ fn addressed(id: &str) -> Addressed {
     Addressed { queue: "qa".parse().unwrap(), task }
 }
 
-/// A worker on tasks of some names, with a queue that fails so often to let it join or settle.
+/// Returns a worker with some tasks, and a queue that fails the given numbers of calls.
 fn worker(
     folder: &TempDir,
     tasks: &[&str],
@@ -217,7 +217,7 @@ fn nobody_who_is_told_to_end_waits_for_a_queue_that_is_away() {
     let mut at_join = worker(&folder, &[], u32::MAX, 0, Duration::from_secs(60));
     at_join.shutdown.request();
     assert_eq!(at_join.run().unwrap(), Ended::Asked);
-    // The task asks for the end, and what came of it cannot be stored.
+    // The task requests the shutdown, and its outcome cannot be stored.
     at_join = worker(&folder, &["second"], 0, u32::MAX, Duration::from_secs(60));
     at_join.lease = Duration::from_secs(3600);
     assert_eq!(at_join.run().unwrap(), Ended::Asked);

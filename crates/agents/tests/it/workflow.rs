@@ -1,4 +1,4 @@
-//! Reviewing and mending in a repository.
+//! Tests of reviews and fixes in a repository.
 
 mod validation;
 
@@ -40,7 +40,7 @@ fn shop(repository: &Repository, agents: &str) -> Shop {
     }
 }
 
-/// Has an agent called `agent` do a task called `t`.
+/// Runs a handler on a task `t` as the agent `agent`.
 fn work_on(work: &dyn Work, shop: &Shop, kind: &str, context: &Value) -> Result<Outcome, Failed> {
     let json = json!({
         "id": "t", "type": kind, "created_at": "2026-02-03T10:00:00.000Z", "title": "The task",
@@ -54,7 +54,7 @@ fn work_on(work: &dyn Work, shop: &Shop, kind: &str, context: &Value) -> Result<
     work.work(&Job { task: &task, queue: &agent.queue, agent, worker: &worker, log: &log })
 }
 
-/// Says what it was to review, as a refusal.
+/// A reviewer that fails with the scope as its message.
 struct Says;
 
 impl Reviews for Says {
@@ -63,7 +63,7 @@ impl Reviews for Says {
     }
 }
 
-/// Shows what is reviewed.
+/// Checks the scope of a review.
 fn check_scope(repository: &Repository, context: &Value, expected: &Expect) {
     let shop = shop(repository, "- id: agent\n");
     let work = ReviewWork { shop: shop.clone(), reviews: Says };
@@ -71,7 +71,7 @@ fn check_scope(repository: &Repository, context: &Value, expected: &Expect) {
     expected.assert_eq(&failed.error);
 }
 
-/// Writes a file as its fix, if it is told of one.
+/// A fixer that writes a file, if one is given.
 struct Writes(Option<(&'static str, &'static str)>);
 
 impl Fixes for Writes {
@@ -95,7 +95,7 @@ fn fix(
     work_on(&work, &shop, "fix", context)
 }
 
-/// The context of the one task that follows.
+/// Returns the context of the only follow-up task.
 fn next(outcome: &Outcome) -> Value {
     let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
     Value::Object(next.task.context.clone())
@@ -162,7 +162,7 @@ fn a_fix_that_was_committed_before_a_crash_is_reviewed() {
     assert!(nothing.follow_ups[0].task.kind.is_escalation());
 }
 
-/// Adds a line to a file, each time that it is asked to.
+/// A fixer that adds a line to a file at each call.
 struct Appends;
 
 impl Fixes for Appends {
@@ -174,7 +174,7 @@ impl Fixes for Appends {
     }
 }
 
-/// A remote whose pull request is at a branch here, and that refuses so many pushes at first.
+/// A remote whose pull request is at a local branch, and that fails the first pushes.
 #[derive(Debug)]
 struct Remote {
     pull: Option<(std::path::PathBuf, &'static str)>,
@@ -208,7 +208,7 @@ impl Publishes for Remote {
     }
 }
 
-/// Tries a task until it is done, and gives how often.
+/// Runs a task until it succeeds, and returns the number of attempts.
 fn try_until_done(shop: &Shop, context: &Value) -> usize {
     let work = FixWork { shop: shop.clone(), fixes: Appends, runner: Runner::default() };
     let attempts = (1..9).find(|_| work_on(&work, shop, "fix", context).is_ok());
@@ -235,7 +235,7 @@ fn however_often_a_task_is_tried_it_makes_one_commit() {
         let count = repository.git(&["rev-list", "--count", &format!("main..{branch}")]);
         assert_eq!(count, "1", "{branch}");
         assert_eq!(repository.git(&["show", &format!("{branch}:lines")]), "one more");
-        // And once more, as after a crash just before it was settled.
+        // Another run, as after a crash just before the task was settled.
         assert_eq!(try_until_done(&shop, &context), 1);
         assert_eq!(repository.git(&["rev-list", "--count", &format!("main..{branch}")]), "1");
     }
@@ -296,7 +296,7 @@ fn what_agents_go_by_is_not_theirs_to_change() {
     fix(&repository, Some((".assay-notes", "x\n")), &json!({})).unwrap();
 }
 
-/// Has a program of an agent's own plan.
+/// Runs a planning task with an agent's own program.
 fn plan(repository: &Repository, command: &str) -> Result<Outcome, Failed> {
     let shop = shop(repository, &format!("- id: agent\n  command: [sh, -c, '{command}']\n"));
     let runner = Runner { root: repository.path().to_owned(), ..Runner::default() };
@@ -313,7 +313,7 @@ fn a_program_that_says_nothing_has_done_nothing() {
     assert_eq!(repository.git(&["branch", "--list"]), "* main");
 }
 
-/// Approves, after the branch `topic` was moved, if it is told where.
+/// A reviewer that approves, after moving the branch `topic` if a target is given.
 struct Approves<'a>(&'a Repository, Option<&'a str>);
 
 impl Reviews for Approves<'_> {

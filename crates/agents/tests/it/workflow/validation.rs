@@ -1,4 +1,4 @@
-//! Validating what was implemented, by a script of what a loop comes to.
+//! Tests of validation tasks, with a scripted validator.
 
 use assay_agents::change_event::ChangeEvent;
 use assay_agents::workflow::validation::ValidationWork;
@@ -6,10 +6,10 @@ use assay_agents::workflow::{Validated, Validates};
 
 use super::*;
 
-/// Where the loop that is played writes what it did.
+/// The journal that the scripted validator writes.
 const JOURNAL: &str = "specs/001-a/qa_journal.jsonl";
 
-/// Writes files, and comes to an end.
+/// A validator that writes files and returns a fixed result.
 struct Plays<'a> {
     writes: &'a [(&'a str, &'a str)],
     ends: Result<Validated, Failed>,
@@ -42,7 +42,7 @@ fn handed_over() -> Result<Validated, Failed> {
     Ok(Validated::HandedOver { reason: "nothing got better".to_owned(), paper })
 }
 
-/// A repository with something implemented on `topic`.
+/// Returns a repository with an implementation on `topic`.
 fn implemented() -> Repository {
     let repository = Repository::new();
     repository.git(&["switch", "--quiet", "--create", "topic"]);
@@ -62,7 +62,7 @@ fn validate(
     work_on(&work, &shop, "validation", context)
 }
 
-/// Shows what comes of a validation of `topic`: how it ends, what follows, what is on the branch.
+/// Validates `topic` and checks the outcome, the follow-up tasks and the commits of the branch.
 fn check(plays: Plays<'static>, expected: &Expect) {
     let repository = implemented();
     let context = json!({ "branch_name": "topic", "spec": "001" });
@@ -195,13 +195,13 @@ fn an_approval_names_the_commit_with_what_was_mended() {
     let tip = repository.git(&["rev-parse", "topic"]);
     assert_eq!(outcome.context["reviewed_commit"], tip);
     assert_eq!(outcome.news, Some(ChangeEvent::Approved { summary: "all is met".to_owned() }));
-    // Whoever was killed before the task was settled does it again.
+    // After a crash before the task was settled, the task runs again.
     let again = validate(&repository, plays(), &context).unwrap();
     assert_eq!(again, outcome);
     assert_eq!(repository.git(&["rev-parse", "topic"]), tip);
 }
 
-/// Approves, after the branch was moved.
+/// A validator that approves after moving the branch.
 struct Moves<'a>(&'a Repository);
 
 impl Validates for Moves<'_> {
@@ -249,7 +249,7 @@ fn a_task_that_does_not_say_what_to_validate_fails_for_good() {
     assert_eq!(repository.git(&["branch", "--list", "assay/*"]), "");
 }
 
-/// Has a program of an agent's own implement something, and shows what follows.
+/// Runs an implementation with an agent's own program, and checks the follow-up task.
 fn check_implemented(context: &Value, expected: &Expect) {
     let repository = Repository::new();
     let agents = "- id: agent\n  permissions: [read, edit]\n  command: [sh, -c, 'echo b > b']\n";
