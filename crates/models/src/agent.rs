@@ -1,8 +1,9 @@
-//! An agent's command line as a model: [`AgentModel`].
+//! Agent command lines as models: [`AgentModel`].
 //!
-//! It runs in an empty folder of its own, never in the repository, whose files could give it
-//! orders. It gets the prompt to read, and nothing of the environment but what was named. What it
-//! printed is judged by who knows the agent.
+//! The agent runs in an empty folder of its own, never in the repository, since files there could
+//! contain instructions to it. The prompt goes to the agent's stdin, and of the environment the
+//! agent gets only the named variables. One submodule for each kind of agent builds the command and
+//! parses the output.
 
 mod claude;
 mod codex;
@@ -21,44 +22,48 @@ pub use self::custom::{Custom, Form};
 use crate::complaint::shown;
 use crate::{Class, Description, Failure, Model, ModelId, Nonce, Prompt, Reply};
 
-/// How much an agent may print.
+/// The most bytes that an agent may print.
 const MAX_OUTPUT: usize = 16 << 20;
 
-/// What an agent reads beside a prompt, at the most: its own orders and tools, more than once.
+/// The most tokens that an agent reads in addition to a prompt: its own instructions and tools,
+/// possibly more than once.
 const OVERHEAD: u64 = 50_000;
 
 /// Variables that hold no secret.
 const PLAIN: [&str; 3] = ["PATH", "HOME", "LANG"];
 
-/// A shorter value is no secret, unless its name says so.
+/// The minimum length of a secret in bytes. A shorter value is only a secret if its variable is
+/// named like one.
 const SHORTEST_SECRET: usize = 8;
 
-/// An agent's command line, and how to understand it.
+/// The command line of an agent, and the format of its output.
 #[derive(Debug, Clone)]
 pub struct Agent {
-    /// Which it is.
+    /// The kind of agent.
     pub kind: AgentKind,
-    /// The program, where it is not found by its own name. A custom agent has its own.
+    /// The program to run; `None` for the default program of the kind, or the one in a custom
+    /// command.
     pub program: Option<String>,
-    /// Further arguments, such as those that name a provider.
+    /// Additional arguments, such as those that name a provider.
     pub args: Vec<String>,
-    /// Variables that it gets, read by the caller. None of their values is ever shown.
+    /// Variables that the agent gets, read by the caller. None of their values is ever shown.
     pub variables: Vec<(String, Key)>,
 }
 
-/// Which agent it is.
+/// The kind of an agent.
 #[derive(Debug, Clone)]
 pub enum AgentKind {
     /// Claude Code, `claude -p`.
     Claude,
     /// Codex, `codex exec`.
     Codex,
-    /// Any other.
+    /// Any other agent.
     Custom(Custom),
 }
 
 impl AgentKind {
-    /// Gives the variables that it needs from the environment, where they are set.
+    /// Returns the names of the variables that the agent needs from the environment, where they are
+    /// set.
     pub fn variables(&self) -> &'static [&'static str] {
         match self {
             AgentKind::Claude => &claude::VARIABLES,
@@ -67,7 +72,8 @@ impl AgentKind {
         }
     }
 
-    /// Describes the model behind it. An empty name is whichever the agent takes by itself.
+    /// Describes the model behind the agent. With an empty model name, the agent uses its own
+    /// default model.
     pub fn describe(&self, id: ModelId) -> Description {
         let is_named = !id.model().is_empty();
         let mut about = Description::of(id);
@@ -82,16 +88,16 @@ impl AgentKind {
     }
 }
 
-/// A model behind an agent's command line.
+/// A model behind the command line of an agent.
 #[derive(Debug)]
 pub struct AgentModel {
     agent: Agent,
     about: Description,
-    /// How long it may print nothing.
+    /// The longest time without output; `None` for no limit.
     stall: Option<Duration>,
 }
 
-/// What a run of an agent came to.
+/// A finished run of an agent: its output and exit status.
 struct Run<'a> {
     id: &'a ModelId,
     finished: Finished,
@@ -99,7 +105,8 @@ struct Run<'a> {
 }
 
 impl AgentModel {
-    /// Makes a model of an agent; it is told to take `about.id.model()`, if that is not empty.
+    /// Creates a model from an agent. The agent is asked for the model `about.id.model()`, unless
+    /// that is empty.
     pub fn new(agent: Agent, about: Description) -> AgentModel {
         let Agent { kind, program, args, variables } = &agent;
         let names: Vec<&String> = variables.iter().map(|(name, _)| name).collect();
@@ -107,7 +114,7 @@ impl AgentModel {
         AgentModel { agent, about, stall: None }
     }
 
-    /// Limits how long the agent may print nothing.
+    /// Limits the time for which the agent may print nothing.
     pub fn stalls_after(mut self, time: Duration) -> AgentModel {
         self.stall = Some(time);
         self
@@ -126,7 +133,7 @@ impl Model for AgentModel {
         time: Duration,
         heard: &dyn Fn(usize),
     ) -> Result<Reply, Failure> {
-        // Only this user can look into it: a prompt holds code that others need not see.
+        // Only this user can read the folder: a prompt contains code that other users must not see.
         let folder = ScratchFolder::new("assay-agent-").map_err(|error| {
             self.failed(Class::Program, &format!("no folder could be made for it ({error})"))
         })?;
@@ -148,7 +155,7 @@ impl Model for AgentModel {
         }
         (reply.text, reply.aside) = (run.scrub(&reply.text), run.scrub(&reply.aside));
         if reply.usage.total() == 0 {
-            // It does not say what it took, and no token is shorter than a byte.
+            // The agent does not report its usage. No token is shorter than a byte.
             (reply.usage.input, reply.usage.output) =
                 (prompt.bytes() as u64, reply.text.len() as u64);
         }
@@ -157,7 +164,7 @@ impl Model for AgentModel {
     }
 }
 
-/// A question to an agent.
+/// A request to an agent.
 struct Asked<'a> {
     agent: &'a AgentModel,
     prompt: &'a Prompt,
@@ -167,13 +174,14 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Gives the blocks as one text.
+    /// Returns the blocks as one text.
     fn text(&self) -> String {
         let blocks = self.prompt.blocks.iter().map(|block| block.text(self.nonce));
         blocks.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Gives all there is to say as one text, the schema too unless it goes another way.
+    /// Returns the system prompt and the blocks as one text, with the schema if it is passed in
+    /// words.
     fn whole(&self, schema: Schema) -> String {
         let mut text = format!("{}\n\n{}", self.prompt.system, self.text());
         if let (Schema::InWords, Some(schema)) = (schema, &self.prompt.schema) {
@@ -185,7 +193,7 @@ impl Asked<'_> {
         text
     }
 
-    /// Writes a file into the agent's folder.
+    /// Writes a file into the folder of the agent, and returns its path.
     fn write(&self, name: &str, text: &str) -> Result<String, Failure> {
         let file = self.folder.join(name);
         let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file);
@@ -195,23 +203,23 @@ impl Asked<'_> {
         Ok(file.display().to_string())
     }
 
-    /// Gives the program under its own name, or under the one that was configured.
+    /// Returns a command with the configured program, or with `name` if none is configured.
     fn program(&self, name: &str) -> Command {
         Command::new(self.agent.agent.program.as_deref().unwrap_or(name))
     }
 
-    /// Gives the arguments that were configured.
+    /// Returns the configured additional arguments.
     fn extra(&self) -> &[String] {
         &self.agent.agent.args
     }
 
-    /// Gives the model's name, if one is to be taken.
+    /// Returns the name of the model; `None` if the agent chooses the model.
     fn model(&self) -> Option<&str> {
         Some(self.agent.about.id.model()).filter(|model| !model.is_empty())
     }
 }
 
-/// How a schema gets to an agent.
+/// The way in which a schema is passed to an agent: as part of the prompt, or as an option.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Schema {
     InWords,
@@ -268,13 +276,13 @@ impl AgentModel {
     }
 }
 
-/// Says whether a variable holds a secret by its name, which no answer may have in it.
+/// Returns true if a variable holds a secret by its name. Such a value is redacted from answers.
 fn is_secret(name: &str) -> bool {
     ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| name.to_uppercase().contains(word))
 }
 
-/// Says whether a variable may hold a secret, whatever its name. Of an answer, whose words may be
-/// the same by chance, that would take too much; what an agent complains about can spare them.
+/// Returns true if a variable may hold a secret, whatever its name. This is used for error messages
+/// only: in an answer, the same words may occur by chance, and too much would be redacted.
 fn may_be_secret(name: &str, value: &Key) -> bool {
     !PLAIN.contains(&name) && value.reveal().len() >= SHORTEST_SECRET
 }
@@ -284,19 +292,19 @@ impl Run<'_> {
         String::from_utf8_lossy(&self.finished.stdout).into_owned()
     }
 
-    /// Takes secrets out of an answer.
+    /// Redacts secrets from an answer.
     fn scrub(&self, text: &str) -> String {
         let secrets = self.variables.iter().filter(|(name, _)| is_secret(name));
         secrets.fold(text.to_owned(), |text, (_, key)| key.scrub(&text))
     }
 
-    /// Makes somebody else's words fit to be shown.
+    /// Formats text of an agent for display, with secrets redacted.
     fn shown(&self, words: &str) -> String {
         let values = self.variables.iter().filter(|(name, value)| may_be_secret(name, value));
         shown(&values.fold(self.scrub(words), |text, (_, value)| value.scrub(&text)))
     }
 
-    /// Makes a failure of what an agent says went wrong.
+    /// Creates a failure from an error message of an agent.
     fn failed(&self, class: Class, words: &str) -> Failure {
         let what_to_do = match class {
             Class::Authentication => "log in with it, or check its key",
@@ -305,7 +313,7 @@ impl Run<'_> {
             Class::TooLong => "review less at once, or choose a model that takes more",
             Class::CutOff => "allow a longer answer, or review less at once",
             Class::Refusal => "choose another model",
-            // Some agents swallow a refusal, and print nothing.
+            // Some agents hide a refusal, and print nothing.
             Class::Empty => "try again later, or choose another model",
             Class::Rejected | Class::Program => "run it by hand to see why",
             Class::RateLimit
@@ -324,7 +332,7 @@ impl Run<'_> {
         Failure::new(class, format!("`{}`: {words}; {what_to_do}", self.id))
     }
 
-    /// Makes a failure of an agent that ended without saying what was wrong where it should.
+    /// Creates a failure for an agent that exited without a structured error.
     fn ended_badly(&self) -> Failure {
         let complained = String::from_utf8_lossy(&self.finished.stderr);
         let words = match complained.trim() {
@@ -348,12 +356,12 @@ impl Run<'_> {
     }
 }
 
-/// Tells the class by what an agent says that is not known any better.
+/// Returns the class of an error message whose format is not known.
 fn class_of(words: &str) -> Class {
     if is_about_login(words) { Class::Authentication } else { Class::Program }
 }
 
-/// Says whether an agent complains that nobody is logged in.
+/// Returns true if an error message of an agent says that the user is not logged in.
 fn is_about_login(words: &str) -> bool {
     let words = words.to_lowercase();
     let known = [

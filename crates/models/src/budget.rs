@@ -1,9 +1,9 @@
-//! What may be spent: [`Budget`], shared by all callers.
+//! Spending limits: [`Budget`], shared by all callers of a run.
 //!
 //! Every call first makes a [`Reservation`] of the most that it can cost. So at any moment, the
 //! amount spent and the amounts reserved together stay within every cap. A call that does not fit
-//! beside the reservations of other calls waits until these are settled; it fails only if it cannot
-//! fit at all.
+//! next to the reservations of other calls waits until these are settled; it fails only if it
+//! cannot fit at all.
 
 mod day;
 
@@ -17,34 +17,34 @@ use serde::{Deserialize, Serialize};
 pub use self::day::Day;
 use crate::{Class, Description, Failure, ModelId, Prompt, Reply, Usage};
 
-/// The most that may be spent. What is not named has no cap; a cap of zero allows nothing.
+/// Caps on spending. `None` is no cap; a cap of zero allows nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caps {
-    /// Tokens, read and written, from caches too.
+    /// Tokens, read and written, those of caches included.
     pub tokens: Option<u64>,
     /// Millionths of a dollar.
     pub micro_usd: Option<u64>,
-    /// Questions.
+    /// The number of calls.
     pub calls: Option<u64>,
 }
 
-/// What was spent.
+/// An amount of calls, tokens and money that was spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Questions that were asked.
+    /// The number of calls to models.
     pub calls: u64,
-    /// Questions whose answer was there already.
+    /// The number of replies that were taken from a cache or a recording.
     pub cached: u64,
-    /// The tokens that they took.
+    /// The tokens of the calls.
     pub tokens: Usage,
-    /// Millionths of a dollar; none if the price of something was not known.
+    /// Millionths of a dollar; `None` if the price of any model is unknown.
     pub micro_usd: Option<u64>,
-    /// Whether nobody knows how much of it was really taken: then this is the most it can be.
+    /// True if the usage of a call is unknown: then the amounts are upper bounds.
     pub is_bound: bool,
 }
 
 impl Default for Spent {
-    /// Gives what is spent when nothing is: no money, which is known.
+    /// Returns zero spending, with a known cost of zero.
     fn default() -> Spent {
         let tokens = Usage::default();
         Spent { calls: 0, cached: 0, tokens, micro_usd: Some(0), is_bound: false }
@@ -52,7 +52,7 @@ impl Default for Spent {
 }
 
 impl Spent {
-    /// Gives both together.
+    /// Returns the sum of two amounts; the cost is unknown if either is.
     pub fn plus(self, other: Spent) -> Spent {
         let money = self.micro_usd.zip(other.micro_usd);
         Spent {
@@ -65,7 +65,7 @@ impl Spent {
     }
 }
 
-/// What counts against caps.
+/// An amount that counts against caps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Amount {
     tokens: u64,
@@ -97,7 +97,7 @@ impl Amount {
 }
 
 impl Caps {
-    /// Gives the cap that an amount goes beyond, in words, and how far it reaches.
+    /// Returns the text for the first cap that an amount exceeds; `None` if it exceeds none.
     fn exceeded(&self, amount: Amount) -> Option<String> {
         let over = |cap: Option<u64>, amount: u64| cap.filter(|cap| amount > *cap);
         if let Some(cap) = over(self.calls, amount.calls) {
@@ -111,12 +111,12 @@ impl Caps {
 }
 
 fn dollars(micro_usd: u64) -> String {
-    // Rounded up, so that nothing reads as no money at all.
+    // Rounded up, so that a small amount is not shown as zero.
     let cents = micro_usd.div_ceil(10_000);
     format!("{}.{:02}", cents / 100, cents % 100)
 }
 
-/// What may be spent in a run, and in a day.
+/// The spending limits of a run, and optionally of a day.
 #[derive(Debug)]
 pub struct Budget {
     caps: Caps,
@@ -131,7 +131,7 @@ struct State {
     spent: Spent,
     by_model: BTreeMap<String, Spent>,
     reserved: Amount,
-    /// The most that each open question can take, with its model.
+    /// The reserved amount of each open call, with its model.
     open: Vec<(String, Spent)>,
 }
 
@@ -143,16 +143,16 @@ impl State {
     }
 }
 
-/// Why a reservation is not made now.
+/// The reason why a reservation cannot be made now.
 enum Obstacle {
-    /// It never fits, or nobody can tell.
+    /// The amount never fits, the deadline of the run has passed, or the amount spent is unknown.
     Failure(Failure),
-    /// Others have set aside what it needs, and may not use it.
+    /// Other calls hold reservations that they may not use up.
     Others,
 }
 
-/// What is set aside for one question. Dropped without being settled, all of it counts as spent,
-/// for nobody knows what was used.
+/// The amount that is reserved for one call. If a reservation is dropped without being settled, all
+/// of it counts as spent, since the real usage is unknown.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Reservation<'a> {
@@ -163,12 +163,12 @@ pub(crate) struct Reservation<'a> {
 }
 
 impl Budget {
-    /// Makes the budget of a run.
+    /// Creates the budget of a run.
     pub fn new(caps: Caps, deadline: Option<Deadline>) -> Budget {
         Budget { caps, deadline, day: None, state: Mutex::default(), freed: Condvar::new() }
     }
 
-    /// Makes a budget without caps.
+    /// Creates a budget without caps.
     pub fn unlimited() -> Budget {
         Budget::new(Caps::default(), None)
     }
@@ -179,8 +179,8 @@ impl Budget {
         self
     }
 
-    /// Sets aside the most that a prompt can take. What does not fit now but may once others have
-    /// settled waits for them; so nobody reserves twice before settling.
+    /// Reserves the most that a prompt can cost. A call that fits only after other reservations are
+    /// settled waits for them, so a caller must not hold two reservations at once.
     pub(crate) fn reserve(
         &self,
         model: &Description,
@@ -241,7 +241,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Waits until somebody settles, or the time of the run is over.
+    /// Waits until another call is settled, or the deadline of the run has passed.
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         match self.time_left() {
             None => self.freed.wait(state).unwrap_or_else(PoisonError::into_inner),
@@ -252,26 +252,26 @@ impl Budget {
         }
     }
 
-    /// Says whether so much fits into what the run may spend beside what it has spent already.
+    /// Returns true if the given amounts still fit into the caps of the run.
     pub fn has_room_for(&self, calls: u64, tokens: u64, micro_usd: u64) -> bool {
         let spent = Amount::of(&self.spent());
         self.caps.exceeded(spent.plus(Amount { tokens, micro_usd, calls })).is_none()
     }
 
-    /// Counts a question to a model whose answer was there already.
+    /// Counts a reply of a model that was taken from a cache or a recording.
     pub(crate) fn count_cached(&self, model: &ModelId) {
         self.state().add(&model.to_string(), Spent { cached: 1, ..Spent::default() });
     }
 
-    /// Returns what was spent so far on each model that was asked, by its name.
+    /// Returns the amount spent so far on each model that was called, by name.
     pub fn spent_by_model(&self) -> BTreeMap<String, Spent> {
         let nothing = Spent::default();
         let by_model = self.state().by_model.clone();
         by_model.into_iter().filter(|(_, spent)| *spent != nothing).collect()
     }
 
-    /// Counts all that is set aside as spent: the process is about to end, and who was asked may still
-    /// answer.
+    /// Counts all reservations as spent: the process is about to end, and the providers may still
+    /// bill the open calls.
     pub fn abandon(&self) {
         let mut state = self.state();
         for (model, most) in std::mem::take(&mut state.open) {
@@ -283,12 +283,12 @@ impl Budget {
         }
     }
 
-    /// Gives what was spent so far.
+    /// Returns the amount spent so far.
     pub fn spent(&self) -> Spent {
         self.state().spent
     }
 
-    /// Gives how long the run may go on, if there is an end to it.
+    /// Returns the time until the deadline of the run; `None` if there is no deadline.
     pub fn time_left(&self) -> Option<Duration> {
         self.deadline.map(Deadline::left)
     }
@@ -299,13 +299,13 @@ impl Budget {
 }
 
 impl Reservation<'_> {
-    /// Counts what an answer took, and frees the rest.
+    /// Counts the usage of a reply, and releases the rest of the reservation.
     pub(crate) fn settle(self, model: &Description, reply: &Reply) -> Spent {
         let priced = model.price.map(|price| price.of(reply.usage));
         self.settle_as(reply.usage, reply.micro_usd.or(priced))
     }
 
-    /// Counts what a failure took, where that is known; otherwise all that was set aside.
+    /// Counts the usage of a failed call, if it is known; otherwise the whole reservation.
     pub(crate) fn settle_failed(self, model: &Description, usage: Option<Usage>) -> Spent {
         match usage {
             Some(usage) => self.settle_as(usage, model.price.map(|price| price.of(usage))),
@@ -313,13 +313,13 @@ impl Reservation<'_> {
         }
     }
 
-    /// Gives everything back: nobody was asked after all.
+    /// Releases the whole reservation: the model was not called.
     pub(crate) fn release(mut self) {
         self.settled = Some(Spent::default());
     }
 
     fn settle_as(mut self, tokens: Usage, micro_usd: Option<u64>) -> Spent {
-        // Nothing costs nothing, whatever the price.
+        // No tokens cost nothing, even if the price is unknown.
         let micro_usd = if tokens.total() == 0 { Some(0) } else { micro_usd };
         let spent = Spent { tokens, micro_usd, is_bound: false, ..self.most };
         self.settled = Some(spent);
@@ -334,7 +334,7 @@ impl Drop for Reservation<'_> {
         let mut state = self.budget.state();
         let is_own = |(model, most): &(String, Spent)| *model == self.model && *most == self.most;
         let Some(at) = state.open.iter().position(is_own) else {
-            // It was given up, and counts as spent already.
+            // `abandon` has counted the reservation as spent already.
             return;
         };
         state.open.swap_remove(at);

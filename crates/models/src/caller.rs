@@ -1,7 +1,8 @@
-//! Asks, and sees to it that an answer comes if there is one to be had: [`Caller`].
+//! The client of models: [`Caller`], with cache, budget reservation and retries of transient
+//! failures.
 //!
-//! An answer that is there already is given at once. Otherwise what it can cost at the most is set
-//! aside, the model is asked, and asked again after failures that pass.
+//! A reply that is cached or recorded is returned at once. Otherwise the most that the call can
+//! cost is reserved, the model is called, and called again after transient failures.
 
 mod patience;
 
@@ -17,64 +18,64 @@ use serde::{Deserialize, Serialize};
 use crate::store::Question;
 use crate::{Budget, Class, Failure, Model, Nonce, Prompt, Reply, Spent, Store};
 
-/// How often a question is asked again after nothing of an answer came.
+/// The maximum number of retries after a stalled answer.
 const MAX_STALL_RETRIES: u32 = 1;
 
-/// A question.
+/// A request to a model.
 #[derive(Clone, Copy)]
 pub struct Ask<'a> {
-    /// Who asks and why, for people: `bug hunter, part 2`.
+    /// The purpose of the request, shown to users: `bug hunter, part 2`.
     pub label: &'a str,
-    /// What is asked.
+    /// The prompt.
     pub prompt: &'a Prompt,
-    /// The marks of the run.
+    /// The random marks of the run.
     pub nonce: &'a Nonce,
-    /// How long asking may take, with all that is waited between attempts.
+    /// The timeout of the request, with all retries and delays.
     pub time: Duration,
-    /// Says whether an answer is worth keeping for the next run that asks the same.
+    /// Returns true if a reply may be cached for later runs with the same request.
     pub is_worth_keeping: &'a dyn Fn(&Reply) -> bool,
 }
 
-/// What came of a question.
+/// The result of a request.
 #[derive(Debug)]
 pub struct Answered {
-    /// The answer, or why there is none.
+    /// The reply, or the reason why there is none.
     pub outcome: Result<Reply, Failure>,
-    /// Where it comes from.
+    /// The origin of the reply.
     pub source: Source,
-    /// How often the model was asked.
+    /// The number of attempts.
     pub attempts: u32,
-    /// What that took, failures included.
+    /// The amount spent, on failed attempts too.
     pub spent: Spent,
-    /// Why the answer could not be kept, where it should have been, or why one that was kept is not
-    /// used.
+    /// The reason why the reply could not be stored, or why a stored reply was refused; `None` if
+    /// neither happened.
     pub not_kept: Option<String>,
 }
 
-/// Where an answer comes from.
+/// The origin of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// The model was asked, or would have been.
+    /// The model was called, or would have been.
     Asked,
-    /// It was asked before.
+    /// The cache of earlier runs.
     Cached,
-    /// It is in the recording.
+    /// The recording that is replayed.
     Recorded,
 }
 
-/// Which answers are kept, and given again.
+/// The stores of replies that a run reads and writes.
 #[derive(Debug, Default)]
 pub struct Stores {
-    /// Answers of other runs, which are not asked for again.
+    /// The cache of replies, shared with other runs.
     pub cache: Option<Store>,
-    /// Where this run is recorded.
+    /// The recording that this run writes.
     pub record: Option<Store>,
-    /// A recording that gives all answers; nobody is asked.
+    /// The recording that this run replays: every reply comes from it, and no model is called.
     pub replay: Option<Store>,
 }
 
-/// Asks models, for all who have a question in a run.
+/// Calls the models of a run, with its cache, its budget and its retry policy.
 #[derive(Debug)]
 pub struct Caller {
     stores: Stores,
@@ -83,7 +84,7 @@ pub struct Caller {
     ended: Mutex<Option<Failure>>,
 }
 
-/// What came of the attempts at a question.
+/// The attempts of one request so far.
 #[derive(Debug, Default)]
 struct Attempts {
     count: u32,
@@ -92,17 +93,17 @@ struct Attempts {
 }
 
 impl Caller {
-    /// Makes a caller for a run.
+    /// Creates a caller for a run.
     pub fn new(stores: Stores, budget: Budget, patience: Patience) -> Caller {
         Caller { stores, budget, patience, ended: Mutex::default() }
     }
 
-    /// Gives what the run may spend, and has spent.
+    /// Returns the budget of the run.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// Asks a model, and tells how many characters came so far while they come.
+    /// Requests a reply from a model. Calls `heard` with the number of characters received so far.
     pub fn ask(&self, model: &dyn Model, ask: &Ask<'_>, heard: &dyn Fn(usize)) -> Answered {
         let Ask { label, prompt, nonce, .. } = *ask;
         let question = Question { model: model.id(), reached: None, label, prompt, nonce };
@@ -133,8 +134,8 @@ impl Caller {
         Answered { outcome, source: Source::Asked, attempts: count, spent, not_kept }
     }
 
-    /// Takes in what somebody else got for a question, an answer or why there is none. It is found
-    /// where answers are replayed from; there is nothing to do where none are.
+    /// Stores the outcome of a request that was made elsewhere, such as by an agent, in the
+    /// recording that is replayed. Does nothing if no recording is replayed.
     pub fn hand_in(
         &self,
         model: &dyn Model,
@@ -150,7 +151,7 @@ impl Caller {
         }
     }
 
-    /// Gives an answer that nobody was asked for.
+    /// Returns a reply that was stored, or the failure to find one.
     fn given(
         &self,
         model: &dyn Model,
@@ -165,7 +166,7 @@ impl Caller {
         Answered { outcome, source, attempts: 0, spent, not_kept: None }
     }
 
-    /// Asks until there is an answer, a failure that does not pass, or no time.
+    /// Calls the model until there is a reply, a permanent failure, or no time or attempt left.
     fn attempt(
         &self,
         model: &dyn Model,
@@ -187,7 +188,7 @@ impl Caller {
             if stalls > MAX_STALL_RETRIES {
                 return Err(failure);
             }
-            // It only had what was left of the time: why it was asked again says more.
+            // The retry only had the remaining time: the failure before it says more.
             let failure = match earlier.take() {
                 Some(earlier) if failure.class == Class::TimedOut => earlier,
                 _ => failure,
@@ -227,7 +228,7 @@ impl Caller {
         let about = model.about();
         let reservation =
             self.budget.reserve(about, ask.prompt).inspect_err(|failure| self.note_end(failure))?;
-        // Others may have ended the run while this one waited for its turn.
+        // Another request may have ended the run while this one waited for its reservation.
         if let Some(end) = self.ended().clone() {
             reservation.release();
             return Err(end);
@@ -243,12 +244,12 @@ impl Caller {
         outcome.inspect_err(|failure| self.note_end(failure))
     }
 
-    /// Bounds a time by what is left of the run.
+    /// Bounds a time by the time that is left of the run.
     fn left(&self, time: Duration) -> Duration {
         self.budget.time_left().map_or(time, |left| left.min(time))
     }
 
-    /// Remembers a failure after which nobody is asked any more.
+    /// Stores a failure after which the run calls no model any more.
     fn note_end(&self, failure: &Failure) {
         if failure.class.ends_the_run() {
             let end = Failure { partial: None, ..failure.clone() };
@@ -260,8 +261,8 @@ impl Caller {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a whole answer, and says why not where that fails. A recording has every answer, and
-    /// every failure.
+    /// Stores a reply in the recording, and in the cache if `is_worth_keeping` allows it. Returns
+    /// the reason if that fails. A recording gets every reply and every failure.
     fn keep(&self, ask: &Ask<'_>, question: Question<'_>, reply: &Reply) -> Option<String> {
         let cache = self.stores.cache.as_ref().filter(|_| (ask.is_worth_keeping)(reply));
         let cache = cache.and_then(|cache| {
@@ -282,8 +283,8 @@ impl Caller {
     }
 }
 
-/// Emits an event before a model is asked and one with the result, so that a model that does not
-/// answer is the one without a result.
+/// Emits one event before a model is called and one with the result, so that a call that hangs is
+/// the one without a result.
 fn traced(
     model: &dyn Model,
     ask: &Ask<'_>,
@@ -315,7 +316,7 @@ impl Attempts {
         }
     }
 
-    /// Gives a failure with the most that came of any attempt.
+    /// Returns a failure with the longest partial answer of all attempts.
     fn with_longest(&mut self, failure: Failure) -> Failure {
         Failure { partial: self.longest.take(), ..failure }
     }

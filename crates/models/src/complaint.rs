@@ -1,4 +1,4 @@
-//! What others say went wrong: [`Complaint`], and the class of failure that it tells.
+//! Error responses of providers: [`Complaint`], and the class of failure that follows from one.
 
 use assay_base::text::{first_bytes, truncate};
 use serde_json::Value;
@@ -6,37 +6,37 @@ use serde_json::Value;
 use crate::Class;
 use crate::json::text;
 
-/// How many characters of somebody else's words are shown.
+/// The maximum number of characters of a foreign message that are shown.
 const SHOWN: usize = 300;
 
-/// How many bytes of them are searched for what they mean.
+/// The maximum number of bytes of a message that are searched for known words.
 const SEARCHED: usize = 2_000;
 
-/// What servers write before the part of a request that they repeat.
+/// Marks that servers write before the part of a request that they quote.
 const REPEATED: [&str; 3] = ["'input':", "\"input\":", "input_value="];
 
-/// What a provider says went wrong.
+/// An error response of a provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Complaint {
-    /// Its own name for it.
+    /// The provider's name for the kind of error; empty if it has none.
     pub(crate) kind: String,
-    /// Its words.
+    /// The error message of the provider.
     pub(crate) message: String,
 }
 
-/// Words that tell that a prompt is too long.
+/// Words that mean that a prompt is too long.
 const TOO_LONG: [&str; 11] = [
     "context limit", "maximum number of tokens", "context length", "context_length",
     "context window", "context size", "maximum context", "prompt is too long", "input is too long",
     "too many tokens", "reduce the length",
 ];
 
-/// Words that tell that an account has nothing left.
+/// Words that mean that an account has no credit left.
 const UNPAID: [&str; 6] =
     ["credit balance", "billing", "insufficient_quota", "quota", "payment", "insufficient balance"];
 
 impl Complaint {
-    /// Reads the body or the event of an error, in any of the forms that providers have for it.
+    /// Parses the body or the event of an error, in any of the formats of providers.
     pub(crate) fn read(body: &Value) -> Option<Complaint> {
         let error = body.get("error").filter(|error| !error.is_null());
         let said = error.or_else(|| body.get("message")).or_else(|| body.get("detail"))?;
@@ -52,15 +52,16 @@ impl Complaint {
         Some(Complaint { kind, message })
     }
 
-    /// Gives the provider's own words. What it repeats of the request is none of them: that can
-    /// say anything, and a change that mentions payments does not make an account empty.
+    /// Returns the provider's own words, without the part of the request that it quotes: a change
+    /// that mentions payments does not make an account empty.
     pub(crate) fn words(&self) -> &str {
         let repeated = REPEATED.iter().filter_map(|mark| self.message.find(mark)).min();
         let end = repeated.unwrap_or(self.message.len()).min(SEARCHED);
         first_bytes(&self.message, end)
     }
 
-    /// Tells the class by the status, or by the provider's own name for what went wrong.
+    /// Returns the class that follows from the HTTP status, or else from the provider's name for
+    /// the error.
     pub(crate) fn class(&self, status: Option<u16>) -> Class {
         let kind = self.kind.as_str();
         let words = format!("{kind} {}", self.words()).to_lowercase();
@@ -74,7 +75,7 @@ impl Complaint {
             400 | 422 if has(&TOO_LONG) => Class::TooLong,
             413 => Class::TooLong,
             401 | 403 => Class::Authentication,
-            // The address is wrong where it leads elsewhere or takes no questions.
+            // The address is wrong if it redirects or does not take requests.
             404 | 405 | 410 | 300..=399 => Class::NotFound,
             408 => Class::TimedOut,
             503 | 529 => Class::Overload,
@@ -84,8 +85,8 @@ impl Complaint {
     }
 }
 
-/// Gives the message in an error. Of a list that says which fields are wrong, what those held is
-/// left out.
+/// Returns the message in an error. In a list of invalid fields, the values of the fields are left
+/// out.
 fn message(said: &Value) -> String {
     match said {
         Value::String(message) => message.clone(),
@@ -105,7 +106,7 @@ fn message(said: &Value) -> String {
     }
 }
 
-/// Gives the status that stands for a provider's own name for what went wrong.
+/// Returns the HTTP status that corresponds to a provider's name for an error.
 fn status_of(kind: &str) -> u16 {
     match kind {
         "authentication_error" | "invalid_api_key" => 401,
@@ -121,8 +122,8 @@ fn status_of(kind: &str) -> u16 {
     }
 }
 
-/// Makes somebody else's words fit to be shown: short, on one line, and with nothing in them that a
-/// terminal obeys.
+/// Formats a foreign message for display: short, on one line, and without control characters that a
+/// terminal would obey.
 pub(crate) fn shown(words: &str) -> String {
     let words = words.split(|letter: char| letter.is_whitespace() || letter.is_control());
     let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! Why there is no answer: [`Failure`], by [`Class`].
+//! Failed requests: [`Failure`], with its [`Class`].
 
 use std::time::Duration;
 
@@ -6,74 +6,76 @@ use serde::{Deserialize, Serialize};
 
 use crate::Usage;
 
-/// What kind of failure it is; it decides what is done about it.
+/// The class of a failure; it decides whether a request is retried and whether the run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// There is no key, or it does not open: 401, 403. Nothing more is asked.
+    /// The key is missing or not accepted: 401, 403. The run makes no more calls.
     Authentication,
-    /// The run or the day has no more to spend. Nothing more is asked.
+    /// A cap of the run, the day or the account is reached. The run makes no more calls.
     Budget,
-    /// No such model or address: 404.
+    /// The model or the address does not exist: 404.
     NotFound,
-    /// The request is not what the provider takes: 400 and the like.
+    /// The provider rejects the request: 400 and similar.
     Rejected,
-    /// More than the model takes: 413, or its own words for it.
+    /// The prompt is longer than the model takes: 413, or a message that says so.
     TooLong,
-    /// Too many requests: 429. It is waited out as told.
+    /// Too many requests: 429. Retried after the delay that the provider asks for.
     RateLimit,
-    /// The provider has no room: 503, 529.
+    /// The provider has no capacity: 503, 529.
     Overload,
-    /// The provider broke down: other 5xx.
+    /// The provider has an internal error: other 5xx.
     Server,
-    /// No connection, or it ended in the middle.
+    /// The connection could not be made, or broke off.
     Network,
-    /// It took too long.
+    /// The request exceeded its timeout.
     TimedOut,
-    /// Nothing of an answer came for too long. It is asked once more.
+    /// No part of an answer arrived for too long. Retried once.
     Stalled,
-    /// The model will not answer.
+    /// The model refuses to answer.
     Refusal,
-    /// The answer was cut off at its longest.
+    /// The answer was cut off at its maximum length.
     CutOff,
     /// The answer is empty.
     Empty,
-    /// What came is no answer of this provider.
+    /// The response is not a valid answer of the provider.
     Garbage,
-    /// A program could not be started, or ended badly.
+    /// A program could not be started, or exited with an error.
     Program,
-    /// It is not in the recording.
+    /// The recording has no such answer.
     NotRecorded,
 }
 
-/// Why there is no whole answer, and what there is of one.
+/// A failed request, with the part of an answer that arrived before.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// The kind of failure.
+    /// The class of the failure.
     pub class: Class,
-    /// What happened, for people: what was wrong and what to do. No key ever stands in it.
+    /// The message for users: the problem and the remedy. It never contains a key.
     pub message: String,
-    /// How long the provider asks to wait.
+    /// The delay that the provider asks for; `None` if it asks for none.
     pub wait: Option<Duration>,
-    /// What came before it failed, which was paid for.
+    /// The part of the answer that arrived before the failure, which was paid for; `None` if there
+    /// is none.
     pub partial: Option<String>,
-    /// What it took, where that is known. What nobody knows counts as all that was set aside.
+    /// The tokens used; `None` if that is unknown, in which case the whole reservation counts as
+    /// spent.
     pub usage: Option<Usage>,
 }
 
 impl Failure {
-    /// Makes a failure with nothing to save. Nobody knows what it took.
+    /// Creates a failure without a partial answer, and with unknown usage.
     pub fn new(class: Class, message: impl Into<String>) -> Failure {
         Failure { class, message: message.into(), wait: None, partial: None, usage: None }
     }
 
-    /// Makes a failure that took nothing, because nothing was answered.
+    /// Creates a failure that used no tokens, because there was no answer.
     pub fn free(class: Class, message: impl Into<String>) -> Failure {
         Failure { usage: Some(Usage::default()), ..Failure::new(class, message) }
     }
 
-    /// Adds what came before it failed, if anything.
+    /// Adds the part of the answer that arrived before the failure, unless it is blank.
     pub fn with_partial(mut self, partial: String) -> Failure {
         self.partial = (!partial.trim().is_empty()).then_some(partial);
         self
@@ -81,7 +83,7 @@ impl Failure {
 }
 
 impl Class {
-    /// Says whether asking again may help.
+    /// Returns true if a retry may succeed.
     pub fn is_passing(self) -> bool {
         match self {
             Class::RateLimit
@@ -104,7 +106,7 @@ impl Class {
         }
     }
 
-    /// Says whether nobody else needs to be asked either.
+    /// Returns true if the run must not call any model after such a failure.
     pub fn ends_the_run(self) -> bool {
         matches!(self, Class::Authentication | Class::Budget)
     }

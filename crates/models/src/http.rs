@@ -1,4 +1,4 @@
-//! A model over HTTP: [`HttpModel`] of a [`Provider`].
+//! Models over HTTP: [`HttpModel`] of a [`Provider`].
 //!
 //! A stall is time without content: bytes that a provider sends only to keep the connection open do
 //! not count. A body is read in a thread of its own, so that the wait for it can end.
@@ -27,19 +27,19 @@ use crate::{Class, Description, Dialect, Failure, Model, Nonce, Prompt, Reply, T
 /// The longest time to connect to a provider.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The longest time for an answer: a clock cannot count to more than it holds.
+/// The longest timeout; larger values could overflow a clock.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// How much of an error's body is read.
+/// The maximum number of bytes that are read of the body of an error.
 const ERROR_BODY: u64 = 64 << 10;
 
-/// How many bytes a stream may have: events are many times as long as what they carry.
+/// The maximum number of bytes of a stream: events are many times as long as their content.
 const STREAM: u64 = 128 << 20;
 
-/// How many pieces of a body may wait to be taken.
+/// The capacity of the channel between the thread that reads a body and its consumer, in pieces.
 const WAITING_PIECES: usize = 4;
 
-/// Somebody who offers models over HTTP.
+/// A provider of models over HTTP.
 #[derive(Debug)]
 pub struct Provider {
     name: String,
@@ -50,8 +50,8 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Describes a provider by its address: for Anthropic's dialect without, for OpenAI's with
-    /// `/v1` at the end.
+    /// Creates a provider from its base URL: without `/v1` at the end for Anthropic's dialect, with
+    /// it for those of OpenAI.
     pub fn new(
         name: &str,
         dialect: Dialect,
@@ -86,14 +86,15 @@ impl Provider {
 pub struct HttpModel {
     provider: Arc<Provider>,
     about: Description,
-    /// How long nothing of an answer may come.
+    /// The longest time without content of an answer.
     stall: Duration,
-    /// Models of one provider take different things.
+    /// The concessions are stored for each model, since models of one provider take different
+    /// features.
     conceded: Mutex<Concessions>,
 }
 
 impl HttpModel {
-    /// Makes a model of what is known of it; the provider knows it by `about.id.model()`.
+    /// Creates a model from its description; `about.id.model()` is its name at the provider.
     pub fn new(provider: Arc<Provider>, about: Description) -> HttpModel {
         let Provider { dialect, url, .. } = &*provider;
         let about = about.reached_by(&(dialect, dialect.address(url)));
@@ -101,7 +102,7 @@ impl HttpModel {
         HttpModel { provider, about, stall: LONGEST, conceded: Mutex::default() }
     }
 
-    /// Limits how long nothing of an answer may come, whatever else the provider sends.
+    /// Limits the time without content of an answer, whatever else the provider sends.
     pub fn stalls_after(mut self, time: Duration) -> HttpModel {
         self.stall = time.min(LONGEST);
         self
@@ -133,7 +134,7 @@ impl Model for HttpModel {
     }
 }
 
-/// One question, with the answers that only lead to asking it otherwise.
+/// A call, with the repeated requests that make concessions.
 struct Call<'a> {
     model: &'a HttpModel,
     key: Option<Key>,
@@ -157,7 +158,8 @@ impl Call<'_> {
             let fault = self.refused(response);
             let of_tools = || fault.refusal_of_tools().filter(|_| self.has_tools());
             let Some(words) = fault.refusal().or_else(of_tools) else { return Err(fault) };
-            // Others may have conceded the same meanwhile: that is asked again all the same.
+            // Another call may have made the same concession meanwhile; the request is repeated all
+            // the same.
             match conceded.next(self.model.provider.dialect, words, self.has_tools()) {
                 Some(concession) => self.conceded().insert(concession),
                 None => return Err(fault),
@@ -191,7 +193,7 @@ impl Call<'_> {
         let mut request = agent.post(dialect.address(url));
         for (name, value) in dialect.headers(self.key.as_ref()) {
             let mut value = HeaderValue::try_from(value).expect("a key is made of plain letters");
-            // Whoever logs requests leaves it out.
+            // Code that logs requests leaves out a sensitive value.
             value.set_sensitive(true);
             request = request.header(name, value);
         }
@@ -199,13 +201,13 @@ impl Call<'_> {
             .header("content-type", "application/json")
             .config()
             .timeout_global(Some(left))
-            // The head comes with the first content, or before it.
+            // The head arrives with the first content, or before it.
             .timeout_recv_response(Some(self.model.stall).filter(|stall| *stall < left))
             .build();
         request.send(body.to_string()).map_err(|error| Fault::of(error, Answer::default()))
     }
 
-    /// Reads why a request was refused.
+    /// Reads the reason why a request was rejected.
     fn refused(&self, response: Response<Body>) -> Fault {
         let (head, body) = response.into_parts();
         let pieces = pieces(body.into_reader().take(ERROR_BODY));
@@ -227,7 +229,7 @@ impl Call<'_> {
         }
     }
 
-    /// Takes what comes, as it comes.
+    /// Reads the answer from the body of a response.
     fn take(&self, response: Response<Body>, heard: &dyn Fn(usize)) -> Result<Answer, Fault> {
         let pieces = pieces(response.into_body().into_with_config().limit(STREAM).reader());
         let mut intake = Intake::new(self.model.provider.dialect);
@@ -237,7 +239,7 @@ impl Call<'_> {
             let piece = match pieces.recv_timeout(wait) {
                 Ok(Ok(piece)) if !wait.is_zero() => piece,
                 Err(RecvTimeoutError::Disconnected) => break,
-                // The answer is whole; only the good-bye is missing.
+                // The answer is complete; only the end of the stream is missing.
                 _ if intake.answer().stop.is_some() => break,
                 Ok(Err(error)) => return Err(Fault::of(error.into(), intake.into_answer())),
                 Ok(Ok(_)) | Err(RecvTimeoutError::Timeout) => {
@@ -267,12 +269,12 @@ impl Call<'_> {
         Ok(answer)
     }
 
-    /// Returns how long the next content is waited for, by when the last came.
+    /// Returns the time to wait for the next content, given the time since the last.
     fn wait_since(&self, last_content: Stopwatch) -> Duration {
         last_content.deadline(self.model.stall).min(self.until).left()
     }
 
-    /// Judges what came.
+    /// Converts an answer to a reply, or to the fault that makes it unusable.
     fn reply(&self, answer: Answer) -> Result<Reply, Fault> {
         if let Some(complaint) = answer.complaint.clone() {
             return Err(Fault::Complained(complaint, Box::new(answer)));
@@ -294,7 +296,8 @@ impl Call<'_> {
         }
         let usage = self.used(&answer);
         let thoughts = answer.signed_thoughts().cloned().collect();
-        // A model that was offered no tools has none to call: what it hands over is its answer.
+        // A model that was offered no tools has none to call: the arguments of its calls are its
+        // answer.
         let AnswerParts { text, aside, calls } = answer.into_parts(!self.prompt.tools.is_empty());
         if text.trim().is_empty() && calls.is_empty() {
             return Err(Fault::Empty(usage));
@@ -307,7 +310,8 @@ impl Call<'_> {
         Ok(Reply { aside, calls, thoughts, ..Reply::new(self.scrub(&text), usage) })
     }
 
-    /// Gives what an answer took. Where the provider does not say, no token is shorter than a byte.
+    /// Returns the usage of an answer. If the provider does not report it, the bytes are counted,
+    /// since no token is shorter than a byte.
     fn used(&self, answer: &Answer) -> Usage {
         match answer.usage.total() {
             0 => {
@@ -325,8 +329,8 @@ impl Call<'_> {
     }
 }
 
-/// Reads a body in a thread of its own, so that a wait for its next piece can end before one comes. The
-/// thread ends with the body, with the time of the call, or with the first piece that is not wanted.
+/// Reads a body in a thread of its own, so that a wait for the next piece can time out. The thread
+/// ends with the body, with the timeout of the call, or when the receiver is dropped.
 fn pieces(mut body: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, pieces) = mpsc::sync_channel(WAITING_PIECES);
     thread::spawn(move || {
@@ -347,7 +351,7 @@ fn pieces(mut body: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>>
     pieces
 }
 
-/// Gives a page as plain words, without its marks.
+/// Returns the text of an HTML page, without its tags.
 fn plain(body: &[u8]) -> String {
     let page = String::from_utf8_lossy(body);
     let mut inside = false;

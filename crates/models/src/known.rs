@@ -1,10 +1,10 @@
-//! What is known of well-known models: how much they take, give and cost.
+//! Limits and prices of well-known models: context, longest answer, and price.
 //!
-//! Prices change; those of the configuration come first.
+//! Prices change; those of the configuration take precedence.
 
 use crate::Price;
 
-/// What is known of a model.
+/// The limits and the price of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) context_tokens: u64,
@@ -12,11 +12,12 @@ pub(crate) struct Known {
     pub(crate) price: Option<Price>,
 }
 
-/// What is assumed of a model that nobody knows: little, so that prompts fit.
+/// The assumptions for an unknown model: low limits, so that prompts fit.
 const UNKNOWN: Known = Known { context_tokens: 64_000, max_output_tokens: 8_192, price: None };
 
-/// How names begin, the context and the longest answer in thousands of tokens, and prices in cents
-/// per million tokens: input and output. The first that fits holds, so longer names come first.
+/// The prefix of a model name; the context and the longest answer in thousands of tokens; the
+/// prices of input and output in cents per million tokens. The first match counts, so longer names
+/// come first.
 type Row = (&'static str, u64, u32, u64, u64);
 
 const CLAUDE: [Row; 14] = [
@@ -36,7 +37,7 @@ const CLAUDE: [Row; 14] = [
     ("claude-3-haiku", 200, 4, 25, 125),
 ];
 
-/// Beside the input price: what is read from the cache, in cents as well.
+/// A row with the price of input that is read from the cache, in cents per million tokens.
 type CachedRow = (Row, u64);
 
 const GPT: [CachedRow; 14] = [
@@ -59,7 +60,7 @@ const GPT: [CachedRow; 14] = [
 /// Millionths of a dollar in a cent.
 const CENT: u64 = 10_000;
 
-/// Gives what is known of a model by its name, without its provider.
+/// Returns the limits and the price of a model by its name, without its provider.
 pub(crate) fn known(model: &str) -> Known {
     let fits = |row: &Row| is_or_continues(model, row.0);
     // Gateways write `claude-sonnet-4.5`.
@@ -72,14 +73,14 @@ pub(crate) fn known(model: &str) -> Known {
         let price = Price { input, output, cache_read: cached * CENT, cache_write: input };
         return with_price(row, price);
     }
-    // The plain name comes last: others begin with it.
+    // The plain name comes last, since other names begin with it.
     match is_or_continues(model, "gpt-5") {
         true => known("gpt-5.1"),
         false => UNKNOWN,
     }
 }
 
-/// Says whether a name is another, or that with a date or such after it.
+/// Returns true if a model name is `name`, or `name` with a suffix such as a date.
 fn is_or_continues(model: &str, name: &str) -> bool {
     model
         .strip_prefix(name)
@@ -90,7 +91,8 @@ fn with_price(row: &Row, price: Price) -> Known {
     Known { context_tokens: row.1 * 1_000, max_output_tokens: row.2 * 1_000, price: Some(price) }
 }
 
-/// Reading from the cache is a tenth, writing to it a quarter more, whichever the model.
+/// Returns the price of a Claude model. Input that is read from the cache costs a tenth, and input
+/// that is written to it a quarter more.
 fn claude_price(row: &Row) -> Price {
     let (input, output) = (row.3 * CENT, row.4 * CENT);
     Price { input, output, cache_read: input / 10, cache_write: input + input / 4 }

@@ -1,15 +1,15 @@
-//! Models: [`Caller`] asks one and returns its answer, within a budget.
+//! Calls of language models: [`Caller`] sends a prompt and returns the reply, within a budget.
 //!
 //! A [`Prompt`] goes to a [`Model`], which is a provider over HTTP or the command line of an agent.
-//! The meaning of an answer belongs to the caller: this crate does not know what a review is.
+//! The meaning of a reply belongs to the caller: this crate does not know what a review is.
 //!
-//! - `prompt`, `reply`, `failure`: the question, the answer, and the class of failure if there is
+//! - `prompt`, `reply`, `failure`: the request, the reply, and the class of failure if there is
 //!   none. Some failures are retried, some end the run.
 //! - `mark`: values of a prompt that are random in each run. `tool`: tools that a prompt offers,
 //!   the calls of a model, and earlier turns with their results.
 //! - `wire`: one dialect for each API of providers. `http`: one call over HTTP. `agent`: `claude`,
 //!   `codex` and other programs, each run in an empty folder.
-//! - `budget`: what may be spent. `store`: kept answers, as a cache or a recording. `caller`: all
+//! - `budget`: spending limits. `store`: stored replies, as a cache or a recording. `caller`: all
 //!   of these together, with retries.
 
 mod agent;

@@ -2,9 +2,9 @@
 //! with their values.
 //!
 //! A prompt contains marks and not their values. The random values of a run (the fence and the
-//! canary) are filled in when a prompt is sent, and taken out of everything that is kept. So a
-//! question is the same in every run, and its kept answer is found again. Nothing in a change can
-//! be taken for a mark, since a mark is no text until then.
+//! canary) are filled in when a prompt is sent, and removed from everything that is stored. So a
+//! prompt is the same in every run, and its stored reply is found again. No text of a change can be
+//! mistaken for a mark, since a mark is not text until the prompt is sent.
 
 use std::fmt::Write;
 
@@ -13,37 +13,37 @@ use serde::{Deserialize, Serialize};
 /// Text, or a mark that is filled in when the prompt is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Text as it stands. Nothing in it is ever taken for a mark.
+    /// Literal text. No part of it is ever interpreted as a mark.
     Text(String),
     /// A mark.
     Mark(Mark),
 }
 
-/// What is different in every run.
+/// A value that is different in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// What the untrusted part stands between.
+    /// The delimiter around the untrusted part of a prompt.
     Fence,
-    /// What only an answer has that obeys the untrusted part.
+    /// A word that occurs in a reply only if the model obeyed the untrusted part.
     Canary,
 }
 
-/// The marks of a run. Nobody can have written them into a change before the run began. They are
-/// kept with a run only while somebody else is still to answer.
+/// The values of the marks in one run. No author of a change can know them before the run begins.
+/// They are stored with a run only while an agent has yet to answer its prompts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nonce {
     fence: String,
     canary: String,
 }
 
-/// How marks are written where a prompt or an answer is kept, whatever they were in its run.
+/// The placeholders of the marks in stored prompts and replies, the same in every run.
 const KEPT: [(Mark, &str); 2] = [(Mark::Fence, "\u{1}fence\u{1}"), (Mark::Canary, CANARY_KEPT)];
 
-/// How the canary is written there.
+/// The placeholder of the canary.
 const CANARY_KEPT: &str = "\u{1}canary\u{1}";
 
 impl Nonce {
-    /// Draws new marks.
+    /// Draws new random values.
     pub fn draw() -> std::io::Result<Nonce> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(std::io::Error::from)?;
@@ -56,7 +56,7 @@ impl Nonce {
         Ok(Nonce { fence: hex(&bytes[..8]), canary: hex(&bytes[8..]) })
     }
 
-    /// Gives what a mark is in this run.
+    /// Returns the value of a mark in this run.
     pub fn of(&self, mark: Mark) -> &str {
         match mark {
             Mark::Fence => &self.fence,
@@ -64,8 +64,9 @@ impl Nonce {
         }
     }
 
-    /// Takes the run's marks out of an answer that is to be kept. One that says the canary in
-    /// disguise says it in plain as well afterwards, so that the next run sees it.
+    /// Replaces the values of the marks in a reply by placeholders, before the reply is stored. If
+    /// a reply contains the canary in escaped form, the plain placeholder is appended, so that the
+    /// next run sees it.
     pub fn forget(&self, text: &str) -> String {
         let forget = |text: String, (mark, kept): &(Mark, &str)| text.replace(self.of(*mark), kept);
         let text = KEPT.iter().fold(text.to_owned(), forget);
@@ -75,18 +76,18 @@ impl Nonce {
         }
     }
 
-    /// Returns a text without the marks of the run.
+    /// Returns a text without the values of the marks.
     pub fn without_marks(&self, text: &str) -> String {
         KEPT.iter().fold(text.to_owned(), |text, (mark, _)| text.replace(self.of(*mark), ""))
     }
 
-    /// Puts the run's marks into an answer that was kept.
+    /// Replaces the placeholders in a stored reply by the values of this run.
     pub fn recall(&self, text: &str) -> String {
         KEPT.iter().fold(text.to_owned(), |text, (mark, kept)| text.replace(kept, self.of(*mark)))
     }
 }
 
-/// Writes pieces out with the marks of a run.
+/// Joins pieces to a text, with the values of the marks.
 pub(crate) fn text_of(pieces: &[Piece], nonce: &Nonce) -> String {
     pieces
         .iter()
@@ -97,7 +98,7 @@ pub(crate) fn text_of(pieces: &[Piece], nonce: &Nonce) -> String {
         .collect()
 }
 
-/// Returns the bytes of pieces as they are sent.
+/// Returns the number of bytes of pieces as they are sent.
 pub(crate) fn bytes_of(pieces: &[Piece]) -> usize {
     let bytes = pieces.iter().map(|piece| match piece {
         Piece::Text(text) => text.len(),
@@ -106,13 +107,14 @@ pub(crate) fn bytes_of(pieces: &[Piece]) -> usize {
     bytes.sum()
 }
 
-/// Returns true if a word stands in a text, in any case, also where letters of it are escaped as in JSON.
+/// Returns true if a text contains a word, ignoring case, also if its letters are escaped as in
+/// JSON.
 pub fn says(text: &str, word: &str) -> bool {
     let word = word.to_lowercase();
     text.to_lowercase().contains(&word) || unescaped(text).to_lowercase().contains(&word)
 }
 
-/// Puts letters in place of their escapes, `\u0061`, however many times over they are escaped.
+/// Replaces escapes such as `\u0061` by their letters, also if they are escaped several times.
 fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

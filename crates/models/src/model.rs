@@ -1,4 +1,4 @@
-//! Who is asked: [`Model`], and what is known of it beforehand ([`Description`]).
+//! The interface of a model: [`Model`], and its limits and price ([`Description`]).
 
 use std::fmt;
 use std::time::Duration;
@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 use crate::known::known;
 use crate::{Class, Failure, Nonce, Price, Prompt, Reply, Usage};
 
-/// What is counted beside the bytes of a prompt: roles, the frame of a tool, words about it.
+/// The tokens that are added to the bytes of a prompt: roles, the frame of a tool, its description.
 const OVERHEAD: u64 = 2_000;
 
-/// Somebody who answers prompts.
+/// A language model that answers prompts.
 ///
-/// A model asks once: it does not retry, does not keep answers and does not look at budgets. It
-/// never waits longer than the time it was given, and shows no key in what it returns.
+/// A model is called once: it does not retry, does not cache replies and does not check budgets. It
+/// never waits longer than the given time, and its results contain no key.
 pub trait Model: Send + Sync {
-    /// Tells what is known of it.
+    /// Returns the description of the model.
     fn about(&self) -> &Description;
 
-    /// Gives its name.
+    /// Returns the name of the model.
     fn id(&self) -> &ModelId {
         &self.about().id
     }
 
-    /// Asks it, and tells how many characters came so far while they come.
+    /// Requests a reply. Calls `heard` with the number of characters received so far.
     fn ask(
         &self,
         prompt: &Prompt,
@@ -35,7 +35,7 @@ pub trait Model: Send + Sync {
     ) -> Result<Reply, Failure>;
 }
 
-/// A model's name with its provider's, `anthropic/claude-sonnet-4-5`.
+/// The name of a model with that of its provider, `anthropic/claude-sonnet-4-5`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModelId {
     provider: String,
@@ -43,17 +43,17 @@ pub struct ModelId {
 }
 
 impl ModelId {
-    /// Names a model of a provider.
+    /// Creates the name of a model.
     pub fn new(provider: impl Into<String>, model: impl Into<String>) -> ModelId {
         ModelId { provider: provider.into(), model: model.into() }
     }
 
-    /// Gives the provider's name.
+    /// Returns the name of the provider.
     pub fn provider(&self) -> &str {
         &self.provider
     }
 
-    /// Gives the name that the provider knows it by.
+    /// Returns the name of the model at its provider.
     pub fn model(&self) -> &str {
         &self.model
     }
@@ -68,23 +68,23 @@ impl fmt::Display for ModelId {
     }
 }
 
-/// What is known of a model before it is asked.
+/// The limits, the price and the features of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
-    /// Its name.
+    /// The name.
     pub id: ModelId,
-    /// Whose kin it is: models of a family err alike.
+    /// The family of the model: models of one family make similar mistakes.
     pub family: String,
-    /// The most tokens that it takes and gives, together.
+    /// The maximum number of tokens of the prompt and the answer together.
     pub context_tokens: u64,
-    /// The most tokens that it gives.
+    /// The maximum number of tokens of an answer.
     pub max_output_tokens: u32,
-    /// What it costs, where that is known.
+    /// The price; `None` if it is unknown.
     pub price: Option<Price>,
-    /// The tokens that it reads beside a prompt, at the most.
+    /// The maximum number of tokens that the model reads in addition to a prompt.
     pub overhead_tokens: u64,
-    /// A fingerprint of the way to it, which whoever asks it sets: under one name, another way may
-    /// lead to another model. A recording is the same whichever way its answers came.
+    /// A hash of the address or command by which the model is reached, set by the `Model`: one name
+    /// may lead to different models at different addresses. A recording does not depend on it.
     #[serde(skip)]
     pub reached: String,
     /// True if the model can be offered tools: providers over HTTP can, agents of the command line
@@ -94,9 +94,9 @@ pub struct Description {
 }
 
 impl Description {
-    /// Describes a model by what is known of its name; little is assumed of one that is not known.
+    /// Describes a model by its name, with low limits if the name is unknown.
     pub fn of(id: ModelId) -> Description {
-        // A gateway's names have the maker before them: `anthropic/claude-…`.
+        // The names of a gateway begin with the maker: `anthropic/claude-…`.
         let known = known(id.model.rsplit('/').next().unwrap_or_default());
         Description {
             family: family(&id),
@@ -110,31 +110,33 @@ impl Description {
         }
     }
 
-    /// Sets the way to it. Only a fingerprint is kept: addresses and arguments can hold secrets.
+    /// Sets the hash of the address or command. Only a hash is stored, since addresses and
+    /// arguments can hold secrets.
     pub(crate) fn reached_by(mut self, way: &impl fmt::Debug) -> Description {
-        // Written like this, no text can pose as two.
+        // The debug format quotes texts, so that one text cannot look like two.
         self.reached = short_hash(format!("{way:?}"), 32);
         self
     }
 
-    /// Gives the most tokens that a prompt can take: no token is shorter than a byte.
+    /// Returns the most tokens that a prompt can use: no token is shorter than a byte.
     pub fn most(&self, prompt: &Prompt) -> Usage {
         let input = (prompt.bytes() as u64).saturating_add(self.overhead_tokens);
         Usage { input, output: self.output_for(prompt).into(), ..Usage::default() }
     }
 
-    /// Gives the most tokens that may come back for a prompt.
+    /// Returns the maximum number of tokens of an answer to a prompt.
     pub fn output_for(&self, prompt: &Prompt) -> u32 {
         prompt.max_output_tokens.min(self.max_output_tokens)
     }
 
-    /// Gives the most that a prompt can cost, in millionths of a dollar.
+    /// Returns the most that a prompt can cost, in millionths of a dollar; `None` if the price is
+    /// unknown.
     pub fn most_micro_usd(&self, prompt: &Prompt) -> Option<u64> {
         self.price.map(|price| price.most(self.most(prompt)))
     }
 }
 
-/// A model that is not there: only what it answered before is known.
+/// A model that cannot be called: only its recorded replies are available.
 #[derive(Debug)]
 pub struct Absent(pub Description);
 
@@ -155,7 +157,7 @@ impl Model for Absent {
     }
 }
 
-/// What names hold, and the family that they tell. The first that fits holds.
+/// Parts of model names, and the families that they belong to. The first match counts.
 const FAMILIES: [(&str, &str); 19] = [
     ("deepseek", "deepseek"),
     ("claude", "claude"),
@@ -178,7 +180,8 @@ const FAMILIES: [(&str, &str); 19] = [
     ("command", "command"),
 ];
 
-/// Tells a family by the model's name, then by the provider's; otherwise a model is its own.
+/// Returns the family by the name of the model, or else by that of the provider; otherwise the
+/// model is its own family.
 fn family(id: &ModelId) -> String {
     let by_name = |name: &str| {
         let name = name.to_lowercase();
@@ -193,7 +196,7 @@ fn family(id: &ModelId) -> String {
         .unwrap_or_else(own)
 }
 
-/// Knows `o3`, `o4-mini` and such.
+/// Returns the family of names such as `o3` and `o4-mini`.
 fn is_o_series(name: &str) -> Option<String> {
     let rest = name.strip_prefix('o')?;
     let digit = rest.starts_with(|first: char| first.is_ascii_digit());

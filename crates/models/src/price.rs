@@ -1,26 +1,26 @@
-//! What tokens cost: [`Price`], in whole numbers.
+//! Prices of tokens: [`Price`], in integers.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Usage;
 
-/// What a million tokens cost, in millionths of a dollar: 3,000,000 is three dollars.
+/// The price of a million tokens, in millionths of a dollar: 3,000,000 is three dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Price {
-    /// Read in full.
+    /// Input that is not read from a cache.
     pub input: u64,
-    /// Written.
+    /// Output.
     pub output: u64,
-    /// Read from the provider's cache.
+    /// Input that is read from the provider's cache.
     pub cache_read: u64,
-    /// Written to the provider's cache.
+    /// Input that is written to the provider's cache.
     pub cache_write: u64,
 }
 
 const MILLION: u128 = 1_000_000;
 
 impl Price {
-    /// Gives what tokens cost, in millionths of a dollar, rounded up.
+    /// Returns the cost of tokens in millionths of a dollar, rounded up.
     pub fn of(&self, usage: Usage) -> u64 {
         let cost = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
         let whole = cost(usage.input, self.input)
@@ -30,7 +30,7 @@ impl Price {
         u64::try_from(whole.div_ceil(MILLION)).unwrap_or(u64::MAX)
     }
 
-    /// Gives the most that tokens can cost, whichever way the input is read.
+    /// Returns the most that tokens can cost, with or without the provider's cache.
     pub fn most(&self, usage: Usage) -> u64 {
         let input = self.input.max(self.cache_read).max(self.cache_write);
         Price { input, cache_read: input, cache_write: input, output: self.output }.of(usage)

@@ -1,23 +1,23 @@
-//! What is asked: [`Prompt`], with marks in it that no change can know beforehand.
+//! Prompts: [`Prompt`], with marks that no author of a change can know in advance.
 
 use serde_json::Value;
 
 use crate::mark::{Mark, Nonce, Piece, bytes_of, text_of};
 use crate::tool::{Tool, Turn};
 
-/// What is asked of a model. Two equal prompts ask the same, whatever the marks of their runs.
+/// A request to a model. Two prompts are equal even if the marks of their runs have other values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    /// What holds for the whole conversation.
+    /// The system prompt: instructions for the whole conversation.
     pub system: String,
-    /// What is said, in order. Blocks that many prompts share come first, so that a provider can
-    /// keep them.
+    /// The user message, in order. Blocks that many prompts share come first, so that a provider
+    /// can cache them.
     pub blocks: Vec<Block>,
-    /// The JSON Schema that the answer is to have.
+    /// The JSON Schema of the answer; `None` for free text.
     pub schema: Option<Value>,
-    /// The most tokens that may come back, thinking included.
+    /// The maximum number of tokens of the answer, thinking included.
     pub max_output_tokens: u32,
-    /// The tokens of these that may be spent on thinking.
+    /// The maximum number of tokens for thinking, as part of the answer.
     pub thinking_tokens: u32,
     /// The tools that the model may call before it answers.
     pub tools: Vec<Tool>,
@@ -28,28 +28,30 @@ pub struct Prompt {
 /// A part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Block {
-    /// Its text and marks, in order.
+    /// The text and the marks, in order.
     pub pieces: Vec<Piece>,
-    /// Whether other prompts of the run begin with the same blocks up to here.
+    /// True if other prompts of the run begin with the same blocks up to this one.
     pub shared: bool,
 }
 
-/// The bytes of a tool or a call besides its own texts: keys, braces and ids of the dialects.
+/// The bytes of a tool or a call in addition to its own texts: keys, braces and ids of the
+/// dialects.
 const FRAME: usize = 200;
 
 impl Block {
-    /// Writes the block out with the marks of a run.
+    /// Returns the text of the block, with the values of the marks.
     pub fn text(&self, nonce: &Nonce) -> String {
         text_of(&self.pieces, nonce)
     }
 }
 
 impl Prompt {
-    /// Returns the hash by which a prompt is told again, in any run. A prompt without tools and turns has
-    /// the hash that it had before there were any.
+    /// Returns the hash by which a prompt is recognised in any run. A prompt without tools and
+    /// turns has the hash that it had before these were introduced.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        // Lengths keep parts apart: no text can pose as the end of one and the start of the next.
+        // Lengths separate the parts: no text can look like the end of one and the start of the
+        // next.
         let mut put = |kind: u8, text: &str| {
             hasher.update(&[kind]);
             hasher.update(&(text.len() as u64).to_le_bytes());
@@ -78,7 +80,7 @@ impl Prompt {
         hasher.finalize().to_hex()[..32].to_owned()
     }
 
-    /// Gives the bytes that are sent, which no tokeniser makes more tokens of.
+    /// Returns the number of bytes that are sent, an upper bound of the number of tokens.
     pub fn bytes(&self) -> usize {
         let text: usize = self.blocks.iter().map(|block| bytes_of(&block.pieces)).sum();
         let schema = self.schema.as_ref().map_or(0, |schema| schema.to_string().len());

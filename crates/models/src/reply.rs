@@ -1,4 +1,4 @@
-//! What comes back: [`Reply`].
+//! Replies of models: [`Reply`], and the tokens that they use.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,25 +6,25 @@ use serde_json::Value;
 use crate::mark::says;
 use crate::tool::ToolCall;
 
-/// A model's answer.
+/// The reply of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
-    /// What it says; where a schema was asked for, JSON as a rule.
+    /// The answer; JSON as a rule, if the prompt has a schema.
     pub text: String,
-    /// What else it said: words around the answer proper, and messages before the last. Thoughts
-    /// are not among it, for weighing an order is not taking it.
+    /// Text other than the answer: words around it, and messages before the last. Thoughts are not
+    /// included, since a model that considers an instruction does not obey it yet.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub aside: String,
-    /// What it took.
+    /// The tokens used.
     pub usage: Usage,
-    /// What it cost in millionths of a dollar, where whoever answered says so.
+    /// The cost in millionths of a dollar; `None` if the provider or agent does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micro_usd: Option<u64>,
-    /// The tools that the model calls, in order. A reply with calls is no whole answer: the model waits
-    /// for the results.
+    /// The tools that the model calls, in order. A reply with calls is not a complete answer: the
+    /// model waits for the results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// The thoughts before the calls in the provider's own form, which are never stored.
+    /// The thoughts before the calls in the provider's own format. They are never stored.
     #[serde(skip)]
     pub thoughts: Vec<Value>,
     /// True if the prompt offered tools and the provider refused them, so that the model was asked
@@ -33,23 +33,23 @@ pub struct Reply {
     pub tools_refused: bool,
 }
 
-/// The tokens that an answer took.
+/// The tokens that a reply used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Read in full.
+    /// Input that was not read from a cache.
     pub input: u64,
-    /// Read from the provider's cache.
+    /// Input that was read from the provider's cache.
     #[serde(default)]
     pub cache_read: u64,
-    /// Written to the provider's cache.
+    /// Input that was written to the provider's cache.
     #[serde(default)]
     pub cache_write: u64,
-    /// Written, thinking included.
+    /// Output, thinking included.
     pub output: u64,
 }
 
 impl Reply {
-    /// Makes an answer that does not say what it cost.
+    /// Creates a reply without a reported cost.
     pub fn new(text: impl Into<String>, usage: Usage) -> Reply {
         Reply {
             text: text.into(),
@@ -62,7 +62,8 @@ impl Reply {
         }
     }
 
-    /// Returns true if a word stands anywhere in the reply: in the answer proper, aside, or in a call.
+    /// Returns true if a word occurs anywhere in the reply: in the answer, in the other text, or in
+    /// a call.
     pub fn says(&self, word: &str) -> bool {
         let is_called = |call: &ToolCall| says(&call.name, word) || says(&call.arguments, word);
         says(&self.text, word) || says(&self.aside, word) || self.calls.iter().any(is_called)
@@ -70,13 +71,13 @@ impl Reply {
 }
 
 impl Usage {
-    /// Gives all of them.
+    /// Returns the sum of all tokens.
     pub fn total(self) -> u64 {
         let read = self.input.saturating_add(self.cache_read);
         read.saturating_add(self.cache_write).saturating_add(self.output)
     }
 
-    /// Gives both together.
+    /// Returns the sum of two usages.
     pub fn plus(self, other: Usage) -> Usage {
         Usage {
             input: self.input.saturating_add(other.input),

@@ -1,8 +1,8 @@
-//! Answers that are kept: [`Store`], as a cache or as a recording.
+//! Stored replies: [`Store`], as a cache or as a recording.
 //!
-//! Each answer is a file of its own, found by the model and the prompt, and in a cache by the way
-//! to the model as well. Marks of a run are taken
-//! out of it, and whatever the caller redacts, before it is written.
+//! Each reply is one file, found by the model and the prompt, and in a cache also by the address or
+//! command of the model. Before a reply is written, the marks of the run are replaced, and the
+//! caller's redaction is applied.
 
 use std::fs;
 use std::io::{self, Write};
@@ -14,36 +14,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Class, Failure, ModelId, Nonce, Prompt, Reply, ToolCall};
 
-/// The form of the files.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// How many answers a cache keeps.
+/// The maximum number of replies in a cache.
 const MAX_FILES: usize = 1_000;
 
-/// How many bytes a cache keeps.
+/// The maximum number of bytes in a cache.
 const MAX_BYTES: u64 = 100 << 20;
 
-/// After how many new answers a cache is tidied again.
+/// The number of new replies after which a cache is cleaned up again.
 const TIDY_EVERY: u32 = 64;
 
-/// How names of files end that are being written.
+/// The suffix of temporary files.
 const UNFINISHED: &str = ".part";
 
 /// Fails if a file of the folder, by its name, has no authority; the error is shown to the user.
 type CheckSeal = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
-/// Seals a file of the folder, by its name, that is about to be written with some bytes.
+/// Seals a file of the folder, by its name, before it is written with the given bytes.
 type WriteSeal = dyn Fn(&str, &[u8]) -> io::Result<()> + Send + Sync;
 
-/// Tells the answers that this machine kept from others.
+/// Distinguishes replies that this machine stored from all others.
 pub struct AnswerSeals {
     check: Box<CheckSeal>,
     seal: Box<WriteSeal>,
 }
 
 impl AnswerSeals {
-    /// Makes seals of a function that fails if a file of the folder, by its name, has no authority,
-    /// and of one that seals a file that is about to be written with some bytes.
+    /// Creates seals from two functions. `check` fails if a file of the folder, by its name, has no
+    /// authority. `seal` seals a file before it is written with the given bytes.
     pub fn new(
         check: impl Fn(&str) -> io::Result<()> + Send + Sync + 'static,
         seal: impl Fn(&str, &[u8]) -> io::Result<()> + Send + Sync + 'static,
@@ -52,7 +52,7 @@ impl AnswerSeals {
     }
 }
 
-/// A folder of answers.
+/// A folder of stored replies.
 pub struct Store {
     folder: PathBuf,
     seals: Option<AnswerSeals>,
@@ -60,18 +60,19 @@ pub struct Store {
     written: AtomicU32,
 }
 
-/// A question that an answer is kept for.
+/// The key of a stored reply.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) model: &'a ModelId,
-    /// The way to the model, where only an answer that came that way will do.
+    /// The hash of the model's address or command; `None` if a reply counts however the model was
+    /// reached.
     pub(crate) reached: Option<&'a str>,
     pub(crate) label: &'a str,
     pub(crate) prompt: &'a Prompt,
     pub(crate) nonce: &'a Nonce,
 }
 
-/// A file's content.
+/// The content of a file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     version: u32,
@@ -80,13 +81,14 @@ struct Kept {
     label: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reply: Option<Reply>,
-    /// Why there is no answer, which a recording has to tell as well: what came before it failed
-    /// counts, and so does that nothing came.
+    /// The failure, if there is no reply. A recording needs it as well, since a partial answer and
+    /// the lack of an answer both influence a review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failure: Option<KeptFailure>,
 }
 
-/// A failure as it is kept: what it took was paid for then, and nobody waits for it again.
+/// A stored failure, without usage and delay: the usage was paid for then, and a replay does not
+/// wait.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptFailure {
     class: Class,
@@ -102,21 +104,21 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Keeps answers in a folder, which is made when the first is kept. All that is written goes
-    /// through `redact`.
+    /// Creates a store in a folder; the folder is created with the first reply. Everything that is
+    /// written goes through `redact`.
     pub fn new(folder: &Path, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Store {
         let (folder, redact) = (folder.to_owned(), Box::new(redact));
         Store { folder, redact, seals: None, written: AtomicU32::new(0) }
     }
 
-    /// Uses only answers that are sealed, and seals those that are kept.
+    /// Uses only sealed replies, and seals those that are stored.
     #[must_use]
     pub fn sealed(self, seals: AnswerSeals) -> Store {
         Store { seals: Some(seals), ..self }
     }
 
-    /// Returns an answer if there is one. A file that cannot be read is no answer. Fails if a file is
-    /// there and has no authority.
+    /// Returns the stored reply, if there is one. A file that cannot be read counts as none. Fails
+    /// if a file exists and has no authority.
     pub(crate) fn find(&self, question: Question<'_>) -> io::Result<Option<Reply>> {
         let file = self.file(question);
         if let Some(seals) = self.seals.as_ref().filter(|_| file.symlink_metadata().is_ok()) {
@@ -125,8 +127,8 @@ impl Store {
         Ok(self.read(question).ok().flatten().and_then(Result::ok))
     }
 
-    /// Gives an answer or the failure that came instead, or says that neither was recorded, or
-    /// that it cannot be read.
+    /// Returns the recorded reply or failure. Fails with `Class::NotRecorded` if neither was
+    /// recorded or the file cannot be read.
     pub(crate) fn replay(&self, question: Question<'_>) -> Result<Reply, Failure> {
         let (model, label) = (question.model, question.label);
         let why = match self.read(question) {
@@ -169,13 +171,13 @@ impl Store {
         }
     }
 
-    /// Keeps an answer, whole or not at all, for nobody else to read.
+    /// Stores a reply atomically, readable only by its owner.
     pub(crate) fn keep(&self, question: Question<'_>, reply: &Reply) -> io::Result<()> {
         let reply = with_texts(reply, |text| self.forgotten(question, text));
         self.write(question, Some(reply), None)
     }
 
-    /// Keeps a failure in the same way.
+    /// Stores a failure atomically, readable only by its owner.
     pub(crate) fn keep_failure(&self, question: Question<'_>, failure: &Failure) -> io::Result<()> {
         let message = self.forgotten(question, &failure.message);
         let partial = failure.partial.as_deref().map(|partial| self.forgotten(question, partial));
@@ -202,7 +204,7 @@ impl Store {
             failure,
         };
         fs::create_dir_all(&self.folder)?;
-        // A temporary file is made for its owner alone.
+        // A temporary file is readable only by its owner.
         let mut file = tempfile::Builder::new().suffix(UNFINISHED).tempfile_in(&self.folder)?;
         let (bytes, place) = (serde_json::to_vec_pretty(&kept)?, self.file(question));
         file.write_all(&bytes)?;
@@ -213,7 +215,7 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps an answer and, now and then, throws the oldest away.
+    /// Stores a reply, and removes the oldest ones from time to time.
     pub(crate) fn keep_for_a_while(&self, question: Question<'_>, reply: &Reply) -> io::Result<()> {
         self.keep(question, reply)?;
         match self.written.fetch_add(1, Ordering::Relaxed) % TIDY_EVERY {
@@ -228,7 +230,7 @@ impl Store {
                 let entry = entry.ok()?;
                 let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
                 let name = entry.file_name();
-                // Files that are not ours are left alone.
+                // Files that this store did not write are left alone.
                 is_ours(name.to_str()?).then_some(())?;
                 Some((about.modified().ok()?, about.len(), entry.path()))
             })
@@ -238,7 +240,7 @@ impl Store {
         for (at, (_, length, path)) in files.into_iter().enumerate() {
             bytes += length;
             if at >= max_files || bytes > max_bytes {
-                // Somebody else may tidy at the same time.
+                // Another process may clean up at the same time.
                 let _ = fs::remove_file(path);
             }
         }
@@ -253,7 +255,7 @@ impl Store {
                 hasher.update(question.model.to_string().as_bytes());
             }
             Some(reached) => {
-                // Lengths keep parts apart.
+                // Lengths separate the parts.
                 for part in [question.model.provider(), question.model.model(), reached] {
                     hasher.update(&(part.len() as u64).to_le_bytes());
                     hasher.update(part.as_bytes());
@@ -264,7 +266,7 @@ impl Store {
     }
 }
 
-/// Returns a reply each text of which was altered.
+/// Returns a copy of a reply with each text altered.
 fn with_texts(reply: &Reply, alter: impl Fn(&str) -> String) -> Reply {
     let call =
         |call: &ToolCall| ToolCall { name: alter(&call.name), arguments: alter(&call.arguments) };

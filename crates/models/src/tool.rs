@@ -1,5 +1,5 @@
-//! Tools that a model may call before it answers: [`Tool`], [`ToolCall`], and the earlier calls of a
-//! question with their results, [`Turn`].
+//! Tools that a model may call before it answers: [`Tool`], [`ToolCall`], and the earlier calls of
+//! a conversation with their results, [`Turn`].
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::mark::{Nonce, Piece, text_of};
 pub struct Tool {
     /// The name: ASCII letters, digits, `_` and `-`.
     pub name: String,
-    /// The effect of a call, for the model.
+    /// The effect of a call, described for the model.
     pub description: String,
     /// The JSON Schema of the arguments, which are an object.
     pub arguments: Value,
@@ -20,19 +20,19 @@ pub struct Tool {
 /// A call of a tool, as the model made it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// The name of the tool. The prompt need not offer such a tool.
+    /// The name of the tool; not necessarily one that the prompt offers.
     pub name: String,
     /// The arguments as the model wrote them; JSON as a rule.
     pub arguments: String,
 }
 
-/// One turn of a conversation: the calls of the model, each with its result.
+/// A turn of a conversation: the calls of the model, each with its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     /// The calls, in the order in which the model made them.
     pub calls: Vec<AnsweredCall>,
-    /// The thoughts before the calls in the provider's own form. Some providers want them back
-    /// unaltered. They are not part of the prompt's hash, and are empty for an answer that was kept.
+    /// The thoughts before the calls in the provider's own format. Some providers want them back
+    /// unaltered. They are not part of the prompt's hash, and are empty for a stored answer.
     pub thoughts: Vec<Value>,
 }
 
@@ -46,7 +46,8 @@ pub struct AnsweredCall {
 }
 
 impl ToolCall {
-    /// Returns the arguments as an object; those that are none stand under `arguments`, as text.
+    /// Returns the arguments as an object. Arguments that are not an object are wrapped as the text
+    /// `arguments`.
     pub(crate) fn input(&self) -> Value {
         match serde_json::from_str(&self.arguments) {
             Ok(Value::Object(fields)) => Value::Object(fields),
@@ -57,14 +58,14 @@ impl ToolCall {
 }
 
 impl AnsweredCall {
-    /// Returns the result with the marks of a run.
+    /// Returns the result, with the values of the marks.
     pub(crate) fn text(&self, nonce: &Nonce) -> String {
         text_of(&self.result, nonce)
     }
 }
 
-/// Returns the id under which a request names a call: by turn and place, so that a prompt that is sent
-/// again is the same. Some servers take no other ids than those of nine letters and digits.
+/// Returns the id of a call in a request, built from its turn and position, so that a repeated
+/// prompt is the same. Some servers only take ids of nine letters and digits.
 pub(crate) fn call_id(turn: usize, at: usize) -> String {
     format!("call{turn:02}{at:03}")
 }

@@ -1,7 +1,7 @@
-//! How providers are spoken to: a [`Dialect`] makes a request of a prompt, and an answer of what
-//! comes back, be it a stream of events or one body.
+//! The APIs of providers: a [`Dialect`] builds a request from a prompt, and an answer from a
+//! response, be it a stream of events or one body.
 //!
-//! Nothing here sends anything; that is [`http`](crate::http)'s.
+//! This module sends nothing; see [`http`](crate::http).
 
 mod answer;
 mod anthropic;
@@ -20,37 +20,37 @@ pub(crate) use self::intake::{Bad, Intake};
 use crate::complaint::Complaint;
 use crate::{Nonce, Prompt, Tool, Turn, Usage};
 
-/// The longest answer that is taken, in bytes.
+/// The maximum length of an answer, in bytes.
 pub(crate) const MAX_ANSWER: usize = 16 << 20;
 
-/// The name under which a schema goes to a provider.
+/// The name of the schema, and of the tool that takes the answer, in requests.
 const REPORT: &str = "report";
 
-/// A protocol that providers speak.
+/// An API that providers offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// Anthropic's Messages.
     Anthropic,
-    /// OpenAI's Chat Completions, which most others speak as well.
+    /// OpenAI's Chat Completions, which most other providers offer as well.
     Chat,
     /// OpenAI's Responses.
     Responses,
 }
 
-/// What a request is made of.
+/// The input of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) model: &'a str,
     pub(crate) prompt: &'a Prompt,
     pub(crate) nonce: &'a Nonce,
-    /// The most tokens that may come back.
+    /// The maximum number of tokens of the answer.
     pub(crate) max_output_tokens: u32,
-    /// What this provider was found not to take.
+    /// The features that this model was found not to accept.
     pub(crate) conceded: &'a Concessions,
 }
 
 impl Dialect {
-    /// Gives the address that requests go to, below a provider's.
+    /// Returns the URL for requests, given the base URL of a provider.
     pub(crate) fn address(self, url: &str) -> String {
         let url = url.trim_end_matches('/');
         match self {
@@ -60,7 +60,7 @@ impl Dialect {
         }
     }
 
-    /// Gives the headers of a request, the key among them.
+    /// Returns the headers of a request, the key included.
     pub(crate) fn headers(self, key: Option<&Key>) -> Vec<(&'static str, String)> {
         let mut headers = Vec::new();
         match self {
@@ -75,7 +75,7 @@ impl Dialect {
         headers
     }
 
-    /// Makes the body of a request.
+    /// Builds the body of a request.
     pub(crate) fn request(self, asked: &Asked<'_>) -> Value {
         match self {
             Dialect::Anthropic => anthropic::request(asked),
@@ -84,7 +84,7 @@ impl Dialect {
         }
     }
 
-    /// Adds an event to an answer.
+    /// Adds an event of a stream to an answer.
     fn fold(self, kind: &str, data: &Value, answer: &mut Answer) {
         match self {
             Dialect::Anthropic => anthropic::fold(kind, data, answer),
@@ -93,7 +93,7 @@ impl Dialect {
         }
     }
 
-    /// Takes an answer that came as one body.
+    /// Adds a response that came as one body to an answer.
     fn whole(self, body: &Value, answer: &mut Answer) {
         match self {
             Dialect::Anthropic => anthropic::whole(body, answer),
@@ -104,19 +104,19 @@ impl Dialect {
 }
 
 impl Asked<'_> {
-    /// Gives the texts of the blocks that say something.
+    /// Returns the text of each block that is not empty, and true if it is shared.
     fn blocks(&self) -> impl Iterator<Item = (String, bool)> {
         let texts = self.prompt.blocks.iter().map(|block| (block.text(self.nonce), block.shared));
         texts.filter(|(text, _)| !text.is_empty())
     }
 
-    /// Gives all blocks as one text, for protocols that keep nothing between requests on demand.
+    /// Returns all blocks as one text, for APIs whose cache needs no marks in the request.
     fn text(&self) -> String {
         let blocks = self.blocks().map(|(text, _)| text).chain(self.turns_in_words());
         blocks.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Returns the tools to offer; none where the provider refused them.
+    /// Returns the tools to offer; none if the provider refused them.
     fn tools(&self) -> &[Tool] {
         match self.conceded.contains(Concession::NoTools) {
             true => &[],
@@ -124,7 +124,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Returns the earlier turns that go as messages of their own; none where the provider takes no tools.
+    /// Returns the earlier turns that are sent as messages of their own; none if the provider takes
+    /// no tools.
     fn turns(&self) -> &[Turn] {
         match self.conceded.contains(Concession::NoTools) {
             true => &[],
@@ -149,8 +150,8 @@ impl Asked<'_> {
         (!calls.is_empty()).then(|| calls.join("\n"))
     }
 
-    /// Gives what holds for the conversation, and the schema in words where the provider takes it
-    /// in no other way.
+    /// Returns the system prompt, with the schema in words if the provider does not accept it
+    /// otherwise.
     fn system(&self) -> String {
         match self.prompt.schema.as_ref().filter(|_| self.conceded.contains(Concession::NoSchema)) {
             Some(schema) => format!(
@@ -162,12 +163,13 @@ impl Asked<'_> {
         }
     }
 
-    /// Gives the schema where the provider takes one.
+    /// Returns the schema; `None` if the provider does not accept one.
     fn schema(&self) -> Option<&Value> {
         self.prompt.schema.as_ref().filter(|_| !self.conceded.contains(Concession::NoSchema))
     }
 
-    /// Gives how hard to think, for providers that know no number of tokens.
+    /// Returns the level of thinking, for APIs that take no number of tokens; `None` for no
+    /// thinking.
     fn effort(&self) -> Option<&'static str> {
         if self.conceded.contains(Concession::NoThinking) {
             return None;
@@ -181,14 +183,14 @@ impl Asked<'_> {
     }
 }
 
-/// Gives the tokens that Anthropic counts, which its agent counts alike.
+/// Parses the usage in Anthropic's format, which Claude Code uses as well.
 pub(crate) fn anthropic_usage(usage: &Value) -> Usage {
     let mut used = Usage::default();
     anthropic::used(usage, &mut used);
     used
 }
 
-/// Gives a message of a conversation.
+/// Builds a message of a conversation.
 fn message(role: &str, content: impl Into<Value>) -> Value {
     json!({ "role": role, "content": content.into() })
 }
@@ -200,7 +202,7 @@ mod tests {
     use super::*;
     use crate::{AnsweredCall, Block, Mark, Piece, ToolCall};
 
-    /// Makes a prompt that offers a tool, after a turn with two calls.
+    /// Returns a prompt that offers a tool, after a turn with two calls.
     pub(super) fn prompt_with_tools() -> Prompt {
         let text = |text: &str| Piece::Text(text.into());
         let call = |name: &str, arguments: &str, result: Vec<Piece>| AnsweredCall {
@@ -222,7 +224,7 @@ mod tests {
         }
     }
 
-    /// Makes a prompt with two shared blocks, one that is its own, and an empty one.
+    /// Returns a prompt with two shared blocks, one of its own, and an empty one.
     pub(super) fn prompt() -> Prompt {
         let block = |text: &str, shared| Block { pieces: vec![Piece::Text(text.into())], shared };
         let mut own = block("look ", false);
@@ -238,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Writes the request of a prompt, with what is different in every run taken out.
+    /// Formats the request of a prompt, with the random marks replaced.
     pub(super) fn request(dialect: Dialect, prompt: &Prompt, conceded: &Concessions) -> String {
         let nonce = Nonce::draw().unwrap();
         let max_output_tokens = prompt.max_output_tokens;
@@ -247,7 +249,7 @@ mod tests {
         request.replace(nonce.of(Mark::Fence), "FENCE")
     }
 
-    /// Reads a body as an answer and writes down what came of it.
+    /// Decodes a body, and formats the answer or the error.
     pub(super) fn answer(dialect: Dialect, body: &str) -> String {
         let mut intake = Intake::new(dialect);
         let fed = intake.feed(body.as_bytes()).and_then(|()| intake.finish());

@@ -1,4 +1,4 @@
-//! Claude Code, `claude -p`.
+//! Claude Code, `claude -p`: builds the command and parses its JSON result.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::json::{count, text};
 use crate::wire::{Stop, anthropic_usage};
 use crate::{Class, Failure, Reply};
 
-/// What it needs to find its account and its provider.
+/// Variables that Claude Code needs to find its account and its provider.
 pub(super) const VARIABLES: [&str; 12] = [
     "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN",
     "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "HTTPS_PROXY",
     "NO_PROXY", "NODE_EXTRA_CA_CERTS", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 ];
 
-/// Lets it do nothing but answer: no tools, no servers, nothing kept, and nobody's orders but the
-/// prompt's.
+/// Arguments that restrict Claude Code to answering: no tools, no MCP servers, no stored session,
+/// and no instructions other than those of the prompt.
 const ARGS: [&str; 10] = [
     "-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--setting-sources",
     "user", "--no-session-persistence", "--disable-slash-commands",
@@ -43,11 +43,11 @@ pub(super) fn command(asked: &Asked<'_>) -> Result<Command, Failure> {
         .args(asked.extra())
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
         .env("DISABLE_AUTOUPDATER", "1")
-        // Without this, `@` and a path in a change would have that file read and sent along.
+        // Without this, `@` and a path in a change would attach that file to the request.
         .env("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1")
-        // Hooks, plugins and memories of the user are not for a reviewer.
+        // Hooks, plugins and memories of the user are not meant for a reviewer.
         .env("CLAUDE_CODE_SAFE_MODE", "1")
-        // Who asks it asks again by itself.
+        // The caller retries by itself.
         .env("CLAUDE_CODE_MAX_RETRIES", "1")
         .env("API_TIMEOUT_MS", timeout(asked.time).to_string())
         .env("CLAUDE_CODE_MAX_OUTPUT_TOKENS", output.to_string())
@@ -55,13 +55,13 @@ pub(super) fn command(asked: &Asked<'_>) -> Result<Command, Failure> {
         .input(input(asked.text()).into_bytes()))
 }
 
-/// Gives a time in thousandths of a second; what is longer than its clock counts would be over at
-/// once.
+/// Returns a time in milliseconds, bounded by the largest number that the agent's timer takes: a
+/// larger one would expire at once.
 fn timeout(time: Duration) -> i32 {
     i32::try_from(time.as_millis()).unwrap_or(i32::MAX)
 }
 
-/// Keeps a prompt from being taken for a command of the agent's own.
+/// Prefixes a prompt that the agent would otherwise parse as one of its own commands.
 fn input(text: String) -> String {
     match text.trim_start().starts_with(['/', '!', '#']) {
         true => format!("The task:\n\n{text}"),
@@ -80,10 +80,10 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
     let usage = anthropic_usage(&result["usage"]);
     let micro_usd = result["total_cost_usd"].as_f64().map(micro);
     let said = text(&result, "/result");
-    // Its `subtype` says success whatever happens.
+    // The `subtype` is always `success`, even for an error.
     if result["is_error"].as_bool().unwrap_or_default() || !run.finished.status.success() {
         let failure = failure(run, &result, said);
-        // A provider that refuses takes nothing.
+        // A request that the provider rejected uses no tokens.
         let is_known = usage.total() > 0 || status(&result).is_some();
         return Err(Failure { usage: is_known.then_some(usage), ..failure });
     }
@@ -91,7 +91,7 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
         Value::Null => (said.to_owned(), String::new()),
         structured => (structured.to_string(), said.to_owned()),
     };
-    // It takes what was cut off or refused for a success.
+    // The agent reports an answer that was cut off or refused as a success.
     let stopped = match Stop::of(self::text(&result, "/stop_reason")) {
         Some(Stop::CutOff) => Some((Class::CutOff, "the answer was cut off")),
         Some(Stop::Refused) => Some((Class::Refusal, "the model will not answer")),
@@ -106,7 +106,8 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
     }
 }
 
-/// Finds the result: one object, or the last of a list where it was told to be verbose.
+/// Finds the result in the output: one object, or the last of a list if the agent is configured to
+/// be verbose.
 fn find_result(printed: &str) -> Option<Value> {
     let result = match serde_json::from_str(printed.trim()).ok()? {
         Value::Array(events) => {
@@ -137,13 +138,13 @@ fn failure(run: &Run<'_>, result: &Value, said: &str) -> Failure {
     run.failed(class, words)
 }
 
-/// Gives the status with which the provider refused, if it did.
+/// Returns the HTTP status with which the provider rejected the request, if it did.
 fn status(result: &Value) -> Option<u16> {
     count(result, "/api_error_status").and_then(|status| status.try_into().ok())
 }
 
-/// Gives dollars in millionths, rounded up.
+/// Converts dollars to millionths of a dollar, rounded up.
 fn micro(dollars: f64) -> u64 {
-    // A number below zero or beyond all bounds becomes the nearest that there is.
+    // A negative or too large number becomes the nearest valid one.
     (dollars * 1_000_000.0).ceil() as u64
 }

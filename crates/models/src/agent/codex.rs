@@ -1,4 +1,4 @@
-//! Codex, `codex exec`.
+//! Codex, `codex exec`: builds the command and parses its JSON events.
 
 use assay_sandbox::Command;
 use serde_json::Value;
@@ -8,19 +8,19 @@ use crate::complaint::Complaint;
 use crate::json::{count, text};
 use crate::{Class, Failure, Reply, Usage};
 
-/// What it needs to find its account and its provider.
+/// Variables that Codex needs to find its account and its provider.
 pub(super) const VARIABLES: [&str; 6] =
     ["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"];
 
-/// Lets it do nothing but answer: no shell, nothing written, nothing kept, and nobody's orders but
-/// the prompt's.
+/// Arguments that restrict Codex to answering: no shell, no writes, no stored session, and no
+/// instructions other than those of the prompt.
 const ARGS: [&str; 13] = [
     "exec", "--json", "--skip-git-repo-check", "-s", "read-only", "--ephemeral",
     "--ignore-user-config", "--ignore-rules", "--disable", "shell_tool", "-c",
     "project_doc_max_bytes=0", "-c",
 ];
 
-/// What the last of the arguments sets.
+/// The value of the last `-c` in `ARGS`.
 const NO_SEARCH: &str = "web_search=\"disabled\"";
 
 pub(super) fn command(asked: &Asked<'_>) -> Result<Command, Failure> {
@@ -31,7 +31,8 @@ pub(super) fn command(asked: &Asked<'_>) -> Result<Command, Failure> {
     if let Some(effort) = effort(asked.prompt.thinking_tokens) {
         command = command.args(["-c", &format!("model_reasoning_effort=\"{effort}\"")]);
     }
-    // It asks its provider to hold to a schema strictly, which is refused for one that is not.
+    // Codex asks its provider for strict adherence to the schema. The provider rejects that for a
+    // schema that is not strict.
     let schema = asked.prompt.schema.as_ref().filter(|schema| is_strict(schema));
     let way = match schema {
         Some(schema) => {
@@ -41,7 +42,7 @@ pub(super) fn command(asked: &Asked<'_>) -> Result<Command, Failure> {
         }
         None => Schema::InWords,
     };
-    // A prompt among the arguments could be taken for a command of its own.
+    // Codex could parse a prompt among the arguments as one of its own commands.
     Ok(command.args(asked.extra()).args(["-"]).input(asked.whole(way).into_bytes()))
 }
 
@@ -54,7 +55,7 @@ fn effort(thinking_tokens: u32) -> Option<&'static str> {
     }
 }
 
-/// Says whether each object in a schema is closed and has all that it may have.
+/// Returns true if each object in a schema is closed and requires all of its properties.
 fn is_strict(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {
@@ -86,7 +87,7 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
     });
     let mut before: Vec<&str> = messages.map(|message| text(message, "/item/text")).collect();
     let said = before.pop().unwrap_or_default();
-    // Errors are printed in good runs as well: only this one, and how it ends, decide.
+    // Errors are also printed in successful runs: only this event and the exit status decide.
     if let Some(failed) = last("turn.failed") {
         return Err(failure(run, text(failed, "/error/message")).with_partial(run.scrub(said)));
     }
@@ -105,13 +106,14 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
 
 fn used(usage: &Value) -> Usage {
     let number = |name: &str| count(usage, name).unwrap_or_default();
-    // The input includes what was kept.
+    // The input includes the tokens that were read from the cache.
     let cache_read = number("/cached_input_tokens");
     let input = number("/input_tokens").saturating_sub(cache_read);
     Usage { input, cache_read, cache_write: 0, output: number("/output_tokens") }
 }
 
-/// Tells the class by a status in the words, where one is named.
+/// Creates a failure from an error message; its class follows from the HTTP status in the message,
+/// if there is one.
 fn failure(run: &Run<'_>, words: &str) -> Failure {
     let nested: Option<Complaint> =
         serde_json::from_str(words).ok().as_ref().and_then(Complaint::read);
@@ -123,7 +125,7 @@ fn failure(run: &Run<'_>, words: &str) -> Failure {
         None if words.contains("max_output_tokens") => Class::CutOff,
         None if words.contains("context window") => Class::TooLong,
         None if words.contains("usage limit") || words.contains("Quota exceeded") => Class::Budget,
-        // These are its own words for any 5xx.
+        // Codex prints these words for any 5xx status.
         None if words.contains("high demand") || words.contains("at capacity") => Class::Overload,
         None if words.contains("disconnected") || words.contains("connection") => Class::Network,
         None => match complaint.kind.as_str() {
@@ -132,12 +134,12 @@ fn failure(run: &Run<'_>, words: &str) -> Failure {
         },
     };
     let failure = run.failed(class, &complaint.message);
-    // A provider that refuses takes nothing.
+    // A request that the provider rejected uses no tokens.
     let usage = status_in(words).map(|_| Usage::default());
     Failure { usage, ..failure }
 }
 
-/// Finds a status after the word for one.
+/// Finds an HTTP status of 400 to 599 after the word `status`.
 fn status_in(words: &str) -> Option<u16> {
     let (_, rest) = words.split_once("status")?;
     let digits = rest.trim_start_matches([' ', ':']).get(..3)?;

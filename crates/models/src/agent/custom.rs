@@ -1,4 +1,5 @@
-//! Any other agent, by its command line and the form of its answer: [`Custom`].
+//! Agents that are described in the configuration by their command line and the format of their
+//! output: [`Custom`].
 
 use assay_sandbox::Command;
 use serde_json::Value;
@@ -6,33 +7,34 @@ use serde_json::Value;
 use super::{Asked, Run, Schema, class_of};
 use crate::{Class, Failure, Reply, Usage};
 
-/// What stands for the file with the prompt in a command line.
+/// The placeholder for the file with the prompt in a command line.
 const PROMPT_FILE: &str = "{prompt_file}";
 
-/// What stands for the model's name in a command line.
+/// The placeholder for the name of the model in a command line.
 const MODEL: &str = "{model}";
 
 /// An agent that is described in the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Custom {
-    /// The program and its arguments. `{prompt_file}` stands for a file with the prompt; without
-    /// it, the prompt is given to read. `{model}` stands for the model's name.
+    /// The program and its arguments. `{prompt_file}` is replaced by a file with the prompt;
+    /// without it, the prompt goes to stdin. `{model}` is replaced by the name of the model.
     pub command: Vec<String>,
-    /// The form of its answer.
+    /// The format of the output.
     pub form: Form,
-    /// Where its output says that it failed: a JSON pointer to something that is there and neither
-    /// `false`, `0` nor empty.
+    /// A JSON pointer that marks a failed run: the run failed if the value exists and is neither
+    /// `false`, `0` nor empty. `None` if the output has no such value.
     pub failed: Option<String>,
 }
 
-/// The form of an agent's answer.
+/// The format of an agent's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
-    /// All that it prints.
+    /// The whole output is the answer.
     Text,
-    /// One JSON value, and a JSON pointer to the answer in it.
+    /// A JSON value, with a JSON pointer to the answer in it.
     Json(String),
-    /// JSON values, one on each line, and a JSON pointer to the answer: the last that has it holds.
+    /// JSON values, one on each line, with a JSON pointer to the answer. The last line that has a
+    /// value there counts.
     JsonLines(String),
 }
 
@@ -95,7 +97,7 @@ fn is_so(value: &Value) -> bool {
     }
 }
 
-/// Gives a text as it is, and anything else as JSON.
+/// Returns a string without quotes, and any other value as JSON.
 fn words(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

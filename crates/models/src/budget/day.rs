@@ -1,4 +1,4 @@
-//! What a day may cost, kept in a file that several processes share: [`Day`].
+//! Spending of a day, stored in a file that several processes share: [`Day`].
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Amount, Caps, Obstacle, over};
 
-/// A day's caps, and the file where what was spent is kept.
+/// The caps of a day, and the file with the amount spent.
 ///
-/// What is set aside is written down as spent, and taken back when it is not used: a process that
-/// dies leaves it written, so the file never says too little.
+/// A reservation is written as spent, and the unused part is subtracted when it is settled. A
+/// process that dies leaves its reservations written, so the file never holds too little.
 #[derive(Debug)]
 pub struct Day {
     caps: Caps,
@@ -19,7 +19,7 @@ pub struct Day {
     file: PathBuf,
 }
 
-/// The file's content.
+/// The content of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Page {
     version: u32,
@@ -29,7 +29,7 @@ struct Page {
 const VERSION: u32 = 1;
 
 impl Day {
-    /// Keeps a day's spending in a folder; the date is written `2026-11-15`.
+    /// Creates the record of a day in a folder; the format of the date is `2026-11-15`.
     pub fn new(folder: &Path, date: &str, caps: Caps) -> Day {
         let file = folder.join(format!("spend-{date}.json"));
         Day { caps, folder: folder.to_owned(), file }
@@ -39,13 +39,15 @@ impl Day {
         self.caps
     }
 
-    /// Sets an amount aside, unless it does not fit. `ours` is what this process has set aside.
+    /// Reserves an amount, unless it exceeds a cap. `ours` is the amount that this process has
+    /// reserved.
     pub(super) fn reserve(&self, name: &str, most: Amount, ours: Amount) -> Result<(), Obstacle> {
         let reserved = self.change(|spent| {
             let Some(cap) = self.caps.exceeded(spent.plus(most)) else {
                 return Ok(spent.plus(most));
             };
-            // What other processes have set aside may be dead men's: only ours is waited for.
+            // The reservations of other processes may belong to dead ones: only our own are waited
+            // for.
             if self.caps.exceeded(spent.minus(ours).plus(most)).is_none() {
                 return Err(Obstacle::Others);
             }
@@ -64,13 +66,13 @@ impl Day {
         }
     }
 
-    /// Takes back what was not used.
+    /// Subtracts the unused part of a reservation.
     pub(super) fn settle(&self, most: Amount, used: Amount) {
-        // What cannot be taken back stays spent.
+        // If the file cannot be written, the reservation stays spent.
         let _ = self.change(|spent| Ok::<_, Obstacle>(spent.minus(most).plus(used)));
     }
 
-    /// Changes what the file says, while nobody else does.
+    /// Changes the stored amount under a file lock.
     fn change<E>(
         &self,
         change: impl FnOnce(Amount) -> Result<Amount, E>,
@@ -81,7 +83,7 @@ impl Day {
             .truncate(false)
             .write(true)
             .open(self.folder.join("spend.lock"))?;
-        // It is unlocked when it is closed.
+        // The lock is released when the file is closed.
         lock.lock()?;
         match change(self.read()?) {
             Ok(spent) => self.write(spent).map(Ok),

@@ -1,4 +1,4 @@
-//! Budgets, by themselves and with many who share one.
+//! Budgets, used by one caller and by several threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -89,7 +89,7 @@ fn a_cap_on_money_wants_a_price() {
     };
     let message = budget.reserve(&stranger, &prompt).unwrap_err().message;
     assert!(message.contains("configure its `usd_per_million`"), "{message}");
-    // Without a cap on money it is only not known what it cost.
+    // Without a cap on money, an unknown price only makes the cost unknown.
     let budget = Budget::unlimited();
     drop(budget.reserve(&stranger, &prompt).unwrap());
     assert_eq!(budget.spent().micro_usd, None);
@@ -144,7 +144,7 @@ fn a_damaged_day_is_not_taken_for_an_empty_one() {
     assert!(message.contains("spend-2026-11-15.json"), "{message}");
 }
 
-/// Says whether what is spent and set aside stays within caps at this moment.
+/// Returns true if the amounts spent and reserved are within the caps at this moment.
 fn holds(budget: &Budget) -> bool {
     let state = budget.state();
     budget.caps.exceeded(Amount::of(&state.spent).plus(state.reserved)).is_none()
@@ -167,7 +167,7 @@ fn cap(most: u64) -> impl Strategy<Value = Option<u64>> {
     prop::option::of(0..most)
 }
 
-/// Lets each thread ask its questions, and gives how many of them were asked.
+/// Makes the calls of each thread, and returns the number of calls that were made.
 fn ask_all(budget: &Budget, threads: &[Vec<Question>]) -> u64 {
     let asked = AtomicU64::new(0);
     std::thread::scope(|scope| {

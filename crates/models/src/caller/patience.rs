@@ -1,4 +1,4 @@
-//! How often somebody is asked again, and how long is waited before: [`Patience`].
+//! The retry policy of model calls: [`Patience`].
 
 use std::fmt;
 use std::sync::mpsc;
@@ -8,7 +8,7 @@ use assay_base::backoff::{Backoff, random_part};
 
 use crate::Failure;
 
-/// How often somebody is asked again, and how long is waited before.
+/// A retry policy: the number of attempts, and the back-off between them.
 pub struct Patience {
     attempts: u32,
     backoff: Backoff,
@@ -16,13 +16,13 @@ pub struct Patience {
     chance: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
-/// How often somebody is asked, unless told otherwise.
+/// The default number of attempts.
 const ATTEMPTS: u32 = 4;
 
 /// The longest delay before the first retry.
 const FIRST_DELAY: Duration = Duration::from_secs(2);
 
-/// The longest delay before any retry, even where the provider asks for more.
+/// The longest delay before any retry. A provider that asks for more is not asked again.
 const MAX_DELAY: Duration = Duration::from_secs(120);
 
 /// The random part of a delay, in percent.
@@ -36,40 +36,41 @@ impl fmt::Debug for Patience {
 }
 
 impl Default for Patience {
-    /// Gives the patience of a run.
+    /// Returns the default policy: 4 attempts, with delays of at most 2 minutes.
     fn default() -> Patience {
         Patience::new(ATTEMPTS, MAX_DELAY)
     }
 }
 
 impl Patience {
-    /// Asks this often, and waits no longer than this in between.
+    /// Creates a policy with a number of attempts and a longest delay.
     pub fn new(attempts: u32, longest: Duration) -> Patience {
         let (pause, chance) = (Box::new(pause), Box::new(chance));
         let backoff = Backoff::new(FIRST_DELAY, longest).with_jitter(JITTER);
         Patience { attempts, backoff, pause, chance }
     }
 
-    /// Asks another number of times.
+    /// Replaces the number of attempts.
     pub fn asking(self, attempts: u32) -> Patience {
         Patience { attempts, ..self }
     }
 
-    /// Waits in another way.
+    /// Replaces the function that waits.
     #[cfg(test)]
     pub(super) fn pausing(mut self, pause: impl Fn(Duration) + Send + Sync + 'static) -> Patience {
         self.pause = Box::new(pause);
         self
     }
 
-    /// Gives how long to wait before asking again after a failure, if that is to be done.
+    /// Returns the delay before the next attempt; `None` if the failure is permanent, no attempt is
+    /// left, or the delay is too long.
     pub(super) fn wait(&self, failure: &Failure, asked: u32, left: Duration) -> Option<Duration> {
         if !failure.class.is_passing() || asked >= self.attempts {
             return None;
         }
         let wait = match failure.wait {
             Some(told) if told > self.backoff.max() => return None,
-            // A little more, so that not all come back in the same moment.
+            // A little more than requested, so that not all clients retry at the same moment.
             Some(told) => told + random_part(self.backoff.first() / 4, (self.chance)()),
             None => self.backoff.jittered_delay(asked.saturating_sub(1), (self.chance)()),
         };
@@ -87,15 +88,15 @@ impl Patience {
     }
 }
 
-/// Waits for something that never comes, no longer than told.
+/// Blocks the thread for a time.
 fn pause(time: Duration) {
     let (_sender, receiver) = mpsc::channel::<()>();
-    // Only the time can end this: the sender is alive and silent.
+    // Only the timeout can end this: the sender is alive and never sends.
     let _ = receiver.recv_timeout(time);
 }
 
 fn chance() -> u64 {
-    // Without chance the wait is only less well spread.
+    // Without a random number, the delays are only spread less well.
     getrandom::u64().unwrap_or_default()
 }
 

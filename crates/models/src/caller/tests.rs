@@ -1,4 +1,4 @@
-//! A caller, asking a model that answers from a script.
+//! A caller of a model that answers from a script.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::*;
 use crate::{Caps, Class, Description, ModelId, Price, Usage};
 
-/// Answers from a script, and breaks down when it is asked more often.
+/// A model that answers from a script, and panics if it is called more often.
 struct Scripted {
     about: Description,
     script: Mutex<Vec<Result<Reply, Failure>>>,
@@ -55,7 +55,7 @@ fn cut(partial: &str) -> Result<Reply, Failure> {
     Err(Failure::new(Class::Network, "cut").with_partial(partial.into()))
 }
 
-/// Notes what is waited, and waits for nothing.
+/// Records the delays, and does not wait.
 #[derive(Clone, Default)]
 struct Waits(Arc<Mutex<Vec<Duration>>>);
 
@@ -170,7 +170,7 @@ fn a_question_that_stalls_is_asked_once_more() {
     for script in [
         vec![stalled(), stalled()],
         vec![stalled(), failure(Class::Server), stalled()],
-        // The second attempt had only what was left of the time.
+        // The second attempt had only the remaining time.
         vec![stalled(), failure(Class::TimedOut), stalled()],
     ] {
         let model = Scripted::new(script);
@@ -301,7 +301,7 @@ fn an_attempt_of_which_nobody_knows_what_it_took_is_paid_in_full() {
     let model = Scripted::new([cut("half")]);
     let answered = ask(&caller, &model);
     let failure = answered.outcome.unwrap_err();
-    // The second attempt does not fit beside the first.
+    // The second attempt does not fit into the cap after the first.
     assert_eq!((failure.class, answered.attempts), (Class::Budget, 1));
     assert_eq!(failure.partial.as_deref(), Some("half"));
     assert_eq!(answered.spent.tokens.total(), 2_101);

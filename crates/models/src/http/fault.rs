@@ -1,5 +1,5 @@
-//! What went wrong with a call ([`Fault`]), and the failure that it is: its class, and a message
-//! that says what happened and what to do.
+//! Faults of a call over HTTP: [`Fault`], and its conversion to a `Failure` with a class and a
+//! message that names the problem and the remedy.
 
 use std::io;
 use std::time::Duration;
@@ -11,35 +11,35 @@ use crate::complaint::{Complaint, shown};
 use crate::wire::{Answer, Bad};
 use crate::{Class, Failure, Usage};
 
-/// What went wrong with a call.
+/// The fault of a call.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The request was refused.
+    /// The provider rejected the request.
     Status { status: u16, complaint: Complaint, wait: Option<Duration> },
-    /// Something went wrong at the provider while it answered.
+    /// The provider reported an error while it answered.
     Complained(Complaint, Box<Answer>),
-    /// There was no connection.
+    /// The connection could not be made.
     Unconnected(String),
-    /// The connection ended in the middle.
+    /// The connection broke off in the middle of the answer.
     Broken(String, Box<Answer>),
-    /// It took too long.
+    /// The call exceeded its timeout.
     TimedOut(Box<Answer>),
-    /// Nothing of an answer came for too long.
+    /// No content of an answer arrived for too long.
     Stalled(Box<Answer>),
-    /// The model will not answer.
+    /// The model refused to answer.
     Refused(Box<Answer>),
     /// The answer was cut off.
     CutOff(Box<Answer>),
-    /// The answer ended for a reason that is not known.
+    /// The answer ended for an unknown reason.
     Stopped(String, Box<Answer>),
     /// The answer is empty.
     Empty(Usage),
-    /// What came is no answer.
+    /// The response is not a valid answer.
     Bad(Bad, Box<Answer>),
 }
 
 impl Fault {
-    /// Tells an error of the connection by when it came.
+    /// Converts an error of the connection; the variant depends on the step that failed.
     pub(super) fn of(error: ureq::Error, answer: Answer) -> Fault {
         let answer = Box::new(answer);
         match error {
@@ -64,10 +64,11 @@ impl Fault {
         }
     }
 
-    /// Gives the words with which a request was refused, where asking otherwise may help.
+    /// Returns the provider's words if it rejected the request in a way that a concession may
+    /// solve.
     pub(super) fn refusal(&self) -> Option<&str> {
         match self {
-            // What reads like an empty account may be a field that is not known.
+            // A message that seems to be about an empty account may be about an unknown field.
             Fault::Status { status: 400 | 422, complaint, .. }
                 if matches!(complaint.class(Some(400)), Class::Rejected | Class::Budget) =>
             {
@@ -77,8 +78,8 @@ impl Fault {
         }
     }
 
-    /// Returns the words with which a provider refused tools. Some do so by a status that otherwise
-    /// means something else: no such model, or a broken server.
+    /// Returns the words with which a provider rejected tools. Some do so by a status that
+    /// otherwise means something else: no such model, or a server error.
     pub(super) fn refusal_of_tools(&self) -> Option<&str> {
         match self {
             Fault::Status { status: 400 | 404 | 405 | 422 | 500 | 501, complaint, .. } => {
@@ -100,7 +101,7 @@ fn is_unconnected(error: &io::Error) -> bool {
 }
 
 impl Call<'_> {
-    /// Makes a failure of a fault.
+    /// Converts a fault to a failure.
     pub(super) fn failure(&self, fault: Fault) -> Failure {
         let mut failure = match fault {
             Fault::Status { status, complaint, wait } => {
@@ -114,7 +115,7 @@ impl Call<'_> {
             Fault::Complained(complaint, answer) => {
                 let class = complaint.class(None);
                 let message = self.message(class, &self.said(None, &complaint));
-                // Before the first word nothing is billed but what the provider has said.
+                // Before the first word, only the usage that the provider has reported is billed.
                 let usage = (answer.heard == 0).then_some(answer.usage);
                 Failure { usage, ..self.broken_off(class, message, *answer) }
             }
@@ -168,13 +169,13 @@ impl Call<'_> {
         failure
     }
 
-    /// Makes a failure of an answer that came to its end: what it took is known.
+    /// Creates a failure from a complete answer: its usage is known.
     fn ended(&self, class: Class, message: String, answer: Answer) -> Failure {
         let usage = Some(self.used(&answer));
         Failure { usage, ..Failure::new(class, message) }.with_partial(self.text_of(answer))
     }
 
-    /// Makes a failure of an answer that did not: nobody knows what it took.
+    /// Creates a failure from an incomplete answer: its usage is unknown.
     fn broken_off(&self, class: Class, message: String, answer: Answer) -> Failure {
         Failure::new(class, message).with_partial(self.text_of(answer))
     }
@@ -183,7 +184,7 @@ impl Call<'_> {
         answer.into_parts(self.has_tools()).text
     }
 
-    /// Gives a provider's words, in brackets.
+    /// Formats the message of a provider, in parentheses.
     fn said(&self, status: Option<u16>, complaint: &Complaint) -> String {
         let words = match complaint.words().trim() {
             "" => complaint.kind.as_str(),
@@ -196,7 +197,7 @@ impl Call<'_> {
         }
     }
 
-    /// Makes somebody else's words fit to be shown, without the key.
+    /// Formats a foreign message for display, with the key redacted.
     fn shown(&self, words: &str) -> String {
         shown(&self.scrub(words))
     }
@@ -207,11 +208,11 @@ impl Call<'_> {
         format!("`{id}`: no connection to `{url}`{why}; check the network and the `url`")
     }
 
-    /// Says what happened and what to do.
+    /// Formats the message of a failure: the problem and the remedy.
     fn message(&self, class: Class, said: &str) -> String {
         let provider = &self.model.provider;
         let (id, name, url) = (&self.model.about.id, &provider.name, &provider.url);
-        // What is left of a second is one, and not none.
+        // Rounded up, so that a fraction of a second is not shown as 0 s.
         let seconds = self.time.as_secs_f64().ceil();
         let rest = match class {
             Class::Authentication => match provider.keys.source() {

@@ -1,15 +1,15 @@
-//! The delay that a provider asks for, in `Retry-After` and in the headers of single providers.
+//! The delay that a provider asks for, in `Retry-After` and in headers of single providers.
 
 use std::time::Duration;
 
 use assay_http::retry_after::{parse_http_date, parse_retry_after, parse_seconds, time_until};
 use ureq::http::HeaderMap;
 
-/// What Anthropic counts, and tells when it counts anew.
+/// The quantities that Anthropic limits, each with a header for the time of its reset.
 const COUNTED: [&str; 4] = ["requests", "tokens", "input-tokens", "output-tokens"];
 
-/// Returns the delay that the provider asks for. Dates count from the provider's own clock, which is
-/// its `Date` header.
+/// Returns the delay that the provider asks for. Dates count from the provider's own clock, which
+/// is its `Date` header.
 pub(super) fn requested_delay(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if let Some(millis) = text("retry-after-ms").and_then(parse_seconds) {
@@ -22,7 +22,7 @@ pub(super) fn requested_delay(headers: &HeaderMap) -> Option<Duration> {
     let reset = |counted: &&str| {
         let left = text(&format!("anthropic-ratelimit-{counted}-remaining"));
         let reset = text(&format!("anthropic-ratelimit-{counted}-reset"))?;
-        // What is not used up is not what is waited for.
+        // Only an exhausted quantity has to be waited for.
         if left.is_some_and(|left| left != "0") {
             return None;
         }
@@ -75,7 +75,7 @@ mod tests {
         for after in ["soon", "-3", "NaN", "1e400", "Sun, 99 Nov 1994 08:49:37 GMT"] {
             check(&[NOW, ("retry-after", after)], None);
         }
-        // Without a clock a moment tells nothing.
+        // Without a clock, a date cannot be converted to a delay.
         check(&[("retry-after", "Sun, 06 Nov 1994 08:50:37 GMT")], None);
     }
 }

@@ -1,4 +1,4 @@
-//! What has come of an answer so far: [`Answer`].
+//! The part of an answer that has been received so far: [`Answer`].
 
 use std::fmt;
 
@@ -8,30 +8,30 @@ use super::REPORT;
 use crate::complaint::Complaint;
 use crate::{ToolCall, Usage};
 
-/// What has come of an answer so far.
+/// The part of an answer that has been received so far.
 #[derive(Default, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// What it says.
+    /// The text outside of calls.
     pub(crate) text: String,
-    /// The tools that it calls, in order: the one that takes the answer, and those of the prompt.
+    /// The calls in order: of the tool that takes the answer, and of the tools of the prompt.
     pub(crate) calls: Vec<Call>,
-    /// Its thoughts in the provider's own form, where the provider wants them back.
+    /// The thoughts in the provider's own format, for providers that want them back.
     pub(crate) thoughts: Vec<Value>,
-    /// Why it will not answer.
+    /// The words with which the model refused; empty if it did not.
     pub(crate) refusal: String,
-    /// How many characters came, thoughts included.
+    /// The number of characters received, thoughts included.
     pub(crate) heard: usize,
-    /// What it took, as far as the provider said.
+    /// The tokens used, as far as the provider has reported them.
     pub(crate) usage: Usage,
-    /// Why it ended.
+    /// The reason why the answer ended; `None` if the provider has given none.
     pub(crate) stop: Option<Stop>,
-    /// What went wrong at the provider.
+    /// The error that the provider reported.
     pub(crate) complaint: Option<Complaint>,
-    /// Whether the provider said that nothing follows.
+    /// True if the provider marked the end of the stream, or sent one body.
     pub(crate) ended: bool,
 }
 
-/// A call of a tool, as far as it came.
+/// A call of a tool, as far as it was received.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Call {
     index: Option<u64>,
@@ -43,7 +43,7 @@ pub(crate) struct Call {
 /// A piece of a call. Later pieces of a call may leave out its name and id.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CallPart<'a> {
-    /// The place of the call among the parts of the answer, where the provider numbers them.
+    /// The position of the call in the answer; `None` if the provider does not number the calls.
     pub(super) index: Option<u64>,
     pub(super) id: &'a str,
     pub(super) name: &'a str,
@@ -51,7 +51,7 @@ pub(super) struct CallPart<'a> {
 }
 
 impl Call {
-    /// Returns true if the call hands in the answer and looks nothing up.
+    /// Returns true if the arguments of the call are the answer.
     fn is_report(&self, offers_tools: bool) -> bool {
         !offers_tools || self.name.is_empty() || self.name == REPORT
     }
@@ -66,33 +66,33 @@ impl Call {
     }
 }
 
-/// An answer, taken apart.
+/// A complete answer, split into its parts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct AnswerParts {
-    /// The answer proper.
+    /// The answer itself.
     pub(crate) text: String,
-    /// The words beside the answer proper.
+    /// The text other than the answer.
     pub(crate) aside: String,
-    /// The calls of tools that the prompt offers, or that no prompt offers.
+    /// The calls of other tools, also of those that the prompt does not offer.
     pub(crate) calls: Vec<ToolCall>,
 }
 
-/// Why an answer ended.
+/// The reason why an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It was at its end.
+    /// The answer is complete.
     Finished,
-    /// It was at its longest.
+    /// The maximum length was reached.
     CutOff,
-    /// The model or its provider would not go on.
+    /// The model or its provider refused to go on.
     Refused,
-    /// For a reason that nobody here knows. What it says may be half of what was to be said.
+    /// An unknown reason. The answer may be incomplete.
     Unknown(String),
 }
 
 impl Stop {
-    /// Reads a reason, if one is given. Servers that speak a dialect almost have words of others
-    /// for it.
+    /// Parses a reason; `None` if it is empty. Servers that are only roughly compatible use the
+    /// words of other APIs.
     pub(crate) fn of(reason: &str) -> Option<Stop> {
         Some(match reason.to_ascii_lowercase().as_str() {
             "" => return None,
@@ -108,7 +108,7 @@ impl Stop {
 }
 
 impl Answer {
-    /// Adds to what it says.
+    /// Appends text to the answer.
     pub(super) fn say(&mut self, text: &str) {
         self.hear(text);
         self.text.push_str(text);
@@ -131,37 +131,37 @@ impl Answer {
         call.arguments.push_str(part.arguments);
     }
 
-    /// Returns true if a call at a place has no arguments yet.
+    /// Returns true if the call at an index has no arguments yet.
     pub(super) fn lacks_arguments(&self, index: Option<u64>) -> bool {
         let call = self.calls.iter().rev().find(|call| call.index == index);
         call.is_none_or(|call| call.arguments.is_empty())
     }
 
-    /// Adds to why it will not answer.
+    /// Appends text to the refusal.
     pub(super) fn refuse(&mut self, text: &str) {
         self.hear(text);
         self.refusal.push_str(text);
         self.stop = Some(Stop::Refused);
     }
 
-    /// Counts what is not kept.
+    /// Counts the characters of a text, without storing it.
     pub(super) fn hear(&mut self, text: &str) {
         self.heard += text.chars().count();
     }
 
-    /// Notes why it ended, where that is said. What was refused stays so.
+    /// Sets the reason why the answer ended, if one is given. A refusal is never overwritten.
     pub(super) fn stopped(&mut self, reason: &str) {
         if self.stop != Some(Stop::Refused) {
             self.stop = Stop::of(reason).or(self.stop.take());
         }
     }
 
-    /// Gives its size in bytes.
+    /// Returns the size of the answer in bytes.
     pub(super) fn len(&self) -> usize {
         self.text.len() + self.arguments().map(str::len).sum::<usize>() + self.refusal.len()
     }
 
-    /// Returns the thoughts that the provider takes back: those that it signed or hid.
+    /// Returns the thoughts that the provider takes back: those that it signed or encrypted.
     pub(crate) fn signed_thoughts(&self) -> impl Iterator<Item = &Value> {
         let has = |thought: &Value, field: &str| {
             thought[field].as_str().is_some_and(|text| !text.is_empty())
@@ -174,8 +174,8 @@ impl Answer {
         self.calls.iter().map(|call| call.arguments.as_str())
     }
 
-    /// Takes the answer apart. The arguments of the call that takes the answer come before words. Where
-    /// no tools were offered, every call is such a one.
+    /// Splits the answer into its parts. The arguments of the call that takes the answer come
+    /// before text. If no tools were offered, every call is such a call.
     pub(crate) fn into_parts(self, offers_tools: bool) -> AnswerParts {
         let (reports, calls): (Vec<Call>, Vec<Call>) =
             self.calls.into_iter().partition(|call| call.is_report(offers_tools));
@@ -190,7 +190,7 @@ impl Answer {
 }
 
 impl fmt::Debug for Answer {
-    /// Writes what is there, in few lines.
+    /// Formats the parts that are not empty, for tests.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.text.is_empty() {
             writeln!(f, "text {:?}", self.text)?;

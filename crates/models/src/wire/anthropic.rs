@@ -1,4 +1,4 @@
-//! Anthropic's Messages.
+//! Anthropic's Messages API.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,13 @@ use crate::json::{count, text};
 use crate::tool::call_id;
 use crate::{Tool, Turn, Usage};
 
-/// The version of the protocol.
+/// The version of the API.
 pub(super) const VERSION: &str = "2023-06-01";
 
-/// The least that the provider takes for thinking.
+/// The minimum number of thinking tokens that the provider accepts.
 const LEAST_THINKING: u32 = 1_024;
 
-/// What is left for the answer itself, beside thinking.
+/// The minimum number of tokens that are left for the answer in addition to thinking.
 const LEAST_ANSWER: u32 = 1_024;
 
 pub(super) fn request(asked: &Asked<'_>) -> Value {
@@ -51,16 +51,16 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
     request
 }
 
-/// How a model is brought to call the tool.
+/// The way in which a model is made to call the tool that takes the answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Force {
-    /// It must. One that thinks cannot be forced.
+    /// The model must call the tool. A model that thinks cannot be forced.
     This,
-    /// The model must call one of the tools: look something up, or give its answer.
+    /// The model must call any of the tools: look something up, or give its answer.
     Any,
-    /// It may, once.
+    /// The model may call the tool, at most once.
     Once,
-    /// It may.
+    /// The model may call the tools, without a limit.
     None,
 }
 
@@ -88,7 +88,7 @@ fn offer_tools(schema: Option<&Value>, tools: &[Tool], force: Force, request: &m
     }
 }
 
-/// Returns the question and the earlier turns.
+/// Returns the messages: the prompt and the earlier turns.
 fn messages(asked: &Asked<'_>) -> Vec<Value> {
     let mut messages = vec![message("user", content(asked))];
     for (turn, number) in asked.turns().iter().zip(1..) {
@@ -114,7 +114,8 @@ fn messages(asked: &Asked<'_>) -> Vec<Value> {
     messages
 }
 
-/// Gives the blocks, the last shared of which ends what the provider keeps.
+/// Returns the blocks. The last shared block is marked as the end of the part that the provider
+/// caches.
 fn content(asked: &Asked<'_>) -> Vec<Value> {
     let in_words = asked.turns_in_words().map(|text| (text, false));
     let blocks: Vec<(String, bool)> = asked.blocks().chain(in_words).collect();
@@ -138,8 +139,8 @@ fn thinking(asked: &Asked<'_>) -> Option<Value> {
     if tokens < LEAST_THINKING {
         return None;
     }
-    // A turn whose thoughts are not known, such as one of an answer that was kept, may not be followed
-    // by further thoughts.
+    // A turn whose thoughts are unknown, such as one of a stored answer, may not be followed by
+    // further thoughts.
     let lacks_thoughts = |turn: &Turn| turn.thoughts.is_empty();
     match asked.conceded.contains(Concession::AdaptiveThinking) {
         true => Some(json!({ "type": "adaptive" })),
@@ -165,7 +166,7 @@ pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
         }
         "message_stop" => answer.ended = true,
         "error" => answer.complaint = Complaint::read(data),
-        // Pings, ends of blocks, and what is yet to be invented.
+        // Pings, ends of blocks, and future kinds of events.
         _ => {}
     }
 }
@@ -178,7 +179,7 @@ pub(super) fn whole(body: &Value, answer: &mut Answer) {
     answer.stopped(text(body, "/stop_reason"));
 }
 
-/// Takes what stands in a block from its start: in a stream nothing, as a rule.
+/// Adds the initial content of a block; in a stream it is empty, as a rule.
 fn take_block(block: &Value, index: Option<u64>, answer: &mut Answer) {
     match text(block, "/type") {
         "text" => answer.say(text(block, "/text")),
@@ -196,7 +197,7 @@ fn take_block(block: &Value, index: Option<u64>, answer: &mut Answer) {
     }
 }
 
-/// Takes what is added to a block.
+/// Adds the content of a delta to its block.
 fn take_delta(data: &Value, answer: &mut Answer) {
     answer.say(text(data, "/delta/text"));
     let arguments = text(data, "/delta/partial_json");
@@ -213,7 +214,7 @@ fn take_delta(data: &Value, answer: &mut Answer) {
     }
 }
 
-/// Takes the numbers that are there; each says what it is so far, not what is new.
+/// Updates the usage with the numbers that are present; each is a total, not an increment.
 pub(super) fn used(usage: &Value, used: &mut Usage) {
     let put = |name: &str, count_so_far: &mut u64| {
         *count_so_far = count(usage, name).unwrap_or(*count_so_far);
@@ -292,7 +293,7 @@ mod tests {
         prompt.thinking_tokens = 16_000;
         let request = request(Dialect::Anthropic, &prompt, &Concessions::default());
         let request: Value = serde_json::from_str(&request).unwrap();
-        // Room for the answer is left beside the thoughts.
+        // Tokens are left for the answer in addition to the thoughts.
         assert_eq!(request["thinking"], json!({ "type": "enabled", "budget_tokens": 2_976 }));
         assert_eq!(text(&request, "/tool_choice/type"), "auto");
         assert!(text(&request, "/system/0/text").ends_with("by calling the tool `report`, once."));

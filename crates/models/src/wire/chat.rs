@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions, and what others make of them.
+//! OpenAI's Chat Completions API, and the variations of other servers.
 
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ fn turns(asked: &Asked<'_>) -> Vec<Value> {
     messages
 }
 
-/// Adds an event, or a whole body: they differ in one word.
+/// Adds an event, or a whole body: the two differ in the name of one field.
 pub(super) fn fold(data: &Value, answer: &mut Answer) {
     if let Some(complaint) = Complaint::read(data) {
         answer.complaint = Some(complaint);
@@ -81,10 +81,10 @@ pub(super) fn fold(data: &Value, answer: &mut Answer) {
     for said in [&choice["delta"], &choice["message"]] {
         take(said, answer);
     }
-    // Some servers give no reason, and end the stream as is due.
+    // Some servers give no reason, and end the stream properly.
     answer.stopped(text(choice, "/finish_reason"));
     if let Some(input) = count(data, "/usage/prompt_tokens") {
-        // The input includes what was kept.
+        // The input includes the tokens that were read from the cache.
         let kept = count(data, "/usage/prompt_tokens_details/cached_tokens").unwrap_or_default();
         answer.usage.cache_read = kept.min(input);
         answer.usage.input = input - answer.usage.cache_read;

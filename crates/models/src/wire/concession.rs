@@ -1,40 +1,41 @@
-//! What a provider turns out not to take: [`Concessions`]. Many speak a dialect almost.
+//! Features that a provider turns out not to accept: [`Concessions`]. Many servers are only roughly
+//! compatible with an API.
 
 use std::collections::BTreeSet;
 
 use super::Dialect;
 
-/// Something that is left out or said otherwise, because a provider refused it.
+/// A feature of a request that is dropped or rephrased after the provider rejected it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Concession {
-    /// The longest answer goes by its older name.
+    /// The limit of the answer is sent under its older name.
     OldLimit,
-    /// The schema goes in words.
+    /// The schema is part of the system prompt.
     NoSchema,
-    /// What was used is not asked for.
+    /// The usage is not requested.
     NoUsage,
-    /// How much to think is left to the model.
+    /// The model decides how much to think.
     AdaptiveThinking,
-    /// Thinking is not asked for.
+    /// Thinking is not requested.
     NoThinking,
     /// The tool is offered, not forced.
     FreeTool,
-    /// The tools of the prompt are not offered; earlier calls and their results go in words.
+    /// The tools of the prompt are not offered; earlier calls and their results are sent as text.
     NoTools,
 }
 
-/// What was conceded so far.
+/// The concessions that were made so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Concessions(BTreeSet<Concession>);
 
-/// The words of a refusal, and what can be conceded in answer, the least first.
+/// Words of a rejection, and the concession that they lead to, the smallest first.
 const ANTHROPIC: [(&str, Concession); 6] = [
     ("tool_choice", Concession::FreeTool),
     ("tool", Concession::NoTools),
     ("thinking", Concession::AdaptiveThinking),
     ("thinking", Concession::NoThinking),
     ("input_schema", Concession::NoSchema),
-    // The schema goes as a tool.
+    // The schema is sent as a tool.
     ("tool", Concession::NoSchema),
 ];
 const CHAT: [(&str, Concession); 7] = [
@@ -63,8 +64,8 @@ impl Concessions {
         self.0.insert(concession);
     }
 
-    /// Returns the next concession to a provider that refused with these words. Each is made once, and
-    /// tools are given up only by a prompt that offers some, or carries earlier calls.
+    /// Returns the next concession to a provider that rejected a request with these words. Each is
+    /// made once. Tools are given up only by a prompt that offers some, or carries earlier calls.
     pub(crate) fn next(
         &self,
         dialect: Dialect,

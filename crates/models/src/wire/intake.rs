@@ -1,4 +1,4 @@
-//! Takes what a provider sends, in whichever form: [`Intake`].
+//! Decodes the response of a provider, whether a stream or one body: [`Intake`].
 
 use serde_json::Value;
 
@@ -8,38 +8,38 @@ use super::{Answer, Complaint, Dialect, MAX_ANSWER};
 /// The end of a stream in the dialects of OpenAI.
 const DONE: &str = "[DONE]";
 
-/// Takes an answer piece by piece.
+/// Decodes an answer piece by piece.
 #[derive(Debug)]
 pub(crate) struct Intake {
     dialect: Dialect,
     answer: Answer,
     form: Form,
-    /// How it begins, for whoever must see why it is no answer.
+    /// The first bytes of the response, to be shown if it is not an answer.
     head: Vec<u8>,
     garbled: Option<String>,
-    /// How many bytes of a body came that are more than filling.
+    /// The number of bytes of a body that were received, without white space.
     body_bytes: usize,
 }
 
-/// How much of the beginning is kept.
+/// The maximum number of first bytes that are retained.
 const HEAD: usize = 300;
 
 #[derive(Debug)]
 enum Form {
-    /// Nothing but space came yet.
+    /// Only white space was received so far.
     Unknown,
-    /// One body, though a stream was asked for.
+    /// A single body, though a stream was requested.
     Body(Vec<u8>),
-    /// A stream.
+    /// A stream of events.
     Stream(Events),
 }
 
-/// Why what came is no answer.
+/// The reason why a response is not an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Bad {
-    /// It is longer than any answer.
+    /// The response is longer than any answer.
     TooLong,
-    /// It is not in the dialect; this is how it begins.
+    /// The response is not in the dialect; the first bytes of it.
     Garbled(String),
 }
 
@@ -55,30 +55,31 @@ impl Intake {
         Intake { dialect, answer, form, head, garbled: None, body_bytes: 0 }
     }
 
-    /// Gives what came so far.
+    /// Returns the answer as received so far.
     pub(crate) fn answer(&self) -> &Answer {
         &self.answer
     }
 
-    /// Returns how much of an answer came so far: it grows with what a model says, and not with what
-    /// only keeps a connection open.
+    /// Returns a measure of the content received so far. It grows with the text of the model, and
+    /// not with bytes that only keep a connection open.
     pub(crate) fn content(&self) -> usize {
         self.answer.heard + self.body_bytes
     }
 
-    /// Gives what came so far, for good.
+    /// Converts to the answer as received so far.
     pub(crate) fn into_answer(self) -> Answer {
         self.answer
     }
 
-    /// Takes a piece.
+    /// Decodes a piece of the response.
     pub(crate) fn feed(&mut self, piece: &[u8]) -> Result<(), Bad> {
         self.head.extend(piece.iter().take(HEAD.saturating_sub(self.head.len())));
         if let Form::Unknown = self.form {
             let Some(first) = piece.iter().find(|byte| !byte.is_ascii_whitespace()) else {
                 return Ok(());
             };
-            // No event begins like this, and what servers say about their answers is often wrong.
+            // No event begins with these characters, and the content type that servers declare is
+            // often wrong.
             self.form = match first {
                 b'{' | b'[' => Form::Body(Vec::new()),
                 _ => Form::Stream(Events::default()),
@@ -104,10 +105,10 @@ impl Intake {
         }
     }
 
-    /// Gives the answer when nothing follows any more.
+    /// Returns the answer after the end of the response.
     pub(crate) fn finish(mut self) -> Result<Answer, Bad> {
         match self.form {
-            // An answer of nothing is whole, and empty.
+            // An empty response is a complete, empty answer.
             Form::Unknown => self.answer.ended = true,
             Form::Body(body) => {
                 let body: Value = serde_json::from_slice(&body)
@@ -133,7 +134,7 @@ impl Intake {
 }
 
 fn fold(dialect: Dialect, event: Event, answer: &mut Answer, garbled: &mut Option<String>) {
-    // What comes after a hole would be joined to what came before it, and mean something else.
+    // Text after a gap would be joined to the text before it, and mean something else.
     if garbled.is_some() {
         return;
     }
@@ -142,7 +143,7 @@ fn fold(dialect: Dialect, event: Event, answer: &mut Answer, garbled: &mut Optio
         return;
     }
     let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
-        // What comes after the end changes nothing.
+        // Events after the end change nothing.
         if !answer.ended {
             garbled.get_or_insert(event.data);
         }

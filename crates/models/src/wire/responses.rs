@@ -1,4 +1,4 @@
-//! OpenAI's Responses.
+//! OpenAI's Responses API.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
         "input": input(asked),
         "max_output_tokens": asked.max_output_tokens,
         "stream": true,
-        // Nothing of a change is to stay with the provider for later turns.
+        // The provider must not store any part of a change for later turns.
         "store": false,
     });
     let system = asked.system();
@@ -43,7 +43,7 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
     request
 }
 
-/// Returns the question and the earlier turns.
+/// Returns the input items: the prompt and the earlier turns.
 fn input(asked: &Asked<'_>) -> Vec<Value> {
     let mut items = vec![message("user", asked.text())];
     for (turn, number) in asked.turns().iter().zip(1..) {
@@ -87,7 +87,7 @@ pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
             answer.ended = true;
-            // The response says so again, as a rule.
+            // The response repeats this reason, as a rule.
             answer.stopped(kind.trim_start_matches("response."));
             end(&data["response"], answer);
         }
@@ -97,7 +97,7 @@ pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
             let nested = Complaint::read(data).filter(|_| data["error"].is_object());
             answer.complaint = Some(nested.unwrap_or(flat));
         }
-        // Starts and ends of parts, and what is yet to be invented.
+        // Starts and ends of parts, and future kinds of events.
         _ => {}
     }
 }
@@ -106,7 +106,7 @@ pub(super) fn whole(body: &Value, answer: &mut Answer) {
     end(body, answer);
 }
 
-/// Takes an item that is a call. Arguments that came already are not taken twice.
+/// Adds an item if it is a call. Arguments that were received already are not added twice.
 fn take_call(item: &Value, index: Option<u64>, answer: &mut Answer) {
     if text(item, "/type") != "function_call" {
         return;
@@ -117,8 +117,8 @@ fn take_call(item: &Value, index: Option<u64>, answer: &mut Answer) {
     answer.call(CallPart { index, id, name, arguments });
 }
 
-/// Takes the response as it stands at its end. Its text and its calls are taken only where none came
-/// before.
+/// Adds the response as it is at its end. Its text and its calls are used only if none were
+/// received before.
 fn end(response: &Value, answer: &mut Answer) {
     if answer.text.is_empty() && answer.refusal.is_empty() {
         let items = response["output"].as_array().into_iter().flatten();
@@ -144,7 +144,7 @@ fn end(response: &Value, answer: &mut Answer) {
         answer.complaint = Some(Complaint::read(response).unwrap_or_default());
     }
     if let Some(input) = count(response, "/usage/input_tokens") {
-        // The input includes what was kept.
+        // The input includes the tokens that were read from the cache.
         let kept = count(response, "/usage/input_tokens_details/cached_tokens").unwrap_or_default();
         answer.usage.cache_read = kept.min(input);
         answer.usage.input = input - answer.usage.cache_read;

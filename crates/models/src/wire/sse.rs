@@ -1,8 +1,8 @@
-//! Server-sent events out of bytes as they come: [`Events`].
+//! A parser of server-sent events: [`Events`].
 
 use super::MAX_ANSWER;
 
-/// Cuts a stream of bytes into events, wherever it was cut before.
+/// Splits a stream of bytes into events; pieces may end anywhere.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     line: Vec<u8>,
@@ -11,19 +11,19 @@ pub(crate) struct Events {
     begun: bool,
 }
 
-/// An event: what kind it is, if it says so, and its data.
+/// An event: its kind, which may be empty, and its data.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(crate) kind: String,
     pub(crate) data: String,
 }
 
-/// A line or an event is longer than any answer.
+/// The error for a line or an event that is longer than any answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooLong;
 
 impl Events {
-    /// Takes bytes and hands on the events that are whole with them.
+    /// Parses bytes, and passes each complete event to `take`.
     pub(crate) fn feed(
         &mut self,
         bytes: &[u8],
@@ -33,7 +33,7 @@ impl Events {
         while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
             let (head, end) = (&rest[..at], rest[at]);
             rest = &rest[at + 1..];
-            // The second half of a line's end that came in two is no line of its own.
+            // A line feed after a carriage return of the previous piece does not end another line.
             let half = end == b'\n' && self.after_return && head.is_empty();
             self.after_return = end == b'\r';
             if !half {
@@ -47,7 +47,7 @@ impl Events {
         self.extend(rest)
     }
 
-    /// Hands on an event that no blank line ended, which some servers leave out at the end.
+    /// Passes on a last event without a blank line after it, which some servers leave out.
     pub(crate) fn finish(mut self, take: &mut impl FnMut(Event)) -> Result<(), TooLong> {
         if !self.line.is_empty() {
             self.end_line(take)?;

@@ -1,4 +1,4 @@
-//! Agents, played by scripts that are run for real.
+//! Agents, replaced by scripts that are run for real.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use assay_sandbox::Key;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-/// Runs the script of the stage that it finds in its environment. A program that is written only
-/// to be run could still be open for writing somewhere when it is.
+/// Runs the script of the stage that is named in its environment. A program that was just written
+/// could still be open for writing in another process when it is run.
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
-/// A folder with a script in it that plays an agent, and what it notes down.
+/// A folder with a script that acts as an agent, and the files that the script writes.
 struct Stage {
     folder: tempfile::TempDir,
 }
 
 impl Stage {
-    /// Sets a stage. A script notes its arguments, its folder, its input and its variables, and
-    /// then does as told.
+    /// Creates a stage. The script records its arguments, its folder, its input and its variables,
+    /// and then runs the given commands.
     fn new(script: &str) -> Stage {
         let stage = Stage { folder: tempfile::tempdir().unwrap() };
         let notes = stage.folder.path().display();
@@ -39,7 +39,7 @@ impl Stage {
         std::fs::read_to_string(self.folder.path().join(name)).unwrap()
     }
 
-    /// Makes an agent of the script.
+    /// Creates an agent that runs the script.
     fn model(&self, kind: AgentKind, model: &str) -> AgentModel {
         let about = kind.describe(ModelId::new("agent", model));
         let stage = Key::new(&self.folder.path().display().to_string());
@@ -73,7 +73,7 @@ fn ask(model: &AgentModel) -> Result<Reply, Failure> {
     model.ask(&prompt(), &Nonce::draw().unwrap(), Duration::from_secs(60), &|_| {})
 }
 
-/// Plays an agent, and writes down what came of it.
+/// Runs a script as an agent, and compares the formatted result.
 fn check(kind: AgentKind, script: &str, expected: Expect) {
     let stage = Stage::new(script);
     let shown = match ask(&stage.model(kind, "m")) {
@@ -434,7 +434,7 @@ fn any_agent_can_be_asked_with_its_prompt_in_a_file() {
     assert!(reply.text.starts_with("Be brief.\n\nLook\n\nclosely.\n\nAnswer with one JSON value"));
     assert!(stage.noted("args").ends_with("--model=some\n--extra\n"));
     assert_eq!(stage.noted("input"), "");
-    // It does not say what it took, which is not taken for nothing.
+    // The agent does not report its usage, which is not counted as zero.
     assert!(reply.usage.input > 0 && reply.usage.output > 0);
 }
 

@@ -1,4 +1,4 @@
-//! Providers, asked over real connections.
+//! Providers, called over real connections.
 
 use std::cell::RefCell;
 use std::io::{Read, Write};
@@ -27,7 +27,7 @@ data: [DONE]
 
 const HALF: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"hel\"}}]}\n\n";
 
-/// How long a silent server is waited for: long enough for what it does say to come.
+/// The stall timeout: long enough for the server's output to arrive.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 fn prompt() -> Prompt {
@@ -57,7 +57,8 @@ fn ask(dialect: Dialect, server: &Server) -> Result<Reply, Failure> {
     ask_within(&model(dialect, &server.url), Duration::from_secs(60))
 }
 
-/// Asks a server that does one thing, and writes down the failure without what differs each time.
+/// Calls a server that performs one act, and compares the failure, without the parts that differ
+/// each time.
 fn check(act: Act, expected: Expect) {
     let server = Server::start(vec![act]);
     let failure = ask(Dialect::Chat, &server).unwrap_err();
@@ -96,7 +97,7 @@ fn each_dialect_has_its_address_and_its_headers() {
     let server = Server::start(vec![respond("200 OK", "", body)]);
     let reply = ask(Dialect::Anthropic, &server).unwrap();
     assert_eq!(reply.text, "hello");
-    // Where nothing is said about tokens, they are not taken for none.
+    // Unreported tokens are not counted as zero.
     assert!(reply.usage.input > 0 && reply.usage.output > 0);
     let request = server.request();
     assert!(request.head.starts_with("post /v1/messages http/1.1\r\n"));
@@ -162,7 +163,7 @@ fn calls_of_offered_tools_are_told_from_the_report_and_hold_no_key() {
         |name: &str, arguments: &str| ToolCall { name: name.into(), arguments: arguments.into() };
     assert_eq!(reply.calls, [call("look", r#"{"at":"…"}"#), call("grep", "")]);
     assert_eq!((reply.text.as_str(), reply.tools_refused), ("Let me see.", false));
-    // Where no tools were offered there is nothing to call.
+    // Without offered tools, there is no tool to call.
     let server = Server::start(vec![respond("200 OK", "", calls)]);
     let reply = ask(Dialect::Anthropic, &server).unwrap();
     assert_eq!((reply.text.as_str(), reply.calls.len()), (r#"{"at":"…"}"#, 0));
@@ -450,7 +451,7 @@ fn a_server_that_says_nothing_is_given_up() {
     assert_eq!((failure.class, failure.partial), (Class::TimedOut, None));
 }
 
-/// A chunk of a stream.
+/// Formats a chunk of a stream.
 fn chunk(text: &str) -> String {
     format!("{:x}\r\n{text}\r\n", text.len())
 }
@@ -510,7 +511,7 @@ fn a_server_that_cannot_show_who_it_is_gets_no_key() {
         stream.read_exact(&mut greeting).unwrap();
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
         let mut rest = Vec::new();
-        // The client may break the connection off.
+        // The client may close the connection.
         let _ = stream.read_to_end(&mut rest);
         String::from_utf8_lossy(&rest).into_owned()
     });

@@ -1,4 +1,4 @@
-//! Models, asked over real connections and in real processes.
+//! Models, called over real connections and in real processes.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod agents;

@@ -5,32 +5,32 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::JoinHandle;
 
-/// What a server does with a request.
+/// The reaction of a server to a request.
 pub(crate) enum Act {
-    /// It writes these bytes and closes the connection.
+    /// Writes these bytes and closes the connection.
     Write(String),
-    /// It writes these bytes and then nothing, until the client goes away.
+    /// Writes these bytes and then nothing, until the client closes the connection.
     Hang(String),
-    /// It writes the first bytes and then the others again and again, until the client goes away.
+    /// Writes the first text and then the second again and again, until the client closes the
+    /// connection.
     Repeat(String, String),
-    /// It closes the connection in such a way that the client sees it broken.
+    /// Writes these bytes, and closes the connection so that the client sees it broken.
     Reset(String),
 }
 
-/// A running server.
 pub(crate) struct Server {
     pub(crate) url: String,
     requests: Receiver<Request>,
     _thread: JoinHandle<()>,
 }
 
-/// What a server was asked.
+/// A request that the server received.
 pub(crate) struct Request {
     pub(crate) head: String,
     pub(crate) body: serde_json::Value,
 }
 
-/// Gives a whole answer.
+/// Returns a complete response.
 pub(crate) fn respond(status: &str, headers: &str, body: &str) -> Act {
     let length = body.len();
     Act::Write(format!(
@@ -38,8 +38,9 @@ pub(crate) fn respond(status: &str, headers: &str, body: &str) -> Act {
     ))
 }
 
-/// Returns the head of a stream, and its beginning. The server closes the connection after each answer, and
-/// says so: a client that kept the connection for its next request could meet a reset.
+/// Returns the head and the beginning of a stream. The server closes the connection after each
+/// response, and announces that: a client that reused the connection for its next request could get
+/// a reset.
 pub(crate) fn stream(body: &str) -> String {
     format!(
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\
@@ -49,7 +50,7 @@ pub(crate) fn stream(body: &str) -> String {
 }
 
 impl Server {
-    /// Starts a server that takes as many requests as it has acts.
+    /// Starts a server that accepts as many requests as it has acts.
     pub(crate) fn start(acts: Vec<Act>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -64,12 +65,12 @@ impl Server {
         Server { url, requests, _thread: thread }
     }
 
-    /// Gives the next request that came.
+    /// Returns the next request that was received.
     pub(crate) fn request(&self) -> Request {
         self.requests.try_recv().expect("there was a request")
     }
 
-    /// Says whether more came than was looked at.
+    /// Returns true if there are more requests than were read.
     pub(crate) fn has_more(&self) -> bool {
         self.requests.try_recv().is_ok()
     }
@@ -77,7 +78,7 @@ impl Server {
 
 impl Act {
     fn play(self, mut stream: TcpStream) {
-        // The client may be gone already.
+        // The client may have closed the connection already.
         match self {
             Act::Write(text) => {
                 let _ = stream.write_all(text.as_bytes());
