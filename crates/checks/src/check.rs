@@ -1,4 +1,4 @@
-//! A check that is required, and what became of it: [`RequiredCheck`], [`CheckOutcome`].
+//! Checks that are required, and their outcomes: [`RequiredCheck`], [`CheckOutcome`].
 
 use serde::{Deserialize, Serialize};
 
@@ -11,26 +11,26 @@ use crate::results::Tests;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckKind {
-    /// Something runs at all.
+    /// A smoke test: a build or test command of the project succeeds.
     Smoke,
-    /// Parts on their own.
+    /// Tests of single parts.
     Unit,
-    /// Parts together.
+    /// Tests of several parts together.
     Integration,
-    /// Every test there is.
+    /// All tests of the project.
     FullSuite,
-    /// Enough is tested.
+    /// A measurement of the coverage.
     Coverage,
-    /// The whole, as its users see it.
+    /// Tests of the whole, as its users see it.
     E2e,
-    /// A person looked.
+    /// A confirmation by a person.
     Manual,
-    /// A criterion of the spec wants a command to succeed.
+    /// A command that has to succeed by a criterion of the spec.
     Criterion,
 }
 
 impl CheckKind {
-    /// Returns its name, as it is written and read.
+    /// Returns the name of the kind, as in files and output.
     pub fn name(self) -> &'static str {
         match self {
             CheckKind::Smoke => "smoke",
@@ -55,22 +55,22 @@ pub struct RequiredCheck {
     /// Further purposes, since the command runs those tests as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<CheckKind>,
-    /// The command that is run.
+    /// The command to run.
     pub command: CommandLine,
-    /// Where, from the root; empty for the root.
+    /// The folder to run the command in, from the root; empty for the root.
     pub folder: String,
-    /// Where its results are.
+    /// The location and the format of the test results.
     pub reading: Reading,
-    /// Where its coverage reports are: globs, as in [`Reading::Files`].
+    /// The coverage reports: globs, as in [`Reading::Files`].
     #[serde(default)]
     pub coverage: Vec<String>,
-    /// How much must be covered, in percent.
+    /// The minimum coverage in percent; `None` if none is required.
     #[serde(default)]
     pub minimum_coverage: Option<f64>,
-    /// The result that the spec expects, in words.
+    /// The result that the spec expects, in words; `None` if it names none.
     #[serde(default)]
     pub expect: Option<String>,
-    /// Whether it may use the network.
+    /// True if the command may use the network.
     #[serde(default)]
     pub network: bool,
 }
@@ -87,26 +87,26 @@ pub struct CheckOutcome {
     pub also: Vec<CheckKind>,
     /// The command that was run.
     pub command: String,
-    /// Where, from the root.
+    /// The folder in which the command was run, from the root.
     pub folder: String,
-    /// How it stands.
+    /// The result of the check.
     #[serde(flatten)]
     pub state: State,
-    /// The exit code; none if it was ended.
+    /// The exit code; `None` if the command was killed or did not run.
     #[serde(default)]
     pub exit_code: Option<i32>,
-    /// How long it took.
+    /// The duration in milliseconds.
     pub duration_ms: u64,
-    /// The digest of all that it printed and complained about.
+    /// The digest of stdout and stderr.
     pub output_digest: String,
-    /// How much that was, in bytes.
+    /// The number of bytes of stdout and stderr.
     pub output_bytes: u64,
-    /// The end of it.
+    /// The end of the output.
     pub tail: String,
-    /// The results of its tests, where they can be read.
+    /// The results of the tests; `None` if they cannot be read.
     #[serde(default)]
     pub tests: Option<Tests>,
-    /// The coverage, where it was measured.
+    /// The coverage; `None` if it was not measured.
     #[serde(default)]
     pub coverage: Option<Measured>,
     /// Further notes about the run, such as that output is missing.
@@ -114,28 +114,28 @@ pub struct CheckOutcome {
     pub notes: Vec<String>,
 }
 
-/// How a check stands.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum State {
-    /// The check ran, and found nothing wrong.
+    /// The check ran, and found no problem.
     Passed,
-    /// The check ran, and something is wrong.
+    /// The check ran, and found a problem.
     Failed {
         /// The reason.
         why: String,
     },
-    /// The check could not run, or tested nothing: the result is unknown, which is no pass.
+    /// The check could not run, or tested nothing: the result is unknown, which is not a pass.
     NotRun {
         /// The reason.
         why: String,
     },
-    /// The check took too long and was ended.
+    /// The check exceeded its timeout and was killed.
     TimedOut,
 }
 
 impl CheckOutcome {
-    /// Returns true if it passed.
+    /// Returns true if the check passed.
     pub fn is_pass(&self) -> bool {
         self.state == State::Passed
     }

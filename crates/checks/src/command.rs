@@ -1,19 +1,19 @@
-//! A command line, as people write it into a spec: [`CommandLine`].
+//! Command lines, as people write them into a spec: [`CommandLine`].
 //!
-//! Words and quotes are split here, and no shell sees them. Whatever else would mean something to a
-//! shell makes it a shell's: nothing of that is imitated.
+//! Words and quotes are split here, without a shell. A command that uses any other syntax of a
+//! shell is run by `sh`: no other syntax is imitated.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The mark in a command for the folder that reports go to.
+/// The placeholder in a command for the folder of reports.
 pub const REPORTS: &str = "{reports}";
 
-/// The mark in a command for the folder of our own reporters.
+/// The placeholder in a command for the folder of our own reporters.
 pub const SUPPORT: &str = "{support}";
 
-/// Characters that mean something to a shell, outside of quotes.
+/// Characters with a meaning for a shell, outside of quotes.
 const SHELLS: &[char] = &[
     '|', '&', ';', '<', '>', '(', ')', '$', '`', '*', '?', '[', ']', '#', '~', '!', '{', '}', '\\',
     '\n', '\r',
@@ -22,7 +22,7 @@ const SHELLS: &[char] = &[
 /// A command to run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CommandLine {
-    /// Variables that are set for it.
+    /// Variables that are set for the command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<(String, String)>,
     /// The program, or the script.
@@ -40,22 +40,22 @@ pub enum Program {
     Script(String),
 }
 
-/// The reason that a text is no command.
+/// The reason that a text is not a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoCommand {
-    /// Nothing is run by it.
+    /// The text names no program.
     #[error("there is no command in it")]
     Empty,
     /// A quote is not closed.
     #[error("a quote is not closed")]
     OpenQuote,
-    /// The text holds a NUL, which no program can be given.
+    /// The text contains a NUL, which no argument can contain.
     #[error("it holds a NUL")]
     Nul,
 }
 
 impl CommandLine {
-    /// Reads a command as somebody wrote it.
+    /// Parses a command as a person wrote it.
     pub fn parse(text: &str) -> Result<CommandLine, NoCommand> {
         let text = text.trim();
         if text.contains('\0') {
@@ -74,19 +74,19 @@ impl CommandLine {
         }
     }
 
-    /// Makes a command of words that need no splitting.
+    /// Creates a command from words that need no splitting.
     pub fn words<W: Into<String>>(words: impl IntoIterator<Item = W>) -> CommandLine {
         let words = words.into_iter().map(Into::into).collect();
         CommandLine { variables: Vec::new(), program: Program::Words(words) }
     }
 
-    /// Makes a command of a script.
+    /// Creates a command from a script.
     pub fn script(script: impl Into<String>) -> CommandLine {
         CommandLine { variables: Vec::new(), program: Program::Script(script.into()) }
     }
 
-    /// Returns the words of the command. A script is taken apart at blanks and at the characters that
-    /// end a word for a shell, so that programs can be found in it by name.
+    /// Returns the words of the command. A script is split at blanks and at the characters that end
+    /// a word for a shell, so that programs can be found in it by name.
     pub fn mentioned_words(&self) -> Vec<&str> {
         match &self.program {
             Program::Words(words) => words.iter().map(String::as_str).collect(),
@@ -94,7 +94,7 @@ impl CommandLine {
         }
     }
 
-    /// Adds words; a script gets them at its end.
+    /// Appends words to the command, or to the end of the script.
     #[must_use]
     pub fn with<W: AsRef<str>>(mut self, more: impl IntoIterator<Item = W>) -> CommandLine {
         for word in more {
@@ -111,7 +111,7 @@ impl CommandLine {
 }
 
 impl fmt::Display for CommandLine {
-    /// Writes it as it could be typed.
+    /// Formats the command as it could be typed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in &self.variables {
             write!(f, "{name}={} ", quoted(value))?;
@@ -126,7 +126,7 @@ impl fmt::Display for CommandLine {
     }
 }
 
-/// Writes a word so that a shell takes it for one. Our own mark stays readable.
+/// Quotes a word for a shell, if necessary. Our own placeholders stay readable.
 fn quoted(word: &str) -> String {
     let plain = word.replace(REPORTS, "").replace(SUPPORT, "");
     let needs = |c: char| SHELLS.contains(&c) || c.is_whitespace() || matches!(c, '"' | '\'');
@@ -136,7 +136,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// A word, and how much of its beginning stands outside of quotes.
+/// A word, and the length of its beginning outside of quotes.
 #[derive(Default)]
 struct Word {
     text: String,
@@ -145,7 +145,7 @@ struct Word {
 }
 
 impl Word {
-    /// Reads `NAME=value`, where the name is not quoted.
+    /// Parses `NAME=value`, if the name is not quoted.
     fn assignment(&self) -> Option<(String, String)> {
         let (name, value) = self.text.split_once('=')?;
         let is_name = name.len() < self.bare
@@ -155,7 +155,7 @@ impl Word {
     }
 }
 
-/// Splits into words. `None` if only a shell can tell what is meant.
+/// Splits a command into words. Returns `None` if the command needs a shell.
 fn split(text: &str) -> Result<Option<Vec<Word>>, NoCommand> {
     let mut words = Vec::new();
     let mut word: Option<Word> = None;
@@ -169,7 +169,7 @@ fn split(text: &str) -> Result<Option<Vec<Word>>, NoCommand> {
                 loop {
                     match chars.next().ok_or(NoCommand::OpenQuote)? {
                         end if end == c => break,
-                        // Inside of double quotes a shell still expands.
+                        // A shell expands these inside of double quotes.
                         '$' | '`' | '\\' | '!' if c == '"' => return Ok(None),
                         other => word.text.push(other),
                     }
@@ -189,7 +189,7 @@ fn split(text: &str) -> Result<Option<Vec<Word>>, NoCommand> {
     Ok(Some(words))
 }
 
-/// Returns the words of a script, taken apart at blanks and at the characters that end a word.
+/// Returns the words of a script, split at blanks and at the characters that end a word.
 pub fn words_of(script: &str) -> Vec<&str> {
     let between =
         |c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\'' | '=');

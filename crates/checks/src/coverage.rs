@@ -1,9 +1,9 @@
-//! Which lines the tests reach: [`read`] gives [`Coverage`], [`Coverage::measure`] holds it against
-//! a change.
+//! Coverage reports: [`read`] parses one as [`Coverage`], [`Coverage::measure`] compares it with a
+//! change.
 //!
-//! The form is known by its content. A report that breaks off is none: half of the files would look
-//! like all of them. How much is covered is counted as the tool itself counts it, so that a minimum
-//! means what its users think it means.
+//! The format is recognised by the content. A truncated report is rejected: half of the files would
+//! look like all of them. Coverage is counted as the tool itself counts it, so that a minimum means
+//! what its users think it means.
 
 mod cobertura;
 mod count;
@@ -25,20 +25,20 @@ pub use self::measure::{FileMeasure, Gap, Measured};
 pub use self::paths::Paths;
 use crate::xml;
 
-/// A form of coverage report.
+/// The format of a coverage report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// lcov's trace file.
+    /// The trace file of lcov.
     Lcov,
-    /// Cobertura's XML.
+    /// The XML of Cobertura.
     Cobertura,
-    /// JaCoCo's XML.
+    /// The XML of JaCoCo.
     Jacoco,
     /// The JSON of coverage.py.
     CoveragePy,
     /// Istanbul's `coverage-final.json`.
     Istanbul,
-    /// Istanbul's `coverage-summary.json`, which knows no lines.
+    /// Istanbul's `coverage-summary.json`, which names no lines.
     IstanbulSummary,
     /// A profile of `go test -coverprofile`.
     GoProfile,
@@ -46,13 +46,13 @@ pub enum Form {
     Llvm,
 }
 
-/// The reason that a text holds no coverage.
+/// The reason that a text is not a coverage report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// Nobody knows what it is.
+    /// The format is unknown.
     #[error("it is no coverage report of a known form")]
     UnknownForm,
-    /// Its form is known, and it cannot be read.
+    /// The format is known, and the report is invalid or truncated.
     #[error("the {0} report is broken or breaks off")]
     Broken(&'static str),
     /// The report names no file.
@@ -60,7 +60,7 @@ pub enum Unreadable {
     Empty(&'static str),
 }
 
-/// Which lines of which files are reached.
+/// The lines of each file that the tests reach.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Coverage {
     /// The files, by their names in the report.
@@ -69,12 +69,12 @@ pub struct Coverage {
     sources: Vec<String>,
 }
 
-/// Which lines of a file are reached.
+/// The lines of a file that the tests reach.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct FileCoverage {
     covered: LineRanges,
     missed: LineRanges,
-    /// The unit that the tool counts, where that is not lines.
+    /// The count of the tool; `None` if the tool counts lines.
     counted: Option<Count>,
 }
 
@@ -87,7 +87,7 @@ impl FileCoverage {
     }
 }
 
-/// A file's lines while they are read.
+/// The lines of a file while a report is parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Hits {
     hit: Vec<(u32, u32)>,
@@ -96,7 +96,7 @@ pub(crate) struct Hits {
 }
 
 impl Hits {
-    /// Takes note of some lines, from the first to the last.
+    /// Adds a range of lines.
     fn add(&mut self, first: u32, last: u32, is_hit: bool) {
         self.all.push((first, last));
         if is_hit {
@@ -104,7 +104,7 @@ impl Hits {
         }
     }
 
-    /// Adds to what the tool counts.
+    /// Adds to the count of the tool.
     fn counts(&mut self, covered: u64, total: u64) {
         let count = self.counted.get_or_insert_default();
         count.covered = count.covered.saturating_add(covered);
@@ -118,7 +118,7 @@ impl Hits {
     }
 }
 
-/// All files while they are read, by name.
+/// All files while a report is parsed, by name.
 type Reading = BTreeMap<String, Hits>;
 
 fn settled(reading: Reading, sources: Vec<String>) -> Coverage {
@@ -127,7 +127,7 @@ fn settled(reading: Reading, sources: Vec<String>) -> Coverage {
 }
 
 impl Form {
-    /// Returns the form of a report, by its content.
+    /// Returns the format of a report, by its content.
     pub fn of(text: &str) -> Option<Form> {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if text.starts_with('<') {
@@ -172,8 +172,8 @@ impl Form {
     }
 }
 
-/// Tells the forms in JSON apart by keys that only one of them has, wherever these stand: tools
-/// write keys in any order.
+/// Distinguishes the JSON formats by keys that only one of them has, at any position: tools write
+/// keys in any order.
 fn json_form(text: &str) -> Option<Form> {
     let has = |key: &str| text.contains(key);
     if has("\"llvm.coverage.json.export\"") {
@@ -188,7 +188,7 @@ fn json_form(text: &str) -> Option<Form> {
     (has("\"total\"") && has("\"pct\"")).then_some(Form::IstanbulSummary)
 }
 
-/// Reads a coverage report of any form.
+/// Parses a coverage report of any format.
 pub fn read(bytes: &[u8]) -> Result<Coverage, Unreadable> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -201,13 +201,13 @@ pub fn read(bytes: &[u8]) -> Result<Coverage, Unreadable> {
 }
 
 impl Coverage {
-    /// Counts what is covered of all that is measured.
+    /// Returns the coverage of all that is measured.
     pub fn total(&self) -> Count {
         self.files.values().map(FileCoverage::count).sum()
     }
 
-    /// Adds another report, such as that of another package. A line is covered if it is in one of
-    /// them; what a tool counts in other ways cannot be told apart, so it is added up.
+    /// Adds another report, such as that of another package. A line is covered if it is covered in
+    /// one of the reports. Counts in other units cannot be compared, so they are added up.
     pub fn add(&mut self, other: Coverage) {
         for (name, file) in other.files {
             let before = self.files.entry(name).or_default();

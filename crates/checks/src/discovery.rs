@@ -1,7 +1,7 @@
-//! Which tests a project has: [`discover`] finds [`Framework`]s, in all its packages.
+//! Finds the tests of a project: [`discover`] returns [`Framework`]s, in all its packages.
 //!
-//! Manifests, configuration and test files are looked at, nothing is run. A language is a file here
-//! and a line in [`discover`].
+//! Manifests, configuration and test files are read, and nothing is run. Each language is one file
+//! of this module and one line in [`discover`].
 
 mod c;
 mod dotnet;
@@ -29,10 +29,10 @@ use crate::results::Form;
 ///
 /// An implementation lists no folders and follows no link out of the project.
 pub trait Files {
-    /// Returns the paths of all files, from the root, with `/` between their parts.
+    /// Returns the paths of all files, from the root, with `/` as the separator.
     fn paths(&self) -> Vec<String>;
 
-    /// Returns a file's text.
+    /// Returns the text of a file; `None` if it cannot be read.
     fn read(&self, path: &str) -> Option<String>;
 }
 
@@ -40,32 +40,32 @@ pub trait Files {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestKind {
-    /// Parts on their own.
+    /// Tests of single parts.
     Unit,
-    /// Parts together.
+    /// Tests of several parts together.
     Integration,
-    /// The whole, as its users see it.
+    /// Tests of the whole, as its users see it.
     E2e,
-    /// One command runs them all.
+    /// All tests, run by one command.
     All,
 }
 
-/// Where what became of the tests can be read.
+/// The location and the format of test results.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// In what the command prints, in whatever form that may be.
+    /// In the output of the command, in any known format.
     Guess,
-    /// Nowhere: it runs no tests.
+    /// There are none: the command runs no tests.
     Nothing,
-    /// In what the command prints.
+    /// In the output of the command.
     Printed(Form),
     /// In files that the command writes.
     Files {
-        /// The form of their content.
+        /// The format of the files.
         form: Form,
-        /// Which they are: a glob, from the folder of reports where it begins with that, or else
-        /// from where the command is run.
+        /// A glob of the files. If it begins with the placeholder of the folder of reports, it
+        /// starts there, else in the folder of the command.
         glob: String,
     },
 }
@@ -76,17 +76,17 @@ const NODE_REPORTS: &str = "{reports}/node-*.jsonl";
 const PYTEST_REPORT: &str = "{reports}/pytest.xml";
 
 impl Reading {
-    /// The report of our reporter inside of `unittest`.
+    /// Returns the location of the report of our reporter inside of `unittest`.
     pub(crate) fn of_unittest() -> Reading {
         Reading::Files { form: Form::Report, glob: UNITTEST_REPORTS.to_owned() }
     }
 
-    /// The report of our reporter inside of `node --test`.
+    /// Returns the location of the report of our reporter inside of `node --test`.
     pub(crate) fn of_node() -> Reading {
         Reading::Files { form: Form::Report, glob: NODE_REPORTS.to_owned() }
     }
 
-    /// The report that pytest writes.
+    /// Returns the location of the report that pytest writes.
     pub(crate) fn of_pytest() -> Reading {
         Reading::Files { form: Form::Junit, glob: PYTEST_REPORT.to_owned() }
     }
@@ -95,7 +95,7 @@ impl Reading {
         matches!(self, Reading::Files { glob, .. } if globs.contains(&glob.as_str()))
     }
 
-    /// Returns true if our reporter for Python writes the results, or says more about them.
+    /// Returns true if our reporter for Python writes the results, or adds to them.
     pub(crate) fn is_of_python(&self) -> bool {
         self.is_at(&[UNITTEST_REPORTS, PYTEST_REPORT])
     }
@@ -111,46 +111,47 @@ impl Reading {
 pub struct CoverageRun {
     /// The command.
     pub command: CommandLine,
-    /// The reports that it writes: a glob, as in [`Reading::Files`].
+    /// The reports that the command writes: a glob, as in [`Reading::Files`].
     pub glob: String,
 }
 
-/// A way in which a package is tested.
+/// A test framework of a package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Framework {
     /// The name, such as `cargo_test`.
     pub name: String,
-    /// The purpose of its tests.
+    /// The purpose of the tests.
     pub kind: TestKind,
-    /// The package's folder, from the root; empty for the root.
+    /// The folder of the package, from the root; empty for the root.
     pub folder: String,
     /// The command as people type it.
     pub command: CommandLine,
-    /// The same command, so that its results can be read.
+    /// The same command, with options for a readable report.
     pub run: CommandLine,
-    /// Where its results are.
+    /// The location and the format of the results.
     pub reading: Reading,
-    /// How its coverage is measured, where there is a common way.
+    /// The command that measures coverage; `None` if there is no common one.
     pub coverage: Option<CoverageRun>,
-    /// Whether somebody set it up; else the kind of project alone speaks for it.
+    /// True if the project configures the framework; false if only the kind of project suggests it.
     pub is_set_up: bool,
-    /// Whether there are files that look like its tests.
+    /// True if there are files that look like tests of the framework.
     pub has_tests: bool,
-    /// Whether some of its tests are of parts together, by where they lie.
+    /// True if there are integration tests, by the paths of the test files.
     pub has_integration: bool,
 }
 
 impl Framework {
-    /// Returns true if there is something to run: a kind of project alone has no tests yet.
+    /// Returns true if the framework has tests or is configured; the kind of project alone is not
+    /// enough.
     pub fn is_live(&self) -> bool {
         self.is_set_up || self.has_tests
     }
 }
 
-/// How a package is built.
+/// The command that builds a package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
-    /// The package's folder, from the root; empty for the root.
+    /// The folder of the package, from the root; empty for the root.
     pub folder: String,
     /// The command.
     pub command: CommandLine,
@@ -159,24 +160,24 @@ pub struct Build {
 /// The tests and builds that were found in a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discovery {
-    /// The ways in which it is tested, those of outer packages first.
+    /// The test frameworks, those of outer packages first.
     pub frameworks: Vec<Framework>,
-    /// The ways in which it is built, those of outer packages first.
+    /// The builds, those of outer packages first.
     pub builds: Vec<Build>,
-    /// The tool that keeps its dependencies, at its root.
+    /// The package manager of the root; `None` if there is no lock file.
     pub package_manager: Option<String>,
     /// The files that look like tests.
     pub test_files: Vec<String>,
 }
 
 impl Discovery {
-    /// Returns true if there is nothing to run: no tests, and no test runner that is set up.
+    /// Returns true if the project has no test files and no configured test runner.
     pub fn is_without_tests(&self) -> bool {
         self.test_files.is_empty() && !self.frameworks.iter().any(|framework| framework.is_set_up)
     }
 }
 
-/// Lock files by how much they say, with what wrote them.
+/// Lock files in order of precedence, with the package managers that write them.
 const LOCK_FILES: [(&str, &str); 13] = [
     ("pnpm-lock.yaml", "pnpm"),
     ("yarn.lock", "yarn"),
@@ -199,7 +200,7 @@ pub fn is_lock_file(path: &str) -> bool {
     LOCK_FILES.iter().any(|(file, _)| *file == name)
 }
 
-/// Finds how a project is tested and built.
+/// Finds the test frameworks and the builds of a project.
 pub fn discover(files: &dyn Files) -> Discovery {
     let survey = Survey::new(files);
     let mut found = Discovery { test_files: survey.test_files(), ..Discovery::default() };
@@ -223,12 +224,12 @@ pub fn discover(files: &dyn Files) -> Discovery {
     found
 }
 
-/// Returns true if a file looks like one of tests, by its folder and its name.
+/// Returns true if a file looks like a test, by its folder and its name.
 pub(crate) fn is_test_name(folder: &str, name: &str) -> bool {
     survey::test_language(folder, name).is_some()
 }
 
-/// Returns the tool that keeps a folder's dependencies.
+/// Returns the package manager of a folder, by its lock file.
 fn package_manager(survey: &Survey<'_>, folder: &str) -> Option<&'static str> {
     let found = LOCK_FILES.iter().find(|(file, _)| survey.has(folder, file));
     found.map(|(_, manager)| *manager)

@@ -1,10 +1,10 @@
-//! Kept tests: which files decide what a test run says, and the version of such a file that an
-//! implementation did not write: [`part_of`], [`kept_version`].
+//! Kept tests: the files that decide the result of a test run, and the version of such a file that
+//! the implementation did not write: [`part_of`], [`kept_version`].
 //!
-//! A change that also changes its own tests is held against the tests as they were before. Some files
-//! are kept as a whole: test files, fixtures, the configuration of a test runner. Of others only a part
-//! decides about tests, and the rest is the implementation: scripts of `package.json`, sections of
-//! `pyproject.toml`, `#[cfg(test)]` modules of a Rust source.
+//! A change that also changes its own tests is checked with the tests as they were before. Some
+//! files are kept as a whole: test files, fixtures, the configuration of a test runner. Of others,
+//! only a part decides about tests, and the rest is the implementation: scripts of `package.json`,
+//! sections of `pyproject.toml`, `#[cfg(test)]` modules of a Rust source.
 
 mod commands;
 mod go_mod;
@@ -22,7 +22,7 @@ pub use self::rust_items::{RustSource, parts as rust_parts};
 pub use self::rust_tests::{RustTest, rust_tests, tested_packages, tests_of_root};
 pub use self::test_packages::files_of_test_packages;
 
-/// How much of a file is kept.
+/// The part of a file that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptPart {
     /// The whole file.
@@ -33,26 +33,26 @@ pub enum KeptPart {
     PyprojectToml,
     /// Sections of `setup.cfg` or `tox.ini` that configure a test runner.
     Ini,
-    /// Test targets and their switches, default features, and crates of the tree that only tests use, in
-    /// `Cargo.toml`.
+    /// Test targets and their switches, default features, and crates of the tree that only tests
+    /// use, in `Cargo.toml`.
     CargoToml,
-    /// Folders of the tree that take the place of modules in `go.mod`.
+    /// Folders of the tree that replace modules in `go.mod`.
     GoMod,
     /// Test modules and test functions of a Rust source.
     RustTests,
-    /// A module that takes the place of one of the standard library. Only that there is none is kept: a
-    /// project that has such a module may change it.
+    /// A module that shadows one of the standard library. Only its absence is kept: a project that
+    /// has such a module may change it.
     Shadow,
 }
 
-/// Folders whose files belong to tests, by their whole names.
+/// Folders whose files belong to tests, by their full names.
 const TEST_FOLDERS: [&str; 17] = [
     "test", "tests", "__tests__", "spec", "testing", "testdata", "test-data", "test_data",
     "fixtures", "__fixtures__", "__mocks__", "__snapshots__", "snapshots", "e2e", "cypress",
     "benches", ".storybook",
 ];
 
-/// Files that configure a test runner or what it starts, by their whole names.
+/// Files that configure a test runner or the programs that it starts, by their full names.
 const SUPPORT_FILES: [&str; 39] = [
     "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "noxfile.py",
     "tox.toml", "hatch.toml", ".coveragerc", "manage.py", "sitecustomize.py", "usercustomize.py",
@@ -63,7 +63,7 @@ const SUPPORT_FILES: [&str; 39] = [
     "test.sh", ".env.test", "tap.config.json", "pyvenv.cfg",
 ];
 
-/// Beginnings of the names of files that configure a test runner.
+/// Prefixes of the names of files that configure a test runner.
 const SUPPORT_STARTS: [&str; 17] = [
     "jest.config.", "jest.setup.", "jest-setup.", "setupTests.", "setup-tests.", "vitest.config.",
     "vitest.setup.", "vitest.workspace.", "vite.config.", ".mocharc.", "karma.conf.",
@@ -71,15 +71,15 @@ const SUPPORT_STARTS: [&str; 17] = [
     "run_tests.",
 ];
 
-/// Modules of Python that a test runner loads. A module of the tree with such a name takes the place of
-/// the runner's.
+/// Python modules that a test runner imports. A module of the tree with such a name shadows that of
+/// the runner.
 const RUNNER_MODULES: [&str; 12] = [
     "pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "unittest", "doctest", "nose",
     "nose2", "coverage", "xdist",
 ];
 
-/// Returns the part of a file that is kept, by the file's path from the root; `None` for a file that
-/// decides nothing about tests. `named` are the files that the commands of the checks name.
+/// Returns the part of a file that is kept, by the file's path from the root; `None` for a file
+/// that does not affect tests. `named` are the files that the commands of the checks name.
 pub fn part_of(path: &str, named: &BTreeSet<String>) -> Option<KeptPart> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     match name {
@@ -99,20 +99,20 @@ pub fn part_of(path: &str, named: &BTreeSet<String>) -> Option<KeptPart> {
     name.ends_with(".rs").then_some(KeptPart::RustTests)
 }
 
-/// Returns true if a file holds tests, or belongs to some, by its path.
+/// Returns true if a file contains tests or belongs to some, by its path.
 pub fn is_test_file(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let in_tests = folders.split('/').any(|folder| TEST_FOLDERS.contains(&folder));
     in_tests || crate::discovery::is_test_name(folders, name) || is_rust_test_name(name)
 }
 
-/// Returns true if a source of Rust is a test module of its own.
+/// Returns true if a Rust source is a test module of its own.
 fn is_rust_test_name(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(".rs") else { return false };
     matches!(stem, "test" | "tests") || stem.ends_with("_test") || stem.ends_with("_tests")
 }
 
-/// Files of commands that may as well be modules of the product.
+/// Command files that may also be modules of the product.
 const MAY_BE_PRODUCT: [&str; 1] = ["tasks.py"];
 
 /// Returns true if a file configures a test runner, by its path.
@@ -140,8 +140,8 @@ fn is_support(folders: &str, name: &str) -> bool {
         || is_package_metadata(folders, name)
 }
 
-/// Returns true if a file is metadata of a Python package or environment that runners look at: entry
-/// points add plugins, and a folder of conda is no folder of tests.
+/// Returns true if a file is metadata of a Python package or environment that runners read: entry
+/// points add plugins, and pytest does not collect tests from a conda environment.
 fn is_package_metadata(folders: &str, name: &str) -> bool {
     let folder = folders.rsplit('/').next().unwrap_or(folders);
     match name {
@@ -151,8 +151,8 @@ fn is_package_metadata(folders: &str, name: &str) -> bool {
     }
 }
 
-/// Returns the content that a file has when the part that is kept comes from an earlier version and the
-/// rest from now; `None` for no file. Both versions are `None` where there is no file.
+/// Returns the content of a file with the kept part from an earlier version and the rest from the
+/// current one; `None` for no file. Each version is `None` if it has no such file.
 pub fn kept_version(part: KeptPart, now: Option<&[u8]>, kept: Option<&[u8]>) -> Option<Vec<u8>> {
     let text = |bytes: Option<&[u8]>| match bytes {
         None => Some(String::new()),
@@ -166,7 +166,7 @@ pub fn kept_version(part: KeptPart, now: Option<&[u8]>, kept: Option<&[u8]>) -> 
         return whole();
     }
     let (Some(now_bytes), Some(now_text), Some(kept_text)) = (now, text(now), text(kept)) else {
-        // Of a file that is gone, or is no text, no part can be told from the rest.
+        // In a missing file, or one that is not text, no part can be separated from the rest.
         return whole();
     };
     let spliced = match part {
@@ -179,13 +179,13 @@ pub fn kept_version(part: KeptPart, now: Option<&[u8]>, kept: Option<&[u8]>) -> 
         KeptPart::RustTests => rust_items::splice(&now_text, &kept_text),
     };
     match spliced {
-        // Nothing that decides about tests changed.
+        // The kept part did not change.
         None => Some(now_bytes.to_vec()),
         Some(text) => Some(text.into_bytes()),
     }
 }
 
-/// Returns true if a version of a file holds tests.
+/// Returns true if a version of a file contains tests.
 pub fn holds_tests(path: &str, part: KeptPart, content: &[u8]) -> bool {
     match part {
         KeptPart::Whole => is_test_file(path),

@@ -7,23 +7,24 @@ use std::collections::BTreeSet;
 
 use crate::kept::{KeptPart, is_test_file, part_of};
 
-/// Endings of the names of sources.
+/// File extensions of sources.
 const SOURCES: [&str; 27] = [
     "py", "pyi", "pyx", "so", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "rs", "go",
     "java", "kt", "rb", "php", "c", "h", "cc", "cpp", "hpp", "cs", "swift", "sh", "bash",
 ];
 
-/// Returns true if a file changes what a runner or a compiler loads by its mere presence: configuration
-/// of a runner or a build tool, and modules that an interpreter loads at its start.
+/// Returns true if a file changes what a runner or a compiler loads by its mere presence:
+/// configuration of a runner or a build tool, and modules that an interpreter loads at its start.
 pub fn changes_loading(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    // Entry points of a package load something by their content alone: see `names_pytest_plugin`.
+    // The entry points of a package load something only by their content: see
+    // `names_pytest_plugin`.
     if name == "entry_points.txt" {
         return false;
     }
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let configures = match part_of(path, &BTreeSet::new()) {
-        // A folder of tests may hold anything; there, the name alone counts.
+        // A folder of tests may contain any file; there, only the name counts.
         Some(KeptPart::Whole) => {
             !is_test_file(path) || part_of(name, &BTreeSet::new()) == Some(KeptPart::Whole)
         }
@@ -45,8 +46,8 @@ pub fn names_pytest_plugin(path: &str, text: &str) -> bool {
     path.ends_with("/entry_points.txt") && text.contains("[pytest11]")
 }
 
-/// Returns the module of Python that a file takes the place of, if there is one among the files of a
-/// tree: an extension comes before a source, and a package before a module of the same name.
+/// Returns the Python module that a file shadows, if it exists in the tree: an extension comes
+/// before a source, and a package before a module with the same name.
 pub fn shadowed_module<'a>(
     path: &str,
     exists: &dyn Fn(&str) -> Option<&'a str>,

@@ -1,6 +1,6 @@
 //! Folders of installed packages and build output: [`is_output_folder`], [`is_output`].
 
-/// Folders that hold installed packages or build output, in which runners look for no tests and no
+/// Folders of installed packages or build output, in which runners look for no tests and no
 /// configuration.
 const OUTPUT_FOLDERS: [&str; 33] = [
     ".git", ".hg", ".svn", ".assay", "node_modules", "bower_components", "target", "vendor",
@@ -9,12 +9,12 @@ const OUTPUT_FOLDERS: [&str; 33] = [
     ".terraform", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".idea", ".vscode",
 ];
 
-/// Returns true if a folder of that name holds installed packages or build output.
+/// Returns true if a folder with that name holds installed packages or build output.
 pub fn is_output_folder(name: &str) -> bool {
     OUTPUT_FOLDERS.contains(&name)
 }
 
-/// Returns true if a path lies in a folder of installed packages or build output.
+/// Returns true if a path is in a folder of installed packages or build output.
 pub fn is_output(path: &str) -> bool {
     path.rsplit_once('/').is_some_and(|(folders, _)| folders.split('/').any(is_output_folder))
 }

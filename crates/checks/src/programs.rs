@@ -1,8 +1,9 @@
-//! Programs that a project installed into its own tree: [`own_programs`] says which of them checks use.
+//! Programs that a project installed into its own tree: [`own_programs`] returns those that checks
+//! use.
 //!
-//! A program that lies in the tree may be written by the work under test. So a program of the tree is
-//! used only where its ecosystem installs such a program there. Toolchains, shells and the programs of
-//! the system never come from the tree.
+//! A program in the tree may be written by the work under test. So a program of the tree is used
+//! only if its ecosystem installs such a program there. Toolchains, shells and the programs of the
+//! system never come from the tree.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -18,7 +19,7 @@ const FOLDERS: [(&str, Ecosystem); 4] = [
     ("vendor/bin", Ecosystem::Php),
 ];
 
-/// The folder that package managers of JavaScript put in front of the search path for scripts.
+/// The folder that package managers of JavaScript put first on the search path of scripts.
 const NODE_FOLDER: &str = "node_modules/.bin";
 
 /// Programs that build, start or compare: never taken from a tree.
@@ -63,16 +64,16 @@ const INSTALLED: [(Ecosystem, &[&str]); 3] = [
     ),
 ];
 
-/// Folders in which the system keeps its own programs.
+/// Folders of the programs of the system.
 const SYSTEM_FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
-/// The kind of a folder of programs.
+/// The ecosystem of a folder of programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ecosystem {
     Node,
     Python,
     Php,
-    /// A folder of the tree that the user has on the search path.
+    /// A folder of the tree that is on the search path of the user.
     Other,
 }
 
@@ -85,20 +86,21 @@ pub struct OwnProgram {
     pub path: PathBuf,
 }
 
-/// The programs of a tree, as checks that run in one of its folders see them.
+/// The programs of a tree, as checks in one of its folders see them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnPrograms {
     /// The programs that checks use, each name once.
     pub used: Vec<OwnProgram>,
     /// The programs that checks do not use, with the reason.
     pub passed_over: Vec<(OwnProgram, &'static str)>,
-    /// Programs that package managers of JavaScript put in the place of a toolchain, for every script
+    /// Programs that package managers of JavaScript use instead of a toolchain, for every script
     /// that they run.
     pub shadowing: Vec<OwnProgram>,
 }
 
-/// Returns the programs of the tree at `root` that checks in `folder` use, those of the folder before
-/// those of the root. Folders of the search path that lie inside of the tree are read as well.
+/// Returns the programs of the tree at `root` that checks in `folder` use, those of the folder
+/// before those of the root. Folders of the search path that are inside of the tree are read as
+/// well.
 pub fn own_programs(root: &Path, folder: &Path, search_path: Option<&OsStr>) -> OwnPrograms {
     let mut programs = OwnPrograms::default();
     let around = folder.ancestors().take_while(|around| around.starts_with(root));
@@ -106,7 +108,7 @@ pub fn own_programs(root: &Path, folder: &Path, search_path: Option<&OsStr>) -> 
     for around in around.chain([root]) {
         let is_end = around == folder || around == root;
         for (name, ecosystem) in FOLDERS {
-            // Scripts of package managers also see what lies in between.
+            // Scripts of package managers also see the folders in between.
             if is_end || ecosystem == Ecosystem::Node {
                 folders.push((around.join(name), ecosystem));
             }
@@ -128,7 +130,7 @@ pub fn own_programs(root: &Path, folder: &Path, search_path: Option<&OsStr>) -> 
 pub fn outside_of(root: &Path, search_path: &OsStr) -> OsString {
     let outside = std::env::split_paths(search_path)
         .filter(|path| path.is_absolute() && !is_inside(root, path));
-    // A path that came out of a search path holds no separator.
+    // A folder of a search path contains no separator.
     std::env::join_paths(outside).unwrap_or_default()
 }
 
@@ -185,7 +187,7 @@ impl OwnPrograms {
 const NO_ENVIRONMENT: &str =
     "it is no virtual environment whose interpreter is a link that leads out of the tree";
 
-/// Returns why a program of a tree is not used; `None` if it is.
+/// Returns the reason why a program of a tree is not used; `None` if it is used.
 fn refusal(name: &str, ecosystem: Ecosystem) -> Option<&'static str> {
     if TOOLCHAINS.contains(&name) || is_python(name) {
         return Some("a toolchain never comes from the tree");
@@ -197,13 +199,13 @@ fn refusal(name: &str, ecosystem: Ecosystem) -> Option<&'static str> {
     (is_of_system && !is_installed).then_some("the system has a program of that name")
 }
 
-/// Returns true if a name is that of an interpreter of Python.
+/// Returns true if a name is that of a Python interpreter.
 fn is_python(name: &str) -> bool {
     let version = name.strip_prefix("python").or_else(|| name.strip_prefix("pypy"));
     version.is_some_and(|it| it.chars().all(|c| c.is_ascii_digit() || c == '.'))
 }
 
-/// Returns true if a path is a link to an interpreter that lies outside of a tree.
+/// Returns true if a path is a link to an interpreter outside of a tree.
 fn is_interpreter(root: &Path, path: &Path) -> bool {
     let is_link = fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink());
     let Ok(real) = path.canonicalize() else { return false };
@@ -215,8 +217,8 @@ fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
 
-/// Returns true if a program of `node_modules/.bin` is a link into a package that a manifest or lock
-/// file of the project names.
+/// Returns true if a program of `node_modules/.bin` is a link into a package that a manifest or
+/// lock file of the project names.
 fn is_of_named_package(path: &Path) -> bool {
     let modules = path.parent().and_then(Path::parent);
     let Some((modules, project)) = modules.and_then(|it| Some((it, it.parent()?))) else {
@@ -261,7 +263,7 @@ mod tests {
         programs.iter().map(|program| program.name.as_str()).collect()
     }
 
-    /// A folder outside of the tree with an interpreter.
+    /// Returns a folder outside of the tree with an interpreter.
     fn machine() -> tempfile::TempDir {
         let machine = tempfile::tempdir().unwrap();
         executable(machine.path(), "bin/python3.11");
@@ -316,7 +318,7 @@ mod tests {
         let python = root.path().join(".venv/bin/python3");
         std::os::unix::fs::symlink(root.path().join("tools/python3"), &python).unwrap();
         assert_eq!(own_programs(root.path(), root.path(), None).used, []);
-        // A link to a program that is no interpreter is none either.
+        // A link to another program is not a link to an interpreter.
         executable(machine.path(), "bin/true");
         fs::remove_file(&python).unwrap();
         std::os::unix::fs::symlink(machine.path().join("bin/true"), &python).unwrap();

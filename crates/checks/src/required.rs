@@ -1,7 +1,8 @@
-//! Which checks a risk requires: [`required`].
+//! The checks that a risk requires: [`required`].
 //!
-//! Commands that the spec names come first; for those that it leaves out, what was found in the project
-//! stands in. A check that is required and cannot be had is told as such: it is not run, and never a pass.
+//! Commands that the spec names come first; for kinds that it leaves out, the tests that were found
+//! in the project are used. A check that is required and not available is reported as such: it is
+//! not run, and is never a pass.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,7 @@ use crate::discovery::{
 };
 use crate::verification::{Group, NamedCommand, Verification};
 
-/// Where tools put their coverage reports if nobody says otherwise.
+/// The default paths of coverage reports of common tools.
 const COMMON_REPORTS: [&str; 14] = [
     "coverage.xml",
     "coverage.json",
@@ -31,27 +32,28 @@ const COMMON_REPORTS: [&str; 14] = [
     "target/llvm-cov/coverage.json",
 ];
 
-/// How commands say that they measure coverage.
+/// Parts of commands that measure coverage.
 const MEASURES: [&str; 7] = ["--cov", "cover", "llvm-cov", "tarpaulin", "jacoco", "nyc", "c8"];
 
-/// How much depends on a change.
+/// The risk of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// Nothing has to be run.
+    /// No check is required.
     Trivial,
-    /// Something has to run at all.
+    /// A smoke test is required.
     Low,
-    /// Parts, on their own and together.
+    /// Tests of single parts and of parts together are required.
     Medium,
-    /// Every test, and enough of them.
+    /// All tests and a sufficient coverage are required.
     High,
-    /// All of it, the whole as its users see it, and a person's word.
+    /// The checks of high risk, tests of the whole as its users see it, and the confirmation of a
+    /// person are required.
     Critical,
 }
 
 impl Risk {
-    /// Returns the kinds of check that it requires.
+    /// Returns the kinds of checks that the risk requires.
     pub fn requires(self) -> &'static [CheckKind] {
         use CheckKind::{Coverage, E2e, FullSuite, Integration, Manual, Smoke, Unit};
         match self {
@@ -63,7 +65,7 @@ impl Risk {
         }
     }
 
-    /// Finds a risk by its name.
+    /// Parses the name of a risk, ignoring case.
     pub fn named(name: &str) -> Option<Risk> {
         match name.trim().to_ascii_lowercase().as_str() {
             "trivial" => Some(Risk::Trivial),
@@ -76,25 +78,25 @@ impl Risk {
     }
 }
 
-/// Something that is required.
+/// A required check, and the way to run it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Required {
     /// A check that can be run.
     Run(Box<RequiredCheck>),
-    /// Something that a person does, and says so.
+    /// A check that a person performs and confirms.
     ByHand {
         /// The kind of check.
         kind: CheckKind,
-        /// The steps, where the spec names them.
+        /// The steps, if the spec names them.
         steps: Vec<Vec<String>>,
     },
-    /// Somebody tries it out in the app, or opens the page.
+    /// A flow that is tried out in the app, or a page that is opened.
     TryOut {
-        /// The flow by its name, or the page by its path.
+        /// The name of the flow, or the path of the page.
         flow: String,
     },
-    /// There is nothing to run for it, so it is not run.
+    /// A check for which no command exists, so that it is not run.
     Unavailable {
         /// The kind of check.
         kind: CheckKind,
@@ -103,8 +105,8 @@ pub enum Required {
     },
 }
 
-/// Returns what a risk requires, of what a spec names and a project has. A command that serves
-/// several ends is there once.
+/// Returns the checks that a risk requires, from the commands of a spec and the tests of a project.
+/// A command that serves several purposes occurs once.
 pub fn required(risk: Risk, spec: &Verification, found: &Discovery) -> Vec<Required> {
     let wanted = Wanted { spec, found };
     let all: Vec<Required> =
@@ -112,8 +114,8 @@ pub fn required(risk: Risk, spec: &Verification, found: &Discovery) -> Vec<Requi
     once(all)
 }
 
-/// The kinds of check: those of the risk, and what the plan asks for besides. A minimum that the
-/// spec names counts wherever tests are required at all.
+/// Returns the kinds of checks: those of the risk, and those that the plan requires in addition. A
+/// minimum coverage in the spec counts from medium risk on.
 fn kinds(risk: Risk, spec: &Verification) -> Vec<CheckKind> {
     let mut kinds = risk.requires().to_vec();
     let asked = [
@@ -130,8 +132,9 @@ fn kinds(risk: Risk, spec: &Verification) -> Vec<CheckKind> {
     kinds
 }
 
-/// Leaves each command in once, for the first end that it serves. Coverage is measured in a run of
-/// its own: that it falls short says nothing against the tests.
+/// Removes repeated commands: each stays for the first purpose that it serves, with the others
+/// added. Coverage is measured in a run of its own: a coverage below the minimum is no evidence
+/// against the tests.
 fn once(all: Vec<Required>) -> Vec<Required> {
     let mut kept: Vec<Required> = Vec::new();
     for required in all {
@@ -164,8 +167,8 @@ fn once(all: Vec<Required>) -> Vec<Required> {
     kept
 }
 
-/// Returns true if two checks run the same tests, so that one run tells of both. A criterion names its
-/// command letter by letter; elsewhere two spellings of one run are the same.
+/// Returns true if two checks run the same tests, so that one run serves both. The command of a
+/// criterion is compared literally; elsewhere two spellings of one run are the same.
 fn is_same_run(before: &RequiredCheck, check: &RequiredCheck) -> bool {
     let kinds = [before.kind, check.kind];
     let is_comparable = before.folder == check.folder && !kinds.contains(&CheckKind::Coverage);
@@ -176,8 +179,8 @@ fn is_same_run(before: &RequiredCheck, check: &RequiredCheck) -> bool {
     is_comparable && (before.command == check.command || is_spelt_alike())
 }
 
-/// Has a command that measures coverage leave a report, and says where it may be. pytest only prints
-/// what it measured unless it is told otherwise, which a variable does; Go names a file.
+/// Makes a command that measures coverage write a report, and sets the paths of the report. pytest
+/// prints the coverage only, unless a variable requests a file; Go names a file.
 fn report_coverage(check: &mut RequiredCheck) {
     check.coverage = COMMON_REPORTS.map(str::to_owned).to_vec();
     let text = check.command.to_string();
@@ -193,7 +196,7 @@ fn report_coverage(check: &mut RequiredCheck) {
     check.coverage.extend(profile.map(str::to_owned));
 }
 
-/// The commands to choose from.
+/// The commands to choose from: those of the spec and those of the project.
 struct Wanted<'a> {
     spec: &'a Verification,
     found: &'a Discovery,
@@ -223,8 +226,9 @@ impl Wanted<'_> {
         }
     }
 
-    /// The spec's first unit command, or else the outermost build, or else the outermost suite. A
-    /// suite comes before a build that lies further down: that build says nothing of the project.
+    /// Returns the smoke test: the first unit command of the spec, else the outermost build, else
+    /// the outermost suite. A suite comes before a build in a deeper folder, since such a build is
+    /// no evidence for the whole project.
     fn smoke(&self) -> Required {
         let kind = CheckKind::Smoke;
         if let Some(command) = self.spec.unit.commands.first() {
@@ -254,7 +258,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// The spec's commands of a group, or else the frameworks that fit.
+    /// Returns the commands of a group in the spec, or else the frameworks that match.
     fn group(
         &self,
         kind: CheckKind,
@@ -274,7 +278,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// Every suite that was found, and what the spec names besides.
+    /// Returns every suite of the project, and the commands that the spec names in addition.
     fn full_suite(&self) -> Vec<Required> {
         let kind = CheckKind::FullSuite;
         let suites = self.suites().map(|it| self.framework(kind, it));
@@ -285,7 +289,8 @@ impl Wanted<'_> {
         if all.is_empty() { vec![self.nothing(kind)] } else { all }
     }
 
-    /// Commands of the spec that measure coverage, or else those that are common for what was found.
+    /// Returns the commands of the spec that measure coverage, or else the common ones for the
+    /// frameworks.
     fn coverage(&self) -> Vec<Required> {
         let kind = CheckKind::Coverage;
         let minimum = self.spec.minimum_coverage;
@@ -319,7 +324,8 @@ impl Wanted<'_> {
         all
     }
 
-    /// The spec's commands, or else frameworks for the whole; what only a person can do is theirs.
+    /// Returns the commands of the spec, or else the frameworks for the whole. Steps for a person
+    /// are added as such.
     fn e2e(&self) -> Vec<Required> {
         let kind = CheckKind::E2e;
         let group = &self.spec.e2e;
@@ -337,7 +343,7 @@ impl Wanted<'_> {
         if all.is_empty() { vec![self.nothing(kind)] } else { all }
     }
 
-    /// The suites that can be run, without those for the whole.
+    /// Returns the suites that can be run, without those for the whole.
     fn suites(&self) -> impl Iterator<Item = &Framework> {
         let live = self.found.frameworks.iter().filter(|it| it.is_live());
         live.filter(|it| it.kind != TestKind::E2e)
@@ -362,7 +368,7 @@ impl Wanted<'_> {
         let expect = named.expect.clone();
         match CommandLine::parse(&named.command) {
             Ok(command) => {
-                // A known command is run so that its results can be read.
+                // A known command is run with a readable report.
                 let known = self.suites().find(|it| it.folder.is_empty() && it.command == command);
                 let check = match known {
                     Some(framework) => self.of_framework(kind, framework),
@@ -415,7 +421,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Returns how tests of a kind can be had, for the message that says that there are none.
+/// Returns the remedy for missing tests of a kind, for the message that reports them.
 fn remedy(kind: CheckKind) -> &'static str {
     match kind {
         CheckKind::Integration => {

@@ -1,7 +1,8 @@
-//! The results of tests: [`read`] returns [`Tests`] from the output or report of a test runner.
+//! Results of tests: [`read`] returns [`Tests`] from the output or report of a test runner.
 //!
-//! Every form is a file of its own and a line in [`Form`]. A reader takes what it knows and leaves
-//! the rest alone; where a runner counts its tests itself, more failures than are named still count.
+//! Each format is one file of this module and one line in [`Form`]. A parser skips everything that
+//! it does not know. If a runner counts its tests itself, failures that it does not name still
+//! count.
 
 mod cargo;
 mod go;
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::report::{RaisedSkip, raised_skips};
 use crate::text::plain;
 
-/// How a test runner tells what became of its tests.
+/// The format in which a test runner reports its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
@@ -28,7 +29,7 @@ pub enum Form {
     Cargo,
     /// The text of `cargo nextest run`.
     Nextest,
-    /// Lines of JSON as libtest and nextest write them.
+    /// Lines of JSON of libtest and nextest.
     LibtestJson,
     /// The text of pytest.
     Pytest,
@@ -49,7 +50,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// All forms that runners write by themselves, those first that cannot be taken for another.
+    /// All formats that runners write by themselves, the least ambiguous first.
     pub const ALL: [Form; 10] = [
         Form::Junit,
         Form::Jest,
@@ -63,7 +64,7 @@ impl Form {
         Form::Go,
     ];
 
-    /// Returns its name as it is configured, such as `libtest-json`.
+    /// Returns the name of the format in the configuration, such as `libtest-json`.
     pub fn name(self) -> &'static str {
         match self {
             Form::Cargo => "cargo",
@@ -80,7 +81,7 @@ impl Form {
         }
     }
 
-    /// Finds a form by its name. `vitest` writes as `jest` does.
+    /// Returns the format with a name. `vitest` writes the same format as `jest`.
     pub fn named(name: &str) -> Option<Form> {
         let name = if name == "vitest" { "jest" } else { name };
         Form::ALL.into_iter().find(|form| form.name() == name)
@@ -103,21 +104,21 @@ impl Form {
     }
 }
 
-/// One test and what became of it.
+/// A test and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestResult {
     /// The name, as the runner writes it.
     pub name: String,
-    /// The file it stands in, as the runner names it.
+    /// The file of the test, as the runner names it; `None` if the runner names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The outcome of the test.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// How long it took.
+    /// The duration in milliseconds; `None` if the runner does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// The file and line that raised the skip of a test, as far as a reporter tells.
+    /// The file and line that raised the skip of the test; `None` if no reporter names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped_in: Option<String>,
 }
@@ -128,28 +129,28 @@ pub struct TestResult {
 pub enum Outcome {
     /// The test passed.
     Passed,
-    /// The test failed, or could not be set up.
+    /// The test failed, or its set-up did.
     Failed {
-        /// The runner's message.
+        /// The message of the runner.
         message: String,
     },
-    /// The test was left out, or is known to fail.
+    /// The test was skipped, or is expected to fail.
     Skipped,
 }
 
-/// How many tests there were.
+/// The number of tests by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Those that passed.
+    /// The number of tests that passed.
     pub passed: usize,
-    /// Those that failed.
+    /// The number of tests that failed.
     pub failed: usize,
-    /// Those that were left out.
+    /// The number of tests that were skipped.
     pub skipped: usize,
 }
 
 impl Totals {
-    /// Counts those that ran.
+    /// Returns the number of tests that ran.
     pub fn ran(self) -> usize {
         self.passed.saturating_add(self.failed)
     }
@@ -158,11 +159,12 @@ impl Totals {
 /// The results of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tests {
-    /// How many there were.
+    /// The number of tests by outcome.
     pub totals: Totals,
-    /// Those that are named, the failed ones first to be kept where there are very many.
+    /// The tests that the runner names. If there are too many, failed tests are retained before
+    /// others.
     pub results: Vec<TestResult>,
-    /// Whether what was read breaks off: there may have been more.
+    /// True if the results are truncated, so that there may have been more tests.
     #[serde(default)]
     pub is_cut: bool,
     /// The contradiction within the results; `None` if there is none.
@@ -171,24 +173,24 @@ pub struct Tests {
     /// Files that ran and reported no test.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub empty_files: Vec<String>,
-    /// Tests that stand in the files that ran, and have no result.
+    /// Tests in the files that ran that have no result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreported: Vec<UnreportedTest>,
 }
 
-/// A test that stands in a file that ran, and has no result.
+/// A test in a file that ran that has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreportedTest {
-    /// The name of the test, with its class where it has one.
+    /// The name of the test, with its class if it has one.
     pub name: String,
-    /// The file, from the root.
+    /// The path of the file, from the root.
     pub file: String,
     /// The line of the name, from 1.
     pub line: u32,
 }
 
 impl Tests {
-    /// Returns those that failed.
+    /// Returns the tests that failed.
     pub fn failed(&self) -> impl Iterator<Item = &TestResult> {
         self.results.iter().filter(|test| matches!(test.outcome, Outcome::Failed { .. }))
     }
@@ -207,13 +209,13 @@ impl Tests {
     }
 }
 
-/// Reads what became of the tests, in a form. `None` if nothing there is of that form.
+/// Parses results in a format. Returns `None` if the text has nothing in that format.
 pub fn read(form: Form, printed: &[u8]) -> Option<Tests> {
     form.reader()(&plain(printed))
 }
 
-/// Reads what became of the tests, in whichever form tells of some that ran. Where none does, a form
-/// that says so much counts.
+/// Parses results in the first format that has tests that ran; otherwise in the first format that
+/// matches at all. Returns `None` if none does.
 pub fn detect(printed: &[u8]) -> Option<(Form, Tests)> {
     let text = plain(printed);
     let mut empty = None;

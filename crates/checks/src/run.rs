@@ -1,13 +1,13 @@
-//! Runs required checks: [`Runner`] gives a [`CheckOutcome`] for each.
+//! Runs required checks: [`Runner`] returns a [`CheckOutcome`] for each.
 //!
 //! A check runs code of the repository. It gets the environment that tools need and no secrets,
-//! neither in variables nor in the home; a folder for temporary files and one for caches, the tree,
-//! and nothing else to write to; no network unless allowed; and it ends, with all that it started.
-//! Its exit code alone decides nothing: what it did must be seen.
+//! neither in variables nor in the home. It may write to a folder for temporary files, one for
+//! caches, and the tree only. It has no network unless allowed, and it is killed with all processes
+//! that it started. Its exit code alone decides nothing: there must be evidence of the tests.
 //!
-//! `environment` sets a check up, `channel` has our own reporters inside of test runners, `capture`
-//! keeps the output, `reports` reads the written files, `unreported` finds tests without a result
-//! in the files that ran, and `judge` decides the state.
+//! `environment` prepares the environment of a check, `channel` installs our own reporters in test
+//! runners, `capture` stores the output, `reports` reads the written files, `unreported` finds
+//! tests without a result in the files that ran, and `judge` decides the state.
 
 mod capture;
 mod channel;
@@ -34,16 +34,16 @@ use crate::coverage::{LineRanges, Paths};
 use crate::programs::{OwnPrograms, own_programs};
 use crate::results::Tests;
 
-/// How much a check may take.
+/// The limits of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
-    /// How long it may run.
+    /// The timeout.
     pub time: Duration,
-    /// How much it may print, in bytes.
+    /// The maximum number of bytes of output.
     pub output: usize,
-    /// How many processes and threads it may have at a time.
+    /// The maximum number of processes and threads at a time.
     pub processes: u32,
-    /// How much memory it may take, in bytes, where it is bounded.
+    /// The maximum memory in bytes; `None` for no limit.
     pub memory: Option<u64>,
 }
 
@@ -73,7 +73,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Runs checks in a tree, with a usual allowance.
+    /// Creates a runner for a tree, with default limits.
     pub fn new(root: &Path) -> Runner {
         Runner {
             root: root.to_owned(),
@@ -88,20 +88,21 @@ impl Runner {
         }
     }
 
-    /// Allows each check so much.
+    /// Sets the limits of each check.
     pub fn allowance(mut self, allowance: Allowance) -> Runner {
         self.allowance = allowance;
         self
     }
 
-    /// Keeps the caches of tools in a folder that stays, so that not every run builds all anew.
+    /// Stores the caches of tools in a permanent folder, so that not every run builds everything
+    /// again.
     pub fn caches(mut self, folder: &Path) -> Runner {
         self.caches = Some(folder.to_owned());
         self
     }
 
-    /// Sets the search path for programs. Tools that the project installed for itself come first, see
-    /// [`Runner::own_programs`].
+    /// Sets the search path for programs. Tools that the project installed for itself come first,
+    /// see [`Runner::own_programs`].
     pub fn search_path(mut self, path: impl Into<OsString>) -> Runner {
         self.search_path = Some(path.into());
         self
@@ -112,14 +113,14 @@ impl Runner {
         own_programs(&self.root, &self.root.join(folder), self.search_path.as_deref())
     }
 
-    /// Lets checks write into more files and folders.
+    /// Allows checks to write to more files and folders.
     pub fn writable<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Runner {
         self.writable.extend(paths.into_iter().map(|path| path.as_ref().to_owned()));
         self
     }
 
-    /// Sets the home of checks, without the secrets in it. A tree that is itself the home can then not be
-    /// listed, and what is made at its top not be read.
+    /// Sets the home of checks, with its secrets hidden. If the tree itself is the home, checks
+    /// cannot list it, and cannot read files that they create at its top.
     pub fn home(mut self, home: &Path) -> Runner {
         self.home = Some(home.to_owned());
         self.hidden(secrets_of(home))
@@ -131,7 +132,8 @@ impl Runner {
         self
     }
 
-    /// Holds coverage against a change: the repository's files, and the lines that each gained.
+    /// Sets the change that coverage is measured for: the files of the repository, and the lines
+    /// that each file gained.
     pub fn change(
         mut self,
         files: impl IntoIterator<Item = String>,
@@ -142,7 +144,7 @@ impl Runner {
         self
     }
 
-    /// Runs a check. Whatever goes wrong is its outcome.
+    /// Runs a check. Every error is part of the outcome.
     pub fn run(&self, check: &RequiredCheck) -> CheckOutcome {
         let mut outcome = CheckOutcome {
             name: check.name.clone(),
@@ -235,8 +237,8 @@ impl Runner {
             .collect()
     }
 
-    /// Names the files that tests are in from the root: runners name them from where they are, or from
-    /// the top of the machine.
+    /// Converts the names of test files to paths from the root: runners write them relative to
+    /// their folder, or absolute.
     fn name_from_root(&self, folder: &Path, tests: Option<&mut Tests>) {
         let roots = [Some(self.root.clone()), self.root.canonicalize().ok()];
         let name = |file: &mut String| {
@@ -253,7 +255,7 @@ impl Runner {
         }
     }
 
-    /// Returns where a check runs, which is inside of the tree.
+    /// Returns the folder in which a check runs. Fails if it is not inside of the tree.
     fn folder(&self, check: &RequiredCheck) -> Result<PathBuf, String> {
         let outside = || format!("there is no folder `{}` in the tree", check.folder);
         let root = self.root.canonicalize().map_err(|_| outside())?;
@@ -289,12 +291,12 @@ impl Runner {
     }
 }
 
-/// Returns true if tests are what a check is for.
+/// Returns true if the purpose of a check is to run tests.
 fn tests_something(kind: CheckKind) -> bool {
     matches!(kind, CheckKind::Unit | CheckKind::Integration | CheckKind::FullSuite | CheckKind::E2e)
 }
 
-/// Makes a folder for what is temporary, with one for reports and one for our own reporters in it.
+/// Creates a scratch folder, with folders for reports, temporary files and our own reporters in it.
 fn scratch() -> io::Result<ScratchFolder> {
     let scratch = ScratchFolder::new("assay-check-")?;
     for name in ["reports", "tmp", "support"] {
@@ -303,7 +305,7 @@ fn scratch() -> io::Result<ScratchFolder> {
     Ok(scratch)
 }
 
-/// Returns the command of a check as it is told, without folders that are gone by then.
+/// Returns the command of a check for display, without folders that are removed after the run.
 fn shown(check: &RequiredCheck) -> String {
     check.command.to_string().replace(REPORTS, "reports").replace(SUPPORT, "support")
 }

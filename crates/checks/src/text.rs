@@ -1,7 +1,7 @@
-//! Text as programs print it, without colours and other escapes.
+//! Output of programs as plain text, without colours and other escapes.
 
-/// Returns what a program printed as plain text: colours and other escapes are taken out, and of a
-/// line that was printed over only the last try stays.
+/// Converts the output of a program to plain text: colours and other escapes are removed, and of a
+/// line that was overwritten only the last version remains.
 pub(crate) fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut plain = String::with_capacity(text.len());
@@ -24,8 +24,8 @@ pub(crate) fn plain(bytes: &[u8]) -> String {
     plain
 }
 
-/// Skips an escape up to its end, which is a letter; one that names a title or a link ends with a
-/// bell or another escape.
+/// Skips an escape sequence up to its end, which is a letter. A sequence for a title or a link ends
+/// with a bell or another escape.
 fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match chars.peek() {
         Some('[') => {

@@ -1,6 +1,6 @@
-//! The verification that a spec asks for: [`Verification`], whoever reads the spec.
+//! The verification that a spec asks for: [`Verification`]. The parsers of specs are elsewhere.
 //!
-//! Groups of tests with their commands, how much must be covered, and what a person does by hand.
+//! It has groups of tests with their commands, the minimum coverage, and the steps for a person.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,19 +10,19 @@ use crate::check::CheckKind;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Verification {
-    /// Tests of parts on their own.
+    /// Tests of single parts.
     pub unit: Group,
-    /// Tests of parts together.
+    /// Tests of several parts together.
     pub integration: Group,
     /// Tests of the whole.
     pub e2e: Group,
-    /// How much must be covered, in percent.
+    /// The minimum coverage in percent; `None` if the spec names none.
     pub minimum_coverage: Option<f64>,
-    /// Whether its commands may use the network.
+    /// True if the commands may use the network.
     pub network: bool,
-    /// Commands that criteria want to succeed, such as `make lint`.
+    /// Commands that have to succeed by a criterion, such as `make lint`.
     pub criterion_commands: Vec<NamedCommand>,
-    /// Kinds of tests of which criteria want all to pass.
+    /// Kinds of tests that all have to pass by a criterion.
     pub criterion_kinds: Vec<CheckKind>,
 }
 
@@ -30,22 +30,22 @@ pub struct Verification {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Group {
-    /// Whether the plan asks for it, whatever the risk.
+    /// True if the plan requires the group at any risk.
     pub is_required: bool,
-    /// Its commands.
+    /// The commands.
     pub commands: Vec<NamedCommand>,
-    /// Steps that a person does by hand, such as `Register`, `Verify email`, `Login`.
+    /// Steps for a person, such as `Register`, `Verify email`, `Login`.
     pub by_hand: Vec<Vec<String>>,
-    /// Flows and pages that are named.
+    /// Flows and pages to try out.
     pub flows: Vec<String>,
 }
 
 /// A command that a spec names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedCommand {
-    /// The command as it stands there.
+    /// The command as written in the spec.
     pub command: String,
-    /// The expected result, in words.
+    /// The expected result, in words; `None` if the spec names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<String>,
 }

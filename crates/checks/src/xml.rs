@@ -1,7 +1,7 @@
-//! XML as test runners and coverage tools write it: [`walk`].
+//! XML of test runners and coverage tools: [`walk`].
 //!
-//! A document type is skipped, and nothing that it declares is looked up or expanded: of entities
-//! only those of XML itself and numbered characters mean something.
+//! A document type is skipped, and its declarations are neither looked up nor expanded: only the
+//! entities of XML itself and numbered characters have a meaning.
 
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
@@ -9,31 +9,31 @@ use quick_xml::events::{BytesStart, Event};
 
 /// A step through a document.
 pub(crate) enum Step<'a> {
-    /// An element begins.
+    /// The start of an element.
     Open(&'a Element<'a>),
     /// Text, or a piece of it.
     Text(&'a str),
-    /// An element ends.
+    /// The end of an element.
     Close(&'a str),
 }
 
-/// An element that begins.
+/// The start tag of an element.
 pub(crate) struct Element<'a>(&'a BytesStart<'a>);
 
 impl Element<'_> {
-    /// Returns its name, without a namespace.
+    /// Returns the name of the element, without a namespace.
     pub(crate) fn name(&self) -> String {
         local(self.0.name().as_ref()).to_owned()
     }
 
-    /// Returns an attribute, where it has it.
+    /// Returns an attribute; `None` if the element lacks it.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         let found = self.0.try_get_attribute(name).ok().flatten()?;
         let value = unescape(&found.value).map_or_else(|_| found.value.to_string(), Into::into);
         Some(value)
     }
 
-    /// Returns an attribute that is a number, where it has it.
+    /// Returns an attribute as a number; `None` if it is missing or not a number.
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.attribute(name)?.trim().parse().ok()
     }
@@ -53,7 +53,8 @@ pub(crate) fn root(text: &str) -> Option<String> {
     }
 }
 
-/// Goes through a document. Says whether it is whole: not broken, and closed at its end.
+/// Visits a document step by step. Returns true if the document is complete: valid, and closed at
+/// its end.
 pub(crate) fn walk(text: &str, mut visit: impl FnMut(Step<'_>)) -> bool {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = false;

@@ -3,8 +3,8 @@
 use super::{Coverage, Reading, settled};
 use crate::xml::{Step, walk};
 
-/// Reads the lines of classes. Methods have lines too, which are those of their class, or where
-/// functions are declared, which nobody counts.
+/// Parses the lines of classes. The lines of methods are skipped: they repeat those of their class,
+/// or are declarations of functions, which are not counted.
 pub(super) fn read(text: &str) -> Option<Coverage> {
     let mut reading = Reading::new();
     let mut sources = Vec::new();

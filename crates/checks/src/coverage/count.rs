@@ -1,26 +1,26 @@
-//! How much of something is covered: [`Count`].
+//! Covered parts of a total: [`Count`].
 
 use std::fmt;
 use std::iter::Sum;
 
 use serde::{Deserialize, Serialize};
 
-/// How much of something is covered.
+/// The number of covered units, such as lines, and their total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// How much is.
+    /// The number of covered units.
     pub covered: u64,
-    /// How much there is.
+    /// The number of all units.
     pub total: u64,
 }
 
 impl Count {
-    /// Returns the share in percent; there is none of nothing.
+    /// Returns the share in percent; `None` if the total is zero.
     pub fn percent(self) -> Option<f64> {
         (self.total > 0).then(|| 100.0 * self.covered as f64 / self.total as f64)
     }
 
-    /// Returns true if it is at least so many percent. Of nothing nothing is missing.
+    /// Returns true if the share is at least `minimum` percent, or the total is zero.
     pub fn reaches(self, minimum: f64) -> bool {
         self.percent().is_none_or(|percent| percent >= minimum)
     }
@@ -36,7 +36,8 @@ impl Sum for Count {
 }
 
 impl fmt::Display for Count {
-    /// Writes the share with one digit, rounded down: what falls short never looks as if it did not.
+    /// Formats the share with one decimal, rounded down, so that a share below a minimum never
+    /// looks like the minimum.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.percent() {
             Some(percent) => write!(f, "{:.1}%", (percent * 10.0).floor() / 10.0),

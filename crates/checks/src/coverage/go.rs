@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::{Coverage, Reading, settled};
 
-/// Reads blocks. A block that several packages tested stands there several times; Go counts the
-/// statements in it, once.
+/// Parses the blocks of a profile. A block that several packages test occurs several times; Go
+/// counts the statements in it once.
 pub(super) fn read(text: &str) -> Option<Coverage> {
     let mut blocks: HashMap<(&str, &str), (u64, bool)> = HashMap::new();
     for line in text.lines().map(str::trim) {
@@ -29,8 +29,8 @@ pub(super) fn read(text: &str) -> Option<Coverage> {
     Some(settled(reading, Vec::new()))
 }
 
-/// Reads `3.26,5.2`, from and to, each a line and a column. A block that ends in front of a line's
-/// first character has nothing of that line.
+/// Parses `3.26,5.2`: the line and column of the start and of the end. A block that ends before the
+/// first character of a line does not include that line.
 fn lines(range: &str) -> Option<(u32, u32)> {
     let (from, to) = range.split_once(',')?;
     let first: u32 = from.split_once('.')?.0.parse().ok()?;

@@ -24,7 +24,7 @@ struct Position {
     line: Option<u32>,
 }
 
-/// Reads statements. A line is covered if a statement that starts on it is, as Istanbul has it.
+/// Parses the statements. As in Istanbul, a line is covered if a statement that starts on it is.
 pub(super) fn read(text: &str) -> Option<Coverage> {
     let files: BTreeMap<String, File> = serde_json::from_str(text).ok()?;
     let mut reading = Reading::new();
@@ -51,13 +51,13 @@ struct Counted {
     covered: u64,
 }
 
-/// Reads a summary, which counts lines and does not name them.
+/// Parses a summary, which counts lines and does not name them.
 pub(super) fn read_summary(text: &str) -> Option<Coverage> {
     let mut files: BTreeMap<String, Summary> = serde_json::from_str(text).ok()?;
     let total = files.remove("total")?;
     let mut reading = Reading::new();
     if files.is_empty() && total.lines.total > 0 {
-        // Only the sum is there, of files that are not named.
+        // The summary has only the total, of files that it does not name.
         files.insert(String::new(), total);
     }
     for (name, Summary { lines }) in files {

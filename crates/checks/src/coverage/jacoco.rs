@@ -1,4 +1,4 @@
-//! JaCoCo's XML. It names files by their packages and not by where they lie.
+//! The XML of JaCoCo. It names files by their packages and not by their paths.
 
 use super::{Coverage, Reading, settled};
 use crate::xml::{Step, walk};

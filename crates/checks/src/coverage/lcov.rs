@@ -1,8 +1,8 @@
-//! lcov's trace file.
+//! The trace file of lcov.
 
 use super::{Coverage, Reading, settled};
 
-/// Reads one record after the other; one that is not closed makes the whole report useless.
+/// Parses the records. A record without an end makes the whole report invalid.
 pub(super) fn read(text: &str) -> Option<Coverage> {
     let mut reading = Reading::new();
     let mut name: Option<&str> = None;
@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Option<Coverage> {
         } else if let Some(count) = line.strip_prefix("LH:") {
             hit = count.trim().parse::<u64>().ok();
         } else if line == "end_of_record" {
-            // Some tools leave the lines out and keep the counts.
+            // Some tools leave out the lines and write only the counts.
             if let (0, Some(found), Some(hit)) = (lines, found, hit) {
                 reading.get_mut(name?)?.counts(hit.min(found), found);
             }

@@ -1,24 +1,24 @@
 //! Lines of a file, as ranges: [`LineRanges`].
 //!
-//! A report may claim lines by the billion in a few bytes, so lines are never written out one by one.
+//! A report may claim billions of lines in a few bytes, so lines are never stored one by one.
 
 use std::fmt;
 
 use assay_findings::vote::Lines;
 use serde::{Deserialize, Serialize};
 
-/// Lines of a file: ranges in order, apart from each other.
+/// Lines of a file: sorted ranges that neither overlap nor touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct LineRanges(Vec<(u32, u32)>);
 
-/// A text that names no lines.
+/// The error for a text that names no lines.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` names no lines; they look like `1-3, 5`")]
 pub struct NoRanges(String);
 
 impl LineRanges {
-    /// Puts ranges in order; what touches becomes one.
+    /// Creates a set of lines from ranges in any order; those that overlap or touch are merged.
     pub(crate) fn new(mut ranges: Vec<(u32, u32)>) -> LineRanges {
         ranges.retain(|(first, last)| *first > 0 && first <= last);
         ranges.sort_unstable();
@@ -32,27 +32,27 @@ impl LineRanges {
         LineRanges(merged)
     }
 
-    /// Counts the lines.
+    /// Returns the number of lines.
     pub fn count(&self) -> u64 {
         self.0.iter().map(|(first, last)| u64::from(last - first) + 1).sum()
     }
 
-    /// Returns true if there are none.
+    /// Returns true if there are no lines.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the ranges, each from its first to its last line.
+    /// Returns the ranges, each as its first and its last line.
     pub fn ranges(&self) -> impl Iterator<Item = (u32, u32)> {
         self.0.iter().copied()
     }
 
-    /// Returns the lines of both.
+    /// Returns the union of two sets of lines.
     pub(crate) fn with(&self, other: &LineRanges) -> LineRanges {
         LineRanges::new([&self.0[..], &other.0[..]].concat())
     }
 
-    /// Returns the lines that are in both.
+    /// Returns the intersection of two sets of lines.
     pub(crate) fn within(&self, other: &LineRanges) -> LineRanges {
         let (mut one, mut two) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut both = Vec::new();
@@ -69,7 +69,7 @@ impl LineRanges {
         LineRanges(both)
     }
 
-    /// Returns the lines that are not in another.
+    /// Returns the lines that are not in `other`.
     pub(crate) fn without(&self, other: &LineRanges) -> LineRanges {
         let mut rest = Vec::new();
         let mut others = other.0.iter().peekable();
@@ -83,7 +83,7 @@ impl LineRanges {
                     rest.push((start, c - 1));
                 }
                 from = d.checked_add(1).map(|next| next.max(start)).filter(|next| *next <= last);
-                // One that goes on beyond this range may reach into the next.
+                // A range that ends after this one may overlap the next.
                 if d > last {
                     break;
                 }
@@ -110,7 +110,7 @@ impl FromIterator<Lines> for LineRanges {
 }
 
 impl fmt::Display for LineRanges {
-    /// Writes `1-3, 5, 7-9`.
+    /// Formats the lines as `1-3, 5, 7-9`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (first, last)) in self.0.iter().enumerate() {
             if at > 0 {

@@ -1,4 +1,4 @@
-//! The JSON of `llvm-cov export`, as `cargo llvm-cov --json` and clang's users have it.
+//! The JSON of `llvm-cov export`, also written by `cargo llvm-cov --json`.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -34,8 +34,8 @@ struct Lines {
     covered: u64,
 }
 
-/// From here on in the file, something was run so many times: line, column, how often, whether that
-/// is known, whether a region begins, and whether that is a gap between others.
+/// The start of a region with one execution count: line, column, count, whether the count is known,
+/// whether a region begins here, and whether that region is a gap between others.
 #[derive(Deserialize)]
 struct Segment(u32, IgnoredAny, f64, bool, bool, #[serde(default)] bool);
 
@@ -63,8 +63,8 @@ pub(super) fn read(text: &str) -> Option<Coverage> {
     Some(settled(reading, Vec::new()))
 }
 
-/// Goes from line to line as LLVM's own report does: a line was run as often as what reaches into it
-/// or begins on it, whichever is more.
+/// Adds the lines of segments in the same way as LLVM's own report: the count of a line is the
+/// highest of the region that continues into the line and the regions that begin on it.
 fn add(hits: &mut Hits, segments: &[Segment]) {
     let mut before: Option<&Segment> = None;
     let mut rest = segments;
@@ -82,7 +82,7 @@ fn add(hits: &mut Hits, segments: &[Segment]) {
             hits.add(line, line, before.map_or(0.0, |segment| segment.2).max(most) > 0.0);
         }
         before = on_line.last();
-        // The lines up to the next segment are all alike.
+        // The lines up to the next segment have the same count.
         if let (Some(last), Some(next)) = (before.filter(|segment| segment.3), behind.first())
             && let Some(between) = next.line().checked_sub(1).filter(|end| *end > line)
         {

@@ -1,4 +1,4 @@
-//! Coverage held against a change: [`Measured`], and its [`Gap`]s to a minimum.
+//! Coverage of a change: [`Measured`], and its [`Gap`]s to a minimum.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,58 +7,59 @@ use serde::{Deserialize, Serialize};
 
 use super::{Count, Coverage, FileCoverage, LineRanges, Paths};
 
-/// How much is covered, in all and of a change.
+/// The coverage in total and of a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Of all that the tool measures, as it counts.
+    /// The coverage of all that the tool measures, in the tool's unit.
     pub total: Count,
-    /// Of the lines that the change adds, those that can be covered.
+    /// The coverage of the lines that the change adds, as far as they can be covered.
     pub changed: Count,
-    /// Of each file that the change touches, by its path.
+    /// The coverage of each file that the change touches, by path.
     pub files: BTreeMap<String, FileMeasure>,
-    /// The files that the change touches and that the tool should measure, and does not.
+    /// The files that the change touches and the report lacks, although it has other files with the
+    /// same extension.
     pub unmeasured: Vec<String>,
 }
 
-/// How much of a file is covered.
+/// The coverage of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileMeasure {
-    /// Of all of it, as the tool counts.
+    /// The coverage of the whole file, in the tool's unit.
     pub count: Count,
-    /// Of the lines that the change adds.
+    /// The coverage of the lines that the change adds.
     pub changed: Count,
     /// The lines that no test reaches.
     pub missing: LineRanges,
-    /// Those of them that the change adds.
+    /// The lines that the change adds and no test reaches.
     pub missing_changed: LineRanges,
 }
 
-/// A part that falls short of a minimum.
+/// A part whose coverage is below a minimum.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Gap<'a> {
     /// All that is measured.
     Total {
-        /// How much is covered.
+        /// The coverage.
         count: Count,
-        /// How much should be, in percent.
+        /// The minimum, in percent.
         minimum: f64,
     },
     /// The lines that the change adds.
     Changed {
-        /// How much is covered.
+        /// The coverage.
         count: Count,
-        /// How much should be, in percent.
+        /// The minimum, in percent.
         minimum: f64,
     },
     /// A file that the change touches.
     File {
-        /// Its path.
+        /// The path of the file.
         path: &'a str,
-        /// How much is covered.
+        /// The coverage.
         count: Count,
         /// The lines that no test reaches.
         missing: &'a LineRanges,
-        /// How much should be, in percent.
+        /// The minimum, in percent.
         minimum: f64,
     },
 }
@@ -84,7 +85,7 @@ impl fmt::Display for Gap<'_> {
 }
 
 impl Measured {
-    /// Returns what falls short of a minimum: the total, the changed lines, then each changed file.
+    /// Returns the parts below a minimum: the total, the changed lines, then each changed file.
     pub fn gaps(&self, minimum: f64) -> Vec<Gap<'_>> {
         let mut gaps = Vec::new();
         if !self.total.reaches(minimum) {
@@ -105,7 +106,7 @@ impl Measured {
 }
 
 impl Coverage {
-    /// Holds it against a change: the lines that each file gained, by its path.
+    /// Computes the coverage of a change. `changed` has the lines that each file gained, by path.
     pub fn measure(&self, paths: &Paths, changed: &BTreeMap<String, LineRanges>) -> Measured {
         let mut measured = Measured { total: self.total(), ..Measured::default() };
         let mut endings = BTreeSet::new();
@@ -145,7 +146,7 @@ impl FileMeasure {
         }
     }
 
-    /// A file that a report names twice is added up.
+    /// Adds the coverage of a file that a report names twice.
     fn add(&mut self, other: &FileMeasure) {
         self.count = [self.count, other.count].into_iter().sum();
         self.changed = [self.changed, other.changed].into_iter().sum();

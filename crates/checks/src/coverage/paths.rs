@@ -1,27 +1,28 @@
-//! Names in a report as paths in the repository: [`Paths`].
+//! Maps the file names in a report to paths in the repository: [`Paths`].
 //!
-//! Tools name files by where they found them (absolute, from a folder above or below), by module (Go)
-//! or by package (JaCoCo). The names of all files, and all their endings, are looked up in a table, so
-//! a lookup costs what the name is long.
+//! Tools name files by the location where they found them (absolute, from a folder above or below),
+//! by module (Go) or by package (JaCoCo). All paths and all their suffixes are in a table, so the
+//! cost of a lookup depends only on the length of the name.
 
 use std::collections::HashMap;
 
-/// How deep a path may be: endings are kept for each folder of it.
+/// The maximum number of suffixes of a path: one is stored for each folder.
 const DEEPEST: usize = 64;
 
-/// The files of a repository, to be found by what tools call them.
+/// The files of a repository, indexed by the names that tools may use.
 #[derive(Debug, Clone, Default)]
 pub struct Paths {
     root: Option<String>,
     files: Vec<String>,
-    /// Which file ends so; `None` if several do.
+    /// The number of the file with a path suffix; `None` if several files have it.
     endings: HashMap<String, Option<usize>>,
-    /// Which file is called so in full.
+    /// The number of the file with a full path.
     whole: HashMap<String, usize>,
 }
 
 impl Paths {
-    /// Takes note of a repository's files, by their paths in it, and of where it lies.
+    /// Creates the index from the paths of the files in a repository, and its absolute path if it
+    /// is on disk.
     pub fn new(root: Option<&str>, files: impl IntoIterator<Item = String>) -> Paths {
         let root = root.map(|root| root.trim_end_matches('/').to_owned());
         let mut paths = Paths { root, ..Paths::default() };
@@ -37,7 +38,8 @@ impl Paths {
         paths
     }
 
-    /// Finds a file by what a tool calls it; names may start from one of some folders.
+    /// Returns the path of the file that a tool calls `name`; the name may start from one of
+    /// `sources`.
     pub fn find(&self, name: &str, sources: &[String]) -> Option<&str> {
         let name = tidy(name);
         let from_sources = sources.iter().take(DEEPEST).map(|source| format!("{source}/{name}"));
@@ -47,15 +49,15 @@ impl Paths {
         inside.or_else(|| self.outside(&name)).map(|number| self.files[number].as_str())
     }
 
-    /// Finds a file that lies where the name says.
+    /// Finds a file whose full path is the name.
     fn inside(&self, name: &str) -> Option<usize> {
         let in_root = self.root.as_deref().and_then(|root| name.strip_prefix(root));
         let path = in_root.and_then(|path| path.strip_prefix('/')).unwrap_or(name);
         self.whole.get(path).copied()
     }
 
-    /// Finds a file whose path is the end of the name, or the other way round: then there must be
-    /// just one. From elsewhere on the disk, a bare file name is no proof.
+    /// Finds a file whose path is a suffix of the name, or else the only file with the name as a
+    /// suffix. For an absolute name, a bare file name is not enough.
     fn outside(&self, name: &str) -> Option<usize> {
         let is_absolute = name.starts_with('/');
         let of_name = endings(name).take(DEEPEST).skip(1);
@@ -68,7 +70,7 @@ impl Paths {
     }
 }
 
-/// Writes a name as the repository would.
+/// Normalises a name to the form of paths in the repository.
 fn tidy(name: &str) -> String {
     let name = name.replace('\\', "/");
     let name = name.strip_prefix("file://").unwrap_or(&name);
@@ -86,7 +88,7 @@ fn tidy(name: &str) -> String {
     format!("{slash}{}", parts.join("/"))
 }
 
-/// Returns the ends of a path, the longest first, each from a folder on.
+/// Returns the suffixes of a path, the longest first, each beginning at a folder.
 fn endings(path: &str) -> impl Iterator<Item = &str> {
     let starts = path.match_indices('/').map(|(at, _)| at + 1);
     std::iter::once(0).chain(starts).map(|at| &path[at..])

@@ -30,7 +30,7 @@ struct Summary {
     num_branches: u64,
 }
 
-/// Reads lines; what is counted is statements, with branches where these were asked for.
+/// Parses the lines of files. The count has statements, and branches if they were measured.
 pub(super) fn read(text: &str) -> Option<Coverage> {
     let document: Document = serde_json::from_str(text).ok()?;
     let mut reading = Reading::new();

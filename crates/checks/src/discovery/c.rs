@@ -1,4 +1,4 @@
-//! C and C++: CTest and Meson, built beside the tree; a Makefile that has a target for tests.
+//! C and C++: CTest and Meson, built outside of the tree; a Makefile with a target for tests.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::{Build, Discovery, Framework, Reading, TestKind};
 use crate::command::{CommandLine, REPORTS};
 use crate::results::Form;
 
-/// How a list of CMake says that there are tests.
+/// Commands in a `CMakeLists.txt` that indicate tests.
 const TESTED: [&str; 4] = ["enable_testing", "add_test", "gtest_discover_tests", "include(CTest)"];
 
 pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
@@ -74,9 +74,9 @@ fn push(
     });
 }
 
-/// Returns a command that makes the first of some targets that the Makefile at the root has.
+/// Returns a command for the first of some targets that the Makefile at the root has.
 fn make_target(survey: &Survey<'_>, targets: &[&str]) -> Option<CommandLine> {
-    // Only the first of these that exists is read by make.
+    // Make reads only the first of these files that exists.
     let file = ["GNUmakefile", "makefile", "Makefile"].into_iter().find(|it| survey.has("", it))?;
     let text = survey.text("", file);
     let has = |target: &str| {
@@ -87,7 +87,7 @@ fn make_target(survey: &Survey<'_>, targets: &[&str]) -> Option<CommandLine> {
     Some(CommandLine::words(["make", target]))
 }
 
-/// Returns the tests of a Makefile, for a project in which no other tests are found.
+/// Returns the tests of a Makefile, for a project without other tests.
 fn make_tests(survey: &Survey<'_>) -> Option<Framework> {
     let command = make_target(survey, &["test", "tests", "check"])?;
     Some(Framework {
@@ -104,7 +104,7 @@ fn make_tests(survey: &Survey<'_>) -> Option<Framework> {
     })
 }
 
-/// Returns the build of a Makefile, for a project in which no other build is found.
+/// Returns the build of a Makefile, for a project without another build.
 fn make_build(survey: &Survey<'_>) -> Option<Build> {
     let command = make_target(survey, &["build", "all"])?;
     Some(Build { folder: String::new(), command })

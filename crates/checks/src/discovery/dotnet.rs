@@ -1,4 +1,4 @@
-//! C# and its like: `dotnet test`.
+//! C#, F# and Visual Basic: `dotnet test`.
 
 use std::collections::BTreeSet;
 

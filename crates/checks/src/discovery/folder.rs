@@ -1,4 +1,4 @@
-//! A project on disk: [`Folder`].
+//! The files of a project on disk: [`Folder`].
 
 use std::fs;
 use std::io::Read;
@@ -7,19 +7,20 @@ use std::path::{Path, PathBuf};
 use super::Files;
 use super::survey::is_left_out;
 
-/// How many files are listed, how deep, and how much is read of one.
+/// The maximum number of files that are listed, their depth, and the bytes that are read of one.
 const MOST_FILES: usize = 200_000;
 const DEEPEST: usize = 32;
 const MOST_READ: u64 = 1 << 20;
 
-/// A folder on disk. No link is followed; what was installed or built is left out.
+/// A folder on disk. Links are not followed; installed packages, build output and test data are
+/// left out.
 #[derive(Debug, Clone)]
 pub struct Folder {
     root: PathBuf,
 }
 
 impl Folder {
-    /// Opens a folder.
+    /// Creates a view of the folder at `root`.
     pub fn new(root: &Path) -> Folder {
         Folder { root: root.to_owned() }
     }

@@ -11,11 +11,11 @@ use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
 use crate::command::{CommandLine, Program, REPORTS};
 use crate::results::Form;
 
-/// The script that `npm init` writes where there are no tests.
+/// The script that `npm init` writes for a project without tests.
 const PLACEHOLDER: &str = "no test specified";
 
-/// A test runner: what it is called, in dependencies and in scripts, and how its files of
-/// configuration begin.
+/// A test runner: its name, its names in dependencies and in scripts, and the prefix of its
+/// configuration files.
 struct Runner {
     name: &'static str,
     package: &'static str,
@@ -82,7 +82,7 @@ impl Manifest {
     }
 }
 
-/// A package, and what is known of it.
+/// A package with its manifest and its package manager.
 struct Package<'s> {
     survey: &'s Survey<'s>,
     folder: &'s str,
@@ -98,7 +98,7 @@ pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
         let manifest: Manifest = serde_json::from_str(&text).unwrap_or_default();
         let manager = manager(survey, folder);
         let package = Package { survey, folder, manifest, manager };
-        // A workspace whose root has a test script speaks for its packages.
+        // A workspace whose root has a test script covers its packages.
         if around(folder, &spaces).is_none() {
             package.look(found);
         }
@@ -116,7 +116,7 @@ fn outermost_first<'a>(folders: &[&'a str]) -> Vec<&'a str> {
     sorted
 }
 
-/// Returns the tool that keeps a package's dependencies: the nearest lock file decides.
+/// Returns the package manager of a package: the nearest lock file decides.
 fn manager(survey: &Survey<'_>, folder: &str) -> &'static str {
     let mut at = folder;
     loop {
@@ -188,7 +188,8 @@ impl Package<'_> {
         }
     }
 
-    /// A package's script for tests, if it mentions the runner; else the runner itself.
+    /// Returns the tests of a runner: run by the test script of the package if it mentions the
+    /// runner, else by the runner itself.
     fn by(&self, runner: &Runner) -> Framework {
         let script = if runner.kind == TestKind::E2e { "test:e2e" } else { "test" };
         let script = self.manifest.script(script).filter(|text| text.contains(runner.program));
@@ -213,7 +214,7 @@ impl Package<'_> {
         if runs > 0 {
             framework.name = "node_test".to_owned();
         }
-        // The words of the script tell which reporters it names, whatever runs around it.
+        // The words of the script contain its reporters, no matter which program runs the script.
         if runs == 1
             && let Some(run) = with_node_reporter(framework.run.clone(), &words)
         {
@@ -223,7 +224,7 @@ impl Package<'_> {
         framework
     }
 
-    /// Test files that nobody set up a runner for: Node has one of its own.
+    /// Returns the tests of Node's own runner, for test files without a configured runner.
     fn by_files(&self) -> Option<Framework> {
         self.survey.tests(Language::JavaScript, self.folder).next()?;
         let mut framework =
@@ -263,7 +264,7 @@ impl Package<'_> {
     }
 }
 
-/// A runner without a script around it, so that it ends by itself.
+/// Returns a command that calls the runner without a script, and exits by itself.
 fn bare(runner: &Runner) -> CommandLine {
     let command = CommandLine::words(["npx", runner.program]);
     match runner.name {
@@ -273,7 +274,7 @@ fn bare(runner: &Runner) -> CommandLine {
     }
 }
 
-/// A script that only calls the runner, as a command of its own.
+/// Returns a script that only calls the runner as a command; `None` for any other script.
 fn simple(script: &str, runner: &Runner) -> Option<CommandLine> {
     let CommandLine { variables, program } = CommandLine::parse(script).ok()?;
     let Program::Words(mut words) = program else { return None };
@@ -289,21 +290,21 @@ fn simple(script: &str, runner: &Runner) -> Option<CommandLine> {
     Some(CommandLine { variables, program: Program::Words(words) })
 }
 
-/// Has a command that somebody typed write what we can read, where it is one of the runners: by
-/// itself, or through `npx`, `pnpm` and their like.
+/// Adds a report to a command that a user wrote, if it calls one of the runners: directly, or
+/// through `npx`, `pnpm` and similar programs.
 pub(super) fn readable_command(command: &CommandLine) -> Option<(CommandLine, Reading)> {
     let Program::Words(words) = &command.program else { return None };
     let through = ["npx", "pnpm", "yarn", "bunx", "exec", "dlx"];
     let first = words.iter().find(|word| !through.contains(&word.as_str()))?;
     let runner = RUNNERS.iter().find(|runner| runner.program == first)?;
-    // A command that says how it reports is left as it is.
+    // A command with reporting options is left as it is.
     let reports = ["--reporter", "--json", "--outputFile"];
     let says = |word: &String| reports.iter().any(|option| word.starts_with(option));
     let (command, reading) = readable(command.clone(), runner);
     (!words.iter().any(says) && reading != Reading::Guess).then_some((command, reading))
 }
 
-/// Has a runner write what we can read.
+/// Adds options for a readable report to the command of a runner.
 fn readable(command: CommandLine, runner: &Runner) -> (CommandLine, Reading) {
     let report = format!("{REPORTS}/{}.json", runner.name);
     match runner.name {

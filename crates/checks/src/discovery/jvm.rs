@@ -21,7 +21,7 @@ pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
 fn maven(survey: &Survey<'_>, folder: &str, found: &mut Discovery) {
     let program = if survey.has(folder, "mvnw") { "./mvnw" } else { "mvn" };
     let pom = survey.text(folder, "pom.xml");
-    // Failsafe runs the tests of parts together, in a later phase.
+    // Failsafe runs the integration tests, in a later phase.
     let phase = if pom.contains("maven-failsafe-plugin") { "verify" } else { "test" };
     let command = CommandLine::words([program, phase]);
     let run = CommandLine::words([program, "-B", phase]);
@@ -62,7 +62,7 @@ fn gradle(survey: &Survey<'_>, folder: &str, found: &mut Discovery) {
         kind: TestKind::All,
         folder: folder.to_owned(),
         command: CommandLine::words([program, "test"]),
-        // Tests that Gradle believes to be up to date it does not run.
+        // Gradle does not run tests that it considers up to date.
         run: CommandLine::words([program, "cleanTest", "test", "--continue"]),
         reading: Reading::Files {
             form: Form::Junit,

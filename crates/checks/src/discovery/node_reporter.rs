@@ -1,10 +1,10 @@
-//! Our reporter for node's test runner: [`with_node_reporter`].
+//! The reporter of assay for Node's test runner: [`with_node_reporter`].
 
 use crate::command::{CommandLine, SUPPORT};
 
-/// Adds our reporter to all runs of `node --test` in a command, by the variable that node reads for that,
-/// given the words of one of them. Every reporter needs a destination once there are two. Returns `None`
-/// where the command names its reporters in a way that node refuses itself.
+/// Adds our reporter to all runs of `node --test` in a command, by the variable `NODE_OPTIONS`;
+/// `words` are those of one of the runs. Each of several reporters needs a destination. Returns
+/// `None` if the command names its reporters in a way that Node itself rejects.
 pub(super) fn with_node_reporter(mut command: CommandLine, words: &[&str]) -> Option<CommandLine> {
     const VARIABLE: &str = "NODE_OPTIONS";
     let is = |word: &str, option: &str| {

@@ -1,4 +1,4 @@
-//! Python: pytest, or `unittest` where the tests are written for it alone.
+//! Python: pytest, or `unittest` if the tests are written for it alone.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use super::survey::{Language, Survey, around, join, outermost};
 use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
 use crate::command::{CommandLine, REPORTS};
 
-/// Files that make a folder a project of Python.
+/// Files that make a folder a Python project.
 const MANIFESTS: [&str; 7] =
     ["pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "Pipfile", "manage.py"];
 
-/// How many test files are read to tell what they are written for.
+/// The maximum number of test files that are read to find the framework that they are written for.
 const MOST_READ: usize = 50;
 
 pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
@@ -25,7 +25,7 @@ pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
         let command = CommandLine::words(["python3", "-m", "compileall", "-q", "."]);
         found.builds.push(Build { folder: (*folder).to_owned(), command });
     }
-    // Tests that belong to no project are run from the root.
+    // Tests outside of all projects are run from the root.
     let is_astray = |path| around(path, &packages).is_none();
     if survey.tests(Language::Python, "").any(is_astray) {
         found.frameworks.extend(framework(survey, ""));
@@ -45,7 +45,7 @@ fn framework(survey: &Survey<'_>, folder: &str) -> Option<Framework> {
     (!tests.is_empty()).then(|| unittest(survey, folder, &tests))
 }
 
-/// Returns true if pytest is asked for.
+/// Returns true if the project configures or requires pytest.
 fn is_set_up(survey: &Survey<'_>, folder: &str) -> bool {
     let says = |name: &str, mark: &str| {
         survey.text(folder, name).lines().any(|line| line.trim_start().starts_with(mark))
@@ -75,7 +75,7 @@ fn is_unittest(survey: &Survey<'_>, tests: &[&str]) -> bool {
 }
 
 fn pytest(survey: &Survey<'_>, folder: &str, is_set_up: bool) -> Framework {
-    // The tool that keeps the dependencies knows where they are.
+    // The package manager knows the location of the dependencies.
     let by: &[&str] = match super::package_manager(survey, folder) {
         Some("uv") => &["uv", "run"],
         Some("poetry") => &["poetry", "run"],
@@ -121,7 +121,8 @@ fn unittest(survey: &Survey<'_>, folder: &str, tests: &[&str]) -> Framework {
     }
 }
 
-/// The folder that all tests lie in, where that is no package: only then it must be named.
+/// Returns the folder that contains all tests, if it is not a package: only then the command must
+/// name the folder.
 fn only_folder<'a>(survey: &Survey<'_>, folder: &str, tests: &[&'a str]) -> Option<&'a str> {
     let folder_of = |path: &&'a str| path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let first = folder_of(tests.first()?);

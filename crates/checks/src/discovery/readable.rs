@@ -1,20 +1,20 @@
-//! Commands that somebody typed, so that their results can be read test by test: [`readable_command`].
+//! Adds machine-readable reports to commands that users wrote: [`readable_command`].
 //!
-//! A command runs as it is written. What is added is a report in a form that machines read, by a
-//! variable or an option that the runner documents, and where the runner offers it in a file outside of
-//! the tree, which nothing in the tree controls.
+//! A command runs as it is written. The report is requested by a variable or an option that the
+//! runner documents. If the runner can write it to a file, the file is outside of the tree, and
+//! nothing in the tree controls it.
 
 use super::node_reporter::with_node_reporter;
 use super::{Reading, javascript};
 use crate::command::{CommandLine, Program, REPORTS, SUPPORT};
 use crate::results::Form;
 
-/// Programs that run another one, with the words between.
+/// Programs that run another program, with the words between.
 const THROUGH: [&[&str]; 5] =
     [&["uv", "run"], &["poetry", "run"], &["pipenv", "run"], &["pdm", "run"], &["hatch", "run"]];
 
-/// Returns a command with a report that can be read, and where that is. Returns `None` where the runner
-/// is not known, or the command says itself how to report.
+/// Returns a command with a readable report, and the location of the report. Returns `None` if the
+/// runner is unknown, or the command has reporting options of its own.
 pub(crate) fn readable_command(command: &CommandLine) -> Option<(CommandLine, Reading)> {
     match &command.program {
         Program::Words(words) => {
@@ -55,12 +55,12 @@ fn of_script(command: &CommandLine, script: &str) -> Option<(CommandLine, Readin
     let parts: Vec<Vec<&str>> = parts.map(|part| part.split_whitespace().collect()).collect();
     let commands: Vec<&[&str]> = parts.iter().map(|words| without_variables(words)).collect();
     let tested = commands.iter().filter(|words| is_pytest(words)).count();
-    // The report of a second run would take the place of the first.
+    // The report of a second run would overwrite that of the first.
     if tested == 1 {
         return pytest(command, commands.iter().find(|words| is_pytest(words))?);
     }
     let has = |is_it: fn(&[&str]) -> bool| commands.iter().any(|words| is_it(words));
-    // Each process has a report of its own.
+    // Each process writes a report of its own.
     if tested == 0 && has(is_unittest) {
         return Some((command.clone(), Reading::of_unittest()));
     }
@@ -73,7 +73,7 @@ fn of_script(command: &CommandLine, script: &str) -> Option<(CommandLine, Readin
     }
 }
 
-/// Options that change how much a runner prints and not which tests it runs, by runner.
+/// Options that change the amount of output of a runner and not its tests, by runner.
 const REPORTING: [(&[&str], &[&str]); 4] = [
     (&["pytest"], &["-q", "-qq", "-v", "-vv", "--quiet", "--verbose", "--no-header"]),
     (&["go", "test"], &["-json", "-v"]),
@@ -81,8 +81,8 @@ const REPORTING: [(&[&str], &[&str]); 4] = [
     (&["cargo", "nextest", "run"], &["--no-fail-fast", "-v", "--verbose"]),
 ];
 
-/// Returns a command without the reports that are added to it and without options that only change
-/// how much is printed, in one spelling: commands that run the same tests are equal then.
+/// Returns a command without added reports and without options that only change the amount of
+/// output, in one spelling. Commands that run the same tests are equal then.
 pub(crate) fn without_reporting(command: &CommandLine) -> CommandLine {
     let Program::Words(words) = &command.program else { return command.clone() };
     let is_added = |word: &str| word.contains(REPORTS) || word.contains(SUPPORT);
@@ -100,7 +100,7 @@ pub(crate) fn without_reporting(command: &CommandLine) -> CommandLine {
     };
     let options = REPORTING.iter().find(|(start, _)| inner.starts_with(start));
     let options = options.map(|(_, options)| *options).unwrap_or_default();
-    // Words behind `--` are for the tests themselves.
+    // Words after `--` are for the tests themselves.
     let own = inner.iter().position(|word| *word == "--").unwrap_or(inner.len());
     let inner = inner.iter().enumerate();
     let inner = inner.filter(|(at, word)| *at >= own || !options.contains(*word));
@@ -130,7 +130,7 @@ fn without_variables<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     &words[count..]
 }
 
-/// Returns the words of the runner itself.
+/// Returns the words of the runner itself, without a program such as `uv run` before it.
 fn runner<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
     let through = THROUGH.iter().find(|prefix| words.starts_with(prefix));
     through.map_or(words, |prefix| &words[prefix.len()..])
@@ -164,7 +164,7 @@ fn pytest(command: &CommandLine, words: &[&str]) -> Option<(CommandLine, Reading
     Some((run, Reading::of_pytest()))
 }
 
-/// Adds an option to all runs of pytest in a command, by the variable that pytest reads for that.
+/// Adds an option to all runs of pytest in a command, by the variable `PYTEST_ADDOPTS`.
 pub(crate) fn with_pytest_option(mut command: CommandLine, option: &str) -> CommandLine {
     const VARIABLE: &str = "PYTEST_ADDOPTS";
     match command.variables.iter_mut().find(|(name, _)| name == VARIABLE) {
@@ -177,7 +177,7 @@ pub(crate) fn with_pytest_option(mut command: CommandLine, option: &str) -> Comm
     command
 }
 
-/// Inserts words behind another one.
+/// Inserts words after the first occurrence of `behind`, or at the end.
 fn inserted(command: &CommandLine, behind: &str, more: &[String]) -> CommandLine {
     let mut command = command.clone();
     if let Program::Words(words) = &mut command.program {

@@ -1,4 +1,4 @@
-//! Rust: `cargo test`, or nextest where it is set up.
+//! Rust: `cargo test`, or nextest if it is configured.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
     let spaces = folders.iter().copied().filter(|folder| is_workspace(survey, folder));
     let spaces: BTreeSet<&str> = outermost(spaces).into_iter().collect();
     for folder in folders {
-        // A workspace speaks for its members.
+        // The run of a workspace covers its members.
         if around(folder, &spaces).is_some_and(|space| space != folder) {
             continue;
         }

@@ -1,30 +1,31 @@
-//! The files of a project, by folder and by what they are: [`Survey`].
+//! An index of the files of a project, by folder and by language: [`Survey`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Files;
 use crate::output_folders::is_output_folder;
 
-/// Folders that hold data of tests: sources in them are no tests of the project.
+/// Folders of test data: sources in them are not tests of the project.
 const TEST_DATA: [&str; 5] = ["fixtures", "__fixtures__", "testdata", "test-data", "test_data"];
 
-/// How many files of Rust are read in search of a test, which may stand in any of them.
+/// The maximum number of Rust files that are searched for tests, since any of them may contain
+/// some.
 const MOST_READ: usize = 2_000;
 
-/// Returns true if a folder of that name holds installed packages, build output or data of tests.
+/// Returns true if a folder with that name holds installed packages, build output or test data.
 pub(super) fn is_left_out(name: &str) -> bool {
     is_output_folder(name) || TEST_DATA.contains(&name)
 }
 
-/// The files of a project.
+/// An index of the files of a project.
 pub(super) struct Survey<'a> {
     files: &'a dyn Files,
     by_folder: BTreeMap<String, BTreeSet<String>>,
-    /// In order, so that those below a folder stand side by side.
+    /// Sorted, so that the files below a folder are contiguous.
     tests: BTreeMap<Language, Vec<String>>,
 }
 
-/// A language, as far as its tests are told by their names.
+/// A language whose test files are recognised by their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Language {
     Rust,
@@ -54,7 +55,7 @@ impl<'a> Survey<'a> {
             }
             survey.by_folder.entry(folder.to_owned()).or_default().insert(name.to_owned());
         }
-        // Tests of Rust stand beside what they test.
+        // Rust tests are often in the same file as the code under test.
         let with_tests = rust.into_iter().take(MOST_READ).filter(|path| {
             let text = files.read(path).unwrap_or_default();
             ["#[test]", "::test]", "::test(", "#[rstest", "proptest!"]
@@ -66,7 +67,7 @@ impl<'a> Survey<'a> {
         survey
     }
 
-    /// Returns the folders that hold a file of a name.
+    /// Returns the folders that contain a file with a name.
     pub(super) fn folders_with(&self, name: &str) -> impl Iterator<Item = &str> {
         let has = move |names: &BTreeSet<String>| names.contains(name);
         self.by_folder
@@ -75,24 +76,24 @@ impl<'a> Survey<'a> {
             .map(|(folder, _)| folder.as_str())
     }
 
-    /// Returns the folders that hold a file whose name fits.
+    /// Returns the folders that contain a file whose name matches.
     pub(super) fn folders_where(&self, fits: impl Fn(&str) -> bool) -> Vec<&str> {
         let some = |names: &BTreeSet<String>| names.iter().any(|name| fits(name));
         let found = self.by_folder.iter().filter(|(_, names)| some(names));
         found.map(|(folder, _)| folder.as_str()).collect()
     }
 
-    /// Returns true if there is such a file.
+    /// Returns true if the file exists.
     pub(super) fn has(&self, folder: &str, name: &str) -> bool {
         self.by_folder.get(folder).is_some_and(|names| names.contains(name))
     }
 
-    /// Returns the names of a folder's files.
+    /// Returns the names of the files in a folder.
     pub(super) fn names(&self, folder: &str) -> impl Iterator<Item = &str> {
         self.by_folder.get(folder).into_iter().flatten().map(String::as_str)
     }
 
-    /// Returns a file's text, or none.
+    /// Returns the text of a file; empty if it does not exist or cannot be read.
     pub(super) fn text(&self, folder: &str, name: &str) -> String {
         if !self.has(folder, name) {
             return String::new();
@@ -100,7 +101,7 @@ impl<'a> Survey<'a> {
         self.files.read(&join(folder, name)).unwrap_or_default()
     }
 
-    /// Returns the text of a file by its path, or none.
+    /// Returns the text of the file at a path; empty if it cannot be read.
     pub(super) fn text_of(&self, path: &str) -> String {
         self.files.read(path).unwrap_or_default()
     }
@@ -126,18 +127,19 @@ impl<'a> Survey<'a> {
         self.tests(language, folder).next().is_some()
     }
 
-    /// Returns true if tests of parts together are among those of a language below a folder.
+    /// Returns true if any of the tests of a language below a folder is an integration test, by its
+    /// path.
     pub(super) fn has_integration(&self, language: Language, folder: &str) -> bool {
         let tells = |path: &str| path.to_ascii_lowercase().contains("integration");
         self.tests(language, folder).any(tells)
     }
 }
 
-/// Of some folders, those that lie in no other of them.
+/// Returns the folders that are not inside of another one of them.
 pub(super) fn outermost<'a>(folders: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let mut kept: Vec<&str> = Vec::new();
     let mut folders: Vec<&str> = folders.into_iter().collect();
-    // Paths below a folder follow it, with nothing in between.
+    // In this order, the paths below a folder directly follow the folder.
     folders.sort_by(|one, two| one.split('/').cmp(two.split('/')));
     if folders.contains(&"") {
         return vec![""];
@@ -150,7 +152,7 @@ pub(super) fn outermost<'a>(folders: impl IntoIterator<Item = &'a str>) -> Vec<&
     kept
 }
 
-/// Returns which of some folders a path lies in: the innermost around it, or itself.
+/// Returns the innermost of some folders that contains a path or is the path itself.
 pub(super) fn around<'a>(path: &str, folders: &BTreeSet<&'a str>) -> Option<&'a str> {
     let mut at = path;
     loop {
@@ -165,7 +167,7 @@ pub(super) fn around<'a>(path: &str, folders: &BTreeSet<&'a str>) -> Option<&'a 
     }
 }
 
-/// Returns true if a path is a folder, or below it.
+/// Returns true if a path is the folder, or below it.
 fn is_below(path: &str, folder: &str) -> bool {
     let rest = path.strip_prefix(folder);
     folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -1,4 +1,5 @@
-//! Which files of a tree the commands of checks run: [`named_files`], [`scripts_in`], [`loaded_files`].
+//! Finds the files of a tree that the commands of checks run: [`named_files`], [`scripts_in`],
+//! [`loaded_files`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,7 @@ const TASK: [&str; 8] = [
 /// Names of the file that `rake` reads.
 const RAKE: [&str; 4] = ["rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"];
 
-/// Files that a program reads to find out what to run, by the program.
+/// Files that define the commands of a program, by the program.
 const READ_BY: [(&str, &[&str]); 13] = [
     ("make", &MAKE),
     ("gmake", &MAKE),
@@ -39,13 +40,13 @@ const READ_BY: [(&str, &[&str]); 13] = [
     ("invoke", &["tasks.py"]),
 ];
 
-/// Programs whose next word is a script that they run.
+/// Programs that run a script, which is their next word.
 const INTERPRETERS: [&str; 14] = [
     "sh", "bash", "zsh", "dash", "ksh", "source", ".", "exec", "python", "python3", "node", "ruby",
     "perl", "php",
 ];
 
-/// Words of configuration behind which names of files or modules stand that a runner loads.
+/// Words in configuration that are followed by files or modules for the runner to load.
 const LOADING: [&str; 31] = [
     "pytest_plugins", "-p", "-r", "--require", "--import", "--loader", "--experimental-loader",
     "--config", "--env-file", "--setupFiles", "--globalSetup", "--reporter", "--test-reporter",
@@ -54,28 +55,28 @@ const LOADING: [&str; 31] = [
     "reporter", "snapshotSerializers", "transform", "resolver", "require", "import", "loader",
 ];
 
-/// Endings that JavaScript leaves out of the names of modules.
+/// Extensions that JavaScript omits from the names of modules.
 pub(super) const SCRIPT_ENDINGS: [&str; 9] =
     [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json"];
 
-/// Scripts that a file of commands runs.
+/// Scripts that a command file runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandScripts {
     /// Scripts that test, and files that are included.
     pub tests: BTreeSet<String>,
-    /// Scripts of which only the calling file says that they may test.
+    /// Scripts whose names do not mention tests; the calling file suggests that they may test.
     pub others: BTreeSet<String>,
-    /// Words that stand for a script and cannot be resolved.
+    /// Words that name a script and cannot be resolved.
     pub unresolved: BTreeSet<String>,
 }
 
-/// Returns true if a file says what a program runs, by its name.
+/// Returns true if a file defines the commands of a program, by its name.
 pub(super) fn is_command_file(name: &str) -> bool {
     READ_BY.iter().any(|(_, files)| files.contains(&name))
 }
 
-/// Returns the files of a tree that commands name, or that say what a command runs: a script that a
-/// check runs is part of the check.
+/// Returns the files of a tree that commands name, or that define the commands of a program: a
+/// script that a check runs is part of the check.
 pub fn named_files<'a>(
     checks: impl IntoIterator<Item = &'a RequiredCheck>,
     paths: &BTreeSet<String>,
@@ -90,18 +91,19 @@ pub fn named_files<'a>(
     named.into_iter().filter(|path| paths.contains(path)).collect()
 }
 
-/// Returns true if a check cannot run without files that a version of the tree does not have.
+/// Returns true if a check cannot run in an earlier version of the tree because its files are
+/// missing.
 pub fn needs_later_file(
     check: &RequiredCheck,
     now: &BTreeSet<String>,
     has: impl Fn(&str) -> bool,
 ) -> bool {
     let words = check.command.mentioned_words();
-    // A tool that finds several of its files prefers one; without the others it reads that.
+    // A tool that finds several of its files prefers one; if only one exists, the tool reads that.
     let lacks_all = |files: &Vec<String>| {
         files.iter().any(|file| now.contains(file)) && !files.iter().any(|file| has(file))
     };
-    // A word alone, such as `unittest`, is a runner: a module of that name only takes its place.
+    // A plain word, such as `unittest`, is a runner: a module with that name only shadows it.
     let is_file = |word: &&str| {
         let is_pattern = word.contains(['*', '?']);
         !is_pattern && (word.contains(['.', '/']) || now.contains(&in_folder(&check.folder, word)))
@@ -111,14 +113,14 @@ pub fn needs_later_file(
         || explicit(check, &plain, now).iter().any(|path| !has(path))
 }
 
-/// Returns for each program of a command the files that the program may read.
+/// Returns, for each program of a command, the files that the program may read.
 fn read_by(check: &RequiredCheck, words: &[&str]) -> Vec<Vec<String>> {
     let read = READ_BY.iter().filter(|(program, _)| words.contains(program));
     read.map(|(_, files)| files.iter().map(|file| in_folder(&check.folder, file)).collect())
         .collect()
 }
 
-/// Returns the files that the words of a command are: paths, globs and modules.
+/// Returns the files that the words of a command refer to: by path, glob or module.
 fn explicit(check: &RequiredCheck, words: &[&str], paths: &BTreeSet<String>) -> Vec<String> {
     let mut found = Vec::new();
     for word in words {
@@ -132,7 +134,7 @@ fn explicit(check: &RequiredCheck, words: &[&str], paths: &BTreeSet<String>) -> 
     found
 }
 
-/// Returns the files that match a glob of a folder. A glob without a folder is one of names.
+/// Returns the files that match a glob in a folder. A glob without a folder matches names.
 fn matching(folder: &str, glob: &str, paths: &BTreeSet<String>) -> Vec<String> {
     let glob = glob.trim_start_matches("./");
     let has_name = glob.chars().any(|c| c.is_alphanumeric());
@@ -145,7 +147,8 @@ fn matching(folder: &str, glob: &str, paths: &BTreeSet<String>) -> Vec<String> {
     paths.iter().filter(|path| matcher.is_match(path)).cloned().collect()
 }
 
-/// Returns the file of a dotted module of Python, or of the longest part of the name that is one.
+/// Returns the file of a dotted Python module, or of the longest prefix of the name that is a
+/// module.
 fn module_files(folder: &str, word: &str, paths: &BTreeSet<String>) -> Vec<String> {
     let names: Vec<&str> = word.split('.').collect();
     let is_name =
@@ -160,7 +163,7 @@ fn module_files(folder: &str, word: &str, paths: &BTreeSet<String>) -> Vec<Strin
         let found: Vec<String> = files.into_iter().filter(|file| paths.contains(file)).collect();
         (!found.is_empty()).then_some(found)
     };
-    // A single word may be anything; as a module, tests have to be in its name.
+    // A single word may be anything; it counts as a module only if its name mentions tests.
     let least = if names.len() == 1 && !says_test(word) { 2 } else { 1 };
     (least..=names.len()).rev().find_map(at).unwrap_or_default()
 }
@@ -170,7 +173,7 @@ fn says_test(name: &str) -> bool {
     ["test", "check", "spec"].iter().any(|word| name.contains(word))
 }
 
-/// Returns the scripts that a file of commands runs, such as those of a `Makefile`.
+/// Returns the scripts that a command file runs, such as those of a `Makefile`.
 pub fn scripts_in(path: &str, text: &str, paths: &BTreeSet<String>) -> CommandScripts {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_file = is_command_file(name) || name.ends_with(".mk") || name.ends_with(".just");
@@ -200,7 +203,8 @@ pub fn scripts_in(path: &str, text: &str, paths: &BTreeSet<String>) -> CommandSc
                 let name = found.rsplit('/').next().unwrap_or(&found);
                 match is_included || says_test(name) {
                     true => scripts.tests.insert(found),
-                    // Scripts that a script runs may be those that it tests.
+                    // Only for a command file: scripts that a shell script runs may be the ones
+                    // that it tests.
                     false if is_file && (is_run || word.starts_with("./")) => {
                         scripts.others.insert(found)
                     }
@@ -214,7 +218,7 @@ pub fn scripts_in(path: &str, text: &str, paths: &BTreeSet<String>) -> CommandSc
     scripts
 }
 
-/// Returns true if a word of a line names a file that is included: `include a.mk`, `import 'a.just'`,
+/// Returns true if a word of a line names an included file: `include a.mk`, `import 'a.just'`,
 /// `taskfile: ./a.yml`.
 fn is_inclusion(words: &[&str], at: usize) -> bool {
     let first = words.first().copied().unwrap_or_default();
@@ -224,8 +228,8 @@ fn is_inclusion(words: &[&str], at: usize) -> bool {
     at > 0 && (is_make || is_just || is_task)
 }
 
-/// Returns the files that a word of a script may be: from the folder of the script, from the root, or
-/// where a variable stands in the word, any file that fits.
+/// Returns the files that a word of a script may refer to: from the folder of the script, from the
+/// root, or any file that matches if the word has a variable in it.
 fn files_of_word(folder: &str, word: &str, paths: &BTreeSet<String>) -> Vec<String> {
     if !word.contains(['*', '?']) {
         let both = [in_folder(folder, word), in_folder("", word)];
@@ -248,7 +252,7 @@ fn files_of_word(folder: &str, word: &str, paths: &BTreeSet<String>) -> Vec<Stri
     }
 }
 
-/// Returns the variables of loops, as they are used: the files that a loop goes over stand in its head.
+/// Returns the variables of loops in the form of their uses: the files of a loop are in its head.
 fn loop_variables(text: &str) -> Vec<String> {
     let heads = text.split("for ").skip(1);
     let names = heads.filter_map(|head| head.split_once(" in ").map(|(name, _)| name.trim()));
@@ -256,7 +260,7 @@ fn loop_variables(text: &str) -> Vec<String> {
     names.flat_map(|name| [format!("${name}"), format!("${{{name}}}")]).collect()
 }
 
-/// Returns the plain values that a script or a `Makefile` gives to variables.
+/// Returns the plain values that a script or a `Makefile` assigns to variables.
 fn assigned(text: &str) -> BTreeMap<&str, &str> {
     let mut values = BTreeMap::new();
     for line in text.lines() {
@@ -266,7 +270,7 @@ fn assigned(text: &str) -> BTreeMap<&str, &str> {
         let value = value.trim().trim_matches(['"', '\'']);
         let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
         if is_name && !value.contains(['$', '`', ' ']) {
-            // A variable with two values has none that is sure.
+            // A variable with two values has no certain one.
             let known = values.insert(name, value);
             if known.is_some_and(|known| known != value) {
                 values.insert(name, "*");
@@ -276,7 +280,7 @@ fn assigned(text: &str) -> BTreeMap<&str, &str> {
     values
 }
 
-/// Returns a line with the values of its variables, and `*` for each that is not known.
+/// Returns a line with its variables replaced by their values, and by `*` if these are unknown.
 fn with_values(line: &str, values: &BTreeMap<&str, &str>) -> String {
     let (mut out, mut rest) = (String::new(), line);
     while let Some(at) = rest.find(['$', '`']) {
@@ -304,7 +308,7 @@ fn with_values(line: &str, values: &BTreeMap<&str, &str>) -> String {
     out
 }
 
-/// Returns the inside of brackets that a text begins with, and the text behind.
+/// Returns the content of the brackets at the start of a text, and the text after them.
 fn bracketed(text: &str, open: char, close: char) -> (&str, &str) {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
@@ -320,8 +324,8 @@ fn bracketed(text: &str, open: char, close: char) -> (&str, &str) {
     (text, "")
 }
 
-/// Returns the files that a file of configuration has a runner load: plugins, and what is set up before
-/// tests.
+/// Returns the files that a configuration file makes a runner load: plugins, and set-up code that
+/// runs before tests.
 pub fn loaded_files(path: &str, text: &str, paths: &BTreeSet<String>) -> Vec<String> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let between = |c: char| c.is_whitespace() || "\"'`,;:=()[]{}\\".contains(c);
@@ -348,7 +352,8 @@ fn loaded_in(words: &[&str], folder: &str, paths: &BTreeSet<String>) -> Vec<Stri
     found
 }
 
-/// Returns the file that a runner finds for a name: a path, with its ending left out or not, or a module.
+/// Returns the files that a runner finds for a name: a path with or without its extension, or a
+/// module.
 fn file_or_module(folder: &str, name: &str, paths: &BTreeSet<String>) -> Vec<String> {
     let name = name.trim_start_matches("<rootDir>").trim_start_matches(['.', '/']);
     if name.is_empty() {
@@ -371,7 +376,7 @@ fn file_or_module(folder: &str, name: &str, paths: &BTreeSet<String>) -> Vec<Str
     found
 }
 
-/// Returns a path of a command from the root, without the test that it may name behind colons.
+/// Returns the path of a word from the root, without the name of a test after `::`.
 fn in_folder(folder: &str, word: &str) -> String {
     let word = word.split_once("::").map_or(word, |(file, _)| file);
     let word = word.trim_start_matches("./").trim_end_matches('/');

@@ -1,9 +1,9 @@
-//! Folders of the tree that take the place of modules in `go.mod`.
+//! Folders of the tree that replace modules in `go.mod`.
 
 use std::collections::BTreeMap;
 
-/// Returns `go.mod` with the folders that an earlier version puts in the place of modules; `None` if each
-/// of these modules has the same folder now.
+/// Returns `go.mod` with the replacements by folders of an earlier version; `None` if each of these
+/// modules has the same folder now.
 pub(super) fn go_mod(now: &str, kept: &str) -> Option<String> {
     let kept = local_replacements(kept);
     let current = local_replacements(now);
@@ -24,7 +24,7 @@ pub(super) fn go_mod(now: &str, kept: &str) -> Option<String> {
     Some(format!("{}\n\n{}", out.trim_end(), lines.collect::<String>()))
 }
 
-/// Returns the folders of the tree by the module that they take the place of.
+/// Returns the folders of the tree, by the module that they replace.
 fn local_replacements(text: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut is_inside = false;
@@ -40,12 +40,12 @@ fn local_replacements(text: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// Returns a line without its comment and blanks.
+/// Returns a line without its comment, trimmed.
 fn plain(line: &str) -> &str {
     line.split_once("//").map_or(line, |(line, _)| line).trim()
 }
 
-/// Returns true if the next line stands in a block of replacements.
+/// Returns true if the next line is in a block of replacements.
 fn is_block(line: &str, is_inside: bool) -> bool {
     match is_inside {
         true => line != ")",
@@ -53,7 +53,7 @@ fn is_block(line: &str, is_inside: bool) -> bool {
     }
 }
 
-/// Returns the module and the folder of `replace module v1 => folder`.
+/// Parses `replace module v1 => folder` as the module and the folder.
 fn replacement(line: &str, is_inside: bool) -> Option<(&str, &str)> {
     let rest = match is_inside {
         true => line,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Members of `package.json` that say what is run and how a runner is configured.
+/// Members of `package.json` that define scripts and configure runners.
 const KEPT: [&str; 12] = [
     "scripts", "jest", "vitest", "mocha", "ava", "tap", "c8", "nyc", "babel", "playwright",
     "cypress", "wireit",
@@ -11,8 +11,8 @@ const KEPT: [&str; 12] = [
 /// The member that maps names of modules to files of the package.
 const IMPORTS: &str = "imports";
 
-/// Returns the map of modules with the files that an earlier version names, and with names that are new;
-/// `None` if no name of the earlier version leads elsewhere.
+/// Returns the map of modules with the entries of an earlier version and those that are new; `None`
+/// if all earlier entries are the same.
 fn kept_imports(now: Option<&Value>, kept: Option<&Value>) -> Option<Value> {
     let kept = kept?.as_object()?;
     let now = now.and_then(Value::as_object).cloned().unwrap_or_default();
@@ -24,8 +24,8 @@ fn kept_imports(now: Option<&Value>, kept: Option<&Value>) -> Option<Value> {
     Some(Value::Object(imports))
 }
 
-/// Returns `package.json` as it is now with the kept members of an earlier version; `None` if they are
-/// the same.
+/// Returns the current `package.json` with the kept members of an earlier version; `None` if they
+/// are the same.
 pub(super) fn package_json(now: &str, kept: &str) -> Option<String> {
     let parse = |text: &str| match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(members)) => Some(members),
@@ -33,7 +33,7 @@ pub(super) fn package_json(now: &str, kept: &str) -> Option<String> {
     };
     let kept = if kept.trim().is_empty() { Map::new() } else { parse(kept).unwrap_or_default() };
     let Some(mut members) = parse(now) else {
-        // No runner reads it either, so the earlier one as a whole is all there is.
+        // No runner can read an invalid file either, so only the kept members are written.
         return serde_json::to_string_pretty(&kept).ok();
     };
     let imports = kept_imports(members.get(IMPORTS), kept.get(IMPORTS));

@@ -1,13 +1,13 @@
-//! Tests inside of a Rust source: items behind `#[cfg(test)]` or `#[test]`.
+//! Tests inside of a Rust source: items with `#[cfg(test)]` or `#[test]`.
 
 use std::collections::BTreeMap;
 
-/// A piece of a source that exists for tests only.
+/// An item of a source that exists for tests only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TestItem {
-    /// The modules around it and its name.
+    /// The modules around the item, and its name.
     key: String,
-    /// The module around it.
+    /// The module around the item.
     module: String,
     start: usize,
     end: usize,
@@ -24,27 +24,27 @@ impl TestItem {
     }
 }
 
-/// The items of a source that concern tests.
+/// The items of a source that affect tests.
 #[derive(Debug, Default)]
 struct Items {
     tests: Vec<TestItem>,
     /// Definitions of macros outside of tests.
     macros: Vec<TestItem>,
-    /// Where the first items of modules begin, by the names of the modules.
+    /// The byte offsets of the first items of modules, by module.
     module_starts: BTreeMap<String, usize>,
-    /// Where the insides of inline modules end, by their names.
+    /// The byte offsets of the ends of inline modules, by module.
     module_ends: BTreeMap<String, usize>,
-    /// Switches of the whole file, such as `#![cfg(unix)]`.
+    /// Attributes of the whole file that remove items, such as `#![cfg(unix)]`.
     switches: Vec<(usize, usize)>,
 }
 
-/// Macros of the standard library that tests check with.
+/// Macros of the standard library that tests use for assertions.
 const STANDARD_MACROS: [&str; 10] = [
     "assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne",
     "assert_matches", "panic", "matches", "unreachable",
 ];
 
-/// Features that switch on what is meant for tests, by the parts of their names.
+/// Features that enable code for tests, by parts of their names.
 const TEST_FEATURES: [&str; 12] = [
     "tests", "testing", "test_util", "test_utils", "test_support", "test_helper", "test_helpers",
     "testutil", "testutils", "testkit", "_test", "__test",
@@ -66,7 +66,7 @@ pub fn parts(text: &str) -> RustSource {
     RustSource { tests, rest: without(text, &items.tests) }
 }
 
-/// Returns a source without some items, which stand in order.
+/// Returns a source without some items, which are in order.
 fn without(text: &str, left_out: &[TestItem]) -> String {
     let (mut out, mut at) = (String::new(), 0);
     for item in left_out {
@@ -76,12 +76,11 @@ fn without(text: &str, left_out: &[TestItem]) -> String {
     out + &text[at..]
 }
 
-/// Returns true if a source has tests.
 pub(super) fn has_tests(text: &str) -> bool {
     items(text).tests.iter().any(|item| !item.is_macro())
 }
 
-/// Returns a source as it is now with the tests of an earlier version; `None` if they are the same.
+/// Returns the current source with the tests of an earlier version; `None` if they are the same.
 pub(super) fn splice(now: &str, kept: &str) -> Option<String> {
     let there = items(kept);
     let here = items_like(now, Some(&there));
@@ -96,7 +95,7 @@ pub(super) fn splice(now: &str, kept: &str) -> Option<String> {
     if said(now, &here) == said(kept, &there) {
         return None;
     }
-    // Each edit has the range that it replaces, and the text that is put in.
+    // The range and the replacement of each edit.
     let mut edits: Vec<(usize, usize, String)> = Vec::new();
     let mut left: Vec<&TestItem> = there.tests.iter().collect();
     for item in &here.tests {
@@ -105,7 +104,7 @@ pub(super) fn splice(now: &str, kept: &str) -> Option<String> {
         edits.push((item.start, item.end, text));
     }
     for item in left {
-        // A macro has to stand above the tests that use it.
+        // A macro must be defined before the tests that use it.
         let places = if item.is_macro() { &here.module_starts } else { &here.module_ends };
         let end = places.get(&item.module).copied().unwrap_or(now.len());
         edits.push((end, end, format!("\n{}\n", &kept[item.start..item.end])));
@@ -123,7 +122,7 @@ pub(super) fn splice(now: &str, kept: &str) -> Option<String> {
     Some(out + &now[at..])
 }
 
-/// Returns a text with single blanks.
+/// Collapses white space to single blanks.
 pub(super) fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -132,8 +131,8 @@ fn items(text: &str) -> Items {
     items_like(text, None)
 }
 
-/// Reads the items of a source. A macro that an earlier version of the source has is for tests if it
-/// was for tests there.
+/// Parses the items of a source. A macro that also exists in an earlier version of the source is
+/// for tests if it was for tests there.
 fn items_like(text: &str, earlier: Option<&Items>) -> Items {
     let mut items = Items::default();
     Reader { text, at: 0 }.module("", &mut items);
@@ -155,7 +154,7 @@ fn items_like(text: &str, earlier: Option<&Items>) -> Items {
     items
 }
 
-/// Returns true if a macro decides what tests say: it takes the place of a standard one, or it asserts
+/// Returns true if a macro decides the result of tests: it shadows a standard one, or it asserts
 /// and the code outside of tests does not use it.
 fn checks_for_tests(item: &TestItem, text: &str, code: &str) -> bool {
     let name = item.name();
@@ -167,18 +166,17 @@ fn checks_for_tests(item: &TestItem, text: &str, code: &str) -> bool {
     STANDARD_MACROS.contains(&name) || (asserts() && !is_used())
 }
 
-/// Reads a source, without comments and strings.
+/// A parser of Rust items that skips comments and strings.
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
 }
 
-/// The attributes of an item.
 #[derive(Debug)]
 pub(super) struct Attributes<'a>(Vec<&'a str>);
 
 impl<'a> Attributes<'a> {
-    /// Returns true if the item exists only under a condition other than that tests are built.
+    /// Returns true if the item has a condition other than `#[cfg(test)]`.
     pub(super) fn is_conditional(&self) -> bool {
         self.0.iter().any(|attribute| {
             let said: String = attribute.split_whitespace().collect();
@@ -187,7 +185,7 @@ impl<'a> Attributes<'a> {
         })
     }
 
-    /// Returns true if the item is one plain test: a macro may make others of it.
+    /// Returns true if the item is a single test, and no macro that generates several.
     pub(super) fn is_test(&self) -> bool {
         let names = || {
             self.0.iter().map(|attribute| {
@@ -200,7 +198,7 @@ impl<'a> Attributes<'a> {
         names().any(|name| name == "test") && !names().any(|name| makes_others.contains(&name))
     }
 
-    /// Returns the file that an attribute names for a module.
+    /// Returns the file in a `#[path]` attribute.
     pub(super) fn path(&self) -> Option<&'a str> {
         self.0.iter().find_map(|attribute| {
             let inside = attribute.strip_prefix("#[")?.trim_start().strip_prefix("path")?;
@@ -214,7 +212,7 @@ impl<'a> Reader<'a> {
         &self.text[self.at..]
     }
 
-    /// Reads the items of a module up to its end.
+    /// Parses the items of a module up to its end.
     fn module(&mut self, module: &str, items: &mut Items) {
         loop {
             self.skip_blanks();
@@ -251,7 +249,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the attributes of an item, and goes behind them.
+    /// Parses the attributes of an item, and moves behind them.
     pub(super) fn attributes(&mut self) -> Attributes<'a> {
         let mut found = Vec::new();
         while self.rest().starts_with('#') {
@@ -263,7 +261,7 @@ impl<'a> Reader<'a> {
         Attributes(found)
     }
 
-    /// Reads what an item is and its name, and stays where it is.
+    /// Returns the kind and the name of an item, without moving.
     pub(super) fn head(&self) -> (String, String) {
         let words = self
             .rest()
@@ -275,7 +273,7 @@ impl<'a> Reader<'a> {
         (kind.to_owned(), words.next().unwrap_or_default().to_owned())
     }
 
-    /// Goes to the inside of a block that follows, if it does before the item ends.
+    /// Moves into the block of an item. Returns false if the item has no block.
     pub(super) fn enters_block(&mut self) -> bool {
         let (brace, end) = (self.rest().find('{'), self.rest().find(';'));
         match (brace, end) {
@@ -287,7 +285,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes behind an item: behind its block, or the semicolon.
+    /// Moves behind an item: behind its block or its semicolon.
     pub(super) fn skip_item(&mut self) {
         while let Some(c) = self.rest().chars().next() {
             match c {
@@ -306,7 +304,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes behind the next group of brackets.
+    /// Moves behind the next group of brackets.
     pub(super) fn skip_group(&mut self) {
         let mut depth = 0;
         while let Some(c) = self.rest().chars().next() {
@@ -363,7 +361,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Goes behind a comment, a string, a character or any other letter.
+    /// Moves behind a comment, a string, a character literal, a word or any other character.
     fn skip_token(&mut self) {
         if self.skip_comment() {
             return;
@@ -401,7 +399,7 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the length of a raw string, or of one of bytes.
+/// Returns the length of a raw string or a byte string.
 fn raw_length(text: &str) -> Option<usize> {
     let mark = text.find(|c: char| !matches!(c, 'r' | 'b' | 'c'))?;
     let hashes = text[mark..].len() - text[mark..].trim_start_matches('#').len();
@@ -414,7 +412,7 @@ fn raw_length(text: &str) -> Option<usize> {
     Some(text[open..].find(&end).map_or(text.len(), |at| open + at + end.len()))
 }
 
-/// Returns the length of a character such as `'{'`; of a lifetime, that of its mark.
+/// Returns the length of a character literal such as `'{'`; for a lifetime, that of its quote.
 fn character_length(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     match chars.next() {
@@ -445,7 +443,7 @@ fn is_test_attribute(attribute: &str) -> bool {
     named.contains(&last) || (matches!(path, "cfg" | "cfg_attr") && asks())
 }
 
-/// Returns true if an attribute of a file takes items away.
+/// Returns true if an attribute of a file can remove items or tests.
 fn is_switch(attribute: &str) -> bool {
     let inside: String = attribute.trim_start_matches("#![").split_whitespace().collect();
     ["cfg(", "cfg_attr(", "test_runner", "reexport_test", "no_main", "no_core"]
@@ -513,7 +511,7 @@ mod tests {
         let plain = "fn g() -> u8 { 1 }\n#[test]\nfn a() { assert_eq!(g(), 1) }\n";
         let shadow = "macro_rules! assert_eq { ($l:expr, $r:expr) => {} }\n";
         assert_eq!(splice(&format!("{shadow}{plain}"), plain), Some(format!("\n{plain}")));
-        // Code outside of tests uses the macro, so the macro is code.
+        // Code outside of tests uses the macro, so the macro is not a test item.
         let used = format!("{kept}fn h() {{ same!(1, 1) }}\n");
         let changed = used.replace("$l == $r", "$l >= $r");
         assert_eq!(splice(&changed, &used), None);

@@ -1,8 +1,8 @@
-//! Which tests `cargo test` has to run by the sources of a crate: [`rust_tests`].
+//! The tests that `cargo test` has to run, by the sources of a crate: [`rust_tests`].
 //!
-//! A test inside of a module runs only if each module around it is compiled. So the modules are followed
-//! from the root of a crate; modules and tests behind a condition other than `#[cfg(test)]` are left out,
-//! since only a compiler knows whether the condition holds.
+//! A test inside of a module runs only if each module around it is compiled. So the modules are
+//! followed from the root of a crate. Modules and tests behind a condition other than
+//! `#[cfg(test)]` are left out, since only a compiler knows whether the condition holds.
 
 use std::collections::BTreeSet;
 
@@ -12,32 +12,33 @@ use super::rust_items::{Reader, inside, plain};
 use crate::check::RequiredCheck;
 use crate::command::Program;
 
-/// Options of `cargo test` that select no test.
+/// Options of `cargo test` that do not select tests.
 const PLAIN_OPTIONS: [&str; 20] = [
     "--workspace", "--all", "--all-targets", "--all-features", "--offline", "--locked", "--frozen",
     "-q", "--quiet", "-v", "--verbose", "-vv", "--release", "--no-fail-fast", "--tests", "--",
     "--nocapture", "--test-threads=1", "--show-output", "--color=never",
 ];
 
-/// The most modules that are followed below one root.
+/// The maximum number of modules that are followed below one root.
 const MAX_MODULES: usize = 20_000;
 
-/// The most modules around a module that is followed.
+/// The maximum nesting depth of modules.
 const MAX_DEPTH: usize = 64;
 
-/// A test of a crate that runs whatever the platform and the features.
+/// A test of a crate that runs on every platform and with all features.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RustTest {
     /// The modules of the crate around the test, and its name: `calc::tests::adds`.
     pub name: String,
-    /// The source, from the root of the tree.
+    /// The path of the source, from the root of the tree.
     pub file: String,
     /// The text of the test without its name, with single blanks.
     pub text: String,
 }
 
-/// Returns the packages whose tests a check runs, each by its folder, if the check is a run of `cargo`
-/// that selects no test; `None` for any other check. `read` returns the text of a file of the tree.
+/// Returns the folders of the packages whose tests a check runs, if the check is a run of `cargo`
+/// that selects no tests; `None` for any other check. `read` returns the text of a file of the
+/// tree.
 pub fn tested_packages(
     check: &RequiredCheck,
     paths: &BTreeSet<String>,
@@ -83,7 +84,7 @@ fn members(manifest: &str, folder: &str, is_all: bool, paths: &BTreeSet<String>)
     packages.collect()
 }
 
-/// Returns the texts of a list of a manifest: `members = ["a", "b"]`.
+/// Parses a list of texts in a manifest: `members = ["a", "b"]`.
 fn list(manifest: &str, key: &str) -> Option<Vec<String>> {
     let line = manifest.lines().find(|line| {
         line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='))
@@ -96,8 +97,8 @@ fn list(manifest: &str, key: &str) -> Option<Vec<String>> {
     Some(plain.split('"').skip(1).step_by(2).map(str::to_owned).collect())
 }
 
-/// Returns the tests of a package that stand in the modules of its library and its program. `read`
-/// returns the text of a file of the tree.
+/// Returns the tests in the modules of a package's library and program. `read` returns the text of
+/// a file of the tree.
 pub fn rust_tests(package: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<RustTest> {
     let Some(manifest) = read(&in_folder(package, "Cargo.toml")) else { return Vec::new() };
     let mut tests = Vec::new();
@@ -105,7 +106,7 @@ pub fn rust_tests(package: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<R
         ("src/lib.rs", "[lib]", !manifest.contains("autolib")),
         ("src/main.rs", "[[bin]]", !manifest.contains("autobins")),
     ] {
-        // A target with settings of its own may lie elsewhere, or have no tests.
+        // A target with settings of its own may have another path, or no tests.
         let is_set = ["path", "test", "harness", "required-features"]
             .iter()
             .any(|key| has_key(&manifest, section, key));
@@ -132,16 +133,16 @@ fn has_key(manifest: &str, section: &str, key: &str) -> bool {
     own.any(|line| line.split('=').next().is_some_and(|it| it.trim() == key))
 }
 
-/// The modules of a crate.
+/// The modules of a crate, and the tests found in them.
 struct Modules<'a> {
     read: &'a dyn Fn(&str) -> Option<String>,
     tests: &'a mut Vec<RustTest>,
-    /// How many modules may still be followed.
+    /// The number of modules that may still be followed.
     left: usize,
 }
 
 impl Modules<'_> {
-    /// Reads a source, and the modules that the source declares.
+    /// Reads a source, and the modules that it declares.
     fn follow(&mut self, file: &str, module: &str) {
         let Some(left) = self.left.checked_sub(1).filter(|_| depth(module) < MAX_DEPTH) else {
             return;
@@ -168,8 +169,8 @@ impl Modules<'_> {
         }
     }
 
-    /// Reads the items of a module up to its end, and returns false if the module stands behind a
-    /// condition. Modules in files of their own are added to `declared` with the files that they may be.
+    /// Parses the items of a module up to its end. Returns false if the module has a condition.
+    /// Modules in files of their own are added to `declared`, with their possible files.
     fn items(
         &mut self,
         reader: &mut Reader<'_>,
@@ -227,7 +228,7 @@ impl Modules<'_> {
     }
 }
 
-/// Returns the number of modules around the items of a module.
+/// Returns the nesting depth of a module.
 fn depth(module: &str) -> usize {
     module.split("::").count()
 }

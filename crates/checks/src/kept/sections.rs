@@ -1,8 +1,8 @@
 //! Sections of TOML and INI files that configure tests.
 //!
-//! A file is split into statements, each with its whole path: `[tool.pytest]` with `addopts`, and
-//! `tool.pytest.addopts` at the top, are the same. Statements that are kept come from the earlier
-//! version, all others from now.
+//! A file is split into statements, each with its full path: `[tool.pytest]` with `addopts`, and
+//! `tool.pytest.addopts` at the top, are the same. Kept statements come from the earlier version,
+//! all others from the current one.
 
 /// A path of keys.
 type Keys = Vec<String>;
@@ -39,23 +39,23 @@ const CARGO: [&[&str]; 17] = [
     &["features", "default"],
 ];
 
-/// Paths of `Cargo.toml` below which crates stand; those that lie in the tree are kept.
+/// Paths of `Cargo.toml` that list crates; those that are in the tree are kept.
 const CARGO_CRATES: [&[&str]; 3] = [&["dev-dependencies"], &["patch"], &["replace"]];
 
-/// Beginnings of the names of sections of INI files that configure a test runner.
+/// Prefixes of the names of INI sections that configure a test runner.
 const INI: [&str; 9] = [
     "tool:pytest", "pytest", "testenv", "tox", "coverage", "unittest", "nosetests", "aliases",
     "options.entry_points",
 ];
 
-/// A line or a few that belong together.
+/// A key with its value, or the head of a section, on one or more lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Statement {
-    /// The section that it stands in.
+    /// The section of the statement.
     section: Keys,
-    /// Whether the section is one of a list, such as `[[test]]`, and which.
+    /// The number of the element if the section is in a list, such as `[[test]]`; else `None`.
     element: Option<usize>,
-    /// Its own keys, behind those of the section; none for the section's head.
+    /// The keys of the statement after those of the section; empty for the head of the section.
     keys: Keys,
     text: String,
 }
@@ -66,18 +66,20 @@ impl Statement {
     }
 }
 
-/// Returns `pyproject.toml` with the kept sections of an earlier version; `None` if they are the same.
+/// Returns `pyproject.toml` with the kept sections of an earlier version; `None` if they are the
+/// same.
 pub(super) fn pyproject(now: &str, kept: &str) -> Option<String> {
     splice(now, kept, &PYPROJECT, &[])
 }
 
-/// Returns `Cargo.toml` with the kept statements of an earlier version; `None` if they are the same.
+/// Returns `Cargo.toml` with the kept statements of an earlier version; `None` if they are the
+/// same.
 pub(super) fn cargo(now: &str, kept: &str) -> Option<String> {
     splice(now, kept, &CARGO, &CARGO_CRATES)
 }
 
-/// Returns a file with the statements of an earlier version that stand below some paths, and with its
-/// crates of the tree below other paths; `None` if both versions say the same there.
+/// Returns a file with the statements of an earlier version below `paths`, and with its crates of
+/// the tree below `crates`; `None` if both versions are the same there.
 fn splice(now: &str, kept: &str, paths: &[&[&str]], crates: &[&[&str]]) -> Option<String> {
     let (now, kept) = (statements(now), statements(kept));
     let local = local_crates(&kept, crates);
@@ -126,13 +128,14 @@ fn splice(now: &str, kept: &str, paths: &[&[&str]], crates: &[&[&str]]) -> Optio
     Some(format!("{}\n\n{appended}", text.trim_end()))
 }
 
-/// Returns the crates below some paths that lie in the tree, each by its path of keys.
+/// Returns the crates below some paths that are in the tree, each by its path of keys.
 fn local_crates(statements: &[Statement], below: &[&[&str]]) -> Vec<Keys> {
     let mut crates = Vec::new();
     for statement in statements.iter().filter(|it| !it.keys.is_empty()) {
         let path = statement.path();
         let Some(keys) = below.iter().find(|keys| starts_with(&path, keys)) else { continue };
-        // `check = { path = "check" }`, `check.path = "check"`, and the same below `[patch.crates-io]`.
+        // `check = { path = "check" }`, `check.path = "check"`, and the same below
+        // `[patch.crates-io]`.
         let names_folder = path.last().is_some_and(|key| key == "path");
         let length = match names_folder {
             true => path.len() - 1,
@@ -146,7 +149,8 @@ fn local_crates(statements: &[Statement], below: &[&[&str]]) -> Vec<Keys> {
     crates
 }
 
-/// Returns what statements say, without blanks, comments and order of sections.
+/// Returns the content of statements for a comparison, without blanks, comments and the order of
+/// sections.
 fn said(statements: &[Statement]) -> Vec<(Keys, Option<usize>, String)> {
     let plain = |text: &str| -> String {
         let lines = text.lines().map(|line| line.split_once(" #").map_or(line, |(line, _)| line));
@@ -155,7 +159,7 @@ fn said(statements: &[Statement]) -> Vec<(Keys, Option<usize>, String)> {
     };
     let told = statements.iter().filter(|it| !it.keys.is_empty());
     let mut said: Vec<_> = told.map(|it| (it.path(), it.element, plain(value(&it.text)))).collect();
-    // A head alone says something where it is one of a list.
+    // The head of a list element has a meaning even without statements.
     let heads = statements.iter().filter(|it| it.keys.is_empty() && it.element.is_some());
     said.extend(heads.map(|it| (it.path(), it.element, String::new())));
     said.sort();
@@ -174,7 +178,7 @@ fn starts_with_text(keys: &[&str], path: &[String]) -> bool {
     keys.len() > path.len() && path.iter().zip(keys).all(|(one, two)| one == two)
 }
 
-/// Splits TOML into statements. Comments and blank lines belong to the statement behind them.
+/// Splits TOML into statements. Comments and blank lines belong to the statement after them.
 fn statements(text: &str) -> Vec<Statement> {
     let mut all: Vec<Statement> = Vec::new();
     let (mut section, mut element): (Keys, Option<usize>) = (Keys::new(), None);
@@ -216,7 +220,7 @@ fn statements(text: &str) -> Vec<Statement> {
     all
 }
 
-/// Reads `[a.b]` and `[[a.b]]`.
+/// Parses `[a.b]` and `[[a.b]]`.
 fn head_of(line: &str) -> Option<(Keys, bool)> {
     let inside = line.strip_prefix('[')?;
     let (inside, is_element) = inside.strip_prefix('[').map_or((inside, false), |it| (it, true));
@@ -239,7 +243,7 @@ fn keys_of(text: &str) -> Keys {
     keys
 }
 
-/// Returns true if no bracket and no string of a value is open.
+/// Returns true if a value has no open bracket and no open string.
 fn is_closed(value: &str) -> bool {
     let (mut depth, mut rest) = (0_i32, value);
     while let Some(c) = rest.chars().next() {
@@ -268,7 +272,7 @@ fn is_closed(value: &str) -> bool {
     depth <= 0
 }
 
-/// Returns the text behind a string that ends on its line.
+/// Returns the text after a string that ends on its line.
 fn after_string(text: &str, quote: char) -> &str {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

@@ -1,11 +1,11 @@
-//! Modules of a tree that take the place of what Python's test runners import: [`shadows`].
+//! Modules of a tree that shadow those that Python's test runners import: [`shadows`].
 //!
-//! Python looks for modules in the folder that a command runs in before it looks among its own. A file
+//! Python looks for modules in the folder that a command runs in before it looks in its own. A file
 //! `difflib.py` there is loaded by `unittest` instead of the module of the standard library.
 
-/// Returns true if a file of the tree takes the place of a module of the standard library, by its path: a
-/// module, or the beginning of a package, at the root or in `src`. Modules of a package have names of
-/// their own, and take no place.
+/// Returns true if a file of the tree shadows a module of the standard library, by its path: a
+/// module, or the `__init__` of a package, at the root or in `src`. Modules inside of a package
+/// have qualified names, and shadow nothing.
 pub(super) fn shadows(path: &str) -> bool {
     let path = path.strip_prefix("src/").unwrap_or(path);
     let (module, file) = path.split_once('/').unwrap_or(("", path));

@@ -1,11 +1,12 @@
-//! Files of Python beside tests that decide which tests run, and what the tests import.
+//! Python files next to tests that decide which tests run, and what the tests import.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::discovery::is_test_name;
 
-/// Returns the files of packages that hold tests alone, and modules beside tests that are called like a
-/// module of the root or of `src`: runners look for modules in the folder of a test first.
+/// Returns the `__init__.py` files of packages that contain only tests, and the modules next to
+/// tests that have the name of a module of the root or of `src`: runners look for modules in the
+/// folder of a test first.
 pub fn files_of_test_packages(paths: &BTreeSet<String>) -> Vec<String> {
     let mut folders: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for path in paths.iter().filter(|path| path.ends_with(".py")) {

@@ -4,7 +4,7 @@ use super::sheet::{Sheet, failed, say};
 use super::{Outcome, Tests, Totals};
 use std::collections::HashMap;
 
-/// Reads the tests of one binary after the other.
+/// Parses the tests of all binaries, one after the other.
 pub(super) fn read(text: &str) -> Option<Tests> {
     let mut sheet = Sheet::default();
     let mut said: HashMap<&str, String> = HashMap::new();
@@ -15,7 +15,7 @@ pub(super) fn read(text: &str) -> Option<Tests> {
         if let Some(name) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" ----")) {
             speaker = name.strip_suffix(" stdout").or(Some(name));
         } else if let Some(count) = start(line) {
-            // The binary before never came to its end.
+            // The binary before this one did not finish.
             if is_open {
                 sheet.cut();
             }
@@ -51,7 +51,7 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     sheet.finish()
 }
 
-/// Reads `running 2 tests`.
+/// Parses `running 2 tests`.
 fn start(line: &str) -> Option<usize> {
     let (count, unit) = line.strip_prefix("running ")?.split_once(' ')?;
     matches!(unit, "test" | "tests").then_some(())?;
@@ -60,7 +60,7 @@ fn start(line: &str) -> Option<usize> {
 
 fn test(line: &str) -> Option<(&str, Outcome)> {
     let (name, word) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
-    // The time that `--report-time` asks for follows the word.
+    // With `--report-time`, the time follows the word.
     let word = word.split([',', '<', ' ']).next().unwrap_or(word);
     match word {
         "ok" | "bench:" => Some((name, Outcome::Passed)),
@@ -70,7 +70,7 @@ fn test(line: &str) -> Option<(&str, Outcome)> {
     }
 }
 
-/// Reads `test result: ok. 2 passed; 1 failed; 1 ignored; 0 measured; …`.
+/// Parses `test result: ok. 2 passed; 1 failed; 1 ignored; 0 measured; …`.
 fn summary(line: &str) -> Option<Totals> {
     let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
     let mut totals = Totals::default();

@@ -29,17 +29,17 @@ struct Event<'a> {
 /// The output of a package, of one of its tests, or of a build.
 type Said = HashMap<(String, String), String>;
 
-/// How often each test of a package began and did not end yet.
+/// The number of times that each test of a package has begun and not ended.
 type Running = BTreeMap<(String, String), usize>;
 
 fn has_begun(running: &Running, package: &str, test: &str) -> bool {
     running.get(&(package.to_owned(), test.to_owned())).is_some_and(|begun| *begun > 0)
 }
 
-/// The message of a test that a package does not come back from.
+/// The message of a test that ended the process of its package.
 const NOT_ENDED: &str = "the test began and did not end: the code under test ended the whole run";
 
-/// Reads one event after the other.
+/// Parses the events, one after the other.
 pub(super) fn read_json(text: &str) -> Option<Tests> {
     let mut sheet = Sheet::default();
     let mut said = Said::new();
@@ -72,7 +72,8 @@ pub(super) fn read_json(text: &str) -> Option<Tests> {
                 }
                 continue;
             }
-            // Of a program that ends too early, some versions take the end for that of its last test.
+            // If a program exits too early, some versions of Go report that as the end of its last
+            // test.
             "pass"
                 if has_begun(&running, &package, &test)
                     && !ended.contains(&(package.clone(), test.clone())) =>
@@ -96,13 +97,13 @@ pub(super) fn read_json(text: &str) -> Option<Tests> {
             continue;
         }
         open.remove(&package);
-        // A package that ends well need not have come to the end of its tests.
+        // A package that passes may have exited before the end of its tests.
         let unfinished = running.extract_if(.., |(of, _), begun| *of == package && *begun > 0);
         for ((_, test), _) in unfinished {
             with_failure.insert(package.clone());
             sheet.take(&in_suite(&package, &test), None, failed(NOT_ENDED), None);
         }
-        // A package fails by itself where it cannot be built, or dies.
+        // A package itself fails if it cannot be built, or crashes.
         if matches!(outcome, Outcome::Failed { .. }) && !with_failure.contains(&package) {
             sheet.take(&package, None, outcome, event.elapsed);
         }
@@ -119,12 +120,12 @@ fn spoken(said: &Said, package: &str, test: &str, build: Option<&str>) -> String
     build.or_else(|| of(package, test)).unwrap_or_default()
 }
 
-/// Reads lines as `go test` prints them, with and without `-v`. A package of which no test is named
-/// counts as one.
+/// Parses the text of `go test`, with and without `-v`. A package without named tests counts as
+/// one.
 pub(super) fn read_text(text: &str) -> Option<Tests> {
     let mut sheet = Sheet::default();
     let (mut names, mut failures, mut said) = (0_usize, 0_usize, String::new());
-    // With `-v` a test speaks before it is named as failed, without it is explained behind.
+    // With `-v`, the output of a test comes before its failure, without it after.
     let (mut is_verbose, mut is_ended) = (false, true);
     for line in text.lines() {
         if line.starts_with("=== RUN ") {
@@ -153,7 +154,7 @@ pub(super) fn read_text(text: &str) -> Option<Tests> {
             said.clear();
             (names, failures, is_verbose, is_ended) = (0, 0, false, true);
         } else if matches!(line, "PASS" | "FAIL") {
-            // The end of a test binary, which a line about its package follows if `go` started it.
+            // The end of a test binary; a line about its package follows if `go` started it.
             is_ended = true;
         } else if !line.starts_with("=== ") {
             say(&mut said, line.strip_prefix("    ").unwrap_or(line));
@@ -175,7 +176,7 @@ fn settle(sheet: &mut Sheet, said: &str) {
     }
 }
 
-/// Reads `--- FAIL: TestFails (0.00s)`.
+/// Parses `--- FAIL: TestFails (0.00s)`.
 fn test(line: &str) -> Option<(&str, Outcome, Option<f64>)> {
     let (word, rest) = line.strip_prefix("--- ")?.split_once(": ")?;
     let outcome = match word {
@@ -196,7 +197,7 @@ enum Package<'a> {
     Empty,
 }
 
-/// Reads `ok`, `FAIL` or `?` with a package behind it, tabs between them.
+/// Parses `ok`, `FAIL` or `?`, followed by a tab and a package.
 fn package(line: &str) -> Option<(&str, Package<'_>)> {
     let (word, rest) = line.split_once('\t')?;
     let (name, rest) = rest.split_once(['\t', ' ']).unwrap_or((rest, ""));

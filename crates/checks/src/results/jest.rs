@@ -5,7 +5,8 @@ use serde::Deserialize;
 use super::sheet::{Sheet, WITHIN, failed};
 use super::{Outcome, Tests, Totals};
 
-/// How many places are tried at which a document could begin: programs print before it.
+/// The maximum number of lines that are tried as the start of the document: programs print before
+/// it.
 const MOST_TRIES: usize = 16;
 
 #[derive(Deserialize)]
@@ -46,7 +47,7 @@ struct Assertion {
 }
 
 impl Assertion {
-    /// Returns what it is called, within what it is described in.
+    /// Returns the title of the test, after the titles of its suites.
     fn called(&self) -> String {
         let Some(title) = &self.title else {
             return self.full_name.clone().unwrap_or_default();
@@ -94,7 +95,7 @@ fn take(sheet: &mut Sheet, file: &File) {
     }
     let is_failed = |test: &Assertion| test.status == "failed";
     if file.status == "failed" && !file.assertion_results.iter().any(is_failed) {
-        // The file could not be run, or something around its tests failed.
+        // The file could not be run, or code around its tests failed.
         let said = file.message.as_deref().unwrap_or("the file could not be run");
         sheet.take(name.unwrap_or_default(), name, failed(said), None);
     }

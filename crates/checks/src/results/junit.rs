@@ -1,4 +1,4 @@
-//! JUnit's XML, as nearly every test runner can write it.
+//! JUnit's XML, which nearly every test runner can write.
 
 use assay_base::text::first_bytes;
 
@@ -6,7 +6,7 @@ use super::sheet::{MOST_SAID, Sheet, failed, in_suite};
 use super::{Outcome, Tests, Totals};
 use crate::xml::{self, Element, Step};
 
-/// A test that is being read.
+/// A test that is being parsed.
 #[derive(Default)]
 struct Case {
     name: String,
@@ -46,9 +46,10 @@ pub(super) fn read(text: &str) -> Option<Tests> {
 struct Reading {
     sheet: Sheet,
     case: Option<Case>,
-    /// Whether the text is what is said of a failure.
+    /// True if the current text is the message of a failure.
     is_said: bool,
-    /// Suites count what is inside of them too, so the largest count is that of all.
+    /// The largest count of failures of any suite: a suite also counts those of the suites inside
+    /// of it.
     most_failed: usize,
 }
 
@@ -111,7 +112,7 @@ fn opened(element: &Element<'_>) -> Case {
         Some(class) => in_suite(&class, &name),
         None => name,
     };
-    // Numbers are written with thousands apart, too.
+    // Some runners write a comma between thousands.
     let time = element.attribute("time").map(|time| time.replace(',', ""));
     let seconds = time.and_then(|time| time.trim().parse().ok());
     let is_off = element.attribute("status").is_some_and(|status| status == "notrun");

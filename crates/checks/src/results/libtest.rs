@@ -1,4 +1,4 @@
-//! Lines of JSON as libtest and nextest write them.
+//! Lines of JSON of libtest and nextest.
 
 use std::borrow::Cow;
 
@@ -18,8 +18,8 @@ struct Line<'a> {
     message: Option<String>,
 }
 
-/// Reads one event after the other. What suites count is left aside: nextest counts a test twice
-/// that takes longer than the others of its suite.
+/// Parses the events, one after the other. The counts of suites are ignored: nextest counts a test
+/// twice that takes longer than the others of its suite.
 pub(super) fn read(text: &str) -> Option<Tests> {
     let mut sheet = Sheet::default();
     let mut open = 0_usize;
@@ -48,7 +48,7 @@ pub(super) fn read(text: &str) -> Option<Tests> {
 
 fn take(sheet: &mut Sheet, line: &Line<'_>, outcome: Outcome) {
     if let Some(name) = &line.name {
-        // nextest: the binary, a dollar sign, the test.
+        // The name of nextest: the binary, a dollar sign, the test.
         sheet.take(&name.replacen('$', WITHIN, 1), None, outcome, line.exec_time);
     }
 }

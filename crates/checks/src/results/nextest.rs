@@ -1,9 +1,9 @@
-//! The text of `cargo nextest run`, which goes to its standard error.
+//! The text of `cargo nextest run`, which goes to stderr.
 
 use super::sheet::{Sheet, failed, in_suite, say};
 use super::{Outcome, Tests, Totals};
 
-/// Reads tests up to the summary, which names failures a second time.
+/// Parses tests up to the summary, which names failures a second time.
 pub(super) fn read(text: &str) -> Option<Tests> {
     let mut sheet = Sheet::default();
     let mut is_open = false;
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     sheet.finish()
 }
 
-/// Reads `3 passed (1 slow), 1 failed, 1 skipped`. What is in brackets is counted already.
+/// Parses `3 passed (1 slow), 1 failed, 1 skipped`. Numbers in parentheses are counted already.
 fn counted(counts: &str) -> Totals {
     let counts = counts.split_once("run: ").map_or("", |(_, counts)| counts);
     let mut totals = Totals::default();
@@ -54,12 +54,12 @@ fn counted(counts: &str) -> Totals {
     totals
 }
 
-/// Names a test within the program that it is in, `shop tests::fails`.
+/// Returns the name of a test with that of its program, `shop > tests::fails`.
 fn called(name: &str) -> String {
     name.split_once(' ').map_or_else(|| name.to_owned(), |(program, name)| in_suite(program, name))
 }
 
-/// Adds the text behind a failure to its message.
+/// Adds the text after a failure to its message.
 fn settle(sheet: &mut Sheet, said: &mut String) {
     if let Some(test) = sheet.last()
         && let Outcome::Failed { message } = &mut test.outcome
@@ -70,7 +70,7 @@ fn settle(sheet: &mut Sheet, said: &mut String) {
     said.clear();
 }
 
-/// Reads `FAIL [   0.284s] (4/4) shop tests::fails`. A try that is not the last one, and a test that
+/// Parses `FAIL [   0.284s] (4/4) shop tests::fails`. An attempt before the last, and a test that
 /// is only slow so far, have no outcome yet.
 fn test(line: &str) -> Option<(Option<Outcome>, Option<f64>, &str)> {
     let (status, rest) = line.split_once(" [")?;

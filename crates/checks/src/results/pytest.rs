@@ -1,11 +1,11 @@
-//! The text of pytest: a line for each test with `-v`, its short summary, and how many it counts.
+//! The text of pytest: a line for each test with `-v`, its short summary, and its counts.
 
 use std::collections::HashMap;
 
 use super::sheet::{Sheet, failed};
 use super::{Outcome, Tests, Totals};
 
-/// Reads what is named, each test once, and what is counted at the end.
+/// Parses the named tests, each once, and the counts at the end.
 pub(super) fn read(text: &str) -> Option<Tests> {
     let mut named: HashMap<&str, Outcome> = HashMap::new();
     let mut order: Vec<&str> = Vec::new();
@@ -48,7 +48,8 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     sheet.finish()
 }
 
-/// A failure stays one, with the message that says more.
+/// Replaces an outcome by a later one. A failure stays a failure, with the first message that is
+/// not empty.
 fn worse(before: &mut Outcome, after: Outcome) {
     match (&mut *before, after) {
         (Outcome::Failed { message }, Outcome::Failed { message: more }) if message.is_empty() => {
@@ -59,7 +60,7 @@ fn worse(before: &mut Outcome, after: Outcome) {
     }
 }
 
-/// Reads `tests/test_a.py::test_x PASSED      [ 50%]`, also with the worker of xdist in front.
+/// Parses `tests/test_a.py::test_x PASSED      [ 50%]`, also after the worker of xdist.
 fn verbose(line: &str) -> Option<(&str, Outcome)> {
     if let Some(rest) = line.strip_prefix("[gw") {
         let rest = rest.split_once("] ")?.1;
@@ -68,7 +69,7 @@ fn verbose(line: &str) -> Option<(&str, Outcome)> {
         return Some((node(name.trim())?, outcome(word, "")?));
     }
     let name_ends = line.find(".py::")?;
-    // A parameter may hold blanks, so the last word that is an outcome counts.
+    // A parameter may contain blanks, so the last word that is an outcome counts.
     let (at, word) = WORDS
         .iter()
         .filter_map(|word| Some((line.rfind(&format!(" {word}"))?, *word)))
@@ -82,8 +83,8 @@ fn verbose(line: &str) -> Option<(&str, Outcome)> {
 
 const WORDS: [&str; 6] = ["PASSED", "FAILED", "SKIPPED", "XFAIL", "XPASS", "ERROR"];
 
-/// Reads `FAILED tests/test_a.py::test_y - assert 1 == 2`. What was skipped is told by its place
-/// and not by its name, so it is only counted.
+/// Parses `FAILED tests/test_a.py::test_y - assert 1 == 2`. Skipped tests are listed by line and
+/// not by name, so they are only counted.
 fn short(line: &str) -> Option<(&str, Outcome)> {
     let (word, rest) = line.split_once(' ')?;
     let (name, why) = rest.split_once(" - ").unwrap_or((rest, ""));
@@ -94,7 +95,8 @@ fn short(line: &str) -> Option<(&str, Outcome)> {
     }
 }
 
-/// A file that cannot be collected is an error without a test.
+/// Returns the name of a test or file with an error. A file that cannot be collected is an error
+/// without a test.
 fn name_of_error(name: &str) -> Option<&str> {
     let name = name.strip_prefix("collecting ").unwrap_or(name);
     (name.contains(".py") && !name.contains(' ')).then_some(name).or_else(|| node(name))
@@ -113,7 +115,7 @@ fn outcome(word: &str, why: &str) -> Option<Outcome> {
     }
 }
 
-/// Reads `==== 1 failed, 2 passed in 0.03s ====`, also without its frame.
+/// Parses `==== 1 failed, 2 passed in 0.03s ====`, also without its frame.
 fn counted(line: &str) -> Option<Totals> {
     let line = line.trim_matches('=').trim();
     let (counts, time) = line.rsplit_once(" in ")?;

@@ -1,7 +1,7 @@
 //! The lines of JSON that our own reporters write, inside of `unittest` and `node --test`.
 //!
-//! A run has a line at its beginning, one for each test that begins, one for each that ended, and one at
-//! its end that counts them. A report without its last line is one of a run that broke off.
+//! A run has a line at its beginning, one for each test that begins, one for each test that ended,
+//! and one with their number at its end. If the last line is missing, the run was aborted.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::sheet::{Sheet, failed};
 use super::{Outcome, Tests};
 
-/// The message of a test that a run does not come back from.
+/// The message of a test that ended the process of the run.
 const NOT_ENDED: &str = "the test began and did not end: the code under test ended the whole run";
 
 #[derive(Default, Deserialize)]
@@ -18,13 +18,13 @@ const NOT_ENDED: &str = "the test began and did not end: the code under test end
 struct Line {
     /// `begin` or `end`.
     run: Option<String>,
-    /// The number of tests that ended, at the end of a run.
+    /// The number of tests that ended; only at the end of a run.
     count: Option<usize>,
     /// The name of a test that begins.
     begun: Option<String>,
     /// The name of a test that ended.
     test: Option<String>,
-    /// A file that ran and has no test.
+    /// The file that ran and has no test.
     ran: Option<String>,
     file: Option<String>,
     outcome: String,
@@ -37,7 +37,6 @@ struct Line {
     skip: Option<String>,
 }
 
-/// Reads a report.
 pub(super) fn read(text: &str) -> Option<Tests> {
     let mut reading = Reading::default();
     for line in text.lines() {
@@ -109,21 +108,22 @@ impl Reading {
             self.sheet.cut();
         }
         if self.runs > 1 {
-            // A second run in one process may be one that the code under test started.
+            // The second run in a process may be started by the code under test.
             self.sheet.doubt("one process reports two runs");
         }
         self.sheet.finish()
     }
 }
 
-/// A test that pytest skips: its id, where there is one, and the place that raised the skip.
+/// A skip in pytest: the id of the test, if there is one, and the file and line that raised the
+/// skip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RaisedSkip {
     pub(crate) test: Option<String>,
     pub(crate) place: String,
 }
 
-/// Reads the places that skips of pytest were raised at.
+/// Parses the locations that raised the skips of pytest.
 pub(crate) fn raised_skips(bytes: &[u8]) -> Vec<RaisedSkip> {
     let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());

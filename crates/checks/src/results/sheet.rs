@@ -1,20 +1,21 @@
-//! Results while they are read: [`Sheet`].
+//! A builder of results: [`Sheet`].
 
 use assay_base::text::first_bytes;
 
 use super::{Outcome, TestResult, Tests, Totals};
 
-/// How much is kept of what a runner says of a failure, in bytes.
+/// The maximum number of bytes of the message of a failure.
 pub(super) const MOST_SAID: usize = 4_000;
 
-/// How many results are kept, and of names how much.
+/// The maximum number of results, and of bytes of a name.
 const MOST_KEPT: usize = 20_000;
 const LONGEST_NAME: usize = 1_000;
 
-/// The separator between a suite and a test of it. A blank would do, but is in titles, too.
+/// The separator between a suite and its test. A blank is no separator, since titles contain
+/// blanks.
 pub(super) const WITHIN: &str = " > ";
 
-/// Results while they are read.
+/// A builder of results, used by the parsers.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
     listed: Totals,
@@ -23,34 +24,34 @@ pub(super) struct Sheet {
     is_cut: bool,
     doubt: Option<String>,
     empty_files: Vec<String>,
-    /// Whether anything was of this form.
+    /// True if any part of the input is in the format.
     seen: bool,
 }
 
 impl Sheet {
-    /// Takes note that something is of this form.
+    /// Records that the input is in the format.
     pub(super) fn seen(&mut self) {
         self.seen = true;
     }
 
-    /// Takes note that what is read breaks off.
+    /// Records that the input is truncated.
     pub(super) fn cut(&mut self) {
         self.is_cut = true;
     }
 
-    /// Takes note that the results contradict themselves. The first reason counts.
+    /// Records a contradiction in the results. The first one counts.
     pub(super) fn doubt(&mut self, why: &str) {
         self.doubt.get_or_insert_with(|| why.to_owned());
     }
 
-    /// Takes note of a file that ran and has no test.
+    /// Adds a file that ran and has no test.
     pub(super) fn ran_file(&mut self, file: &str) {
         if self.empty_files.len() < MOST_KEPT {
             self.empty_files.push(first_bytes(file, LONGEST_NAME).to_owned());
         }
     }
 
-    /// Returns how many tests were added.
+    /// Returns the number of tests that were added.
     pub(super) fn listed(&self) -> usize {
         self.listed.passed + self.listed.failed + self.listed.skipped
     }
@@ -79,7 +80,7 @@ impl Sheet {
         }
     }
 
-    /// Adds to what the runner itself counts.
+    /// Adds to the counts of the runner itself.
     pub(super) fn claim(&mut self, totals: Totals) {
         self.seen = true;
         let Totals { passed, failed, skipped } = &mut self.claimed;
@@ -93,13 +94,14 @@ impl Sheet {
         self.results.last_mut()
     }
 
-    /// Returns all results that were kept.
+    /// Returns all results that were retained.
     pub(super) fn results(&mut self) -> &mut [TestResult] {
         &mut self.results
     }
 
-    /// Ends the reading. The larger of two counts is taken: a summary may count what was not named,
-    /// and no failure is lost for a summary that leaves it out.
+    /// Builds the results; `None` if no part of the input is in the format. The larger of two
+    /// counts is used: a summary may count tests that are not named, and a failure counts even if
+    /// the summary leaves it out.
     pub(super) fn finish(mut self) -> Option<Tests> {
         if !self.seen {
             return None;
@@ -123,7 +125,7 @@ fn count(totals: &mut Totals, outcome: &Outcome) {
     }
 }
 
-/// Leaves out what is too much, failures last.
+/// Removes results beyond the maximum, failures last.
 pub(super) fn bound(results: &mut Vec<TestResult>) {
     if results.len() <= MOST_KEPT {
         return;
@@ -139,17 +141,17 @@ pub(super) fn bound(results: &mut Vec<TestResult>) {
     });
 }
 
-/// Names a test within its suite, be that a class, a package or a program.
+/// Returns the name of a test within its suite: a class, a package or a program.
 pub(super) fn in_suite(suite: &str, name: &str) -> String {
     format!("{suite}{WITHIN}{name}")
 }
 
-/// A failure with what is said of it.
+/// Creates a failure with a message.
 pub(super) fn failed(message: &str) -> Outcome {
     Outcome::Failed { message: first_bytes(message.trim(), MOST_SAID).to_owned() }
 }
 
-/// Adds a line to what is said of a failure, as far as there is room.
+/// Appends a line to the message of a failure, up to the maximum length.
 pub(super) fn say(message: &mut String, line: &str) {
     let room = MOST_SAID.saturating_sub(message.len());
     if room > 1 && !(message.is_empty() && line.trim().is_empty()) {
@@ -162,7 +164,7 @@ pub(super) fn say(message: &mut String, line: &str) {
 
 fn millis(seconds: Option<f64>) -> Option<u64> {
     let millis = seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0)? * 1_000.0;
-    // A float is cut to what the number holds.
+    // The conversion of a float saturates.
     Some(millis.round() as u64)
 }
 

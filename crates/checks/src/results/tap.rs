@@ -3,7 +3,7 @@
 use super::sheet::{Sheet, failed, say};
 use super::{Outcome, Tests};
 
-/// Reads points at any depth. A point above its subtests counts too.
+/// Parses test points at any depth. A point above its subtests counts too.
 pub(super) fn read(text: &str) -> Option<Tests> {
     let is_told = |line: &str| line.starts_with("TAP version ") || plan(line).is_some();
     if !text.lines().any(is_told) {
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> Option<Tests> {
             explain(&mut sheet, words);
         }
     }
-    // Code under test prints, too: of two runs in one text nothing tells which is the runner's.
+    // Code under test prints, too: with two runs in one text, that of the runner is unknown.
     if plans > 1 || versions > 1 {
         sheet.doubt("there are two plans");
     } else if planned.is_some_and(|planned| planned < points) {
@@ -59,13 +59,13 @@ fn explain(sheet: &mut Sheet, line: &str) {
     }
 }
 
-/// Reads `1..3`.
+/// Parses `1..3`.
 fn plan(line: &str) -> Option<usize> {
     let rest = line.strip_prefix("1..")?;
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Reads `not ok 2 - adds # SKIP slow`. What is still to be done may fail.
+/// Parses `not ok 2 - adds # SKIP slow`. A test that is marked as `TODO` may fail.
 fn point(line: &str) -> Option<(&str, Outcome)> {
     let (is_ok, rest) = match line.strip_prefix("not ok") {
         Some(rest) => (false, rest),

@@ -3,13 +3,13 @@
 use super::sheet::{Sheet, failed, say};
 use super::{Outcome, Tests, Totals};
 
-/// Reads tests that are named, failures with what is said of them, and what is counted at the end.
+/// Parses the named tests, the failures with their messages, and the counts at the end.
 pub(super) fn read(text: &str) -> Option<Tests> {
     let mut sheet = Sheet::default();
     let mut before = "";
     let mut ran: Option<usize> = None;
     let mut totals = 0_usize;
-    // The failure that is told of, and whether its name is behind us.
+    // The failure that is being parsed, with its name and its message so far.
     let mut failure: Option<(&str, String)> = None;
     for line in text.lines() {
         let is_rule = line.len() == 70 && line.bytes().all(|byte| byte == b'=' || byte == b'-');
@@ -45,15 +45,15 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     sheet.finish()
 }
 
-/// A failure is named where it is told of, and nowhere before.
+/// Adds a failure: the output names a failed test only together with its message.
 fn settle(sheet: &mut Sheet, failure: Option<(&str, String)>) {
     if let Some((name, said)) = failure {
         sheet.take(name, None, failed(&said), None);
     }
 }
 
-/// Reads `test_a (unit.Shop.test_a) ... ok`. The name may stand on the line before, with what the
-/// test says of itself on this one.
+/// Parses `test_a (unit.Shop.test_a) ... ok`. The name may be on the line before, with the
+/// docstring of the test on this one.
 fn test<'a>(line: &'a str, before: &'a str) -> Option<(&'a str, Outcome)> {
     let (name, word) = line.rsplit_once(" ... ")?;
     let outcome = match word {
@@ -72,7 +72,7 @@ fn counted(line: &str) -> Option<usize> {
     count.parse().ok()
 }
 
-/// Reads `OK (skipped=1)`, `FAILED (failures=1, errors=1)` or `NO TESTS RAN`.
+/// Parses `OK (skipped=1)`, `FAILED (failures=1, errors=1)` or `NO TESTS RAN`.
 fn ended(line: &str) -> Option<Totals> {
     let (word, counts) = line.split_once(" (").unwrap_or((line, ""));
     matches!(word, "OK" | "FAILED" | "NO TESTS RAN").then_some(())?;

@@ -1,17 +1,17 @@
-//! The output of a command, as far as it is kept: [`Capture`].
+//! The stored part of the output of a command: [`Capture`].
 
 use assay_base::text::last_bytes;
 use assay_sandbox::Stream;
 
 use crate::text::plain;
 
-/// How much of each output is kept to read results from.
+/// The maximum number of bytes of each stream that are stored for the parsers of results.
 const MOST_READ: usize = 16 << 20;
 
-/// How much is kept of the end of both.
+/// The maximum number of bytes of the end of both streams.
 const MOST_TAIL: usize = 8 << 10;
 
-/// The end of something that may be long.
+/// The end of a stream that may be long.
 #[derive(Debug)]
 struct End {
     bytes: Vec<u8>,
@@ -26,7 +26,7 @@ impl End {
 
     fn take(&mut self, piece: &[u8]) {
         self.bytes.extend_from_slice(piece);
-        // Only now and then, so that each byte is moved once or twice.
+        // Only from time to time, so that each byte is moved once or twice.
         if self.bytes.len() >= 2 * self.most {
             self.cut();
         }
@@ -39,7 +39,7 @@ impl End {
     }
 }
 
-/// The output of a command: all of it is digested, and the end is kept.
+/// The output of a command: the digest of all of it, and its end.
 #[derive(Debug)]
 pub(super) struct Capture {
     printed: End,
@@ -73,7 +73,7 @@ impl Capture {
         self.bytes = self.bytes.saturating_add(piece.len() as u64);
     }
 
-    /// Returns the digest of both outputs, each by itself: how they mix is chance.
+    /// Returns the digest of both streams, each hashed by itself: their interleaving is random.
     pub(super) fn digest(&self) -> String {
         let mut both = blake3::Hasher::new();
         for digest in &self.digests {
@@ -86,12 +86,12 @@ impl Capture {
         self.bytes
     }
 
-    /// Returns the end of both, as it came.
+    /// Returns the end of both streams, interleaved as received.
     pub(super) fn tail(&self) -> String {
         last_bytes(&plain(&self.both.bytes), MOST_TAIL).to_owned()
     }
 
-    /// Returns both outputs, one after the other, and whether something is missing of them.
+    /// Returns stdout followed by stderr, and true if a part of them is missing.
     pub(super) fn text(&self) -> (Vec<u8>, bool) {
         let is_cut = |end: &End| end.is_cut || end.bytes.len() > end.most;
         let text = [&self.printed.bytes[..], b"\n", &self.complained.bytes[..]].concat();

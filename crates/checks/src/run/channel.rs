@@ -1,5 +1,5 @@
-//! Channels for results that the work tree does not control: reporters of our own, which run inside of a
-//! test runner and write to a folder outside of the tree.
+//! Channels for results that the work tree does not control: reporters of our own, which run inside
+//! of a test runner and write to a folder outside of the tree.
 
 use std::fs;
 use std::io;
@@ -9,13 +9,13 @@ use assay_sandbox::Command;
 
 use crate::check::RequiredCheck;
 
-/// A module that every Python loads before the code of the tree.
+/// A module that every Python interpreter loads before the code of the tree.
 const PYTHON: (&str, &str) = ("sitecustomize.py", include_str!("channel/sitecustomize.py"));
 
-/// A reporter of `node --test`.
+/// A reporter for `node --test`.
 const NODE: (&str, &str) = ("reporter.mjs", include_str!("channel/reporter.mjs"));
 
-/// Has a command report through the reporter that fits the reading of its check.
+/// Adds the reporter to a command that the check's `reading` expects.
 pub(super) fn with_reporters(
     command: Command,
     check: &RequiredCheck,

@@ -1,4 +1,4 @@
-//! The environment of a check: variables, programs, and places to write to.
+//! The environment of a check: variables, programs, and writable paths.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +12,7 @@ use super::Runner;
 use crate::check::RequiredCheck;
 use crate::programs::outside_of;
 
-/// Variables that say where tools and their settings are. None of them holds a secret.
+/// Variables with the paths of tools and their settings. None of them holds a secret.
 const PASSED_ON: [&str; 24] = [
     "LANG", "LC_ALL", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "JAVA_HOME", "MAVEN_HOME",
     "GOROOT", "GOPATH", "GOMODCACHE", "GOTOOLCHAIN", "VIRTUAL_ENV", "PYTHONPATH", "PYENV_ROOT",
@@ -20,7 +20,7 @@ const PASSED_ON: [&str; 24] = [
     "GEM_HOME", "GEM_PATH", "BUNDLE_PATH", "PLAYWRIGHT_BROWSERS_PATH",
 ];
 
-/// Variables of every run: tools ask no questions, and print neither colours nor advertisements.
+/// Variables of every run: tools do not prompt, and print neither colours nor advertisements.
 const ALWAYS: [(&str, &str); 7] = [
     ("CI", "true"),
     ("NO_COLOR", "1"),
@@ -39,8 +39,8 @@ const OFFLINE: [(&str, &str); 4] = [
     ("GOPROXY", "off"),
 ];
 
-/// Caches that tools write to as they run, each in a folder of its own. What they installed, such as
-/// crates and modules, they read where it is.
+/// Caches that tools write to as they run, each in a folder of its own. Installed crates and
+/// modules are read from their usual location.
 const CACHES: [(&str, &str); 5] = [
     ("GOCACHE", "go-build"),
     ("npm_config_cache", "npm"),
@@ -52,16 +52,16 @@ const CACHES: [(&str, &str); 5] = [
 /// Devices that tests write to: shared memory, and terminals of their own.
 const DEVICES: [&str; 4] = ["/dev/shm", "/dev/ptmx", "/dev/pts", "/dev/tty"];
 
-/// The folder, in the temporary folder of a check, that byte code of Python is read from and written to.
-/// A `__pycache__` of the tree is never read: it can hold byte code of another source.
+/// The folder of Python byte code, in the temporary folder of a check. A `__pycache__` of the tree
+/// is never read: it can contain byte code of another source.
 const BYTE_CODE: &str = "pycache";
 
-/// The folder, in the scratch folder of a check, with a script for each program of the tree that the
-/// check may use.
+/// The folder, in the scratch folder of a check, with a script for each program of the tree that
+/// the check may use.
 const PROGRAMS: &str = "programs";
 
 impl Runner {
-    /// Sets the environment of a command, and the places that it may write to.
+    /// Sets the environment of a command, and the paths that it may write to.
     pub(super) fn placed(
         &self,
         command: Command,
@@ -74,7 +74,7 @@ impl Runner {
         let mut command =
             command.pass_on(PASSED_ON).env("TMPDIR", &temporary).env("JAVA_TOOL_OPTIONS", java);
         if let Some(home) = &self.home {
-            // Some that find their settings there do not go on if they cannot read them.
+            // Some tools that find their settings in the home fail if they cannot read them.
             let no_settings = temporary.join("no-npmrc");
             command = command.env("HOME", home).env("npm_config_userconfig", no_settings);
         }
@@ -93,14 +93,14 @@ impl Runner {
         }
         let devices = DEVICES.iter().map(PathBuf::from).filter(|path| path.exists());
         let command = command.hidden(&self.hidden);
-        // Our own reporters are only read.
+        // Our own reporters are read-only.
         let own = [self.root.clone(), scratch.join("reports"), temporary, caches];
         Ok(command.writable(own.into_iter().chain(devices).chain(self.writable.iter().cloned())))
     }
 
     /// Returns the search path of a check: first the programs of the tree that checks may use, then
-    /// the search path without the folders of the tree. Each program of the tree is called by a script,
-    /// so that no other program of its folder is found.
+    /// the search path without the folders of the tree. Each program of the tree is called by a
+    /// script, so that no other program of its folder is found.
     fn programs(&self, check: &RequiredCheck, scripts: &Path) -> io::Result<Option<OsString>> {
         let Some(known) = self.search_path.as_deref() else { return Ok(None) };
         let outside = outside_of(&self.root, known);

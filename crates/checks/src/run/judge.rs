@@ -1,4 +1,4 @@
-//! How a check stands, by all that was seen of it: [`judge`].
+//! The state of a check, from the evidence of its run: [`judge`].
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -8,10 +8,10 @@ use crate::coverage::Measured;
 use crate::discovery::Reading;
 use crate::results::Tests;
 
-/// Exit codes of a shell for a program that cannot be run, or is not there.
+/// Exit codes of a shell for a program that cannot be run, or does not exist.
 const NOT_THERE: [i32; 2] = [126, 127];
 
-/// Messages of tools that something they need is not installed.
+/// Messages of tools about missing programs or packages.
 const MISSING: [&str; 6] = [
     "No module named pytest",
     "error: no such command: `",
@@ -21,8 +21,9 @@ const MISSING: [&str; 6] = [
     "is not installed for the toolchain",
 ];
 
-/// Messages of runners that refuse their command line: the words in the line that says why, and words
-/// that stand in the command or in the output then. A program under test can say the first as well.
+/// Messages of runners that reject their command line: words in the line with the reason, and words
+/// that occur in the command or in the output then. A program under test can print the first as
+/// well.
 const REFUSALS: [(&str, &str); 10] = [
     (": error: ", "[file_or_dir]"),
     ("ERROR: file or directory not found: ", "no tests ran"),
@@ -48,17 +49,18 @@ const PLUGINS: [(&str, &str); 8] = [
     ("--ds", "pytest-django"),
 ];
 
-/// All that was seen of a check that came to its end.
+/// The evidence of a check that finished.
 pub(super) struct Seen<'a> {
     pub(super) status: ExitStatus,
     pub(super) tests: Option<&'a Tests>,
-    /// Whether the results end before the tests did.
+    /// True if the results end before the tests did; false if output is only missing because it was
+    /// too long.
     pub(super) broke_off: bool,
     pub(super) coverage: Option<&'a Measured>,
     pub(super) tail: &'a str,
 }
 
-/// Returns the state of a check. A pass is only what was seen to be one.
+/// Returns the state of a check. A check passes only if the evidence shows it.
 pub(super) fn judge(check: &RequiredCheck, seen: &Seen<'_>) -> State {
     let ran = seen.tests.map_or(0, |tests| tests.totals.ran());
     if let Some(tests) = seen.tests
@@ -83,7 +85,7 @@ pub(super) fn judge(check: &RequiredCheck, seen: &Seen<'_>) -> State {
         return untested();
     }
     if seen.broke_off {
-        // A test that ends the whole program takes those behind it along.
+        // A test that ends the whole process also ends the tests after it.
         let why = "its results break off: the run ended before its tests did, or the code under test ended it";
         return State::Failed { why: why.to_owned() };
     }
@@ -108,21 +110,22 @@ fn untested() -> State {
     State::NotRun { why: "nothing was tested: no test ran".to_owned() }
 }
 
-/// pytest and others end with a code of their own where there are no tests.
+/// Returns true if the output says that there are no tests: pytest and others have an exit code of
+/// their own for that.
 fn is_empty(seen: &Seen<'_>) -> bool {
     let says = ["no tests ran", "NO TESTS RAN", "No tests found", "no tests to run"];
     says.iter().any(|words| seen.tail.contains(words))
 }
 
-/// Returns why a runner refused its command line, with the remedy; `None` where it did not. No test
-/// ran then, so nothing is known of the tests.
+/// Returns the reason why a runner rejected its command line, with the remedy; `None` if it did
+/// not. No test ran then, so the results of the tests are unknown.
 fn refusal(check: &RequiredCheck, tail: &str) -> Option<String> {
     let command = check.command.to_string();
     let said = REFUSALS.iter().find_map(|(mark, beside)| {
         let line = tail.lines().find(|line| line.contains(mark))?;
         (tail.contains(beside) || command.contains(beside)).then_some(line)
     })?;
-    // Options for our own reports name folders that are gone by now.
+    // Options for our own reports name folders that are removed by now.
     let words: Vec<&str> =
         said.split_whitespace().filter(|word| !word.contains("/assay-check-")).collect();
     let is_defined_by = |word: &str, option: &str| {
@@ -157,7 +160,7 @@ fn failed(code: i32, ran: usize, tail: &str) -> State {
     }
 }
 
-/// Returns true if results are missing that should be there: a runner that was told to write them.
+/// Returns true if a check must have results, since its runner is known to report them.
 fn must_tell(check: &RequiredCheck) -> bool {
     match check.reading {
         Reading::Printed(_) | Reading::Files { .. } => check.kind != CheckKind::Coverage,

@@ -1,4 +1,4 @@
-//! The files that a check writes: those that are new or changed since it started are its own.
+//! The report files of a check: files that are new or changed since it started are its own.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,18 +15,19 @@ use crate::coverage::{self, Coverage};
 use crate::discovery::Reading;
 use crate::results::{self, Form, Outcome, RaisedSkip, TestResult, Tests};
 
-/// How many reports are read, how much of one, and how many files are looked at to find them.
+/// The maximum number of reports that are read, of bytes of a report, and of files that are visited
+/// to find them.
 const MOST_REPORTS: usize = 2_000;
 const MOST_READ: u64 = 64 << 20;
 const MOST_FILES: usize = 500_000;
 
-/// Folders that hold no reports and very many files.
+/// Folders with very many files and no reports.
 const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
 
 /// The reports of our reporter inside of pytest.
 const SKIPS: &str = "{reports}/pytest-*.jsonl";
 
-/// A file as it was.
+/// The modification time and the size of a file.
 type Stamp = (Option<SystemTime>, u64);
 
 /// The reports of a check, as they were before it.
@@ -34,10 +35,10 @@ pub(super) struct Reports {
     places: Vec<Place>,
 }
 
-/// Where one glob looks, and what it found before.
+/// A glob with its folder, and the files that it matched before the check.
 struct Place {
     base: PathBuf,
-    /// `None` where the name is that of one file.
+    /// The matcher; `None` if the name is that of one file.
     glob: Option<GlobMatcher>,
     name: String,
     what: What,
@@ -47,13 +48,13 @@ struct Place {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Results(Form),
-    /// The places that pytest's tests were skipped at.
+    /// The locations that raised the skips of pytest.
     Skips,
     Coverage,
 }
 
 impl Reports {
-    /// Takes note of what is there before a check runs.
+    /// Records the reports that exist before a check runs.
     pub(super) fn before(check: &RequiredCheck, folder: &Path, reports: &Path) -> Reports {
         let results = match &check.reading {
             Reading::Files { form, glob } => Some((glob.as_str(), What::Results(*form))),
@@ -80,8 +81,8 @@ impl Reports {
         Reports { places: places.collect() }
     }
 
-    /// Reads what became of the tests, and says whether the runner itself broke off: what is only
-    /// missing because it was too long to be kept is a note.
+    /// Reads the results of the tests, and returns true as well if the runner itself broke off.
+    /// Output that is only missing because it was too long to be stored is a note.
     pub(super) fn tests(
         &self,
         check: &RequiredCheck,
@@ -93,7 +94,8 @@ impl Reports {
             Reading::Nothing => None,
             Reading::Guess => results::detect(&text).map(|(_, tests)| tests),
             Reading::Printed(form) => results::read(*form, &text),
-            // Text on stdout decides nothing where there is a report: the code under test prints, too.
+            // If there is a report, text on stdout decides nothing: the code under test prints,
+            // too.
             Reading::Files { form, .. } => {
                 let mut tests = self.written(*form, notes);
                 if let Some(tests) = &mut tests {
@@ -126,7 +128,7 @@ impl Reports {
         all
     }
 
-    /// Names the places that skipped tests of pytest were skipped at.
+    /// Adds the locations that raised the skips of pytest to the skipped tests.
     fn place_skips(&self, tests: &mut Tests) {
         for (_, bytes) in self.fresh(What::Skips, &mut Vec::new()) {
             for RaisedSkip { test, place } in results::raised_skips(&bytes) {
@@ -179,7 +181,7 @@ impl Reports {
 }
 
 impl Place {
-    /// Returns the files that fit, as they are now. No link is followed.
+    /// Returns the files that match, with their current time and size. Links are not followed.
     fn files(&self) -> Vec<(PathBuf, Stamp)> {
         let Some(glob) = &self.glob else {
             let path = self.base.join(&self.name);
@@ -206,8 +208,8 @@ impl Place {
     }
 }
 
-/// Returns true if a test of a JUnit report, `tests.test_a.T > test_b`, is the one that pytest calls
-/// `tests/test_a.py::T::test_b`.
+/// Returns true if a test of a JUnit report, `tests.test_a.T > test_b`, is the one that pytest
+/// calls `tests/test_a.py::T::test_b`.
 fn is_named(name: &str, id: &str) -> bool {
     let (id, case) = match id.find('[') {
         Some(at) => id.split_at(at),
@@ -233,7 +235,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((found.modified().ok(), found.len()))
 }
 
-/// Reads a report; one that is too long is none.
+/// Reads a report; `None` if it cannot be read or is too long.
 fn read(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     fs::File::open(path).ok()?.take(MOST_READ + 1).read_to_end(&mut bytes).ok()?;

@@ -1,8 +1,8 @@
-//! Tests that stand in the files that ran, and have no result: [`unreported`].
+//! Tests in the files that ran that have no result: [`unreported`].
 //!
-//! Only definitions that are sure to be tests count: functions and methods of Python whose file ran as a
-//! whole, and calls of `test` and `it` with a plain title at the top of a file or in a suite there. Where
-//! a command, a setting or a file selects tests, nothing is said.
+//! Only definitions that are certainly tests count: functions and methods of a Python file that ran
+//! as a whole, and calls of `test` and `it` with a plain title at the top of a file or in a suite
+//! there. If a command, a setting or a file selects tests, none are returned.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,13 +12,13 @@ use crate::check::RequiredCheck;
 use crate::command::Program;
 use crate::results::{Tests, UnreportedTest};
 
-/// How much of a file is read, in bytes.
+/// The maximum size of a file that is read, in bytes.
 const MAX_FILE: u64 = 4 << 20;
 
-/// How many tests without a result are told.
+/// The maximum number of tests without a result that are returned.
 const MAX_UNREPORTED: usize = 50;
 
-/// Options by which commands select tests, or end before the last.
+/// Options of commands that select tests, or stop before the last.
 const SELECTS: [&str; 24] = [
     "-k", "-m", "-x", "-f", "-t", "--deselect", "--ignore", "--ignore-glob", "--exitfirst",
     "--maxfail", "--failfast", "--lf", "--last-failed", "--ff", "--sw", "--stepwise", "--only",
@@ -26,31 +26,32 @@ const SELECTS: [&str; 24] = [
     "--test-shard", "--shard",
 ];
 
-/// Words of files by which Python's runners leave tests out, or make others.
+/// Words in files that make Python's runners skip tests, or generate others.
 const PYTHON_SELECTS: [&str; 11] = [
     "load_tests", "__test__", "delattr", "setattr", "collect_ignore", "pytest_collection",
     "pytest_ignore_collect", "pytest_pycollect", "pytest_generate_tests", "python_functions",
     "python_classes",
 ];
 
-/// Decorators that leave a test what it is. Others may make a fixture of it, or several tests.
+/// Decorators after which a test is still a single test. Others may turn it into a fixture, or
+/// several tests.
 const PLAIN: [&str; 6] =
     ["@pytest.mark.", "@unittest.", "@mock.patch", "@patch", "@given", "@settings"];
 
-/// Files that configure pytest, beside those that ran.
+/// Files next to and above the files that ran that configure pytest.
 const PYTHON_SETTINGS: [&str; 6] =
     ["conftest.py", "pytest.ini", ".pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"];
 
 /// A test that a file defines.
 #[derive(Debug, PartialEq, Eq)]
 struct DefinedTest {
-    /// The class of a method of Python.
+    /// The class of a Python method; `None` for a function.
     class: Option<String>,
     name: String,
     line: u32,
 }
 
-/// Returns the tests that stand in the files that ran, and have no result.
+/// Returns the tests in the files that ran that have no result.
 pub(super) fn unreported(root: &Path, check: &RequiredCheck, tests: &Tests) -> Vec<UnreportedTest> {
     let counted = tests.totals.ran().saturating_add(tests.totals.skipped);
     if is_selecting(root, check) || tests.is_cut || tests.results.len() < counted {
@@ -138,7 +139,7 @@ fn read(path: &Path) -> Option<String> {
     (about.is_file() && about.len() <= MAX_FILE).then(|| fs::read_to_string(path).ok()).flatten()
 }
 
-/// Returns true if a file of Python, or a setting above it, leaves tests out or makes others.
+/// Returns true if a Python file, or a setting above it, skips tests or generates others.
 fn selects_in_python(root: &Path, file: &str, text: &str) -> bool {
     let says = |text: &str| PYTHON_SELECTS.iter().any(|word| text.contains(word));
     if says(text) {
@@ -161,15 +162,15 @@ fn selects_in_python(root: &Path, file: &str, text: &str) -> bool {
 
 fn of_python(text: &str, tests: &Tests, file: &str) -> Vec<DefinedTest> {
     let names: Vec<&str> = tests.results.iter().map(|test| test.name.as_str()).collect();
-    // A class or a module that skips as a whole names none of its tests.
+    // The output does not name the tests of a class or a module that is skipped as a whole.
     let skips = |class: &str| {
         names.iter().any(|name| name.starts_with("setUp") && name.contains(class))
             || names.iter().any(|name| name.starts_with("setUpModule"))
     };
-    // The same name twice: the later one stands.
+    // Of two tests with the same name, the later definition counts.
     let stem = file.rsplit('/').next().unwrap_or(file).trim_end_matches(".py");
     let marks = [format!("{stem}."), format!("{stem} > ")];
-    // A test that is called like its module is named once.
+    // A test with the same name as its module is named once.
     let is_of_file =
         |name: &&&str| **name == stem || marks.iter().any(|mark| name.contains(mark.as_str()));
     let of_file: Vec<&str> = names.iter().filter(is_of_file).copied().collect();
@@ -191,14 +192,15 @@ fn of_python(text: &str, tests: &Tests, file: &str) -> Vec<DefinedTest> {
     };
     let defined = defined_in_python(text);
     let is_sure = |test: &DefinedTest| match &test.class {
-        // Of a class none of whose tests ran, only the runner knows whether it is one of tests.
+        // If no test of a class ran, only the runner knows whether it is a test class.
         Some(class) => class_ran(class) && !skips(class),
         None => !by_unittest,
     };
     defined.into_iter().filter(|test| is_sure(test) && !has(test)).collect()
 }
 
-/// Returns the suite of a test and its name in the suite: `tests.test_a > test_b`, `test_a.py::test_b`.
+/// Returns the suite of a test and its name in the suite: `tests.test_a > test_b`,
+/// `test_a.py::test_b`.
 fn suite_and_own(name: &str) -> (&str, &str) {
     let before_case = &name[..name.find('[').unwrap_or(name.len())];
     let ends = [" > ", "::"].into_iter().filter_map(|mark| {
@@ -211,12 +213,12 @@ fn suite_and_own(name: &str) -> (&str, &str) {
     }
 }
 
-/// Returns true if a test goes by a name, alone or with parameters.
+/// Returns true if a result belongs to a test name, alone or with parameters.
 fn is_case_of(own: &str, name: &str) -> bool {
     own.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
 }
 
-/// Returns the functions and methods of a file of Python that are named as tests.
+/// Returns the functions and methods of a Python file that are named as tests.
 fn defined_in_python(text: &str) -> Vec<DefinedTest> {
     let mut found: Vec<DefinedTest> = Vec::new();
     let mut class: Option<(String, Option<usize>)> = None;
@@ -260,7 +262,7 @@ fn defined_in_python(text: &str) -> Vec<DefinedTest> {
     found
 }
 
-/// Returns the quotes that a text of several lines is in, after a line.
+/// Returns the quotes of the multi-line string that is open after a line; `None` if there is none.
 fn quote_after<'a>(open: Option<&'a str>, line: &str) -> Option<&'a str> {
     let mut open = open;
     let mut rest = line;
@@ -295,7 +297,7 @@ fn of_javascript(text: &str, tests: &Tests, file: &str) -> Vec<DefinedTest> {
         .map(|test| test.name.as_str())
         .collect();
     let is_focused = text.contains(".only(") || text.contains("only:");
-    // A file that could not be loaded, or was not run for its tests.
+    // The file could not be loaded, or was not run for its tests.
     if is_focused
         || !["node:test", "vitest", "jest", "it(", "test("].iter().any(|it| text.contains(it))
     {
@@ -341,7 +343,7 @@ fn defined_in_javascript(text: &str) -> Vec<DefinedTest> {
         if let Some((name, _)) = title(words, &["test", "it"]).filter(|_| is_sure) {
             found.push(DefinedTest { class: None, name, line: number });
         }
-        // A suite that is skipped names none of its tests.
+        // The output does not name the tests of a skipped suite.
         let suite = title(words, &["describe", "suite"]);
         let runs = |rest: &str| !rest.contains("skip") && !rest.contains("todo");
         let is_suite = !words.contains(".skip(") && !words.contains(".todo(");
@@ -350,7 +352,7 @@ fn defined_in_javascript(text: &str) -> Vec<DefinedTest> {
     found
 }
 
-/// Returns the title of `test('adds', …`, where it is a plain text of one line, and the rest of the line.
+/// Returns the title of `test('adds', …` if it is plain text on one line, and the rest of the line.
 fn title<'a>(words: &'a str, functions: &[&str]) -> Option<(String, &'a str)> {
     let called = functions.iter().find_map(|name| words.strip_prefix(name))?;
     let called = [".skip", ".todo"].iter().find_map(|it| called.strip_prefix(it)).unwrap_or(called);

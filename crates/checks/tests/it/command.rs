@@ -4,7 +4,7 @@ use assay_checks::command::{CommandLine, Program};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-/// Reads commands, one in a line, and writes what would be run.
+/// Parses commands, one on each line, and compares the commands to run.
 fn check(lines: &str, expect: Expect) {
     let told: String = lines.lines().map(|line| format!("{}\n", shown(line.trim()))).collect();
     expect.assert_eq(&told);
@@ -103,7 +103,7 @@ fn a_quoted_name_sets_no_variable() {
 }
 
 proptest! {
-    /// A command that is written out is read back as the same.
+    /// A formatted command is parsed as the same command.
     #[test]
     fn a_command_survives_being_written(words in prop::collection::vec("[^\0\r\n]{0,12}", 1..5)) {
         let line = CommandLine::words(words);

@@ -1,11 +1,11 @@
-//! Coverage, read from what real tools wrote, and held against a change.
+//! Coverage reports of real tools, compared with a change.
 
 use std::collections::BTreeMap;
 
 use assay_checks::coverage::{Count, Form, LineRanges, Measured, Paths, read};
 use expect_test::{Expect, expect};
 
-/// The files that the samples are about.
+/// The files of the samples.
 const FILES: [&str; 6] = [
     "shop.py",
     "shop.js",
@@ -15,7 +15,7 @@ const FILES: [&str; 6] = [
     "core/src/main/java/com/shop/Money.java",
 ];
 
-/// Reads a sample, and holds it against a change of all lines from the third to the eighth.
+/// Reads a sample, and measures a change of all lines from the third to the eighth.
 fn check(form: Form, sample: &str, expect: Expect) {
     let path = format!("{}/tests/samples/coverage/{sample}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();

@@ -1,8 +1,8 @@
-//! Names that tools give to a file, and the file of the repository that is meant.
+//! File names in reports, and the files of the repository that they mean.
 
 use assay_checks::coverage::Paths;
 
-/// Looks names up, one in a line, and writes what they are.
+/// Looks up names, and compares the paths.
 fn check(files: &str, sources: &[&str], cases: &[(&str, Option<&str>)]) {
     let paths = Paths::new(Some("/home/ada/shop"), files.split_whitespace().map(str::to_owned));
     let sources: Vec<String> = sources.iter().map(|source| (*source).to_owned()).collect();
@@ -36,7 +36,7 @@ fn a_file_is_found_from_another_machine() {
         &[
             ("/app/src/a.py", Some("src/a.py")),
             ("C:\\work\\src\\a.py", Some("src/a.py")),
-            // Some package of the system has one, too.
+            // A package of the system has such a file, too.
             ("/usr/lib/python3/setup.py", None),
         ],
     );

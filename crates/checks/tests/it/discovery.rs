@@ -1,4 +1,4 @@
-//! How projects are tested, by what lies in them.
+//! Discovery of tests by the files of a project.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 pub(crate) struct Memory(BTreeMap<String, String>);
 
 impl Memory {
-    /// Reads files from a text: a path in each line, and behind a bar what is in it.
+    /// Parses files from a text: one path on each line, with its content after a bar.
     pub(crate) fn of(text: &str) -> Memory {
         let line = |line: &str| {
             let (path, content) = line.split_once('|').unwrap_or((line, ""));

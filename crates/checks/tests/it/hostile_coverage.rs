@@ -1,11 +1,11 @@
-//! Whatever a coverage report says, it is read without breaking down.
+//! Arbitrary coverage reports are parsed without a panic.
 
 use std::collections::BTreeMap;
 
 use assay_checks::coverage::{LineRanges, Paths, read};
 use proptest::prelude::*;
 
-/// How reports begin, and pieces of which they are made.
+/// The beginnings of reports, and pieces to build them from.
 const STARTS: [&str; 8] = [
     "SF:a.py\n",
     "<coverage>",
@@ -72,7 +72,7 @@ proptest! {
         }
     }
 
-    /// Ranges are lines, however many: the same counted one by one.
+    /// Ranges of lines give the same counts as single lines.
     #[test]
     fn changed_lines_are_counted_as_one_by_one(
         hit in prop::collection::btree_set(1..60_u32, 0..40),

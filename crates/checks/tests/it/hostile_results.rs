@@ -1,9 +1,9 @@
-//! Whatever a test runner prints, it is read without breaking down.
+//! Arbitrary output of test runners is parsed without a panic.
 
 use assay_checks::results::{Form, detect, read};
 use proptest::prelude::*;
 
-/// Pieces of which the forms are made, so that chance gets past their first words.
+/// Pieces of the formats, so that random input gets past their first words.
 const PIECES: [&str; 47] = [
     "{\"run\":\"begin\"}\n",
     "{\"begun\":\"a\"}\n{\"test\":\"a\",\"outcome\":\"passed\",\"seconds\":1e300}\n",

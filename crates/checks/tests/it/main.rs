@@ -1,4 +1,4 @@
-//! Checks, through the crate's front door.
+//! Tests of the crate through its public interface.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 #![allow(clippy::print_stdout, reason = "what did not run says so")]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]

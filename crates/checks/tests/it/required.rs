@@ -1,4 +1,4 @@
-//! Which checks a risk requires.
+//! The checks that a risk requires.
 
 use assay_checks::check::CheckKind;
 use assay_checks::discovery::discover;
@@ -169,7 +169,7 @@ fn a_smoke_test_is_the_outermost_build_or_else_the_tests() {
         ("GNUmakefile | all:", "make all in ."),
         ("Cargo.toml | [package]", "cargo build in ."),
         ("go.mod", "go build ./... in ."),
-        // A build further down says nothing of the project.
+        // A build in a deeper folder is no evidence for the whole project.
         ("package.json | {\"scripts\": {\"test\": \"sh t.sh\"}}\ntools/setup.py", "npm test in ."),
     ] {
         let found = discover(&Memory::of(files));

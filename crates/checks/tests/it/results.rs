@@ -1,9 +1,9 @@
-//! Results of tests, read from what real runners wrote.
+//! Results of tests, parsed from the output of real runners.
 
 use assay_checks::results::{Form, Outcome, Tests, detect, read};
 use expect_test::{Expect, expect};
 
-/// Reads a sample, by its form and by guessing it, which must be the same.
+/// Parses a sample in its format and with detection, which must give the same.
 fn check(form: Form, sample: &str, expect: Expect) {
     let path = format!("{}/tests/samples/results/{sample}", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(path).unwrap();
@@ -12,7 +12,7 @@ fn check(form: Form, sample: &str, expect: Expect) {
     assert_eq!(detect(&bytes).map(|(form, tests)| (form, Some(tests))), Some((form, tests)));
 }
 
-/// Reads a text that somebody made up.
+/// Parses a text, and compares the results.
 fn check_text(form: Form, text: &str, expect: Expect) {
     let tests = read(form, text.as_bytes());
     expect.assert_eq(&tests.as_ref().map_or("nothing is of this form\n".to_owned(), shown));

@@ -15,7 +15,7 @@ use assay_sandbox::{Enforcement, limits, secrets_of};
 use assay_testenv::not_run;
 use expect_test::{Expect, expect};
 
-/// A check of a command that somebody wrote down.
+/// Returns a unit check of a command.
 pub(crate) fn check_of(command: &str) -> RequiredCheck {
     RequiredCheck {
         name: format!("unit: {command}"),
@@ -43,7 +43,7 @@ fn run(check: &RequiredCheck) -> CheckOutcome {
     runner(tree.path()).run(check)
 }
 
-/// Writes how an outcome stands, without what differs from run to run.
+/// Formats an outcome, without the parts that differ from run to run.
 pub(crate) fn shown(outcome: &CheckOutcome) -> String {
     let state = match &outcome.state {
         State::Passed => "passed".to_owned(),
@@ -108,7 +108,7 @@ fn a_command_stands_by_what_became_of_its_tests() {
     let cases = [
         ends("test b ... ok\\n\\ntest result: ok. 2 passed; 0 failed; 0 ignored", 0),
         ends("test b ... FAILED\\n\\ntest result: FAILED. 1 passed; 1 failed; 0 ignored", 101),
-        // An exit code that says otherwise is not believed.
+        // An exit code that contradicts the results does not count.
         ends("test b ... FAILED\\n\\ntest result: FAILED. 1 passed; 1 failed; 0 ignored", 0),
         ends("test b ... ok\\n\\ntest result: ok. 2 passed; 0 failed; 0 ignored", 1),
         ends("", 0),
@@ -156,7 +156,7 @@ fn a_runner_that_was_told_to_write_results_must() {
     .assert_eq(&shown(&run(&build)));
 }
 
-/// A check whose results are in a file.
+/// Returns a check whose results are in a file.
 fn writing(script: &str, glob: &str) -> RequiredCheck {
     let reading = Reading::Files { form: Form::Junit, glob: glob.to_owned() };
     RequiredCheck { reading, command: CommandLine::script(script), ..check_of("true") }
@@ -324,8 +324,8 @@ fn a_check_has_a_network_only_if_it_may() {
     assert!(!run(&connect).is_pass());
 }
 
-/// Lays out a home with secrets in it; all else of the home of who runs this is linked to, so that
-/// tools are found.
+/// Creates a home with secrets in it. All other files link to the home of the user who runs the
+/// test, so that tools are found.
 pub(crate) fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let own = std::env::home_dir().unwrap();
@@ -369,7 +369,7 @@ fn a_check_reads_no_secrets_of_its_home() {
     for command in ways.into_iter().chain([&*format!("cat {at}/credentials.toml")]) {
         assert_eq!(told(&format!("sh -c '{command}'")), (false, false), "{command}");
     }
-    // A tool of the repository's that starts others.
+    // A tool of the repository that starts other programs.
     let nested = "ln -s ~/.ssh keys; sh -c 'cat keys/id & wait $!; cat ~/.netrc; true'; ls";
     assert_eq!(told(nested), (true, false));
 }

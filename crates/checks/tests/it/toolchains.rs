@@ -1,6 +1,6 @@
 //! Small projects, found and run with the tools of their languages.
 //!
-//! Rust is always there. For the others a test says loudly that it did not run.
+//! Rust is always installed. For the other languages, a test that did not run records that.
 
 use std::fs;
 
@@ -12,8 +12,8 @@ use expect_test::{Expect, expect};
 
 use crate::run::{check_of, home, runner, shown};
 
-/// Lays out files, finds the one framework, runs it in a home whose secrets are hidden, and writes
-/// how that stands.
+/// Creates files, finds the framework, runs it in a home whose secrets are hidden, and compares the
+/// outcome.
 fn check(files: &[(&str, &str)], expect: Expect) {
     let (tree, home) = (tempfile::tempdir().unwrap(), home());
     for (path, text) in files {
@@ -28,7 +28,7 @@ fn check(files: &[(&str, &str)], expect: Expect) {
         let tail = if outcome.tests.is_none() { outcome.tail.as_str() } else { "" };
         told.push_str(&format!("{}: {}{tail}", framework.name, shown(&outcome)));
         let tests = outcome.tests.iter().flat_map(|tests| tests.results.iter());
-        // Further parts of a name depend on the version of a tool.
+        // Other parts of a name depend on the version of a tool.
         let name = |name: &str| name.split(" (").next().unwrap_or(name).to_owned();
         let mut names: Vec<String> = tests.map(|test| name(&test.name)).collect();
         names.sort();
@@ -47,7 +47,7 @@ fn required(framework: &Framework) -> RequiredCheck {
     }
 }
 
-/// Returns true if a tool answers, and that a test did not run if it does not.
+/// Returns true if a tool works; otherwise records that a test did not run.
 fn has(program: &str, args: &[&str]) -> bool {
     let found = Command::new(program).args(args).run().is_ok_and(|it| it.status.success());
     if !found {
