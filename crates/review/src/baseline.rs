@@ -1,7 +1,8 @@
-//! What somebody accepted: the file `.assay/baseline.json`.
+//! Accepted findings: the file `.assay/baseline.json`.
 //!
-//! An entry is told by the finding's fingerprint and file, so it follows the code through line
-//! shifts, and through renames by the change under review, and ends when the code itself is edited.
+//! An entry is identified by the fingerprint and the file of its finding. So it follows the code
+//! through line shifts, and through renames by the change under review, and ends when the code
+//! itself is edited.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,27 +13,27 @@ use assay_findings::identity::Dismissal;
 use assay_rules::redact;
 use serde::{Deserialize, Serialize};
 
-/// Where it lies in a repository.
+/// The path of the baseline in a repository.
 pub const PATH: &str = ".assay/baseline.json";
 
-/// The version of the file's form.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// Why a baseline could not be read or written.
+/// The reason why a baseline could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     /// The file cannot be opened or written.
     #[error("could not use `{path}`")]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the file system.
         source: io::Error,
     },
-    /// The file is not what it should be.
+    /// The content of the file is invalid.
     #[error("`{PATH}` is no baseline: {message}; mend it, or delete it to start anew")]
     Form {
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
 }
@@ -46,16 +47,16 @@ pub struct Baseline {
     pub accepted: Vec<Accepted>,
 }
 
-/// One accepted finding.
+/// An accepted finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {
-    /// What decides: which code, who, why, until when.
+    /// The dismissal: the code, the person, the reason and the end.
     #[serde(flatten)]
     pub dismissal: Dismissal,
-    /// The rule that found it, for whoever reads the file.
+    /// The rule that reported the finding, for readers of the file; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// What it was called, likewise.
+    /// The title of the finding, for readers of the file.
     pub title: String,
 }
 
@@ -66,7 +67,7 @@ impl Default for Baseline {
 }
 
 impl Baseline {
-    /// Reads a baseline; an empty text accepts nothing.
+    /// Parses a baseline; an empty text accepts nothing.
     pub fn read(text: &str) -> Result<Baseline, BaselineError> {
         if text.trim().is_empty() {
             return Ok(Baseline::default());
@@ -80,12 +81,13 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// Gives what decides of each entry.
+    /// Returns the dismissal of each entry.
     pub fn dismissals(&self) -> Vec<Dismissal> {
         self.accepted.iter().map(|accepted| accepted.dismissal.clone()).collect()
     }
 
-    /// Accepts findings; those that were accepted before stay as they were. Gives how many are new.
+    /// Accepts findings; those that were accepted before stay as they are. Returns the number of
+    /// new entries.
     pub fn accept<'f>(
         &mut self,
         findings: impl IntoIterator<Item = &'f Finding>,
@@ -116,7 +118,7 @@ impl Baseline {
         self.accepted.len() - before
     }
 
-    /// Writes it, whole or not at all.
+    /// Writes the baseline atomically.
     pub fn save(&self, root: &Path) -> Result<(), BaselineError> {
         let path = root.join(PATH);
         let text = assay_findings::write::pretty(self);

@@ -1,4 +1,4 @@
-//! What is different between two runs, and why: [`compare`].
+//! Differences between two runs, and their causes: [`compare`].
 
 use std::collections::BTreeMap;
 
@@ -11,45 +11,45 @@ use crate::runs::MadeWith;
 /// A run, as far as it can be compared.
 #[derive(Debug)]
 pub struct Run {
-    /// What it came to.
+    /// The synthesis.
     pub synthesis: Synthesis,
-    /// What it was made with.
+    /// The reviewers and versions that the run was made with.
     pub made_with: MadeWith,
 }
 
-/// What is different between two runs.
+/// The differences between two runs.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The findings that are not the same in both.
+    /// The findings that differ.
     pub findings: Vec<Difference>,
-    /// The verdicts, in words, where they differ.
+    /// Both verdicts, in words; `None` if they are equal.
     pub verdicts: Option<(String, String)>,
-    /// What the runs were made with that is not the same, whether it changed a finding or not.
+    /// The differences in reviewers and versions, whether they changed a finding or not.
     pub causes: Vec<String>,
 }
 
-/// A finding that is not the same in both runs.
+/// A finding that differs between two runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
-    /// How it differs.
+    /// The kind of difference.
     pub how: How,
-    /// Its title.
+    /// The title of the finding.
     pub title: String,
-    /// Its place.
+    /// The location of the finding; `None` if it has none.
     pub place: Option<String>,
-    /// What may be why, the nearest cause first.
+    /// Possible causes, the most specific first.
     pub because: Vec<String>,
 }
 
-/// How a finding differs between two runs.
+/// The kind of difference of a finding between two runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// Only the first has it.
+    /// Only the first run has the finding.
     Gone,
-    /// Only the second has it.
+    /// Only the second run has the finding.
     Came,
-    /// Both have it, and not alike: what it was and what it is.
+    /// Both runs have the finding with different weights: the first and the second weight.
     Changed(String, String),
 }
 
@@ -82,7 +82,7 @@ pub fn compare(first: &Run, second: &Run) -> Comparison {
 
 type Keyed<'a> = BTreeMap<(String, String), (&'a Finding, &'static str)>;
 
-/// Gives the findings by what they are told again by, each with the list that it is in.
+/// Returns the findings by the key that identifies them, each with the list that it is in.
 fn by_key(synthesis: &Synthesis) -> Keyed<'_> {
     let lists = [
         ("open", &synthesis.findings),
@@ -115,7 +115,7 @@ fn difference(how: How, finding: &Finding, first: &Run, second: &Run) -> Differe
     Difference { how, title: finding.title.clone(), place: finding.place(), because }
 }
 
-/// Says what is different for every reviewer.
+/// Returns the causes that apply to every reviewer.
 fn general(first: &Run, second: &Run) -> Vec<String> {
     let (a, b) = (&first.made_with, &second.made_with);
     let mut causes = Vec::new();
@@ -136,7 +136,8 @@ fn reviewers(first: &Run, second: &Run) -> Vec<String> {
     all
 }
 
-/// Says what is different about a reviewer; of the rules, only what concerns one where one is named.
+/// Returns the differences of a reviewer; of its rules, only those that concern `rule` if one is
+/// given.
 fn about(name: &str, rule: Option<&str>, first: &Run, second: &Run) -> Vec<String> {
     let failure = |run: &Run| {
         let report = run.synthesis.reports.iter().find(|report| report.reviewer == name);
@@ -161,7 +162,7 @@ fn about(name: &str, rule: Option<&str>, first: &Run, second: &Run) -> Vec<Strin
     parts.sort();
     parts.dedup();
     for part in parts {
-        // A rule of a repository is known by its file and not by its name.
+        // A rule of a repository is identified by its file and not by its name.
         let concerns =
             rule.is_none_or(|rule| part == rule || !part.contains('/') || part.starts_with('.'));
         let (was, is) = (was.get(part), is.get(part));

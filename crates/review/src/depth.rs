@@ -1,12 +1,12 @@
-//! How closely a change has to be read: [`Depth`], by its size and by the risks that its paths name.
+//! The depth of a review: [`Depth`], by the size of a change and the risks that its paths name.
 
 use assay_change::Change;
 use assay_change::diff::Content;
 
-/// A change with fewer lines that do something is small.
+/// The number of executable lines from which on a change is not small.
 const SMALL: usize = 40;
 
-/// Words in paths that make a change a risk, whatever its size, by what they stand for.
+/// Risks, and the words in paths that indicate them, whatever the size of the change.
 const RISKS: &[(&str, &[&str])] = &[
     (
         "authentication",
@@ -22,16 +22,16 @@ const RISKS: &[(&str, &[&str])] = &[
     ("concurrency", &["mutex", "lock", "thread", "threads", "scheduler", "queue"]),
 ];
 
-/// How closely a change has to be read.
+/// The depth of a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// It is small and touches nothing that is a risk.
+    /// The change is small and touches no risk.
     Lite,
-    /// Anything else, and whatever cannot be told.
+    /// Any other change, also one whose size cannot be counted.
     Full,
 }
 
-/// Returns how closely a change has to be read, and the reason.
+/// Returns the depth of the review of a change, and the reason.
 pub(crate) fn depth(change: &Change) -> (Depth, String) {
     let lines: usize = assay_rules::executable_lines(change).into_iter().map(|(_, n)| n).sum();
     let counted = format!("{lines} executable {}", if lines == 1 { "line" } else { "lines" });
@@ -45,7 +45,7 @@ pub(crate) fn depth(change: &Change) -> (Depth, String) {
     (depth, format!("{counted}, no risk signal"))
 }
 
-/// Returns the risks that a change's paths name, each with its path.
+/// Returns the risks that the paths of a change name, each with its path.
 pub(crate) fn risks(change: &Change) -> impl Iterator<Item = (&'static str, &str)> {
     change.files.iter().map(|file| file.path()).flat_map(|path| {
         let words = words(path);

@@ -1,4 +1,5 @@
-//! Applying fixes: [`Plan`], made and checked in memory, then written whole or not at all.
+//! Application of fixes: [`Plan`], computed and checked in memory, then written as a whole or not
+//! at all.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,17 +12,17 @@ use tempfile::NamedTempFile;
 
 use crate::runs::{StoredFix, content_hash};
 
-/// Why fixes could not be written. Nothing was changed.
+/// The reason why fixes could not be written. No file was changed.
 #[derive(Debug, thiserror::Error)]
 #[error("could not write `{path}`, so nothing was changed")]
 pub struct FixError {
-    /// The file.
+    /// The path of the file.
     path: PathBuf,
-    /// Why.
+    /// The error of the file system.
     source: io::Error,
 }
 
-/// What fixes would do to the files of a work tree.
+/// The effect of fixes on the files of a work tree.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// The files that change.
@@ -30,22 +31,23 @@ pub struct Plan {
     pub refused: Vec<(StoredFix, String)>,
 }
 
-/// What fixes would do to one file.
+/// The effect of fixes on one file.
 #[derive(Debug)]
 pub struct FileFix {
-    /// Which file.
+    /// The path of the file.
     pub path: RepoPath,
-    /// Its text before.
+    /// The text before.
     pub before: String,
-    /// Its text after.
+    /// The text after.
     pub after: String,
     /// The fixes that are applied, from the top of the file down.
     pub fixes: Vec<StoredFix>,
 }
 
 impl Plan {
-    /// Works out what fixes do to the files under a root. A fix is refused where its file is not
-    /// the one it was made for, where it meets another, or where the file would not parse after.
+    /// Computes the effect of fixes on the files under a root. A fix is refused if the file has
+    /// changed since the fix was made, if it overlaps another fix, or if the file would not parse
+    /// afterwards.
     pub fn new(root: &Path, fixes: Vec<StoredFix>) -> Plan {
         let mut plan = Plan::default();
         let mut by_file: BTreeMap<RepoPath, Vec<StoredFix>> = BTreeMap::new();
@@ -90,7 +92,7 @@ impl Plan {
         }
     }
 
-    /// Writes all files. If one cannot be written, those before it are put back.
+    /// Writes all files. If one cannot be written, those before it are restored.
     pub fn carry_out(&self, root: &Path) -> Result<(), FixError> {
         let fail = |path: &Path, source| FixError { path: path.to_owned(), source };
         let mut drafts = Vec::new();
@@ -112,7 +114,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// Puts all files back to what they were.
+    /// Restores the original text of all files.
     pub fn undo(&self, root: &Path) {
         let done: Vec<(PathBuf, &str)> = self
             .files
@@ -125,12 +127,12 @@ impl Plan {
 
 fn put_back(done: &[(PathBuf, &str)]) {
     for (path, before) in done {
-        // What could be written a moment ago can be written again; if not, git has it still.
+        // A file that was just written can most likely be written again; if not, git still has it.
         let _ = draft(path, before).and_then(|draft| draft.persist(path).map_err(|e| e.error));
     }
 }
 
-/// Writes a text beside a file, with the file's own permissions.
+/// Writes a text to a temporary file in the folder of a file, with the permissions of that file.
 fn draft(path: &Path, text: &str) -> io::Result<NamedTempFile> {
     let permissions = fs::metadata(path)?.permissions();
     let mut draft = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
@@ -140,7 +142,7 @@ fn draft(path: &Path, text: &str) -> io::Result<NamedTempFile> {
     Ok(draft)
 }
 
-/// Reads a file that may be written to: a regular one, with no link on the way to it.
+/// Reads a file that may be written to: a regular file, with no link in its path.
 pub(crate) fn read(root: &Path, path: &RepoPath) -> Result<String, String> {
     let file = root.join(path.as_str());
     let kind = fs::symlink_metadata(&file).map(|metadata| metadata.file_type());
@@ -164,7 +166,7 @@ fn meets(first: &Replacement, second: &Replacement) -> bool {
     second.start_line() <= first.end_line()
 }
 
-/// Applies fixes that are in order and do not meet. Line ends stay those of the file.
+/// Applies fixes that are in order and do not overlap. The file's line ends are retained.
 fn apply(text: &str, fixes: &[StoredFix]) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut texts: Vec<String> = Vec::new();

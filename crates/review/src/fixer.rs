@@ -1,7 +1,8 @@
-//! Has a model mend what a review found: [`Fixer`].
+//! Asks a model to fix the findings of a review: [`Fixer`].
 //!
-//! The model answers with edits, exact text for exact text, of the files that it was shown. They
-//! are checked and applied here, all or none of a file's.
+//! The model answers with edits, exact text for exact text, of the files that were in the prompt.
+//! Each edit is checked and refused by itself. The files with the other edits are written all
+//! together or not at all.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,68 +17,68 @@ use serde::Deserialize;
 use crate::fix::{FileFix, FixError, Plan, read};
 use crate::prompt::{self, Room};
 
-/// No more of all files together is shown, in bytes.
+/// The maximum number of bytes of all files in a prompt.
 const MOST_SHOWN: usize = 400_000;
 
 /// Asks a model for edits.
 pub struct Fixer {
-    /// Whom it is asked through.
+    /// The client that calls the model.
     pub caller: Arc<Caller>,
-    /// Who is asked.
+    /// The model.
     pub model: Arc<dyn Model>,
     /// The marks of the run.
     pub nonce: Nonce,
-    /// How long an answer may take.
+    /// The timeout of an answer.
     pub time: Duration,
-    /// The tokens that may be spent on thinking.
+    /// The maximum number of tokens for thinking.
     pub thinking: u32,
 }
 
-/// What there is to mend.
+/// The input of a fix.
 #[derive(Debug, Clone, Copy)]
 pub struct Errand<'a> {
-    /// What whoever mends is told to be.
+    /// The role of the model, for the prompt.
     pub brief: &'a str,
-    /// What was found, in words.
+    /// The findings, in words.
     pub findings: &'a str,
-    /// The files that it is about.
+    /// The files of the findings.
     pub files: &'a [RepoPath],
 }
 
-/// What was mended.
+/// The result of a fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mended {
-    /// What the model says of it.
+    /// The summary of the model.
     pub summary: String,
-    /// How many edits were applied.
+    /// The number of edits that were applied.
     pub applied: usize,
-    /// The edits that were not, each with the reason.
+    /// The edits that were refused, each with the reason.
     pub refused: Vec<String>,
 }
 
-/// Why nothing was mended.
+/// The reason why nothing was fixed.
 #[derive(Debug, thiserror::Error)]
 pub enum FixerError {
-    /// There is no answer.
+    /// The model gave no answer.
     #[error(transparent)]
     NoAnswer(#[from] Failure),
-    /// The answer is none.
+    /// The answer is not a list of edits.
     #[error(
         "`{model}`: its answer is no list of edits ({why}); try again, or choose another model"
     )]
     Unreadable {
-        /// Who answered.
+        /// The name of the model.
         model: String,
-        /// What is wrong with it.
+        /// The problem with the answer.
         why: String,
     },
-    /// The answer obeys the text that it was about.
+    /// The answer obeys instructions in the code.
     #[error("`{model}`: its answer took orders from the code, so it counts for nothing")]
     TookOrders {
-        /// Who answered.
+        /// The name of the model.
         model: String,
     },
-    /// There is nothing to show.
+    /// No file can be shown to a model.
     #[error("none of the files that the findings are about can be shown to a model")]
     NothingToShow,
     /// The edits cannot be written.
@@ -86,7 +87,7 @@ pub enum FixerError {
 }
 
 impl FixerError {
-    /// Says whether trying again may help.
+    /// Returns true if a retry may succeed.
     pub fn is_passing(&self) -> bool {
         match self {
             FixerError::NoAnswer(failure) => failure.class.is_passing(),
@@ -98,7 +99,7 @@ impl FixerError {
     }
 }
 
-/// What a model answers.
+/// The answer of a model.
 #[derive(Debug, Deserialize)]
 struct Answer {
     edits: Vec<Edit>,
@@ -114,7 +115,7 @@ struct Edit {
 }
 
 impl Fixer {
-    /// Has the files in a folder mended.
+    /// Asks the model for edits of the files in a folder, and applies them.
     pub fn fix(&self, folder: &Path, errand: &Errand<'_>) -> Result<Mended, FixerError> {
         let files = shown(folder, errand.files);
         if files.is_empty() {
@@ -148,7 +149,7 @@ impl Fixer {
     }
 }
 
-/// Reads an answer, which may stand in a fence.
+/// Parses an answer, which may be in a code fence.
 fn parse(text: &str) -> Result<Answer, String> {
     let start = text.find('{').unwrap_or(0);
     let end = text.rfind('}').map_or(text.len(), |at| at + 1);
@@ -156,7 +157,7 @@ fn parse(text: &str) -> Result<Answer, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
 }
 
-/// Reads the files that can be edited, as far as they fit.
+/// Reads the files that can be edited, up to the maximum size.
 fn shown(folder: &Path, files: &[RepoPath]) -> BTreeMap<RepoPath, String> {
     let mut room = MOST_SHOWN;
     let mut shown = BTreeMap::new();
@@ -170,8 +171,8 @@ fn shown(folder: &Path, files: &[RepoPath]) -> BTreeMap<RepoPath, String> {
     shown
 }
 
-/// Works out what edits do to files. One that does not fit exactly, or after which a file would not
-/// parse, is refused.
+/// Computes the effect of edits on files. An edit is refused if its text does not occur exactly
+/// once, or if the file would not parse afterwards.
 fn plan(files: &BTreeMap<RepoPath, String>, edits: Vec<Edit>) -> ((Plan, usize), Vec<String>) {
     let mut after: BTreeMap<RepoPath, String> = BTreeMap::new();
     let (mut applied, mut refused) = (0, Vec::new());

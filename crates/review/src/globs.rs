@@ -1,31 +1,31 @@
-//! Patterns of paths, by which analysers and personas name files: [`Globs`].
+//! Patterns of paths, by which analysers and personas select files: [`Globs`].
 
 use assay_findings::path::RepoPath;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// Patterns of paths. One without a `/` is held against the file's name, in any folder.
+/// Patterns of paths. A pattern without a `/` is matched with the name of a file, in any folder.
 #[derive(Debug, Clone)]
 pub struct Globs {
-    /// `None` takes everything.
+    /// The patterns; `None` matches everything.
     set: Option<GlobSet>,
 }
 
-/// A text that is no pattern.
+/// The error for an invalid pattern.
 #[derive(Debug, thiserror::Error)]
 #[error("`{glob}` is no pattern of paths")]
 pub struct GlobsError {
-    /// The text.
+    /// The text of the pattern.
     glob: String,
     source: globset::Error,
 }
 
 impl Globs {
-    /// Takes every file.
+    /// Creates patterns that match every file.
     pub fn all() -> Globs {
         Globs { set: None }
     }
 
-    /// Reads patterns; none at all take no file.
+    /// Parses patterns; an empty list matches no file.
     pub fn new<S: AsRef<str>>(globs: impl IntoIterator<Item = S>) -> Result<Globs, GlobsError> {
         let mut set = GlobSetBuilder::new();
         let failed = |glob: &str, source| GlobsError { glob: glob.to_owned(), source };
@@ -41,7 +41,7 @@ impl Globs {
         Ok(Globs { set: Some(set.build().map_err(|source| failed("", source))?) })
     }
 
-    /// Says whether a file is one of them.
+    /// Returns true if a path matches any of the patterns.
     pub fn matches(&self, path: &RepoPath) -> bool {
         self.set.as_ref().is_none_or(|set| set.is_match(path.as_str()))
     }

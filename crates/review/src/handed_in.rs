@@ -1,8 +1,8 @@
-//! Reports that agents hand in for tasks while they work: kept under `.assay/reports/`, and read
-//! again by whoever settles the task.
+//! Reports that agents submit for tasks while they work: stored under `.assay/reports/`, and read
+//! again when the task is settled.
 //!
-//! What is handed in can add findings. It covers nothing: nobody is taken to have looked because
-//! somebody says so.
+//! A submitted report can add findings. It covers nothing: a claim that code was read is not
+//! accepted as coverage.
 
 use std::path::Path;
 
@@ -16,13 +16,13 @@ use assay_store::reports::{Numbered, ReportError, Reports};
 use assay_store::task::TaskId;
 use serde_json::Value;
 
-/// The kind of state that reports are.
+/// The kind of state of reports.
 const KIND: &str = "reports";
 
-/// Where a kept report has what was handed in.
+/// The key of the submitted content in a stored report.
 pub const REPORT: &str = "report";
 
-/// Why reports could not be used.
+/// The reason why reports could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum HandedInError {
     /// The reports have no authority, or cannot be used.
@@ -31,12 +31,12 @@ pub enum HandedInError {
     /// A report cannot be read.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// A report is not what it should be.
+    /// The content of a report is invalid.
     #[error("a report that was handed in for `{task}` is damaged: {message}")]
     Damaged {
         /// The task.
         task: TaskId,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
 }
@@ -49,14 +49,15 @@ pub struct HandedIn {
 }
 
 impl HandedIn {
-    /// Opens the reports of a repository. Fails if they came from elsewhere: they would be orders.
+    /// Opens the reports of a repository. Fails if assay did not write them on this machine: they
+    /// could contain instructions.
     pub fn open(state: &State) -> Result<HandedIn, HandedInError> {
         let kind = state.open(KIND)?;
         let reports = Reports::new(kind.path());
         Ok(HandedIn { kind, reports })
     }
 
-    /// Keeps a report for a task, and returns its number.
+    /// Stores a report for a task, and returns its number.
     pub fn keep(&self, task: &TaskId, report: &Value) -> Result<u32, HandedInError> {
         self.kind.make()?;
         let mut held = self.kind.hold(task.as_str())?;
@@ -73,7 +74,7 @@ impl HandedIn {
     }
 }
 
-/// Reads a report as somebody wrote it. A bare list is one of findings.
+/// Parses a report as an agent wrote it. A bare list is a list of findings.
 pub fn read(text: &str, reviewer: &str, folder: &Path) -> Report {
     let text = redacted_text(text);
     let is_list = serde_json::from_str::<Vec<Value>>(&text).is_ok();
@@ -81,8 +82,8 @@ pub fn read(text: &str, reviewer: &str, folder: &Path) -> Report {
     Report { required: false, ..Report::from_text(&text, reviewer, folder.to_str()) }
 }
 
-/// Gives what was handed in for a task. A report that cannot be read may hold what nobody else saw,
-/// so there is no answer without it.
+/// Returns the submitted reports of a task. Fails if any of them cannot be read, since it may have
+/// findings that no other report has.
 pub fn for_task(state: &State, task: &TaskId) -> Result<Vec<Report>, HandedInError> {
     let read = |(_, kept): Numbered| {
         let report = serde_json::from_value::<Report>(kept?[REPORT].take());
@@ -95,7 +96,7 @@ pub fn for_task(state: &State, task: &TaskId) -> Result<Vec<Report>, HandedInErr
     HandedIn::open(state)?.of(task)?.into_iter().map(read).collect()
 }
 
-/// Holds reports against the code in a folder.
+/// Checks reports against the code in a folder.
 pub fn held_against(reports: &[Report], folder: &Path) -> Synthesis {
     let folder = DirTree::new(folder.to_owned());
     let redacted = Redacted(&folder);

@@ -1,8 +1,8 @@
-//! The findings of the rules as readers are told of them: [`Leads`].
+//! The findings of the rules, as personas get them: [`Leads`].
 //!
-//! The rules read a change before any model does, so a reader can confirm a finding of theirs, look for its
-//! cause, or go on to other defects. Leads are material between marks. A reader that passes one over takes
-//! nothing away from the finding, which stands in the report of the rules.
+//! The rules read a change before any model does, so a persona can confirm their findings, look for
+//! causes, or go on to other defects. Leads are untrusted material between marks. A persona that
+//! ignores a lead does not affect the finding, which is in the report of the rules.
 
 use std::cmp::Reverse;
 
@@ -14,27 +14,29 @@ use assay_findings::write::plain::one_line;
 
 use crate::sanitize::{not_to_be_named, safe_text};
 
-/// The most bytes of leads that are told with one part of a change.
+/// The maximum number of bytes of leads with one part of a change.
 pub(crate) const MAX_BYTES: usize = 1_500;
 
-/// The most characters of one claim.
+/// The maximum number of characters of a claim.
 const MAX_CLAIM: usize = 160;
 
-/// The findings of the rules in a change. They hold no secret and nothing that addresses a model.
+/// The findings of the rules in a change. They contain no secret and no text that addresses a
+/// model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leads(Vec<Lead>);
 
-/// One finding of a rule.
+/// A finding of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Lead {
     file: RepoPath,
     line: Option<u32>,
-    /// The lead in a line: rule, place, claim.
+    /// The lead on one line: rule, location, claim.
     text: String,
 }
 
 impl Leads {
-    /// Returns the leads in reports: the findings of the rules, what blocks first, then by place.
+    /// Returns the leads in reports: the findings of the rules, blocking ones first, then by
+    /// location.
     pub(crate) fn of<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Leads {
         let rules = |report: &&Report| report.reviewer.kind == ReviewerKind::Rules;
         let votes = reports.into_iter().filter(rules).flat_map(|report| &report.votes);
@@ -48,7 +50,7 @@ impl Leads {
         Leads(ranked.into_iter().map(|(_, lead)| lead).collect())
     }
 
-    /// Writes out the leads in some files, a line for each, as far as there is room; `None` where there
+    /// Formats the leads in some files, one on each line, up to the maximum size; `None` if there
     /// are none.
     pub(crate) fn text(&self, is_shown: impl Fn(&RepoPath) -> bool) -> Option<String> {
         let mut out = String::new();
@@ -67,8 +69,8 @@ impl Leads {
 }
 
 impl Lead {
-    /// Returns the lead of a rule's finding. `None` where the finding names no file that may be told,
-    /// and for text that addresses reviewers, of which readers are told nothing.
+    /// Returns the lead of a rule's finding; `None` if its file may not be named, and for text that
+    /// addresses reviewers, which no persona may see.
     fn of(vote: &Vote) -> Option<Lead> {
         let file = vote.file.clone().filter(|file| not_to_be_named(file.as_str()).is_none())?;
         let rule = vote.rule.as_deref().unwrap_or("rule");
@@ -93,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads findings from lines of `rule path:line severity title`.
+    /// Parses findings from lines of `rule path:line severity title`.
     fn report_of(kind: ReviewerKind, text: &str) -> Report {
         let mut report = Report::new(report::Reviewer::new("rules", kind));
         for line in text.lines() {

@@ -1,9 +1,8 @@
-//! What reviews leave in the ledger and take from it: the file `.assay/ledger.db`.
+//! Reviews in the ledger: the file `.assay/ledger.db`.
 //!
-//! [`Kept::record`] adds a review to it, [`dismissals`] gives what somebody decided, for the gate, and
-//! [`memory()`] what models are told of it.
-//! Which review may say that a finding is gone is decided in `gone`; how a ledger is kept is
-//! `store`'s business.
+//! [`Kept::record`] adds a review to the ledger, [`dismissals`] returns the dismissals of users for
+//! the gate, and [`memory()`] the history for models. The module `gone` decides which findings a
+//! review may resolve; the storage of a ledger belongs to `store`.
 
 mod gone;
 mod memory;
@@ -33,30 +32,31 @@ use crate::runs::RunError;
 
 pub use self::memory::memory;
 
-/// The kind of state that the ledger is.
+/// The kind of state of the ledger.
 const KIND: &str = "ledger.db";
 
-/// Why a repository's ledger could not be used.
+/// The reason why the ledger of a repository could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum UseError {
-    /// It has no authority, or cannot be used.
+    /// The ledger has no authority, or cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
-    /// A run that it tells of has no authority.
+    /// A run in the ledger has no authority.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The ledger itself refuses.
+    /// The ledger itself reports an error.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// Git could not tell where the change stands in the history.
+    /// Git could not determine the position of the change in the history.
     #[error(transparent)]
     Git(#[from] GitError),
 }
 
-/// A ledger that no other process uses meanwhile. It is sealed when it is dropped.
+/// A ledger, locked against other processes. It is sealed when it is dropped.
 #[derive(Debug)]
 pub struct OpenLedger {
-    // The order counts: the database is closed, and with it whole, before it is sealed.
+    // The order of the fields matters: the database is closed, and so complete, before it is
+    // sealed.
     ledger: Ledger,
     _held: Held,
 }
@@ -75,7 +75,7 @@ impl DerefMut for OpenLedger {
     }
 }
 
-/// Opens the ledger of a repository for writing; where there is none, a new one.
+/// Opens the ledger of a repository for writing, and creates it if there is none.
 pub fn open(state: &State) -> Result<OpenLedger, UseError> {
     let mut held = state.open(KIND)?.hold("")?;
     state.make()?;
@@ -84,31 +84,31 @@ pub fn open(state: &State) -> Result<OpenLedger, UseError> {
     Ok(OpenLedger { ledger, _held: held })
 }
 
-/// Opens the ledger of a repository for reading, if there is one.
+/// Opens the ledger of a repository for reading; `None` if there is none.
 pub fn open_to_read(state: &State) -> Result<Option<OpenLedger>, UseError> {
     let mut held = state.open(KIND)?.hold("")?;
     if !held.is_there() {
         return Ok(None);
     }
-    // Reading may bring what a process left in the log into the database. Where seals cannot be
-    // written, neither can that.
+    // Reading may move the write-ahead log of another process into the database. If seals cannot be
+    // written, neither can the database.
     let _ = held.change();
     let ledger = Ledger::open_to_read(held.path())?;
     Ok(ledger.map(|ledger| OpenLedger { ledger, _held: held }))
 }
 
-/// Takes over a ledger that assay did not write here, for a user who vouches for it. Returns false if
-/// there is none.
+/// Adopts a ledger that assay did not write on this machine, for a user who vouches for it. Returns
+/// false if there is none.
 pub fn adopt(state: &State) -> Result<bool, UseError> {
     Ok(state.open(KIND)?.adopt("")?)
 }
 
-/// Reads what was dismissed in a repository and not taken back.
+/// Returns the dismissals of a repository that are in force.
 pub fn dismissals(state: &State) -> Result<Vec<Dismissal>, UseError> {
     let Some(ledger) = open_to_read(state)? else { return Ok(Vec::new()) };
     let in_force = ledger.in_force()?.into_iter();
     let dismissals = in_force.filter_map(|dismissal| {
-        // What ends on a day that cannot be read has ended.
+        // A dismissal whose end cannot be parsed has ended.
         let until = dismissal.until.map(Day::try_from).transpose().ok()?;
         let file = match dismissal.file.as_str() {
             "" => None,
@@ -120,8 +120,8 @@ pub fn dismissals(state: &State) -> Result<Vec<Dismissal>, UseError> {
     Ok(dismissals.collect())
 }
 
-/// Notes that somebody accepted findings of a run into the baseline, each for a reason. It is the
-/// baseline that decides about them; the ledger only tells of it.
+/// Records that a user accepted findings of a run into the baseline, each with a reason. The
+/// baseline decides about them; the ledger is only the history.
 pub fn note_accepted(
     state: &State,
     run: &str,
@@ -137,7 +137,7 @@ pub fn note_accepted(
     Ok(open(state)?.leave_alone(run, &left)?)
 }
 
-/// Which files are meant, as a glob such as `src/*.rs`.
+/// A pattern of files, as a glob such as `src/*.rs`.
 #[derive(Debug, Clone)]
 pub struct FileGlob(GlobMatcher);
 
@@ -151,32 +151,33 @@ impl FromStr for FileGlob {
 }
 
 impl FileGlob {
-    /// Says whether a file is meant.
+    /// Returns true if a file matches.
     pub fn matches(&self, file: &str) -> bool {
         self.0.is_match(file)
     }
 }
 
-/// A review that was kept as a run.
+/// A review that was stored as a run.
 pub struct Kept<'a> {
     /// The state of the repository.
     pub state: &'a State,
-    /// The run's id.
+    /// The id of the run.
     pub run: &'a str,
-    /// When it was made.
+    /// The time of the review.
     pub at: Moment,
     /// The change that was reviewed.
     pub change: &'a Change,
-    /// What everybody made of it.
+    /// The answers of all reviewers.
     pub review: &'a Review,
-    /// What came of it.
+    /// The synthesis of the answers.
     pub synthesis: &'a Synthesis,
-    /// What the ledger itself said to leave alone.
+    /// The dismissals of the ledger itself.
     pub dismissals: &'a [Dismissal],
 }
 
 impl Kept<'_> {
-    /// Adds the review to its repository's ledger. Gives what it looked for and found to be gone.
+    /// Adds the review to the ledger of its repository. Returns the findings that the review
+    /// resolved.
     pub fn record(&self) -> Result<Vec<Resolved>, UseError> {
         let mut ledger = open(self.state)?;
         let lineage = self.change.lineage()?;
@@ -240,12 +241,13 @@ impl Kept<'_> {
         .collect()
     }
 
-    /// Says whether it is the ledger that says to leave a finding alone.
+    /// Returns true if a dismissal of the ledger covers a finding.
     fn is_dismissed_here(&self, finding: &Finding) -> bool {
         self.dismissals.iter().any(|dismissal| dismissal.covers(finding))
     }
 
-    /// Names the file in which the same code was seen before, and which has another name now.
+    /// Returns the former name of the finding's file, if the ledger has the same code under that
+    /// name.
     fn moved_from(
         &self,
         ledger: &Ledger,
@@ -304,13 +306,13 @@ impl Kept<'_> {
     }
 }
 
-/// Writes a value as JSON with no secret in it.
+/// Formats a value as JSON, with secrets redacted.
 fn as_json(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(value).expect("findings and votes have nothing but text keys");
     redact(&text).into_owned()
 }
 
-/// Tells with what files were compared: two changes that start from the same text show the same.
+/// Hashes of the files before the change: two changes that start from the same text show the same.
 struct Before<'a> {
     change: &'a Change,
     lineage: &'a Lineage,
@@ -335,7 +337,7 @@ impl Before<'_> {
         };
         let base = self.change.base();
         let Some(old) = old else { return Some("nothing".to_owned()) };
-        // What cannot be read was not compared with anything known.
+        // A file that cannot be read has no known version.
         match base.exists(&old).ok()? {
             true => base.read(&old).ok()?.map(|text| version_hash(text.as_bytes())),
             false => Some("nothing".to_owned()),

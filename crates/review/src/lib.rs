@@ -1,20 +1,20 @@
-//! Reviewers and how they are run.
+//! Reviewers, and the code that runs them.
 //!
 //! [`roster`] decides which reviewers read a change. [`run()`] runs them side by side, and each
 //! returns an [`Answer`]: its report, and a look for each hunk. The looks add up to the coverage,
 //! which is part of the verdict. A reviewer that fails returns an answer without looks, so that
-//! "not reviewed" travels like any other result. [`Review::synthesis`] combines the answers;
+//! "not reviewed" is a result like any other. [`Review::synthesis`] combines the answers;
 //! `findings` decides the verdict.
 //!
-//! - [`command`]: outside analysers. [`persona`]: models with a role. `lookup`: the read-only tools
-//!   that models are offered. `prompt`: what models are asked. `leads`: the findings of the rules,
-//!   as models are told of them.
+//! - [`command`]: external analysers. [`persona`]: models with a role. `lookup`: the read-only
+//!   tools that models are offered. `prompt`: the prompts of models. `leads`: the findings of the
+//!   rules, as models get them.
 //! - [`runs`]: reviews on disk. [`recording`]: a review that can be replayed offline. [`compare`]:
 //!   the differences between two runs, and their causes.
-//! - [`ledger`]: the history of findings, and which review may call a finding gone. [`memory`]: the
-//!   part of that history that models are told. [`baseline`]: findings that a person accepted.
-//! - [`delegation`]: reviews that the model of an agent reads. [`delegation::transcript`]: the answers
-//!   of that model. [`handed_in`]: reports that agents hand in for tasks.
+//! - [`ledger`]: the history of findings, and which review resolves a finding. [`memory`]: the part
+//!   of that history that models get. [`baseline`]: findings that a person accepted.
+//! - [`delegation`]: reviews that the model of an agent reads. [`delegation::transcript`]: the
+//!   answers of that model. [`handed_in`]: reports that agents submit for tasks.
 //! - [`fix`]: applies safe fixes. [`fixer`]: asks a model for other fixes.
 
 pub mod baseline;

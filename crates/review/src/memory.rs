@@ -1,12 +1,12 @@
-//! What earlier runs learned about the files of a change: [`Memory`], as models are told of it.
+//! Knowledge of earlier runs about the files of a change: [`Memory`], as models get it.
 //!
-//! [`ledger::memory`] reads it off the ledger; whoever keeps it elsewhere is asked [`question`], and what
-//! it answers becomes a [`Memory`] as well. It is material: it stands between marks, proves nothing,
-//! and decides nothing.
+//! [`ledger::memory`] reads it from the ledger. A memory that is stored elsewhere is queried with
+//! [`question`], and its answer becomes a [`Memory`] as well. A memory is untrusted material: it is
+//! placed between marks, proves nothing, and decides nothing.
 //!
-//! A memory is no evidence for a criterion. It is told after the change and before the persona.
-//! Runs of the same change are left out of it: otherwise the question would be a new one in every
-//! run, and no recorded answer would fit.
+//! A memory is not evidence for a criterion. In a prompt, it comes after the change and before the
+//! persona. Runs of the same change are left out: otherwise the prompt would be different in every
+//! run, and no recorded answer would match.
 //!
 //! [`ledger::memory`]: crate::ledger::memory
 
@@ -18,32 +18,33 @@ use assay_findings::write::plain::one_line;
 use assay_rules::{WITHHELD, injection_in_name, redacted_text, without_injections};
 use serde::{Deserialize, Serialize};
 
-/// No more is told in all, in bytes, since every model reads it.
+/// The maximum number of bytes of a memory, since every model reads it.
 const MOST: usize = 6_000;
 
-/// No more is told in one line, in characters.
+/// The maximum number of characters of a line.
 const LONGEST_LINE: usize = 400;
 
-/// No more of a line is looked at, in characters.
+/// The maximum number of characters of an input line that are read.
 const LONGEST_READ: usize = 4_000;
 
-/// No more lines are looked at.
+/// The maximum number of input lines that are read.
 const LINES: usize = 60;
 
-/// No more files of a change are asked about.
+/// The maximum number of files of a change that a query names.
 const FILES: usize = 500;
 
-/// A question names files up to so many bytes.
+/// The maximum number of bytes of a query.
 const LONGEST_QUESTION: usize = 1_000;
 
-/// What earlier runs learned, in lines. It holds no secret and nothing that addresses a model, and
-/// is not much.
+/// Knowledge of earlier runs, as a short list. It contains no secret and no text that addresses a
+/// model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Memory(String);
 
 impl Memory {
-    /// Takes what was learned, the most relevant first, as far as it can be told.
+    /// Creates a memory from lines, the most relevant first, up to the maximum size; `None` if no
+    /// line remains.
     pub fn of(lines: impl IntoIterator<Item = String>) -> Option<Memory> {
         let lines = lines.into_iter().take(LINES).map(|line| told(&line));
         let lines: String = lines.filter(|line| !line.is_empty()).map(|l| l + "\n").collect();
@@ -57,20 +58,20 @@ impl Memory {
         (!text.is_empty()).then_some(Memory(text))
     }
 
-    /// Gives it as text, a line for each thing.
+    /// Returns the text, one line for each entry.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Gives a text in a line, without secrets.
+/// Formats a text on one line, with secrets redacted.
 fn told(text: &str) -> String {
     let safe = one_line(&redacted_text(beginning(text, LONGEST_READ)));
     let short = beginning(&safe, LONGEST_LINE);
     if short.len() == safe.len() { safe } else { format!("{short}…") }
 }
 
-/// Gives the beginning of a text, which ends with a whole word: half a secret looks like none.
+/// Returns the beginning of a text, up to the end of a word: half a secret would not be detected.
 fn beginning(text: &str, most: usize) -> &str {
     match split_chars(text, most) {
         (whole, "") => whole,
@@ -78,7 +79,7 @@ fn beginning(text: &str, most: usize) -> &str {
     }
 }
 
-/// Returns the names of the files of a change that can be told, those before the change too.
+/// Returns the names of the files of a change that may be shown, those before the change too.
 pub(crate) fn named_files(change: &Change) -> impl Iterator<Item = &str> {
     let names = change.files.iter().flat_map(|file| [&file.new_path, &file.old_path]);
     let mut seen = BTreeSet::new();
@@ -86,13 +87,13 @@ pub(crate) fn named_files(change: &Change) -> impl Iterator<Item = &str> {
     names.filter(|file| can_be_named(file)).take(FILES)
 }
 
-/// Says whether a name neither holds a secret nor addresses anybody.
+/// Returns true if a name neither contains a secret nor addresses a model.
 fn can_be_named(file: &str) -> bool {
     redacted_text(file) == file && injection_in_name(file).is_none() && one_line(file) == file
 }
 
-/// Gives what a memory that is kept elsewhere is asked about a change; nothing where no file of it
-/// can be named.
+/// Returns the query about a change to a memory that is stored elsewhere; `None` if no file of the
+/// change may be named.
 pub fn question(change: &Change) -> Option<String> {
     let mut question = String::from("Findings of earlier reviews, and what fixed them, in");
     let bare = question.len();

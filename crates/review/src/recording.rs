@@ -1,10 +1,12 @@
-//! A review on record: [`Recording`] is all that is needed to have it again, offline.
+//! Recorded reviews: [`Recording`] has all inputs that are needed to replay a review offline.
 //!
-//! It holds the change, what decided besides the reviewers, the answers of those who asked no
-//! model, and beside it, in a folder, what the models answered. What it holds is free of secrets.
+//! It has the change, the decisions and limits that count in addition to the reviewers, the answers
+//! of the reviewers that asked no model, and, in a folder next to it, the replies of the models. It
+//! contains no secrets.
 //!
-//! A recording holds the inputs of the decisions and no decision: rules and analysers answer as
-//! they did, models answer by their prompts, and everything that follows is computed again.
+//! A recording has the inputs of the decisions and no decision: rules and analysers repeat their
+//! answers, the replies of models are found by their prompts, and everything else is computed
+//! again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -32,13 +34,13 @@ use crate::persona::{Desk, Models, PersonaReviewer, Personas};
 use crate::reviewer::{Answer, Interest, Reviewer, Tell};
 use crate::run::Review;
 
-/// The file that holds it.
+/// The file with the recording.
 pub(crate) const FILE: &str = "recording.json";
 
-/// The folder with what models answered.
+/// The folder with the replies of models.
 pub const REPLIES: &str = "replies";
 
-/// The form of the file.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
 /// The reason why a recording could not be read or written.
@@ -47,73 +49,73 @@ pub enum RecordingError {
     /// A file cannot be read or written.
     #[error("could not use `{path}`")]
     File {
-        /// The file or folder.
+        /// The path of the file or folder.
         path: PathBuf,
         /// The error of the file system.
         source: io::Error,
     },
-    /// A folder holds something else.
+    /// The folder contains other files.
     #[error("`{path}` is neither empty nor a recording; name a folder of its own")]
     InUse {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
     },
-    /// There is no recording in a folder.
+    /// The folder contains no recording.
     #[error("`{path}` holds no recording; `assay review --record DIR` makes one")]
     NotRecorded {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
     },
-    /// A file of the recording has another form than recordings have.
+    /// A file of the recording is invalid.
     #[error("`{path}` is damaged: {message}; review again")]
     Damaged {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The fault.
+        /// The problem.
         message: String,
     },
 }
 
-/// A review on record.
+/// A recorded review.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Recording {
     version: u32,
     change: RecordedChange,
-    /// What decided besides the reviewers.
+    /// The decisions and limits that count in addition to the reviewers.
     pub terms: RecordedTerms,
-    /// Whom the personas asked, where there were any.
+    /// The models and settings of the personas; `None` if there were no personas.
     pub models: Option<RecordedModels>,
-    /// What the other reviewers answered.
+    /// The answers of the other reviewers.
     answers: Vec<Answer>,
 }
 
-/// What decided besides the reviewers.
+/// The decisions and limits that count in addition to the reviewers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RecordedTerms {
-    /// The line from which findings block.
+    /// The grade from which findings block; `None` for the default.
     pub fail_on: Option<Grade>,
-    /// How much had to be read.
+    /// The required extent of the coverage.
     pub require: Requirement,
-    /// What a change without reviewable content comes to.
+    /// The verdict on a change without reviewable content.
     #[serde(default)]
     pub without_content: WithoutContent,
-    /// How many findings are shown.
+    /// The number of findings that are shown.
     #[serde(default)]
     pub shown: ShownLimit,
-    /// What was accepted before.
+    /// The findings that were accepted before.
     pub dismissals: Vec<Dismissal>,
-    /// The day.
+    /// The date of the review, for dismissals that end; `None` if it is unknown.
     pub today: Option<Day>,
 }
 
-/// Whom the personas of a review asked.
+/// The models and settings of the personas of a review.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RecordedModels {
     /// The repository's own personas, by their files.
     pub personas: Vec<(String, String)>,
-    /// The personas that were asked for by name; all that are woken where there are none.
+    /// The personas that a user named; empty for all whose triggers match.
     pub named: Vec<String>,
-    /// The personas that were asked for beside all that are woken.
+    /// The personas that read in addition to all whose triggers match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
     /// The grouping of the personas into readings.
@@ -121,16 +123,17 @@ pub struct RecordedModels {
     pub grouping: Grouping,
     /// The models of the tiers: cheap, default, premium.
     pub tiers: [Description; 3],
-    /// The tokens that could be spent on thinking.
+    /// The maximum number of tokens for thinking.
     pub thinking: u32,
-    /// What an earlier review found.
+    /// The findings of an earlier review; `None` if there was none.
     pub prior: Option<String>,
-    /// What earlier runs learned.
+    /// The knowledge of earlier runs; `None` if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
-    /// Whether findings were looked at again.
+    /// True if findings got second looks.
     pub second_looks: bool,
-    /// The most bytes of a part of the change, where whoever read it takes less than models do.
+    /// The maximum number of bytes of a part of the change, for readers that take less than models;
+    /// `None` for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_part: Option<u64>,
     /// The results of look-ups by their calls; `None` if models were offered none.
@@ -150,7 +153,7 @@ pub enum Grouping {
 }
 
 impl Recording {
-    /// Records a review. `others` are the files outside the change that were read for it.
+    /// Records a review. `others` are the files outside of the change that were read for it.
     pub fn new(
         change: &Change,
         others: &BTreeSet<RepoPath>,
@@ -167,25 +170,25 @@ impl Recording {
         }
     }
 
-    /// Gives how many bytes of files it holds.
+    /// Returns the number of bytes of the files in the recording.
     pub fn bytes(&self) -> usize {
         self.change.bytes()
     }
 
-    /// Writes it into a folder, with the answers of models from another one.
+    /// Writes the recording into a folder, with the replies of models from another one.
     pub fn save_with(&self, replies: Option<&Path>, folder: &Path) -> Result<(), RecordingError> {
         let kept = replies.map_or(Ok(()), |replies| keep_replies(replies, folder));
         let saved = kept.and_then(|()| self.save(folder));
         saved.map_err(|source| RecordingError::File { path: folder.to_owned(), source })
     }
 
-    /// Writes it into a folder that may have the answers of models already.
+    /// Writes the recording into a folder that may have the replies of models already.
     pub(crate) fn save(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         write_whole(&folder.join(FILE), pretty(self).as_bytes())
     }
 
-    /// Reads it from a folder.
+    /// Reads a recording from a folder.
     pub fn read(folder: &Path) -> Result<Recording, RecordingError> {
         let path = folder.join(FILE);
         let text = fs::read_to_string(&path)
@@ -199,19 +202,19 @@ impl Recording {
         }
     }
 
-    /// Gives the change, and those who answer again as they did.
+    /// Returns the change, and reviewers that repeat their recorded answers.
     pub fn open(self, root: PathBuf) -> (Change, Vec<Box<dyn Reviewer>>) {
         (self.change.open(root), recalled(self.answers))
     }
 }
 
-/// Has reviewers answer again as they did.
+/// Returns reviewers that repeat their answers.
 pub(crate) fn recalled(answers: Vec<Answer>) -> Vec<Box<dyn Reviewer>> {
     answers.into_iter().map(|answer| Box::new(Recalled(answer)) as Box<dyn Reviewer>).collect()
 }
 
 impl RecordedModels {
-    /// Gives the personas that were asked.
+    /// Returns the personas of the review.
     pub fn reviewers(&self, personas: &Personas, desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
         match self.named.is_empty() {
             true => match self.grouping {
@@ -222,12 +225,13 @@ impl RecordedModels {
         }
     }
 
-    /// Sets up personas that are answered from the recording in a folder, and by nobody else.
+    /// Creates a context for personas whose questions are answered from the recording in a folder
+    /// only.
     pub fn desk(&self, folder: &Path) -> io::Result<Desk> {
         Ok(self.desk_with(folder, Nonce::draw()?))
     }
 
-    /// Sets them up with the marks of a run that is not over.
+    /// Creates the context with the marks of a run that is not finished.
     pub(crate) fn desk_with(&self, folder: &Path, nonce: Nonce) -> Desk {
         let replay = Some(Store::new(&folder.join(REPLIES), redacted_text));
         let stores = Stores { replay, ..Stores::default() };
@@ -242,14 +246,15 @@ impl RecordedModels {
     }
 }
 
-/// Leaves out the files that git does not know, whoever named them: they are nobody else's business.
+/// Removes the files that git does not track: no matter which reviewer named them, they must not be
+/// stored.
 fn known(change: &Change, others: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
     let is_known = |path: &&RepoPath| change.base().exists(path).unwrap_or(false);
     others.iter().filter(is_known).cloned().collect()
 }
 
-/// Checks that a review can be recorded into a folder: it is new, empty, or a recording, which is
-/// replaced.
+/// Fails if a review cannot be recorded into a folder, which must be new, empty, or a recording
+/// that is replaced.
 pub fn check_folder(folder: &Path) -> Result<(), RecordingError> {
     let is_empty = match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
@@ -261,13 +266,13 @@ pub fn check_folder(folder: &Path) -> Result<(), RecordingError> {
     }
 }
 
-/// Keeps what models answered in the folder of a recording. Where nobody was asked there is nothing.
+/// Copies the replies of models to the folder of a recording. Does nothing if no model was called.
 pub(crate) fn keep_replies(replies: &Path, folder: &Path) -> io::Result<()> {
     if !replies.is_dir() {
         return Ok(());
     }
     let kept = folder.join(REPLIES);
-    // Answers of an earlier recording would pass for those of this one.
+    // Replies of an earlier recording would look like those of this one.
     if kept.is_dir() {
         fs::remove_dir_all(&kept)?;
     }
@@ -281,7 +286,7 @@ pub(crate) fn keep_replies(replies: &Path, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A reviewer that answers as it did when it was recorded.
+/// A reviewer that repeats its recorded answer.
 struct Recalled(Answer);
 
 impl Reviewer for Recalled {

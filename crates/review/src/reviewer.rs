@@ -1,4 +1,4 @@
-//! What reads a change: [`Reviewer`], and the rules as one.
+//! The interface of reviewers: [`Reviewer`], and the rules as one of them.
 
 use std::collections::BTreeMap;
 
@@ -14,63 +14,63 @@ use crate::exchange::Exchange;
 use crate::leads::Leads;
 use crate::secrets::keep_secrets;
 
-/// Why a reader that was interrupted has no answer.
+/// The failure of a reviewer that was interrupted.
 const INTERRUPTED: &str = "it was interrupted before it answered; review again";
 
-/// Reads one change and reports what it finds.
+/// Reads a change and reports its findings.
 ///
-/// A reviewer writes nothing: not to the work tree, not to the queue. One that breaks down still
-/// returns an answer, whose report and looks say what it did not look at.
+/// A reviewer writes nothing: not to the work tree, not to the queue. A reviewer that fails still
+/// returns an answer, whose report and looks name what it did not read.
 pub trait Reviewer: Send + Sync {
-    /// Gives the name under which it reports.
+    /// Returns the name under which the reviewer reports.
     fn name(&self) -> &str;
 
-    /// Gives its kind.
+    /// Returns the kind of the reviewer.
     fn kind(&self) -> ReviewerKind;
 
-    /// Says whether a change cannot be ready without it.
+    /// Returns true if a change cannot be ready without an answer of the reviewer.
     fn is_required(&self) -> bool;
 
-    /// Says whether it has anything to read in a change, and why.
+    /// Returns the decision of the reviewer to read a change or not, with the reason.
     fn interest(&self, change: &Change) -> Interest;
 
-    /// Says what reading a change would take, where it costs anything.
+    /// Returns the estimated cost of reading a change; `None` if it costs nothing.
     fn estimate(&self, _change: &Change) -> Option<Estimate> {
         None
     }
 
-    /// Gives what it is made of, by name: whatever is another today than it was in an earlier run
-    /// may be why it finds something else.
+    /// Returns the inputs of the reviewer by name, such as versions: a difference to those of an
+    /// earlier run may be the cause of other findings.
     fn made_of(&self) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
 
-    /// Takes note of the findings of the rules, before the reviewer reads the change.
+    /// Stores the findings of the rules, before the reviewer reads the change.
     fn note_leads(&self, _leads: &Leads) {}
 
-    /// Reads a change, and tells how it goes on meanwhile.
+    /// Reads a change. Calls `tell` with the progress of the answer.
     fn review(&self, change: &Change, tell: Tell<'_>) -> Answer;
 }
 
-/// Hears how many characters of an answer have come so far.
+/// A callback with the number of characters of an answer received so far.
 pub type Tell<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// What reading a change would take.
+/// The estimated cost of reading a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
-    /// Which model is asked.
+    /// The name of the model.
     pub model: String,
-    /// How often.
+    /// The number of calls without look-ups.
     pub calls: usize,
-    /// The most calls, with all look-ups.
+    /// The maximum number of calls, with all look-ups.
     pub most_calls: usize,
-    /// How many tokens it is sent, about.
+    /// The approximate number of tokens that are sent.
     pub tokens: u64,
-    /// What it costs as a rule, in millionths of a dollar, where prices are known.
+    /// The usual cost in millionths of a dollar; `None` if the price is unknown.
     pub usual_micro_usd: Option<u64>,
-    /// The most that it can cost.
+    /// The maximum cost in millionths of a dollar; `None` if the price is unknown.
     pub most_micro_usd: Option<u64>,
-    /// The most tokens that it can take.
+    /// The maximum number of tokens.
     pub most_tokens: u64,
 }
 
@@ -88,31 +88,31 @@ impl Default for Estimate {
     }
 }
 
-/// Whether a reviewer reads a change, and why.
+/// The decision of a reviewer to read a change or not, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Interest {
-    /// It does.
+    /// The reviewer reads the change.
     Reads(String),
-    /// It does not.
+    /// The reviewer does not read the change.
     Rests(String),
 }
 
-/// What a reviewer returns.
+/// The result of a reviewer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Answer {
-    /// What it found.
+    /// The findings.
     pub report: Report,
-    /// What it made of each hunk, in the order of the change.
+    /// The outcome of each hunk, in the order of the change.
     pub looks: Looks,
-    /// Which findings comments in the change ask to leave alone.
+    /// The findings that comments in the change ask to suppress.
     pub suppressions: Vec<Suppression>,
-    /// What was asked of models.
+    /// The requests to models.
     #[serde(default)]
     pub exchanges: Vec<Exchange>,
 }
 
 impl Answer {
-    /// Makes the answer of a reviewer that broke down: it covered nothing.
+    /// Returns the answer of a reviewer that failed: it covers nothing.
     pub(crate) fn failed(reviewer: &dyn Reviewer, change: &Change, why: &str) -> Answer {
         let who = report::Reviewer::new(reviewer.name(), reviewer.kind());
         let mut report = Report::unusable(who, why);
@@ -124,8 +124,9 @@ impl Answer {
 }
 
 impl Answer {
-    /// Returns the answer of a reviewer that was interrupted before it answered. It is required
-    /// whatever the configuration says: the review was to have its answer, and does not.
+    /// Returns the answer of a reviewer that was interrupted before it answered. The reviewer
+    /// counts as required, whatever its configuration, since the review lacks an answer that it
+    /// should have.
     pub(crate) fn interrupted(reviewer: &dyn Reviewer, change: &Change) -> Answer {
         let mut answer = Answer::failed(reviewer, change, INTERRUPTED);
         answer.report.required = true;
@@ -133,7 +134,7 @@ impl Answer {
     }
 }
 
-/// Returns the report of a step that was interrupted before it came to an end.
+/// Returns the report of a step that was interrupted before it finished.
 pub fn interrupted_report(name: &str) -> Report {
     let who = report::Reviewer::new(name, ReviewerKind::Persona);
     let mut report = Report::unusable(who, INTERRUPTED);
@@ -146,7 +147,7 @@ pub(crate) fn version_hash(bytes: &[u8]) -> String {
     short_hash(bytes, 16)
 }
 
-/// Says whose looks they are.
+/// Returns the outcomes of hunks, with the reviewer that they belong to.
 pub(crate) fn looks_of(reviewer: &dyn Reviewer, hunks: Vec<Look>) -> Looks {
     Looks {
         reviewer: reviewer.name().to_owned(),
@@ -156,7 +157,7 @@ pub(crate) fn looks_of(reviewer: &dyn Reviewer, hunks: Vec<Look>) -> Looks {
     }
 }
 
-/// The built-in rules, and a repository's own.
+/// The built-in rules, and those of a repository.
 #[derive(Debug)]
 pub struct Rules(pub Rulebook);
 

@@ -1,42 +1,42 @@
-//! Which reviewers read a change, and why: [`roster`].
+//! The reviewers that read a change, and the reasons: [`roster`].
 
 use assay_change::Change;
 
 use crate::depth::{Depth, depth};
 use crate::reviewer::{Estimate, Interest, Reviewer};
 
-/// Who reads a change.
+/// The reviewers of a change, and the depth of the review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roster {
-    /// How closely it has to be read.
+    /// The depth of the review.
     pub depth: Depth,
-    /// Why so closely.
+    /// The reason for the depth.
     pub because: String,
     /// The reviewers.
     pub entries: Vec<Entry>,
 }
 
-/// One reviewer of a roster.
+/// A reviewer of a roster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
+    /// The name of the reviewer.
     pub name: String,
-    /// Whether it reads the change, and why.
+    /// The decision of the reviewer to read the change or not, with the reason.
     pub interest: Interest,
-    /// What that would take, where it was asked for and costs anything.
+    /// The estimated cost; `None` if it was not requested or is nothing.
     pub estimate: Option<Estimate>,
 }
 
-/// Whether a roster says what reading would take.
+/// The choice to include cost estimates in a roster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
-    /// It does.
+    /// The roster includes estimates.
     Shown,
-    /// It does not.
+    /// The roster includes no estimates.
     NotAsked,
 }
 
-/// Decides who reads a change.
+/// Decides which reviewers read a change.
 pub fn roster(change: &Change, reviewers: &[Box<dyn Reviewer>], cost: Cost) -> Roster {
     let (depth, because) = depth(change);
     let entry = |by: &dyn Reviewer| {

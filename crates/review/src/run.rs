@@ -1,7 +1,7 @@
-//! Running reviewers side by side: [`run`], and [`run_until`] for a review that can be interrupted.
+//! Runs reviewers side by side: [`run`], and [`run_until`] for a review that can be interrupted.
 //!
-//! The rules read the change first, since models are told their findings. A delegated review and a
-//! replay take the findings of the rules from the record, so that a question to a model is the same
+//! The rules read the change first, since models get their findings. A delegated review and a
+//! replay take the findings of the rules from the record, so that the prompt of a model is the same
 //! in all three.
 //!
 //! An interrupted review abandons its threads: a thread that waits for a provider cannot be woken.
@@ -38,81 +38,82 @@ use crate::exchange::Exchange;
 use crate::leads::Leads;
 use crate::reviewer::{Answer, Interest, Reviewer, Tell};
 
-/// What all reviewers made of a change.
+/// The answers of all reviewers of a change.
 #[derive(Debug, Default)]
 pub struct Review {
-    /// What each reported, in the order of the roster.
+    /// The report of each reviewer, in the order of the roster.
     pub reports: Vec<Report>,
-    /// What each made of each hunk.
+    /// The outcome of each hunk, by reviewer.
     pub looks: Vec<Looks>,
-    /// Which findings comments in the change ask to leave alone.
+    /// The findings that comments in the change ask to suppress.
     pub suppressions: Vec<Suppression>,
-    /// What was asked of models.
+    /// The requests to models.
     pub exchanges: Vec<Exchange>,
-    /// What a second look at findings came to.
+    /// The opinions of second looks.
     pub opinions: Vec<Opinion>,
     /// The names of the reviewers that were interrupted before they answered.
     pub interrupted: Vec<String>,
 }
 
-/// How many reviewers read at the same time.
+/// The number of reviewers that read at the same time.
 #[derive(Debug, Clone, Copy)]
 pub struct AtATime {
-    /// Of those that work on this machine.
+    /// The number of reviewers that work on this machine.
     pub local: usize,
-    /// Of those that wait for a model.
+    /// The number of reviewers that wait for a model.
     pub models: usize,
-    /// Who may begin when.
+    /// The order in which reviewers start.
     pub order: Order,
 }
 
-/// Who may begin when.
+/// The order in which reviewers start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Everybody, as far as there is room.
+    /// All reviewers start as soon as there is a free thread.
     AllAtOnce,
-    /// Personas that need not answer wait for the others: there may not be enough for all.
+    /// Personas that are not required wait for the others, since the budget may not suffice for
+    /// all.
     RequiredFirst,
 }
 
-/// So many characters come between two tidings of an answer.
+/// The minimum number of characters between two progress events of an answer.
 const HEARD_AT_ONCE: usize = 200;
 
-/// What decides besides the reviewers' answers.
+/// The decisions and limits that count in addition to the reviewers' answers.
 #[derive(Debug, Default)]
 pub struct Terms<'a> {
-    /// How the review is run.
+    /// The mode of the review.
     pub mode: Mode,
-    /// The line from which findings block, where another than the usual one is wanted.
+    /// The grade from which findings block; `None` for the default.
     pub fail_on: Option<Grade>,
-    /// How much has to be read.
+    /// The required extent of the coverage.
     pub require: Requirement,
-    /// What a change without reviewable content comes to.
+    /// The verdict on a change without reviewable content.
     pub without_content: WithoutContent,
-    /// How many findings are shown.
+    /// The number of findings that are shown.
     pub shown: ShownLimit,
-    /// What was accepted before.
+    /// The findings that were accepted before.
     pub dismissals: &'a [Dismissal],
-    /// What the models took, where any were asked.
+    /// The spending on models; `None` if none were called.
     pub spent: Option<Spent>,
-    /// Today, for what was accepted up to a day.
+    /// The current date, for dismissals that end on a day; `None` if it is unknown.
     pub today: Option<Day>,
 }
 
-/// Hears how a review goes on, on the thread that called for it.
+/// An observer of a review, called on the thread that runs the review.
 pub trait Watch {
-    /// These reviewers read the change.
+    /// Called when the reading starts, with the names of the reviewers that read.
     fn started(&self, reviewers: &[&str]);
 
-    /// So many characters of an answer have come.
+    /// Called with the number of characters of an answer received so far.
     fn heard(&self, reviewer: &str, chars: usize);
 
-    /// One of them has answered.
+    /// Called when a reviewer has answered.
     fn answered(&self, answer: &Answer);
 }
 
-/// Has those reviewers who are concerned read a change, so many at a time. One that breaks down
-/// costs only itself.
+/// Runs the reviewers that are concerned by a change, some at a time. The failure of one does not
+/// affect the others.
 pub fn run(
     change: &Change,
     reviewers: &[Box<dyn Reviewer>],
@@ -132,8 +133,8 @@ pub fn run(
     })
 }
 
-/// Does the same until it is interrupted. After that the reviewers that have not answered are not
-/// waited for: their threads go on until the process ends, and their answers say that they were
+/// Runs the reviewers like `run`, until an interrupt. After that, reviewers that have not answered
+/// are not waited for: their threads go on until the process ends, and their answers are marked as
 /// interrupted.
 pub fn run_until(
     shutdown: &Shutdown,
@@ -145,7 +146,7 @@ pub fn run_until(
     review_by(change, reviewers, at_a_time, watch, |some| {
         let (sender, events) = mpsc::channel();
         let interrupted = sender.clone();
-        // The receiver is gone if all have answered before.
+        // The receiver is gone if all reviewers have answered before.
         shutdown.on_request(move || drop(interrupted.send(Event::Interrupted)));
         let start = |waiting: Queue| {
             let (sender, change) = (sender.clone(), Arc::clone(change));
@@ -157,7 +158,7 @@ pub fn run_until(
         collect(&events, some, reviewers, watch)
             .inspect(|_| {
                 for thread in threads {
-                    // A reviewer that breaks down is caught in its thread.
+                    // A panic of a reviewer is caught in its thread.
                     let _ = thread.join();
                 }
             })
@@ -165,8 +166,8 @@ pub fn run_until(
     })
 }
 
-/// Puts the answers of all who are concerned together. `read` has some of them read, by their numbers,
-/// and leaves out those that were interrupted.
+/// Combines the answers of all reviewers that are concerned. `read` runs some of them, by their
+/// numbers, and leaves out those that were interrupted.
 fn review_by(
     change: &Change,
     reviewers: &[Box<dyn Reviewer>],
@@ -182,7 +183,7 @@ fn review_by(
         Order::AllAtOnce => (Vec::new(), readers.clone()),
         Order::RequiredFirst => readers.iter().partition(|at| can_wait(&*reviewers[**at])),
     };
-    // The rules read first: models are told of their findings.
+    // The rules read first: models get their findings.
     let (rules, first): (Vec<usize>, Vec<usize>) =
         first.into_iter().partition(|at| reviewers[*at].kind() == ReviewerKind::Rules);
     let mut answers = read(&rules);
@@ -207,10 +208,10 @@ fn review_by(
 /// The reviewers that wait to read, by their numbers.
 type Queue = Arc<Mutex<VecDeque<usize>>>;
 
-/// Returns a queue for each thread that is to work it off; threads of one kind share theirs.
+/// Returns a queue for each thread; threads for the same kind of reviewer share one.
 fn queues(some: &[usize], reviewers: &[Box<dyn Reviewer>], at_a_time: AtATime) -> Vec<Queue> {
     let is_persona = |at: &usize| reviewers[*at].kind() == ReviewerKind::Persona;
-    // Whoever waits for a model does not keep those who work here from working.
+    // A reviewer that waits for a model does not block those that work on this machine.
     let (models, local): (Vec<usize>, Vec<usize>) = some.iter().copied().partition(is_persona);
     let kinds = [(local, at_a_time.local), (models, at_a_time.models)];
     let shared = kinds.into_iter().flat_map(|(waiting, threads)| {
@@ -220,8 +221,8 @@ fn queues(some: &[usize], reviewers: &[Box<dyn Reviewer>], at_a_time: AtATime) -
     shared.collect()
 }
 
-/// Has those in a queue read the change, one after the other. After an interrupt only the rules
-/// begin: others may cost money.
+/// Runs the reviewers in a queue, one after the other. After an interrupt only the rules start,
+/// since others may cost money.
 fn work_off(
     waiting: &Queue,
     reviewers: &[Box<dyn Reviewer>],
@@ -237,8 +238,8 @@ fn work_off(
     }
 }
 
-/// Collects the answers of some reviewers. Fails with those that are there at an interrupt, and that
-/// of the rules: they wait for nobody, and are there soon.
+/// Collects the answers of some reviewers. After an interrupt, fails with the answers so far and
+/// that of the rules, which wait for nothing and answer soon.
 fn collect(
     events: &Receiver<Event>,
     some: &[usize],
@@ -267,14 +268,14 @@ fn collect(
     if is_interrupted && answers.len() < some.len() { Err(answers) } else { Ok(answers) }
 }
 
-/// What readers tell. There are as many as reviewers, and as often as each tells how far it is.
+/// An event of a reviewer's thread.
 enum Event {
     Heard(usize, usize),
     Answered(usize, Box<Answer>),
     Interrupted,
 }
 
-/// Has one reviewer read the change. Whoever hears of it is gone only if it broke down itself.
+/// Runs one reviewer and sends its answer. The receiver is gone only if its thread panicked.
 fn work(reviewer: &dyn Reviewer, at: usize, change: &Change, sender: &Sender<Event>) {
     let heard = Mutex::new((sender.clone(), 0));
     let tell = |chars: usize| {
@@ -303,19 +304,19 @@ fn ask(reviewer: &dyn Reviewer, change: &Change, tell: Tell<'_>) -> Answer {
 }
 
 impl Review {
-    /// Returns the bytes of all questions to models and of their answers.
+    /// Returns the number of bytes of all prompts and answers of models.
     pub fn bytes(&self) -> u64 {
         self.exchanges.iter().map(|exchange| exchange.bytes).sum()
     }
 
-    /// Gives the files that somebody named, whether there are such or not.
+    /// Returns the files that votes and opinions name, whether they exist or not.
     pub fn named_files(&self) -> BTreeSet<RepoPath> {
         let votes = self.reports.iter().flat_map(|report| &report.votes);
         let quoted = self.opinions.iter().filter_map(|opinion| opinion.quoted_file.clone());
         votes.filter_map(|vote| vote.file.clone()).chain(quoted).collect()
     }
 
-    /// Gives the answers of those who asked no model.
+    /// Returns the answers of the reviewers that asked no model.
     pub(crate) fn local_answers(&self) -> Vec<Answer> {
         let answers = self.reports.iter().zip(&self.looks);
         let local = answers.filter(|(_, looks)| looks.kind != ReviewerKind::Persona);
@@ -331,10 +332,10 @@ impl Review {
         local.map(answer).collect()
     }
 
-    /// Puts all answers together and decides.
+    /// Combines all answers, and decides the verdict.
     pub fn synthesis(&self, change: &Change, terms: &Terms<'_>) -> Synthesis {
         let changed = change.changed_lines();
-        // Models saw no credential, so what they quote is looked up where none stands.
+        // Models saw no credential, so their quotes are looked up in redacted text.
         let redacted = Redacted(change.tree());
         let tree = WithSymbols::new(&redacted);
         synthesize(

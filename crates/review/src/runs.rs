@@ -1,4 +1,4 @@
-//! A review on disk: the folder `.assay/runs/<id>/`, written whole or not at all.
+//! Reviews on disk: the folder `.assay/runs/<id>/`, written atomically.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -23,41 +23,41 @@ use serde::{Deserialize, Serialize};
 use crate::exchange::Exchange;
 use crate::recording::{self, Recording};
 
-/// The kind of state that runs are.
+/// The kind of state of runs.
 const KIND: &str = "runs";
 
-/// So many runs are kept; the oldest go first.
+/// The number of runs that are stored; the oldest are removed first.
 const KEPT: usize = 100;
 
-/// A draft that was not touched for so long is nobody's.
+/// The age from which on a draft counts as abandoned.
 const STALE: Duration = Duration::from_secs(3600);
 
-/// The folder of a run with what is needed to have it again.
+/// The folder of a run with its recording.
 const RECORDING: &str = "recording";
 
-/// So many findings of an earlier review are told.
+/// The maximum number of findings of an earlier review in a prompt.
 const PRIOR: usize = 30;
 
-/// The beginning of the name of a folder that is not a run yet.
+/// The prefix of the name of a folder that is not a complete run yet.
 const DRAFT: &str = ".draft-";
 
-/// Why a run could not be kept or found.
+/// The reason why a run could not be stored or found.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A file cannot be read or written.
     #[error("could not use `{path}`")]
     File {
-        /// The file or folder.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the file system.
         source: io::Error,
     },
-    /// There is no such run.
+    /// There is no run with that id.
     #[error("there is no run `{id}`; `.assay/runs/` has: {known}")]
     Unknown {
-        /// What was asked for.
+        /// The given id.
         id: String,
-        /// The runs that there are.
+        /// The latest runs.
         known: String,
     },
     /// There is no run at all.
@@ -66,12 +66,12 @@ pub enum RunError {
     /// The runs have no authority, or cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
-    /// A file of it is not what it should be.
+    /// A file of the run is invalid.
     #[error("`{path}` is damaged: {message}; review again")]
     Damaged {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
 }
@@ -79,58 +79,58 @@ pub enum RunError {
 /// A fix that a run can apply, and the file that it was made for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredFix {
-    /// The finding that it is for.
+    /// The id of the finding.
     pub finding: String,
-    /// What the finding is called.
+    /// The title of the finding.
     pub title: String,
-    /// The file.
+    /// The path of the file.
     pub file: RepoPath,
     /// The hash of the file's bytes: with any other content the fix is void.
     pub content: String,
-    /// What may be done with it.
+    /// The class of the fix, which decides how it may be applied.
     pub class: AutofixClass,
-    /// Which lines become what.
+    /// The lines to replace, and their new text.
     pub replacement: Replacement,
 }
 
-/// What is kept of a review.
+/// The content of a run.
 pub struct Record<'a> {
     /// The change that was reviewed.
     pub change: &'a Change,
-    /// What each reviewer reported.
+    /// The report of each reviewer.
     pub reports: &'a [Report],
-    /// What came of it.
+    /// The synthesis.
     pub synthesis: &'a Synthesis,
-    /// What happened, a line each.
+    /// The log of the review, one entry for each line.
     pub log: &'a [String],
     /// The version of assay.
     pub version: &'a str,
-    /// What each reviewer is made of.
+    /// The inputs of each reviewer, such as versions, by the name of the reviewer.
     pub made_of: BTreeMap<String, BTreeMap<String, String>>,
-    /// What was asked of models.
+    /// The requests to models.
     pub exchanges: &'a [Exchange],
-    /// All that is needed to have the review again, where that is not too much.
+    /// The recording of the review; `None` if it would be too large.
     pub recording: Option<&'a Recording>,
-    /// The folder with what models answered, which was paid for.
+    /// The folder with the replies of models, which were paid for; `None` if no model was called.
     pub replies: Option<&'a Path>,
 }
 
-/// What a run was made with.
+/// The inputs of a run, for comparisons.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MadeWith {
     /// The version of assay.
     pub assay: String,
     /// The hash of the change.
     pub change: String,
-    /// What each reviewer was made of, by name.
+    /// The inputs of each reviewer, such as versions, by the name of the reviewer.
     pub reviewers: BTreeMap<String, BTreeMap<String, String>>,
-    /// What was asked of models.
+    /// The requests to models.
     #[serde(default)]
     pub exchanges: Vec<Exchange>,
 }
 
 impl Record<'_> {
-    /// Keeps the review under an id, sealed before it takes its place.
+    /// Stores the review under an id, sealed before it gets its final name.
     pub fn save(&self, state: &State, id: &str) -> Result<PathBuf, RunError> {
         let kind = state.open(KIND)?;
         kind.make()?;
@@ -138,16 +138,17 @@ impl Record<'_> {
         let folder = parent.join(id);
         let fail = |source| RunError::File { path: folder.clone(), source };
         if folder.symlink_metadata().is_ok() {
-            // Its seal stays what it is.
+            // The seal of the existing run stays.
             return Err(fail(io::ErrorKind::AlreadyExists.into()));
         }
-        // Until it is renamed, the folder has a name that no run has, and goes if anything fails.
+        // Until the folder is renamed, its name is not that of a run, and it is removed if anything
+        // fails.
         let draft = ScratchFolder::new_in(DRAFT, parent).map_err(fail)?;
         self.fill(draft.path()).map_err(fail)?;
         sync_folder(draft.path()).map_err(fail)?;
         kind.seal_draft(id, draft.path())?;
         fs::rename(draft.path(), &folder).map_err(fail)?;
-        // It has its name now; nothing is left to clean up.
+        // The folder has its final name now, so the draft must not be removed.
         let _ = draft.keep();
         sync_folder(parent).map_err(fail)?;
         keep_newest(parent, &folder, KEPT);
@@ -190,7 +191,7 @@ impl Record<'_> {
         }
     }
 
-    /// Writes one reviewer's report, in full or as far as merging needs it.
+    /// Formats the report of one reviewer, in full or as far as merging needs it.
     fn report(&self, report: &Report, form: Form) -> String {
         let changed = self.change.changed_lines();
         let redacted = Redacted(self.change.tree());
@@ -209,7 +210,7 @@ impl Record<'_> {
     }
 }
 
-/// Gives the exact fixes of a review's findings.
+/// Returns the exact fixes of the findings of a review.
 pub fn fixes_of(change: &Change, synthesis: &Synthesis) -> Vec<StoredFix> {
     synthesis.findings.iter().filter_map(|finding| fix_of(change, finding)).collect()
 }
@@ -227,8 +228,8 @@ fn fix_of(change: &Change, finding: &Finding) -> Option<StoredFix> {
     })
 }
 
-/// Takes away the oldest runs but for so many, and drafts that were left behind by whoever was
-/// killed. What cannot be taken away now is tried again with the next run.
+/// Removes all but the newest runs, and drafts that a killed process left behind. A folder that
+/// cannot be removed is tried again with the next run.
 pub(crate) fn keep_newest(parent: &Path, newest: &Path, kept: usize) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     let changed = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
@@ -237,7 +238,7 @@ pub(crate) fn keep_newest(parent: &Path, newest: &Path, kept: usize) {
     runs.sort();
     let too_many = runs.len().saturating_sub(kept);
     let is_stale = |draft: &PathBuf| {
-        // Somebody may be filling it just now.
+        // Another process may be filling the draft at this moment.
         let age = changed(newest).zip(changed(draft)).map(|(now, then)| now.duration_since(then));
         matches!(age, Some(Ok(age)) if age > STALE)
     };
@@ -250,14 +251,14 @@ fn is_run(path: &Path) -> bool {
     path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Gives the hash by which a change is told: what it does, and what its files hold after it.
+/// Returns the hash that identifies a change: its diff, and the content of its files after it.
 pub fn change_hash(change: &Change) -> String {
     let mut hasher = blake3::Hasher::new();
     for file in &change.files {
         let after = file.new_path.as_deref().and_then(|path| RepoPath::exact(path).ok());
         let after = after.filter(|_| file.left_out.is_none());
         let text = after.map_or(Ok(None), |path| change.tree().read(&path));
-        // A file that could not be read is told apart from an empty one.
+        // A file that could not be read is distinguished from an empty one.
         let text = text.map_or_else(|error| error.to_string(), Option::unwrap_or_default);
         hasher.update(format!("{file:?} {}\n", text.len()).as_bytes());
         hasher.update(text.as_bytes());
@@ -265,29 +266,30 @@ pub fn change_hash(change: &Change) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-/// Reads what a run came to.
+/// Reads the synthesis of a run.
 pub fn synthesis(run: &Path) -> Result<Synthesis, RunError> {
     read_json(&run.join("synthesis.json"))
 }
 
-/// Reads what a run was made with.
+/// Reads the inputs of a run.
 pub fn made_with(run: &Path) -> Result<MadeWith, RunError> {
     read_json(&run.join("made-with.json"))
 }
 
-/// Gives the folder with what is needed to have a run again.
+/// Returns the folder of the recording of a run.
 pub fn recording(run: &Path) -> PathBuf {
     run.join(RECORDING)
 }
 
-/// Returns what the latest review of another change found, for a persona that is to say what became of
-/// it; `None` where there is no such review. Fails if a run that is looked at has no authority.
+/// Returns the findings of the latest review of another change, for the persona that checks them;
+/// `None` if there is no such review or it has no findings. Fails if a run on the way has no
+/// authority.
 pub fn prior_findings(state: &State, change: &Change) -> Result<Option<String>, RunError> {
     let this = change_hash(change);
     let kind = state.open(KIND)?;
     for id in ids(&kind)?.into_iter().rev() {
         let Some(run) = kind.check(&id)? else { continue };
-        // A run that an older version left half done is no review.
+        // A run that an older version left incomplete is not a review.
         if !made_with(&run).is_ok_and(|with| with.change != this) {
             continue;
         }
@@ -306,7 +308,7 @@ fn told(synthesis: &Synthesis) -> Option<String> {
     (!told.is_empty()).then(|| without_injections(&redact(&told)).into_owned())
 }
 
-/// Returns the ids of the runs that reviewed this very change. Fails if a run has no authority.
+/// Returns the ids of the runs that reviewed the same change. Fails if a run has no authority.
 pub(crate) fn of_the_same(state: &State, change: &Change) -> Result<BTreeSet<String>, RunError> {
     let this = change_hash(change);
     let mut same = BTreeSet::new();
@@ -320,12 +322,12 @@ pub(crate) fn of_the_same(state: &State, change: &Change) -> Result<BTreeSet<Str
     Ok(same)
 }
 
-/// Gives the hash by which a file's content is told.
+/// Returns the hash that identifies the content of a file.
 pub(crate) fn content_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Returns the folder of a run: the one that is asked for, or the newest. Fails if it has no authority.
+/// Returns the folder of the run with an id, or of the newest run. Fails if it has no authority.
 pub fn find(state: &State, id: Option<&str>) -> Result<PathBuf, RunError> {
     let kind = state.open(KIND)?;
     let known = ids(&kind)?;

@@ -11,17 +11,17 @@ use assay_findings::report::Report;
 use assay_rules::KnownCredentials;
 
 /// Removes credentials from all texts of a report, also those that the report quotes from a file
-/// without the name that tells what they are.
+/// without the name that identifies them as credentials.
 pub(crate) fn keep_secrets(report: &mut Report, change: &Change) {
     let known = known(report, change).unwrap_or_else(|error| {
-        // What a quote holds is not known, so it is not shown.
+        // The content of a quote is unknown, so it is not shown.
         report.votes.iter_mut().for_each(|vote| vote.evidence.clear());
         let why = format!("its quotes could not be checked for credentials: {error}");
         report.incomplete.push(IncompleteReason::new(IncompleteKind::Rejected, why));
         KnownCredentials::in_texts(std::iter::empty())
     });
     for vote in &mut report.votes {
-        // An unknown severity is any text.
+        // An unknown severity can be any text.
         if known.redact(vote.grade.word()) != vote.grade.word() {
             vote.grade = Grade::from_word("[redacted]");
         }

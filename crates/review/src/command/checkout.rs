@@ -1,4 +1,4 @@
-//! The folder that an analyser looked at: [`Checkout`], and what its paths mean there.
+//! The folder that an analyser ran in: [`Checkout`], and the meaning of the analyser's paths.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,17 +8,17 @@ use assay_base::percent;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 
-/// The folder that an analyser ran in, and the tree that it holds.
+/// The folder that an analyser ran in, and the tree that it contains.
 pub struct Checkout<'a> {
-    /// The folder's absolute paths: as it was given, and without links.
+    /// The absolute paths of the folder: as given, and with links resolved.
     roots: Vec<String>,
     tree: &'a dyn Tree,
-    /// What is known of files, since a tree may have to start a program to tell.
+    /// A cache of existing and missing files, since a tree may have to start a program for each.
     known: RefCell<HashMap<RepoPath, bool>>,
 }
 
 impl<'a> Checkout<'a> {
-    /// Takes a folder that holds a tree.
+    /// Creates a checkout from a folder and its tree.
     pub fn new(root: &Path, tree: &'a dyn Tree) -> Checkout<'a> {
         let given = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let real = given.canonicalize().ok().filter(|real| *real != given);
@@ -27,17 +27,17 @@ impl<'a> Checkout<'a> {
             .filter_map(|root| root.to_str().map(|root| root.trim_end_matches('/').to_owned()))
             .filter(|root| !root.is_empty())
             .collect();
-        // The longer one first, so that of two nested ones the inner one is taken off.
+        // The longest first, so that of two nested paths the inner one is stripped.
         roots.sort_by_key(|root| std::cmp::Reverse(root.len()));
         Checkout { roots, tree, known: RefCell::default() }
     }
 
-    /// Returns a file's text, where the tree has the file and can read it.
+    /// Returns the text of a file; `None` if the tree lacks the file or cannot read it.
     pub(crate) fn read(&self, path: &RepoPath) -> Option<String> {
         self.tree.read(path).ok().flatten()
     }
 
-    /// Returns true unless the tree is known to have no such file.
+    /// Returns true unless the tree is known to lack the file.
     pub(crate) fn has(&self, path: &RepoPath) -> bool {
         if let Some(known) = self.known.borrow().get(path) {
             return *known;
@@ -47,7 +47,7 @@ impl<'a> Checkout<'a> {
         has
     }
 
-    /// Reads a path as an analyser prints it: relative, absolute, or a `file:` URI.
+    /// Parses a path as an analyser prints it: relative, absolute, or a `file:` URI.
     pub(crate) fn path(&self, text: &str) -> Result<RepoPath, String> {
         match text.get(..5) {
             Some(scheme) if scheme.eq_ignore_ascii_case("file:") => {
@@ -57,7 +57,7 @@ impl<'a> Checkout<'a> {
         }
     }
 
-    /// Reads a relative reference or URI as SARIF has it, below a base where it names one.
+    /// Parses a relative reference or a URI of SARIF, below its base if it names one.
     pub(crate) fn uri(&self, uri: &str, base: Option<&str>) -> Result<RepoPath, String> {
         let base = base.filter(|_| !has_scheme(uri) && !uri.starts_with('/'));
         let joined = match base {
@@ -72,7 +72,7 @@ impl<'a> Checkout<'a> {
             };
         }
         let decoded = percent::decode(&joined);
-        // Some tools write paths as they are, blanks, percent signs and all.
+        // Some tools write paths literally, with blanks and percent signs.
         let literal = self.plain_path(&joined).ok().filter(|path| self.has(path));
         match self.plain_path(&decoded) {
             Ok(path) if literal.is_none() || self.has(&path) => Ok(path),
@@ -87,7 +87,7 @@ impl<'a> Checkout<'a> {
         });
         let relative = below.unwrap_or(text);
         let relative = relative.strip_prefix("./").unwrap_or(relative);
-        // A name that the tree knows is taken as it is, whatever it is made of.
+        // A name that exists in the tree is used as it is, whatever its characters.
         if let Ok(exact) = RepoPath::exact(relative)
             && self.has(&exact)
         {
@@ -98,7 +98,7 @@ impl<'a> Checkout<'a> {
     }
 }
 
-/// Takes the path out of what follows `file:`, with or without a host.
+/// Returns the path in a `file:` URI, given the part after the scheme, with or without a host.
 fn from_file_uri(rest: &str) -> String {
     let path = match rest.strip_prefix("//") {
         Some(with_host) => with_host.find('/').map_or("", |at| &with_host[at..]),
@@ -109,7 +109,7 @@ fn from_file_uri(rest: &str) -> String {
 
 fn has_scheme(uri: &str) -> bool {
     uri.split_once(':').is_some_and(|(scheme, _)| {
-        // A single letter is the drive of another system's path.
+        // A single letter is the drive of a Windows path.
         scheme.len() > 1
             && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
             && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))

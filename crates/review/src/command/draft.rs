@@ -1,4 +1,5 @@
-//! A finding as an analyser's form tells it: [`Draft`], before it is held against the checkout.
+//! A finding as parsed from the output of an analyser: [`Draft`], before it is checked against the
+//! checkout.
 
 use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
@@ -6,21 +7,21 @@ use assay_findings::vote::{Anchor, Lines};
 
 use super::edit::Edit;
 
-/// The most characters of a title.
+/// The maximum number of characters of a title.
 const TITLE_CHARS: usize = 120;
 
-/// The most characters of a description.
+/// The maximum number of characters of a description.
 const DESCRIPTION_CHARS: usize = 8_000;
 
-/// A finding in the terms that all forms share.
+/// A finding in a form that all formats share.
 pub(crate) struct Draft {
-    /// Who speaks, where that is not the reviewer itself.
+    /// The tool that reports the finding; `None` if it is the reviewer itself.
     pub(crate) tool: Option<String>,
     /// The analyser's name for the rule.
     pub(crate) code: Option<String>,
-    /// What it says.
+    /// The message of the analyser.
     pub(crate) message: String,
-    /// What it says besides, a paragraph each.
+    /// Further texts of the analyser, one for each paragraph.
     pub(crate) help: Vec<String>,
     pub(crate) file: Option<RepoPath>,
     pub(crate) lines: Option<Lines>,
@@ -29,22 +30,22 @@ pub(crate) struct Draft {
     pub(crate) confidence: Option<Anchor>,
     pub(crate) fix: Option<Fix>,
     pub(crate) fires_on_base: bool,
-    /// What was wrong with its form.
+    /// Problems with the format of the entry.
     pub(crate) faults: Vec<String>,
 }
 
-/// How an analyser would mend it.
+/// The fix that an analyser proposes.
 pub(crate) struct Fix {
-    /// In words.
+    /// The fix in words.
     pub(crate) words: Option<String>,
-    /// As edits of the file.
+    /// The fix as edits of the file.
     pub(crate) edits: Vec<Edit>,
-    /// Whether the analyser stands by its edits.
+    /// True if the analyser considers its edits safe to apply.
     pub(crate) trusted: bool,
 }
 
 impl Draft {
-    /// Drafts a finding without a place.
+    /// Creates a finding without a location.
     pub(crate) fn new(message: impl Into<String>, grade: Grade, category: &str) -> Draft {
         Draft {
             tool: None,
@@ -62,7 +63,7 @@ impl Draft {
         }
     }
 
-    /// Gives its title: the first sentence of the message, on one line.
+    /// Returns the title: the first sentence of the message, on one line.
     pub(crate) fn title(&self) -> String {
         match title(&self.message) {
             empty if empty.is_empty() => self.code.clone().unwrap_or_else(|| "finding".to_owned()),
@@ -70,7 +71,7 @@ impl Draft {
         }
     }
 
-    /// Gives the whole message and what is said besides.
+    /// Returns the whole message and the further texts.
     pub(crate) fn description(&self) -> String {
         let more = self.help.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
         let mut paragraphs: Vec<&str> = vec![self.message.trim()];
@@ -82,7 +83,8 @@ impl Draft {
         shortened(&paragraphs.join("\n\n"), DESCRIPTION_CHARS)
     }
 
-    /// Says whether it is about a password, key or the like, which must not be repeated.
+    /// Returns true if the finding is about a password, a key or a similar secret, which must not
+    /// be repeated.
     pub(crate) fn is_about_a_secret(&self) -> bool {
         const WORDS: [&str; 8] = [
             "password", "passwd", "secret", "credential", "api key", "api_key", "api-key",
@@ -95,7 +97,7 @@ impl Draft {
         is_token || WORDS.iter().any(|word| text.contains(word))
     }
 
-    /// Takes out what may be a secret: what stands in quotation marks in the message, and the fix.
+    /// Redacts a possible secret: removes the quoted part of the message, and the fix.
     pub(crate) fn redact(&mut self) {
         self.fix = None;
         let quoted = self.message.split(['\'', '"']).count() - 1;
@@ -110,7 +112,7 @@ impl Draft {
     }
 }
 
-/// Gives the first sentence of a text on one line, shortened at a word where it is long.
+/// Returns the first sentence of a text on one line, truncated at a word if it is long.
 pub(crate) fn title(message: &str) -> String {
     let line: String = message.trim().lines().next().unwrap_or_default().to_owned();
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -119,7 +121,7 @@ pub(crate) fn title(message: &str) -> String {
     shortened(if sentence.is_empty() { &line } else { sentence }, TITLE_CHARS)
 }
 
-/// Finds where the first sentence ends: at a full stop before a blank and a capital, outside of
+/// Returns the end of the first sentence: a full stop before a blank and a capital, outside of
 /// code.
 fn sentence_end(line: &str) -> usize {
     let mut in_code = false;
@@ -139,7 +141,7 @@ fn sentence_end(line: &str) -> usize {
     line.len()
 }
 
-/// Cuts a text to a number of characters, at a blank where there is one near.
+/// Truncates a text to a number of characters, at a blank if there is one near.
 pub(crate) fn shortened(text: &str, chars: usize) -> String {
     let Some((cut, _)) = text.char_indices().nth(chars) else { return text.to_owned() };
     let (keep, _) = text[..cut].char_indices().next_back().unwrap_or((0, ' '));
@@ -150,7 +152,7 @@ pub(crate) fn shortened(text: &str, chars: usize) -> String {
     format!("{}…", text[..keep].trim_end())
 }
 
-/// Makes a text that a program printed fit for one line of a message.
+/// Formats the output of a program for one line of a message.
 pub(crate) fn one_line(text: &str, chars: usize) -> String {
     let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     shortened(visible.trim(), chars)

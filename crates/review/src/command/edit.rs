@@ -1,14 +1,15 @@
-//! An analyser's edits, applied to a file's text: [`replacement`] makes whole lines of them.
+//! Applies the edits of an analyser to the text of a file: [`replacement`] converts them to whole
+//! lines.
 
 use assay_findings::vote::{Lines, Replacement};
 
-/// Larger files are not edited.
+/// The maximum size of a file that is edited, in bytes.
 const MAX_FILE: usize = 1 << 20;
 
-/// Longer pieces of text are no fix that somebody would look at.
+/// The maximum size of a replacement in bytes: no user would review a longer fix.
 const MAX_TEXT: usize = 64 << 10;
 
-/// What a column counts.
+/// The unit of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Bytes of UTF-8.
@@ -17,21 +18,21 @@ pub(crate) enum Unit {
     Char,
     /// Units of UTF-16.
     Utf16,
-    /// Nobody knows: tools do not agree on what their form says. Only a place with nothing but
-    /// ASCII before it on its line is certain.
+    /// An unknown unit: tools do not agree on the unit of their format. Only a position after
+    /// nothing but ASCII on its line is certain.
     Any,
 }
 
-/// A place in a text, as an analyser counts.
+/// A position in a text, as an analyser counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Point {
-    /// Units of UTF-16 from the text's start.
+    /// UTF-16 units from the start of the text.
     Utf16(usize),
-    /// A line and a column of it, both from 1.
+    /// A line and a column, both from 1.
     At { line: u32, column: u32, unit: Unit },
 }
 
-/// One edit: what lies from one place up to another becomes a text.
+/// An edit: replaces the range between two positions by a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
     pub(crate) start: Point,
@@ -39,13 +40,13 @@ pub(crate) struct Edit {
     pub(crate) text: String,
 }
 
-/// A file's text and where its lines start.
+/// The text of a file, with the starts of its lines.
 #[derive(Debug)]
 pub(crate) struct FileText {
     text: String,
-    /// Where each line starts; after a last line break that is the text's end.
+    /// The byte offset of each line; after a last line break, also the end of the text.
     starts: Vec<usize>,
-    /// Whether places in it can be trusted.
+    /// True if positions in the text are reliable.
     exact: bool,
 }
 
@@ -57,29 +58,29 @@ impl FileText {
         FileText { text, starts, exact }
     }
 
-    /// Gives a line without its end.
+    /// Returns a line without its line break; lines count from 1.
     pub(crate) fn line(&self, number: u32) -> Option<&str> {
         let at = (number as usize).checked_sub(1)?;
         let start = *self.starts.get(at)?;
         Some(self.text[start..self.end_of(at)].trim_end_matches(['\n', '\r']))
     }
 
-    /// Says whether it starts with a byte order mark.
+    /// Returns true if the text starts with a byte order mark.
     pub(crate) fn has_mark(&self) -> bool {
         self.text.starts_with('\u{feff}')
     }
 
-    /// Gives where the line with an index ends, its line break included.
+    /// Returns the end of the line with an index, its line break included.
     fn end_of(&self, at: usize) -> usize {
         self.starts.get(at + 1).copied().unwrap_or(self.text.len())
     }
 
-    /// Gives the index of the line that a byte is on.
+    /// Returns the index of the line that contains a byte.
     fn line_of(&self, byte: usize) -> usize {
         self.starts.partition_point(|start| *start <= byte).saturating_sub(1)
     }
 
-    /// Gives how many lines there are, without the empty one after the last line break.
+    /// Returns the number of lines, without the empty one after the last line break.
     fn len(&self) -> usize {
         let ends_with_break = self.starts.last() == Some(&self.text.len());
         self.starts.len() - usize::from(ends_with_break)
@@ -98,15 +99,16 @@ impl FileText {
     }
 }
 
-/// Says whether places in a text can be trusted: it is not too long to be counted through for each
-/// edit, nothing was replaced when it was decoded, and everybody agrees on where its lines end.
+/// Returns true if positions in a text are reliable: the text is short enough to be scanned for
+/// each edit, no character was replaced when it was decoded, and all tools agree on the ends of its
+/// lines.
 fn is_exact(text: &str) -> bool {
     let bytes = text.as_bytes();
     let alone = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
     text.len() <= MAX_FILE && !text.contains('\u{fffd}') && !(0..bytes.len()).any(alone)
 }
 
-/// Gives the byte that lies a number of units into a text; `None` beyond its end or inside a
+/// Returns the byte offset of a number of units; `None` beyond the end of the text or inside of a
 /// character.
 fn units(text: &str, count: usize, unit: Unit) -> Option<usize> {
     match unit {
@@ -125,8 +127,8 @@ fn units(text: &str, count: usize, unit: Unit) -> Option<usize> {
     (left == 0).then_some(text.len())
 }
 
-/// Applies edits to a text and gives the whole lines that they change; `None` where they do not
-/// fit the text, overlap, change nothing, or change too much.
+/// Applies edits to a text, and returns the whole lines that they change. Returns `None` if the
+/// edits do not fit the text, overlap, change nothing, or change too much.
 pub(crate) fn replacement(file: &FileText, edits: &[Edit]) -> Option<Replacement> {
     let ranges = ranges(file, edits)?;
     let (first, last) = touched(file, &ranges)?;
@@ -141,7 +143,7 @@ pub(crate) fn replacement(file: &FileText, edits: &[Edit]) -> Option<Replacement
     let mut last = last;
     changed.push_str(&file.text[at..file.end_of(last)]);
     if !changed.is_empty() && !changed.ends_with('\n') && last + 1 < file.len() {
-        // The line break went as well, so the next line belongs to it.
+        // The line break was removed as well, so the next line is joined to this one.
         last += 1;
         changed.push_str(&file.text[file.starts[last]..file.end_of(last)]);
     }
@@ -152,7 +154,7 @@ pub(crate) fn replacement(file: &FileText, edits: &[Edit]) -> Option<Replacement
     Some(Replacement::new(lines, changed))
 }
 
-/// Gives the edits as byte ranges in order, if they lie apart from each other.
+/// Returns the edits as sorted byte ranges; `None` if they overlap.
 fn ranges<'e>(file: &FileText, edits: &'e [Edit]) -> Option<Vec<(usize, usize, &'e str)>> {
     if edits.is_empty() || !file.exact {
         return None;
@@ -166,19 +168,19 @@ fn ranges<'e>(file: &FileText, edits: &'e [Edit]) -> Option<Vec<(usize, usize, &
         .collect::<Option<Vec<_>>>()?;
     ranges.sort_by_key(|(start, end, _)| (*start, *end));
     let apart = ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0);
-    // Of two insertions at one place nobody knows which comes first.
+    // The order of two insertions at one position is unknown.
     let twice = ranges.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].1 == pair[1].1);
     (apart && !twice).then_some(ranges)
 }
 
-/// Gives the indexes of the first and the last line that byte ranges touch.
+/// Returns the indexes of the first and the last line that byte ranges touch.
 fn touched(file: &FileText, ranges: &[(usize, usize, &str)]) -> Option<(usize, usize)> {
     let last_line = file.len().checked_sub(1)?;
     let (start, _, _) = *ranges.first()?;
     let (last_start, end, _) = *ranges.last()?;
     let mut last = file.line_of(end);
     if end > last_start && end == file.starts[last] && last > 0 {
-        // What ends where a line starts ends with the line before.
+        // A range that ends at the start of a line ends with the line before.
         last -= 1;
     }
     Some((file.line_of(start).min(last_line), last.min(last_line)))

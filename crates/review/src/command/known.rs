@@ -1,42 +1,44 @@
-//! Well-known analysers by name: [`KNOWN`], so that configuration may say just `ruff`.
+//! Well-known analysers by name: [`KNOWN`], so that a configuration can just name `ruff`.
 //!
-//! None of these writes to the folder that it looks at, fixes anything or calls out. Those that
-//! run code of the repository under review say so; they are for whoever asks for them by name.
+//! None of these writes to the folder that it analyses, applies fixes or uses the network.
+//! Analysers that run code of the repository under review are marked; they only run for users who
+//! configure them by name.
 
 use super::form::Form;
 use super::{CommandReviewer, FILES};
 use crate::globs::Globs;
 
-/// A well-known analyser and how it is run.
+/// A well-known analyser and its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
-    /// Its name.
+    /// The name in the configuration.
     pub name: &'static str,
-    /// The program that is started.
+    /// The program to run.
     pub program: &'static str,
-    /// The folder of a repository in which the program usually lies, where it does.
+    /// The folder of a repository in which the program is usually installed; `None` if it is not
+    /// installed there.
     pub own_folder: Option<&'static str>,
-    /// Its arguments.
+    /// The arguments.
     pub args: &'static [&'static str],
-    /// The arguments with which it tells its version.
+    /// The arguments that print the version.
     pub version: &'static [&'static str],
-    /// The form of what it prints.
+    /// The format of the output.
     pub form: Form,
-    /// The files that it takes.
+    /// Patterns of the files that the analyser takes.
     pub files: &'static [&'static str],
-    /// How to get it.
+    /// The command that installs the analyser.
     pub how_to_get: &'static str,
-    /// How it comes to run code of the repository under review, where it does. Such an analyser is
-    /// never run unless somebody configured it.
+    /// The way in which the analyser runs code of the repository under review; `None` if it does
+    /// not. Such an analyser never runs unless a user configures it.
     pub runs_code: Option<&'static str>,
-    /// What it needs to be of use.
+    /// A prerequisite of useful results, such as rules; `None` if there is none.
     pub needs: Option<&'static str>,
-    /// The files by which it decides what to look for: a change that touches one may have silenced
-    /// it.
+    /// The configuration files of the analyser: a change that touches one may have disabled
+    /// findings.
     pub settings: &'static [&'static str],
 }
 
-/// All of them, by name.
+/// All well-known analysers, sorted by name.
 pub const KNOWN: &[Known] = &[
     Known {
         name: "bandit",
@@ -81,7 +83,7 @@ pub const KNOWN: &[Known] = &[
         name: "golangci-lint",
         program: "golangci-lint",
         own_folder: None,
-        // It leaves out findings beyond a number unless told not to.
+        // By default, golangci-lint limits the number of findings.
         args: &[
             "run", "--output.json.path=stdout", "--show-stats=false", "--max-issues-per-linter=0",
             "--max-same-issues=0", "--fix=false", "./...",
@@ -98,7 +100,7 @@ pub const KNOWN: &[Known] = &[
         name: "ruff",
         program: "ruff",
         own_folder: None,
-        // A project's configuration may ask for fixes, and names files to leave out.
+        // The configuration of a project may enable fixes, and names files to exclude.
         args: &[
             "check", "--no-fix", "--no-cache", "--force-exclude", "--output-format", "json", FILES,
         ],
@@ -114,7 +116,7 @@ pub const KNOWN: &[Known] = &[
         name: "semgrep",
         program: "semgrep",
         own_folder: None,
-        // `--config auto` would fetch rules and send what it learned.
+        // `--config auto` would fetch rules and send metrics.
         args: &[
             "scan", "--json", "--quiet", "--metrics", "off", "--disable-version-check",
             "--no-rewrite-rule-ids", "--config", ".semgrep", FILES,
@@ -145,13 +147,13 @@ pub const KNOWN: &[Known] = &[
     },
 ];
 
-/// Finds a well-known analyser.
+/// Returns the well-known analyser with a name.
 pub fn named(name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.name == name)
 }
 
 impl Known {
-    /// Makes an optional reviewer of it, as it is usually run.
+    /// Creates an optional reviewer that runs the analyser with its usual command line.
     pub fn reviewer(&self) -> CommandReviewer {
         let files = Globs::new(self.files).expect("the patterns of the table are patterns");
         CommandReviewer {

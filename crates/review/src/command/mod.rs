@@ -1,8 +1,8 @@
-//! Outside analysers as reviewers: [`CommandReviewer`].
+//! External analysers as reviewers: [`CommandReviewer`].
 //!
-//! [`form`] reads what an analyser prints, [`known`] has the command lines of well-known ones.
-//! An analyser is run in the folder that holds the change; what it finds away from the changed
-//! lines is taken for old.
+//! [`form`] parses the output of an analyser, [`known`] has the command lines of well-known ones.
+//! An analyser runs in the folder that contains the change; its findings outside of the changed
+//! lines are considered old.
 
 mod checkout;
 mod draft;
@@ -26,46 +26,46 @@ pub use self::checkout::Checkout;
 use self::form::Form;
 use crate::globs::Globs;
 
-/// The argument that stands for the changed files.
+/// The placeholder for the changed files in the arguments.
 pub const FILES: &str = "{files}";
 
-/// How long an analyser may run unless told otherwise.
+/// The default timeout of an analyser.
 pub const DEFAULT_TIME: Duration = Duration::from_secs(120);
 
-/// The most bytes of file names in one command line.
+/// The maximum number of bytes of file names in one command line.
 const MAX_NAMES: usize = 64 << 10;
 
-/// An analyser that is run as a reviewer.
+/// An analyser that runs as a reviewer.
 #[derive(Debug, Clone)]
 pub struct CommandReviewer {
-    /// What it is called; for the forms that do not say who speaks, this stands before each rule.
+    /// The name; also the prefix of each rule, for formats that do not name the tool.
     pub name: String,
     /// The program: a name to be found on `PATH`, or a path.
     pub program: String,
     /// A folder of the repository in which the program is looked for before `PATH`, such as
-    /// `node_modules/.bin`. What lies there may be whatever the change put there.
+    /// `node_modules/.bin`. The change itself may have put any program there.
     pub own_folder: Option<String>,
-    /// Its arguments. One that is `{files}` becomes the changed files, an argument each; without it
-    /// the analyser is run once and finds its files itself.
+    /// The arguments. `{files}` is replaced by the changed files, one argument for each; without it
+    /// the analyser runs once and finds its files itself.
     pub args: Vec<String>,
-    /// Variables that it needs besides the few that every command gets.
+    /// Variables that the analyser needs in addition to those that every command gets.
     pub env: Vec<(String, String)>,
-    /// The form of what it prints.
+    /// The format of the output.
     pub form: Form,
-    /// Which files it takes.
+    /// The files that the analyser takes.
     pub files: Globs,
-    /// Whether the change cannot be ready without it.
+    /// True if the change cannot be ready without a report of the analyser.
     pub required: bool,
-    /// How long it may run, all files together.
+    /// The timeout, for all files together.
     pub time: Duration,
-    /// Whether it runs code of the repository, so that it needs what that code needs. Any other gets
-    /// a home of its own and is kept from writing elsewhere and from the network, where the system
-    /// can do that.
+    /// True if the analyser runs code of the repository, so that it needs the environment of that
+    /// code. Any other analyser gets a home of its own and, where the system supports it, can
+    /// neither write elsewhere nor use the network.
     pub runs_code: bool,
 }
 
 impl CommandReviewer {
-    /// Makes an optional reviewer that takes all files.
+    /// Creates an optional reviewer that takes all files.
     pub fn new(name: impl Into<String>, program: impl Into<String>, form: Form) -> CommandReviewer {
         CommandReviewer {
             name: name.into(),
@@ -81,18 +81,18 @@ impl CommandReviewer {
         }
     }
 
-    /// Returns the files that it takes, of those that are not known to be absent.
+    /// Returns the files that the analyser takes, without those that are known to be absent.
     pub fn takes<'f>(&self, files: &'f [RepoPath], tree: &dyn Tree) -> Vec<&'f RepoPath> {
         let exists = |file: &RepoPath| tree.exists(file).unwrap_or(true);
         files.iter().filter(|file| self.files.matches(file) && exists(file)).collect()
     }
 
-    /// Runs it on the files of a change in the folder that holds them: `root` has to hold what
-    /// `tree` says, or lines and fixes are those of other files.
+    /// Runs the analyser on the files of a change in a folder. `root` must contain the files of
+    /// `tree`; otherwise lines and fixes belong to other files.
     ///
-    /// A finding on lines that the change did not touch is marked as one that fires on the tree
-    /// before as well. That is a guess: a change may break what stands elsewhere. It is made since
-    /// an analyser says what is wrong with a file, not with a change.
+    /// A finding on lines that the change did not touch is marked as one that also fires on the
+    /// tree before. That is a guess: a change may break code elsewhere. An analyser reports the
+    /// problems of a file, not those of a change, so there is no better one.
     pub fn review_in(
         &self,
         root: &Path,
@@ -125,7 +125,7 @@ impl CommandReviewer {
         Reviewer::new(&self.name, ReviewerKind::Command)
     }
 
-    /// Cuts the files into as many runs as their names need.
+    /// Splits the files into as many runs as the length of their names requires.
     fn runs<'f>(&self, files: &[&'f RepoPath]) -> Vec<Vec<&'f RepoPath>> {
         if !self.args.iter().any(|arg| arg == FILES) {
             return vec![Vec::new()];
@@ -133,7 +133,7 @@ impl CommandReviewer {
         let mut runs: Vec<Vec<&RepoPath>> = Vec::new();
         let mut size = 0;
         for &file in files {
-            // With the `./` that some need, and the end.
+            // With the `./` that some names need, and the terminator.
             let name = file.as_str().len() + 3;
             match runs.last_mut() {
                 Some(run) if size + name <= MAX_NAMES => run.push(file),
@@ -148,8 +148,8 @@ impl CommandReviewer {
     }
 }
 
-/// Puts the reports of several runs together; one that is unusable makes them all so, and what the
-/// others found is kept.
+/// Joins the reports of several runs. An unusable one makes the whole unusable; the findings of the
+/// others are kept.
 fn join(mut whole: Report, parts: impl Iterator<Item = Report>) -> Report {
     for part in parts {
         whole.votes.extend(part.votes);
@@ -160,14 +160,15 @@ fn join(mut whole: Report, parts: impl Iterator<Item = Report>) -> Report {
         let is_unusable = part.unusable.is_some();
         whole.unusable = whole.unusable.or(part.unusable);
         if is_unusable {
-            // What stopped one run stops the others as well, mostly after as long a wait.
+            // The reason that stopped one run would stop the others too, mostly after the same
+            // wait.
             break;
         }
     }
     whole
 }
 
-/// Marks what lies away from the changed lines as old.
+/// Marks findings outside of the changed lines as old.
 fn mark_old(report: &mut Report, changed: &ChangedLines) {
     for vote in report.votes.iter_mut().filter(|vote| !vote.fires_on_base) {
         let Some(file) = &vote.file else { continue };

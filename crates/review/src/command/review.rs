@@ -1,4 +1,4 @@
-//! An analyser among the other reviewers.
+//! The implementation of `Reviewer` for an analyser.
 
 use assay_change::Change;
 use assay_findings::coverage::Look;
@@ -50,7 +50,7 @@ impl Reviewer for CommandReviewer {
 }
 
 impl CommandReviewer {
-    /// Says what became of each hunk: the files it takes are read, unless it broke down.
+    /// Returns the outcome of each hunk: the analyser's files are read, unless it failed.
     fn looks(&self, change: &Change, report: &Report) -> Vec<Look> {
         let look = |path: &Option<RepoPath>| match (path, &report.unusable) {
             (Some(path), None) if self.files.matches(path) => Look::Reviewed,
@@ -62,7 +62,7 @@ impl CommandReviewer {
     }
 }
 
-/// Gives the path of each changed file that is there after the change and that is looked at.
+/// Returns the path of each changed file that exists after the change and is not left out.
 fn paths(change: &Change) -> Vec<Option<RepoPath>> {
     let path = |file: &assay_change::diff::FileDiff| {
         let path = file.new_path.as_deref().filter(|_| file.left_out.is_none())?;

@@ -1,4 +1,4 @@
-//! One run of an analyser: whether it worked, and what it said.
+//! A run of an analyser: its exit status and its output.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use super::draft::one_line;
 use super::form::{Form, Reading};
 use super::{CommandReviewer, FILES, known};
 
-/// How much an analyser may print.
+/// The maximum number of bytes of output.
 const MAX_OUTPUT: usize = 64 << 20;
 
-/// How much is shown of what an analyser complained about.
+/// The maximum number of characters of an error message that are shown.
 const COMPLAINT_CHARS: usize = 200;
 
-/// An analyser about to be run on some files.
+/// A run of an analyser on some files.
 pub(super) struct Run<'a> {
     pub(super) reviewer: &'a CommandReviewer,
     pub(super) root: &'a Path,
@@ -29,9 +29,9 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs it, and reads what it prints.
+    /// Runs the analyser, and parses its output.
     pub(super) fn report(&self, checkout: &Checkout<'_>) -> Report {
-        // What it leaves behind goes with the folder.
+        // Files that the analyser leaves behind are removed with the folder.
         let scratch = match ScratchFolder::new("assay-scratch-") {
             Ok(scratch) => scratch,
             Err(error) => {
@@ -81,7 +81,7 @@ impl Run<'_> {
         args
     }
 
-    /// Says in a person's words why it did not come to its end.
+    /// Returns a message for users about a run that did not finish.
     fn explain(&self, error: &RunError) -> String {
         let CommandReviewer { name, program, .. } = self.reviewer;
         match error {
@@ -120,7 +120,7 @@ impl Run<'_> {
         report
     }
 
-    /// Says that it could look at none of the files that it was given, and found nothing.
+    /// Returns a message if the analyser could read none of its files, and found nothing.
     fn saw_nothing(&self, reading: &Reading) -> Option<String> {
         let saw_none = |name: &&RepoPath| reading.uncovered.contains(*name);
         let found = !reading.report.votes.is_empty();
@@ -132,22 +132,23 @@ impl Run<'_> {
     }
 }
 
-/// Gives a file's name as an argument that nobody takes for an option.
+/// Returns the name of a file as an argument that cannot be parsed as an option.
 fn as_argument(name: &RepoPath) -> String {
     let name = name.as_str();
     if name.starts_with(['-', '@', '+']) { format!("./{name}") } else { name.to_owned() }
 }
 
-/// From here on a shell says that a program could not be started or was killed.
+/// The first exit code with which a shell reports that a program could not be started or was
+/// killed.
 const SHELLS_OWN: i32 = 126;
 
-/// How a form's analysers end when they worked.
+/// The exit codes of a successful run, which depend on the format.
 enum Ending {
-    /// With 0, or with 1 where they found something.
+    /// Exit code 0, or 1 with findings.
     OneWithFindings,
-    /// With 0, or with any code of their own where they found something.
+    /// Exit code 0, or with findings any code that is not one of a shell.
     AnyWithFindings,
-    /// With 0, or with 101 where something does not compile.
+    /// Exit code 0, or 101 for code that does not compile.
     Cargo,
 }
 
@@ -161,7 +162,7 @@ fn ending(form: Form) -> Ending {
     }
 }
 
-/// Says why a run did not work, where it did not.
+/// Returns the reason why a run failed; `None` if it succeeded.
 fn failure(form: Form, finished: &Finished, reading: &Reading) -> Option<String> {
     let report = &reading.report;
     let found = !report.votes.is_empty() || report.lost > 0;
@@ -180,7 +181,8 @@ fn failure(form: Form, finished: &Finished, reading: &Reading) -> Option<String>
     }
 }
 
-/// Says how it ended and what it complained about; what it printed, where it did not complain.
+/// Returns the exit status with the error message, or with the problem of the output if there is
+/// none.
 fn explain_end(form: Form, finished: &Finished, printed: Option<&str>) -> String {
     let end = in_words(finished.status);
     let complaint = complaint(form, &String::from_utf8_lossy(&finished.stderr));
@@ -198,8 +200,8 @@ fn in_words(status: ExitStatus) -> String {
     }
 }
 
-/// Gives the line of stderr that tells most: the first that calls itself an error, else the last.
-/// ESLint's comes after its version and before advice.
+/// Returns the most useful line of stderr: the first that begins with `error` or similar, else the
+/// last. That of ESLint is after its version and before advice.
 fn complaint(form: Form, stderr: &str) -> Option<String> {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_error = |line: &&str| {

@@ -1,16 +1,16 @@
-//! What the severity words of analysers stand for: one table.
+//! The severity words of analysers, and the levels that they map to.
 
 use assay_findings::grade::{Grade, Scheme};
 use assay_findings::vote::Anchor;
 
-/// The words of analysers, in any case, and the level that each is taken for.
+/// The words of analysers, in any case, and the level of each.
 ///
 /// | the analyser's word | its level | blocks |
 /// |---|---|---|
 /// | critical, blocker; a security score of 9.0 and up | `CRITICAL` | yes |
 /// | error, fatal, high; a security score of 7.0 and up | `HIGH` | yes |
 /// | major | `MAJOR` | yes |
-/// | warning, medium, moderate; a security score of 4.0 and up; nothing said | `MEDIUM` | no |
+/// | warning, medium, moderate; a security score of 4.0 and up; no word | `MEDIUM` | no |
 /// | note, info, low, style, none, recommendation; a lower security score | `LOW` | no |
 /// | minor | `MINOR` | no |
 /// | help, hint, inventory, experiment | `SUGGESTION` | no |
@@ -42,8 +42,7 @@ const WORDS: &[(&str, &str)] = &[
     ("experiment", "SUGGESTION"),
 ];
 
-/// Grades by an analyser's severity word. A word that is not in the table is kept as it is and
-/// obliges `should`.
+/// Returns the grade of a severity word. An unknown word is kept as it is and counts as `should`.
 pub(crate) fn grade(word: &str) -> Grade {
     let word = word.trim();
     let known = WORDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
@@ -52,7 +51,7 @@ pub(crate) fn grade(word: &str) -> Grade {
         .unwrap_or_else(|| Grade::from_word(word))
 }
 
-/// Grades by a security score from 0.1 to 10.0; there is none outside of that.
+/// Returns the grade of a security score from 0.1 to 10.0; `None` for any other number.
 pub(crate) fn grade_of_score(score: f64) -> Option<Grade> {
     let word = match score {
         s if s > 10.0 => return None,
@@ -65,7 +64,7 @@ pub(crate) fn grade_of_score(score: f64) -> Option<Grade> {
     Some(grade(word))
 }
 
-/// Reads how sure an analyser says that it is.
+/// Parses the confidence of an analyser.
 pub(crate) fn confidence(word: &str) -> Option<Anchor> {
     match word.trim().to_ascii_lowercase().as_str() {
         "very-high" => Some(Anchor::CERTAIN),

@@ -1,4 +1,4 @@
-//! What is gathered while an analyser's output is read: [`Sheet`].
+//! A builder of the report of an analyser: [`Sheet`].
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -15,32 +15,32 @@ use super::checkout::Checkout;
 use super::draft::{Draft, Fix, one_line};
 use super::edit::{self, FileText};
 
-/// The most findings that one output may hold.
+/// The maximum number of findings in one output.
 const MAX_VOTES: usize = 20_000;
 
-/// The most refused pieces that are kept; all are counted.
+/// The maximum number of rejected entries that are stored; all are counted.
 const MAX_REJECTED: usize = 200;
 
-/// How much of a refused piece is kept.
+/// The maximum number of characters of a rejected entry that are stored.
 const RAW_CHARS: usize = 2_000;
 
-/// The most notes, and files that were not covered, that are named.
+/// The maximum number of notes, and of files that were not covered.
 const MAX_REMARKS: usize = 200;
 
-/// The most fixes that are worked out.
+/// The maximum number of fixes that are computed.
 const MAX_FIXES: usize = 2_000;
 
-/// A longer line is not quoted.
+/// The maximum number of characters of a line that is quoted.
 const QUOTE_CHARS: usize = 400;
 
-/// What makes two findings the same one said twice: file, lines, rule and description.
+/// The key of a repeated finding: file, lines, rule and description.
 type Said = (Option<RepoPath>, Option<Lines>, Option<String>, String);
 
-/// A report in the making, and the checkout that it is held against.
+/// A builder of a report, with the checkout that paths and lines refer to.
 pub(crate) struct Sheet<'a> {
     pub(crate) checkout: &'a Checkout<'a>,
     report: Report,
-    /// Files that the analyser says it could not look at.
+    /// Files that the analyser reports as not analysed.
     uncovered: BTreeSet<RepoPath>,
     files: HashMap<RepoPath, Option<Rc<FileText>>>,
     seen: HashSet<Said>,
@@ -59,17 +59,17 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Ends with the report and the files that were not covered.
+    /// Returns the report and the files that were not covered.
     pub(crate) fn finish(self) -> (Report, BTreeSet<RepoPath>) {
         (self.report, self.uncovered)
     }
 
-    /// Gives the reviewer's name.
+    /// Returns the name of the reviewer.
     pub(crate) fn reviewer(&self) -> &str {
         &self.report.reviewer.name
     }
 
-    /// Reads one entry of a list; one that does not fit costs only itself.
+    /// Parses one entry of a list; an invalid entry is rejected and does not affect the others.
     pub(crate) fn entry<T, F>(&mut self, raw: &Value, read: F)
     where
         T: for<'v> Deserialize<'v>,
@@ -81,7 +81,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Puts a piece aside that may be a finding and could not be taken.
+    /// Rejects an entry that may be a finding and could not be parsed.
     pub(crate) fn reject(&mut self, reason: impl Into<String>, raw: &str) {
         self.report.lost += 1;
         if self.report.rejected.len() < MAX_REJECTED {
@@ -90,18 +90,18 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Notes something about the output.
+    /// Adds a note about the output.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         push_capped(&mut self.report.remarks.notes, note.into());
     }
 
-    /// Notes what the analyser could not look at, and why.
+    /// Records a file that the analyser could not read, and the reason.
     pub(crate) fn not_covered(&mut self, path: Option<&str>, why: &str) {
         self.partly_covered(path, why);
         self.uncovered.extend(path.and_then(|path| self.checkout.path(path).ok()));
     }
 
-    /// Notes what the analyser looked at in part, or was told to leave out, and why.
+    /// Records a file that the analyser read in part, or excluded, and the reason.
     pub(crate) fn partly_covered(&mut self, path: Option<&str>, why: &str) {
         let why = one_line(why, 300);
         let text = match path.map(|path| (path, self.checkout.path(path))) {
@@ -112,7 +112,7 @@ impl<'a> Sheet<'a> {
         push_capped(&mut self.report.remarks.not_covered, text);
     }
 
-    /// Gives a file's text, where the tree has it.
+    /// Returns the text of a file; `None` if the tree lacks it.
     pub(crate) fn text(&mut self, path: &RepoPath) -> Option<Rc<FileText>> {
         if let Some(known) = self.files.get(path) {
             return known.clone();
@@ -122,7 +122,7 @@ impl<'a> Sheet<'a> {
         text
     }
 
-    /// Makes a vote of a draft. What was said before is not said again.
+    /// Adds a vote from a draft, unless the same finding was added before.
     pub(crate) fn take(&mut self, mut draft: Draft) {
         let text = draft.file.clone().and_then(|file| self.text(&file));
         let is_secret = draft.is_about_a_secret();
@@ -159,8 +159,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Puts an analyser's fix into a vote. It is never one to apply unseen, since nobody here has
-/// judged it.
+/// Adds the fix of an analyser to a vote. Such a fix is never applied without verification, since
+/// no reviewer has judged it.
 fn mend(vote: &mut Vote, fix: Fix, text: Option<&FileText>) {
     let made = text.and_then(|text| edit::replacement(text, &fix.edits));
     if let Some(made) = made.filter(|_| fix.trusted) {

@@ -1,20 +1,20 @@
-//! A question that an agent is to answer: [`Brief`].
+//! A question for an agent to answer: [`Brief`].
 
 use assay_models::{Block, Nonce};
 use serde::Serialize;
 
 use crate::persona::reading::OpenQuestion;
 
-/// A question as a provider would have got it, with the marks of the review.
+/// A question as a provider would get it, with the marks of the review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Brief {
-    /// The persona that is to answer; the report is handed in under this name.
+    /// The persona that has to answer; the report is submitted under this name.
     pub persona: String,
     /// The part of the change that the brief is about, counted from 1.
     pub part: usize,
     /// The number of parts of the change.
     pub of: usize,
-    /// The fault of an earlier report on the part; `None` where there was no report.
+    /// The fault of an earlier report on the part; `None` if there was no report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
     /// The rules for every answer.
@@ -29,7 +29,7 @@ pub struct Brief {
     /// The hash of the question, the same in every review of the same change.
     #[serde(skip)]
     pub question: String,
-    /// The titles of the findings that a second look is asked about, by their numbers.
+    /// The titles of the findings in a second look, in the order of their numbers.
     #[serde(skip)]
     pub findings: Vec<String>,
 }
@@ -54,7 +54,7 @@ impl Brief {
         }
     }
 
-    /// Returns the brief as one text, for a reader that has read nothing of it yet.
+    /// Returns the brief as one text, for a reader that has read no other brief.
     pub fn whole(&self) -> String {
         [&self.instructions, &self.change, &self.task]
             .into_iter()

@@ -1,4 +1,4 @@
-//! The end of a delegated review: [`Delegated::close`] decides on the reports that were handed in.
+//! The end of a delegated review: [`Delegated::close`] decides on the submitted reports.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,35 +21,35 @@ use crate::runs::{self, Record};
 
 /// The result of closing a review.
 pub enum Closing {
-    /// The findings are to be looked at again first. A second look that is not handed in before the
-    /// review is closed the next time is left out.
+    /// The findings need second looks first. A second look that is not submitted before the review
+    /// is closed the next time is left out.
     SecondLooks(Vec<Brief>),
     /// The review is decided.
     Done(Box<Closed>),
 }
 
-/// The evidence of the present on which a review is decided when it ends. The agent can write the
-/// files of the open review, so nothing is taken from there but the reports.
+/// The current evidence on which a review is decided when it ends. The agent can write the files of
+/// the open review, so nothing but the reports is taken from there.
 pub struct Present<'a> {
     /// The change as it is now, with its purpose.
     pub change: &'a Change,
     /// The reviewers that need no model; they read the change once more.
     pub reviewers: Vec<Box<dyn Reviewer>>,
-    /// The number of these reviewers that read at a time.
+    /// The number of reviewers without a model that read at a time.
     pub at_a_time: usize,
-    /// The personas, and how they are asked.
+    /// The personas, and the settings of their models.
     pub models: RecordedModels,
-    /// The terms that decide besides the reviewers.
+    /// The decisions and limits that count in addition to the reviewers.
     pub terms: RecordedTerms,
 }
 
-/// A review that is decided and still to be kept.
+/// A review that is decided and not stored yet.
 pub struct Closed {
     /// The answers of all reviewers.
     pub review: Review,
     /// The synthesis of these answers.
     pub synthesis: Synthesis,
-    /// Whether the tree is still the one that was read.
+    /// The state of the tree since it was read.
     pub tree: TreeSince,
     recorded: Change,
     recording: Recording,
@@ -58,21 +58,21 @@ pub struct Closed {
     replies: PathBuf,
     folder: Folder,
     about: About,
-    /// The lock that keeps other processes from the review until it is kept.
+    /// The lock that keeps other processes from the review until it is stored.
     _held: Held,
 }
 
-/// Whether a tree is still the one that was read.
+/// The state of a tree since it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeSince {
     /// The tree is the one that was read.
     Same,
-    /// The tree changed, so the review says nothing of it.
+    /// The tree has changed, so the review does not apply to it.
     Changed,
 }
 
 impl Delegated {
-    /// Ends the review of a change as it is now; `None` where the change is not there any more. A
+    /// Ends the review of a change as it is now; `now` is `None` if the change no longer exists. A
     /// persona that has not reported by now has not read the change.
     pub fn close(mut self, now: Option<Present<'_>>) -> Result<Closing, DelegationError> {
         let held = self.folder.hold_to_change()?;
@@ -92,7 +92,8 @@ impl Delegated {
         self.decide(now, held)
     }
 
-    /// Takes the evidence of the present: the reviewers that need no model read again.
+    /// Replaces the stored evidence by the current one: the reviewers that need no model read
+    /// again.
     fn renew<'a>(&mut self, now: Present<'a>) -> Result<&'a Change, DelegationError> {
         let Present { change, reviewers, at_a_time, models, terms } = now;
         let at_a_time = AtATime { local: at_a_time, models: 1, order: Order::AllAtOnce };
@@ -137,8 +138,8 @@ impl Delegated {
         })))
     }
 
-    /// Replays all reviewers: those that have read answer as they did, the personas as far as there
-    /// are reports of theirs.
+    /// Replays all reviewers: those that have read return the same answers, and the personas those
+    /// of their reports.
     pub(super) fn review(&self, change: &Change) -> Review {
         let at_a_time = AtATime { local: 1, models: 1, order: Order::AllAtOnce };
         run(change, &self.seats.everybody, at_a_time, &Unwatched)
@@ -183,7 +184,7 @@ impl Delegated {
         log
     }
 
-    /// Records for each persona that did not report that its model did not answer.
+    /// Records a model failure for each persona that did not report.
     fn give_up_waiting_for_personas(&self, change: &Change) -> Result<(), DelegationError> {
         for by in &self.seats.personas {
             let reading = by.reading(change, &|_| {});
@@ -202,8 +203,8 @@ impl Delegated {
         Failure::free(Class::Empty, format!("{host} handed in no report"))
     }
 
-    /// Goes on to the second looks, and returns their briefs. From here on the review holds all that
-    /// these need, so that they are the same for every process that opens the review.
+    /// Enters the stage of second looks, and returns their briefs. From here on the stored review
+    /// has all of their input, so that they are the same for every process that opens the review.
     fn begin_second_looks(&mut self, now: &Change) -> Result<Vec<Brief>, DelegationError> {
         let review = self.review(now);
         let looks = self.second_looks(now, &self.synthesis(now, &review));
@@ -219,7 +220,7 @@ impl Delegated {
 }
 
 impl Closed {
-    /// Returns the id of the review, under which it is kept as a run.
+    /// Returns the id of the review, under which it is stored as a run.
     pub fn id(&self) -> &ReviewId {
         &self.folder.id
     }
@@ -237,13 +238,13 @@ impl Closed {
         }
     }
 
-    /// Returns true if a run was made of this very review: it begins its log with the same line.
+    /// Returns true if a run was created from this review: its log begins with the same line.
     pub fn is_kept_in(&self, run: &Path) -> bool {
         let log = fs::read_to_string(run.join("log")).unwrap_or_default();
         log.lines().next() == self.log.first().map(String::as_str)
     }
 
-    /// Returns the record of the review as a run; `now` is the change as it was opened to close the
+    /// Returns the record of the review as a run; `now` is the change as opened for closing the
     /// review.
     pub fn record<'a>(&'a self, now: Option<&'a Change>, version: &'a str) -> Record<'a> {
         let now = now.filter(|_| self.tree == TreeSince::Same);
@@ -260,11 +261,12 @@ impl Closed {
         }
     }
 
-    /// Notes the run that the review is kept as. The recording and the reports lie there from now on.
+    /// Records the run that the review is stored as. The recording and the reports are in the run
+    /// from now on.
     pub fn kept_as(mut self, run: &str) -> Result<Synthesis, DelegationError> {
         self.about.stage = Stage::Done { run: run.to_owned() };
         self.folder.set_about(&self.about)?;
-        // A file that cannot be removed goes with the folder.
+        // A file that cannot be removed now is removed with the folder later.
         let _ = fs::remove_dir_all(&self.replies);
         let _ = fs::remove_file(self.folder.path().join(crate::recording::FILE));
         Ok(self.synthesis)

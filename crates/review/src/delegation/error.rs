@@ -10,10 +10,10 @@ use crate::persona::PersonaError;
 use crate::recording::RecordingError;
 use crate::runs::RunError;
 
-/// The most characters of a text from outside that an error repeats.
+/// The maximum number of characters of a foreign text that an error repeats.
 const MAX_REPEATED: usize = 60;
 
-/// The reason why a delegated review cannot go on as asked.
+/// The reason why a delegated review cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum DelegationError {
     /// A file or a run cannot be used.
@@ -31,7 +31,7 @@ pub enum DelegationError {
     /// A file cannot be read or written.
     #[error("could not use `{path}`")]
     File {
-        /// The file or folder.
+        /// The path of the file or folder.
         path: PathBuf,
         /// The error of the file system.
         source: io::Error,
@@ -42,13 +42,13 @@ pub enum DelegationError {
          limit the review to some paths"
     )]
     TooLarge {
-        /// The bytes of the files.
+        /// The number of bytes of the files.
         bytes: usize,
     },
-    /// There is no open review of that id.
+    /// There is no open review with that id.
     #[error("there is no open review `{id}`; `start_review` begins one")]
     Unknown {
-        /// The id that was asked for.
+        /// The given id.
         id: String,
     },
     /// The review is finished.
@@ -69,9 +69,9 @@ pub enum DelegationError {
     /// No task of that persona is open.
     #[error("no task of `{name}` is open now; open tasks: {open}")]
     UnknownPersona {
-        /// The name that was given.
+        /// The given name.
         name: String,
-        /// The personas whose tasks are open.
+        /// The personas with open tasks.
         open: String,
     },
     /// The persona has no task for that part of the change.
@@ -79,12 +79,12 @@ pub enum DelegationError {
     UnknownPart {
         /// The persona.
         persona: String,
-        /// The part that was given.
+        /// The given part.
         part: usize,
         /// The parts that the persona reads, in words.
         parts: String,
     },
-    /// A report on the part was taken before.
+    /// A report on the part was accepted before.
     #[error(
         "`{persona}` has reported on part {part} already; the first report counts, and this one \
          was not read"
@@ -101,18 +101,18 @@ pub enum DelegationError {
          read, hand in a shorter one"
     )]
     LongReport {
-        /// The bytes of the report.
+        /// The number of bytes of the report.
         bytes: usize,
     },
-    /// The review has no finding of that id.
+    /// The review has no finding with that id.
     #[error("the review has no finding `{id}`; its findings: {known}")]
     UnknownFinding {
-        /// The id that was given.
+        /// The given id.
         id: String,
-        /// The ids of the review's findings.
+        /// The ids of the findings of the review.
         known: String,
     },
-    /// The work tree does not hold what was reviewed.
+    /// The work tree does not contain the reviewed change.
     #[error(
         "the review is of {title}, which is not what the work tree holds; check it out, fix it \
          there and start a new review"
@@ -123,7 +123,7 @@ pub enum DelegationError {
     },
 }
 
-/// Returns a text from outside as an error may repeat it.
+/// Returns a foreign text, truncated and without control characters, for an error.
 pub(super) fn shown(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(MAX_REPEATED).collect()
 }

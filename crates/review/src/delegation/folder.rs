@@ -21,19 +21,19 @@ use crate::recording::Recording;
 use crate::reviewer::Reviewer;
 use crate::runs;
 
-/// The kind of state that delegated reviews are.
+/// The kind of state of delegated reviews.
 const KIND: &str = "delegated";
 
-/// The file that says what a review is about.
+/// The file with the facts of a review.
 const ABOUT: &str = "about.json";
 
-/// The number of reviews that are kept, open or not; the oldest go first.
+/// The number of reviews that are stored, open or not; the oldest are removed first.
 const KEPT: usize = 20;
 
-/// The prefix of the name of a folder that is no review yet.
+/// The prefix of the name of a folder that is not a complete review yet.
 const DRAFT: &str = ".draft-";
 
-/// The id of a delegated review and of the run that it is kept as: the time at which the review
+/// The id of a delegated review and of the run that it is stored as: the time at which the review
 /// began, `20261231-235959-042`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewId(String);
@@ -67,7 +67,7 @@ pub enum ReadBy {
     /// The agent that asked for the review reads all briefs, so that it needs the change once.
     #[default]
     Myself,
-    /// A sub-agent reads each brief, and has read nothing else.
+    /// Sub-agents read one brief each, and have read nothing else.
     SubAgents,
 }
 
@@ -83,8 +83,8 @@ pub(super) struct About {
     pub(super) selection: Selection,
     /// The hash of the change when the review began.
     pub(super) change: String,
-    /// The commit that the change is compared with; `None` where the work tree does not hold what was
-    /// reviewed.
+    /// The commit that the change is compared with; `None` if the work tree does not contain the
+    /// reviewed change.
     pub(super) base: Option<String>,
     /// The reviewers that need no model.
     pub(super) local: Vec<Local>,
@@ -95,11 +95,11 @@ pub(super) struct About {
     pub(super) stage: Stage,
 }
 
-/// A reviewer that needs no model, and so has answered.
+/// A reviewer that needs no model, and has answered already.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Local {
     pub(super) reader: Reader,
-    /// The parts that decide on the reviewer's answers, such as a version, by name.
+    /// The inputs that determine the reviewer's answers, such as a version, by name.
     pub(super) made_of: BTreeMap<String, String>,
 }
 
@@ -113,13 +113,13 @@ impl Local {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stage {
-    /// Personas report.
+    /// The personas report.
     Reading,
-    /// The findings are looked at again, and personas report no more.
+    /// The findings get second looks, and personas report no more.
     SecondLooks,
     /// The review is finished.
     Done {
-        /// The run that the review is kept as: its own id, but for reviews of older versions.
+        /// The run that the review is stored as: its own id, except for reviews of older versions.
         run: String,
     },
 }
@@ -133,7 +133,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Returns the folder of a review. Fails if something else than assay wrote delegated reviews.
+    /// Returns the folder of a review. Fails if another program than assay wrote delegated reviews.
     pub(super) fn new(state: &State, id: &ReviewId) -> Result<Folder, DelegationError> {
         let kind = state.open(KIND)?;
         let path = kind.path().join(&id.0);
@@ -148,7 +148,7 @@ impl Folder {
         DelegationError::File { path: self.path.clone(), source }
     }
 
-    /// Makes the folder, whole or not at all.
+    /// Creates the folder atomically.
     pub(super) fn create(
         &self,
         about: &About,
@@ -162,7 +162,7 @@ impl Folder {
         write_whole(&draft.path().join(ABOUT), pretty(about).as_bytes()).map_err(fail)?;
         self.kind.seal_draft(&self.id.0, draft.path())?;
         fs::rename(draft.path(), &self.path).map_err(fail)?;
-        // The folder has its name now; nothing is left to clean up.
+        // The folder has its final name now, so the draft must not be removed.
         let _ = draft.keep();
         runs::keep_newest(parent, &self.path, KEPT);
         Ok(())
@@ -182,13 +182,13 @@ impl Folder {
         written.map_err(|source| self.fail(source))
     }
 
-    /// Keeps other processes from the review until the value is dropped. Fails if the review has no
-    /// authority.
+    /// Locks the review against other processes until the value is dropped. Fails if the review has
+    /// no authority.
     pub(super) fn hold(&self) -> Result<Held, DelegationError> {
         Ok(self.kind.hold(&self.id.0)?)
     }
 
-    /// Holds the review to change it. The review is sealed when the value is dropped.
+    /// Locks the review to change it. The review is sealed when the value is dropped.
     pub(super) fn hold_to_change(&self) -> Result<Held, DelegationError> {
         let mut held = self.hold()?;
         if held.is_there() {

@@ -1,7 +1,7 @@
 //! Second looks in a delegated review: their briefs, and their reports.
 //!
-//! All findings are asked about in one brief of the persona `validator`. Where there are too many for
-//! that, further briefs are of `validator-2` and so on: a part is always a part of the change.
+//! All findings are in one brief of the persona `validator`. If there are too many for one, further
+//! briefs belong to `validator-2` and so on, since a part is always a part of the change.
 
 use assay_change::Change;
 use assay_findings::finding::{Consequence, Finding, Validated, Validation};
@@ -16,14 +16,14 @@ use crate::persona::Persona;
 use crate::persona::reading::OpenQuestion;
 use crate::persona::validator::{SecondLooks, look_name, numbers};
 
-/// The second looks of a review, and what the review comes to with them.
+/// The second looks of a review, and the synthesis with them.
 struct Looked {
     looks: SecondLooks,
     synthesis: Synthesis,
 }
 
 impl Delegated {
-    /// Returns the second looks as far as they were handed in.
+    /// Returns the second looks that were submitted so far.
     fn looked(&self, change: &Change) -> Looked {
         let mut review = self.review(change);
         let looks = self.second_looks(change, &self.synthesis(change, &review));
@@ -40,7 +40,7 @@ impl Delegated {
     }
 
     fn look_brief(&self, open: &OpenQuestion) -> Brief {
-        // A change of one part is shown whole in each brief.
+        // Each brief shows the whole of a change with one part.
         let parts = self.seats.personas.first().map(|by| by.reading(&self.change, &|_| {}).parts());
         let brief = self.brief(&look_name(open.place.0), open);
         Brief { part: 1, of: 1, repeats_change: parts == Some(1), ..brief }
@@ -54,7 +54,7 @@ impl Delegated {
         Ok(self.look_brief(&self.open_look(persona, part)?.2))
     }
 
-    /// Records for each second look that was not handed in that its model did not answer.
+    /// Records a model failure for each second look that was not submitted.
     pub(super) fn give_up_waiting_for_second_looks(
         &self,
         change: &Change,
@@ -85,7 +85,7 @@ impl Delegated {
         Ok((number, validator, question.ok_or_else(repeated)?))
     }
 
-    /// Takes in the report of a second look.
+    /// Stores the report of a second look, and returns its receipt.
     pub(super) fn report_second_look(
         &self,
         persona: &str,
@@ -140,7 +140,7 @@ impl Delegated {
     }
 }
 
-/// Returns the finding that an opinion is on, wherever the second look put the finding.
+/// Returns the finding of an opinion, in any list of the synthesis.
 fn finding_of<'s>(opinion: &Opinion, synthesis: &'s Synthesis) -> Option<&'s Finding> {
     let open = synthesis.findings.iter().chain(&synthesis.held_back);
     let mut all = open.chain(&synthesis.pre_existing).chain(&synthesis.dismissed);

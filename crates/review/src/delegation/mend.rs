@@ -1,7 +1,7 @@
-//! The standing of a finished review's findings: [`Finished`] and [`Since`].
+//! The state of the findings of a finished review: [`Finished`] and [`Since`].
 //!
-//! The standing is told from the work tree and from the reviewers that need no model. The words of an
-//! agent about a fix count for nothing, and a finding that only a model can judge stays open until the
+//! The state is decided by the work tree and by the reviewers that need no model. The words of an
+//! agent about a fix do not count, and a finding that only a model can judge stays open until the
 //! next review.
 
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub struct Finished {
     synthesis: Synthesis,
 }
 
-/// The work tree as it is since a review.
+/// The work tree, reviewed again after a finished review.
 pub struct Since<'a> {
     finished: &'a Finished,
     change: &'a Change,
@@ -39,35 +39,36 @@ pub struct Since<'a> {
     synthesis: Synthesis,
 }
 
-/// The standing of a finding.
+/// The state of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// The reviewers that found it looked again and find it no more.
+    /// The reviewers that reported the finding report it no more, or its file is deleted or again
+    /// as it was before the change.
     Fixed,
-    /// The finding is there as it was.
+    /// The finding still exists.
     StillThere,
-    /// Only a new review can judge it.
+    /// Only a new review can judge the finding.
     NotVerified,
 }
 
-/// The standing of a finding, and the reason for it.
+/// The state of a finding, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verified {
-    /// The standing.
+    /// The state.
     pub standing: Standing,
-    /// The reason for the standing.
+    /// The reason.
     pub because: String,
 }
 
-/// The finding that is to be fixed next, and the progress so far.
+/// The next finding to fix, and the progress so far.
 #[derive(Debug)]
 pub struct NextFix<'a> {
-    /// The worst finding that is still there.
+    /// The worst finding that still exists; `None` if there is none or all are skipped.
     pub next: Option<&'a Finding>,
-    /// The findings that are still there, the worst among them.
+    /// The findings that still exist, including the next.
     pub still_there: Vec<&'a Finding>,
-    /// The findings that are gone.
+    /// The findings that are fixed.
     pub fixed: Vec<&'a Finding>,
     /// The findings that only a new review can judge.
     pub not_verified: Vec<&'a Finding>,
@@ -86,7 +87,7 @@ pub fn finished(state: &State, id: &ReviewId) -> Result<Finished, DelegationErro
 }
 
 impl Finished {
-    /// Returns the id of the review, which is the id of its run.
+    /// Returns the id of the review, which is also the id of its run.
     pub fn id(&self) -> &ReviewId {
         &self.id
     }
@@ -96,8 +97,8 @@ impl Finished {
         &self.synthesis
     }
 
-    /// Returns the scope to open for the standing of the findings: from before the change to the work
-    /// tree, fixes included.
+    /// Returns the scope for checking the findings: from before the change to the work tree, with
+    /// fixes included. Fails if the work tree does not contain the reviewed change.
     pub fn scope(&self) -> Result<(Scope, Selection), DelegationError> {
         match &self.about.base {
             Some(base) => Ok((Scope::Against(base.clone()), self.about.selection.clone())),
@@ -110,12 +111,12 @@ impl Finished {
         &self.about.title
     }
 
-    /// Returns the paths that the review was limited to; none where it was not.
+    /// Returns the paths that the review was limited to; empty if it was not limited.
     pub fn limited_to(&self) -> &[String] {
         &self.about.selection.paths
     }
 
-    /// Has the rules look again, and the other reviewers that need no model and found something.
+    /// Runs the rules again, and the other reviewers that need no model and reported findings.
     pub fn since<'a>(
         &'a self,
         change: &'a Change,
@@ -141,7 +142,7 @@ impl Finished {
         })
     }
 
-    /// Returns true if the review had a finding, of any kind, of the same code in the same file.
+    /// Returns true if the review had a finding, in any list, with the same code in the same file.
     fn had(&self, other: &Finding) -> bool {
         everything(&self.synthesis)
             .any(|finding| finding.fingerprint == other.fingerprint && finding.file == other.file)
@@ -155,7 +156,7 @@ fn everything(synthesis: &Synthesis) -> impl Iterator<Item = &Finding> {
 }
 
 impl<'a> Since<'a> {
-    /// Returns the worst finding that is still there, but for those to skip.
+    /// Returns the worst finding that still exists, without those to skip, and the progress so far.
     pub fn next_fix(&self, skip: &BTreeSet<String>) -> NextFix<'a> {
         let mut findings: Vec<&Finding> = self.finished.synthesis.findings.iter().collect();
         findings.sort_by(|a, b| a.by_weight(b));
@@ -171,12 +172,12 @@ impl<'a> Since<'a> {
         NextFix { next, still_there, fixed, not_verified }
     }
 
-    /// Returns the standing of a finding.
+    /// Returns the state of a finding.
     pub fn verify(&self, id: &str) -> Result<Verified, DelegationError> {
         Ok(self.standing(self.finished.finding(id)?))
     }
 
-    /// Returns the findings of now that were not found in the review.
+    /// Returns the current findings that the review did not have.
     pub fn new_findings(&self) -> Vec<&Finding> {
         let then = || self.finished.synthesis.findings.iter();
         let is_new =
@@ -205,8 +206,8 @@ impl<'a> Since<'a> {
         }
     }
 
-    /// Returns the standing of a finding that the reviewers who looked again find no more, and that
-    /// others found too.
+    /// Returns the state of a finding that the current reviewers no longer report, and that other
+    /// reviewers had reported too.
     fn told_without(&self, others: &[&str], judges: &[&str], finding: &Finding) -> Verified {
         let told = self.told_by_the_tree(finding);
         match told.standing {
@@ -220,7 +221,7 @@ impl<'a> Since<'a> {
         }
     }
 
-    /// Returns the standing of a finding by the reviewers that need no model to find it again.
+    /// Returns the state of a finding by the reviewers that can report it again without a model.
     fn told_by(&self, judges: &[&str], finding: &Finding) -> Verified {
         let again = everything(&self.synthesis).find(|now| self.is_same(finding, now));
         if let Some(now) = again {
@@ -257,7 +258,7 @@ impl<'a> Since<'a> {
         }
     }
 
-    /// Returns the standing of a finding in a file that is not part of the change any more.
+    /// Returns the state of a finding in a file that is no longer part of the change.
     fn told_by_the_base(&self, file: &RepoPath) -> Verified {
         match (self.change.tree().read(file), self.change.base().read(file)) {
             (Err(error), _) | (_, Err(error)) => not_verified(error.to_string()),
@@ -270,8 +271,8 @@ impl<'a> Since<'a> {
         }
     }
 
-    /// Returns true if a finding of now is one of the review: the same code, or the same rule on code
-    /// that is new in the file.
+    /// Returns true if a current finding is one of the review: the same code, or the same rule on
+    /// code that is new in the file.
     fn is_same(&self, then: &Finding, now: &Finding) -> bool {
         let is_new = !self.finished.had(now);
         match now.fingerprint == then.fingerprint {
@@ -283,7 +284,7 @@ impl<'a> Since<'a> {
         }
     }
 
-    /// Returns the reason why one of some hunks was not looked at for a rule; `None` where all were.
+    /// Returns the reason why one of some hunks was not read for a rule; `None` if all were read.
     fn not_looked_at(
         &self,
         judges: &[&str],
@@ -302,8 +303,8 @@ impl<'a> Since<'a> {
         })
     }
 
-    /// Returns the standing of a finding by its code alone. Whether other code is any better, only a
-    /// model can judge.
+    /// Returns the state of a finding by its code alone. Only a model can judge whether other code
+    /// is any better.
     fn told_by_the_tree(&self, finding: &Finding) -> Verified {
         let Some(file) = &finding.file else {
             return not_verified("it is about no place that could be looked up".to_owned());
@@ -333,7 +334,8 @@ impl<'a> Since<'a> {
     }
 }
 
-/// Returns the numbers of a file's hunks in a change; `None` where the file is not part of the change.
+/// Returns the numbers of the hunks of a file in a change; `None` if the file is not part of the
+/// change.
 fn hunks_of(change: &Change, file: &RepoPath) -> Option<Range<usize>> {
     let mut first = 0;
     for diff in &change.files {

@@ -1,12 +1,12 @@
-//! Reviews that are read by the model of an agent: [`Delegated`].
+//! Reviews by the model of an agent: [`Delegated`].
 //!
-//! An agent that has a model of its own gets the questions that assay would have asked a provider
-//! ([`Brief`]), hands in the answers of its model, and assay decides. An open review is a recording
-//! in the making: the change as it was, the answers of rules and analysers, and a place for the
-//! answers that are still to come. Reading the review is replaying it, so the same answers give the
-//! same result as through a provider, and a server that is started anew goes on where the last one
-//! was. [`receipt`] says how a report was read, [`close`] ends a review, and [`mend`] tells from the
-//! tree what became of its findings.
+//! An agent with a model of its own gets the questions that assay would have sent to a provider
+//! ([`Brief`]) and submits the answers of its model, and assay decides. An open review is an
+//! incomplete recording: the change as it was, the answers of rules and analysers, and the answers
+//! of personas as far as they were submitted. The review is read by replaying it, so the same
+//! answers give the same result as through a provider, and a restarted server continues where the
+//! last one stopped. [`receipt`] describes how a report was read, [`close`] ends a review, and
+//! [`mend`] checks its findings against the tree.
 
 mod brief;
 pub mod close;
@@ -38,29 +38,30 @@ use crate::reviewer::{Answer, Reviewer};
 use crate::run::{AtATime, Order, Watch, run};
 use crate::runs;
 
-/// The most bytes of files that a change may have to be handed out.
+/// The maximum number of bytes of the files of a delegated change.
 const LARGEST_CHANGE: usize = 8 << 20;
 
-/// The most bytes of one report.
+/// The maximum number of bytes of a report.
 pub const LARGEST_REPORT: usize = 512 << 10;
 
-/// The most bytes of a part: an agent takes less from a tool at a time than a model takes at all.
+/// The maximum number of bytes of a part: an agent takes less from one tool call than its model
+/// could.
 pub const LARGEST_PART: u64 = 32_000;
 
-/// The most tokens that the model of an agent is assumed to take.
+/// The assumed context of an agent's model, in tokens.
 const CONTEXT_TOKENS: u64 = 200_000;
 
-/// The most tokens that the model of an agent is assumed to answer with.
+/// The assumed longest answer of an agent's model, in tokens.
 const OUTPUT_TOKENS: u32 = 32_000;
 
-/// The most characters of an agent's name that are kept.
+/// The maximum number of characters of an agent's name.
 const LONGEST_NAME: usize = 40;
 
 /// The input of [`start`].
 pub struct Start<'a> {
     /// The state of the repository.
     pub state: &'a State,
-    /// The id of the review, under which it is kept as a run in the end.
+    /// The id of the review, under which it is stored as a run in the end.
     pub id: ReviewId,
     /// The name of the agent's model.
     pub host: &'a str,
@@ -68,19 +69,19 @@ pub struct Start<'a> {
     pub change: &'a Change,
     /// The scope by which the change is opened again.
     pub scope: &'a Scope,
-    /// The files of the scope that belong to the change.
+    /// The selection of files that belong to the change.
     pub selection: &'a Selection,
-    /// True if the work tree holds what is reviewed, so that fixes can be told from there.
+    /// True if the work tree contains the reviewed change, so that fixes can be checked there.
     pub in_work_tree: bool,
-    /// The agent or its sub-agents.
+    /// The reader of the briefs: the agent or its sub-agents.
     pub read_by: ReadBy,
     /// The reviewers that need no model.
     pub reviewers: Vec<Box<dyn Reviewer>>,
-    /// The number of these reviewers that read at a time.
+    /// The number of reviewers without a model that read at a time.
     pub at_a_time: usize,
-    /// The personas, and how they are asked.
+    /// The personas, and the settings of their models.
     pub models: RecordedModels,
-    /// The terms that decide besides the reviewers.
+    /// The decisions and limits that count in addition to the reviewers.
     pub terms: RecordedTerms,
 }
 
@@ -94,8 +95,8 @@ pub struct Delegated {
     seats: Seats,
 }
 
-/// Returns the description of an agent's model by its name: the model costs nothing here, and errs
-/// like the other models of its family.
+/// Returns the description of an agent's model by its name. The model costs nothing here, and is in
+/// the family of its name.
 pub fn host_description(name: &str) -> Description {
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String = name.chars().filter(is_plain).take(LONGEST_NAME).collect();
@@ -107,8 +108,8 @@ pub fn host_description(name: &str) -> Description {
     }
 }
 
-/// Begins a review: the reviewers that need no model read the change now, and the readings of the
-/// personas are handed out.
+/// Starts a review: the reviewers that need no model read the change now, and the personas get
+/// briefs.
 pub fn start(start: Start<'_>) -> Result<Delegated, DelegationError> {
     let root = start.state.root();
     let folder = Folder::new(start.state, &start.id)?;
@@ -138,7 +139,7 @@ pub fn start(start: Start<'_>) -> Result<Delegated, DelegationError> {
     open(start.state, &start.id)
 }
 
-/// Opens a review that was begun in this process or in another.
+/// Opens a review that was started in this process or in another.
 pub fn open(state: &State, id: &ReviewId) -> Result<Delegated, DelegationError> {
     let folder = Folder::new(state, id)?;
     let _held = folder.hold()?;
@@ -178,17 +179,17 @@ impl Delegated {
         (&self.about.scope, &self.about.selection)
     }
 
-    /// Returns the personas of the review, and how they are asked.
+    /// Returns the personas of the review, and the settings of their models.
     pub fn models(&self) -> &RecordedModels {
         &self.models
     }
 
-    /// Returns who reads the briefs.
+    /// Returns the reader of the briefs.
     pub fn read_by(&self) -> ReadBy {
         self.about.read_by
     }
 
-    /// Returns the text of an answer as a transcript keeps it with the marks of this review.
+    /// Returns the text of a stored answer, with the marks of this review.
     pub fn recalled(&self, kept: &str) -> String {
         self.seats.desk.nonce().recall(kept)
     }
@@ -198,7 +199,7 @@ impl Delegated {
         self.seats.desk.nonce()
     }
 
-    /// Returns all reviewers, those that do not read the change among them.
+    /// Returns all reviewers, also those that do not read the change.
     pub fn readers(&self) -> Vec<Reader> {
         let local = self.about.local.iter().map(|local| local.reader.clone());
         let asked = self.seats.everybody.iter().map(|by| Reader::of(&**by, &self.change));
@@ -241,8 +242,9 @@ impl Delegated {
         by.ok_or_else(|| self.unknown_persona(name))
     }
 
-    /// Takes in the report of a persona on a part of the change, or of a second look. The report is
-    /// read like any answer of a model; its own words on its success count for nothing.
+    /// Stores the report of a persona on a part of the change, or of a second look, and returns its
+    /// receipt. The report is read like any answer of a model; its own claim of success does not
+    /// count.
     pub fn report(
         &mut self,
         persona: &str,
@@ -253,7 +255,7 @@ impl Delegated {
             return Err(DelegationError::LongReport { bytes: text.len() });
         }
         let _held = self.folder.hold_to_change()?;
-        // Another server may have gone on meanwhile.
+        // Another server may have changed the review meanwhile.
         self.about = self.folder.about()?;
         match &self.about.stage {
             Stage::Reading => self.report_on_part(persona, part, text),

@@ -1,4 +1,4 @@
-//! A reviewer of a delegated review as an agent is told of it: [`Reader`].
+//! The reviewers of a delegated review, described for an agent: [`Reader`].
 
 use assay_change::Change;
 use assay_findings::report::ReviewerKind;
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::reviewer::{Interest, Reviewer};
 
-/// A reviewer, and whether it reads the change.
+/// A reviewer of a delegated review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reader {
     /// The name of the reviewer.
     pub name: String,
-    /// The party that does the reading.
+    /// The party that reads: assay or the agent.
     pub by: By,
     /// True if the reviewer reads the change.
     pub reads: bool,
@@ -21,13 +21,13 @@ pub struct Reader {
     pub required: bool,
 }
 
-/// The party that does a reviewer's reading.
+/// The party that reads a change for a reviewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// Assay has read when the review began.
+    /// Assay, which read the change when the review began.
     Assay,
-    /// The agent that the review is delegated to reads.
+    /// The agent that the review is delegated to.
     You,
 }
 

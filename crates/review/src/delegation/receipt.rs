@@ -1,8 +1,8 @@
-//! The receipt of a report: [`Receipt`] says how each finding and each second look in the report was
-//! read.
+//! The receipt of a report: [`Receipt`] describes how each finding and each second look in the
+//! report was read.
 //!
-//! A finding is checked against the change as the briefs show it. A file that is not part of that is
-//! looked up when the review ends.
+//! A finding is checked against the change as the briefs show it. Other files are looked up when
+//! the review ends.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use assay_findings::vote::Vote;
 use assay_rules::{Redacted, WithSymbols};
 use serde_json::Value;
 
-/// The outcome of a report.
+/// The receipt of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     /// The persona that reported.
@@ -30,7 +30,7 @@ pub struct Receipt {
     pub findings: Vec<FindingReceipt>,
     /// The answers that were read from a second look.
     pub looks: Vec<LookReceipt>,
-    /// The reasons why something in the report could not be read.
+    /// The reasons why entries of the report could not be read.
     pub not_read: Vec<String>,
 }
 
@@ -39,58 +39,58 @@ pub struct Receipt {
 pub enum ReportState {
     /// The report counts.
     Taken,
-    /// The report could not be used, and may be handed in once more.
+    /// The report is unusable, and may be submitted once more.
     HandInAgain {
         /// The fault of the report.
         why: String,
     },
-    /// The report counts for nothing, and there is no other try.
+    /// The report is unusable, and cannot be submitted again.
     Refused {
         /// The fault of the report.
         why: String,
     },
 }
 
-/// The reading of a finding.
+/// A finding as it was read from a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindingReceipt {
     /// The title of the finding.
     pub title: String,
     /// The severity that counts, `P0` to `P3`.
     pub severity: String,
-    /// The confidence that counts, of 100.
+    /// The confidence that counts, from 0 to 100.
     pub confidence: u8,
-    /// The place that counts, as `file:line`.
+    /// The location that counts, as `file:line`; `None` if there is none.
     pub place: Option<String>,
-    /// The way in which the place was found.
+    /// The way in which the location was found.
     pub placing: Placing,
-    /// The result of the search for the quoted code at the place of the finding.
+    /// The result of the search for the quoted code at the location of the finding.
     pub quote: QuoteCheck,
     /// The fields of the schema that the finding lacks.
     pub missing: Vec<&'static str>,
-    /// The values that count other than they were given.
+    /// The values that count differently than given.
     pub notes: Vec<String>,
 }
 
-/// The way in which the place of a finding was found.
+/// The way in which the location of a finding was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placing {
-    /// The place is the one that the finding names.
+    /// The location is the one that the finding names.
     AsNamed,
-    /// The quote stands on another line, or the file at another path.
+    /// The quote is on another line, or the file at another path.
     Moved {
-        /// The place that the finding names.
+        /// The location that the finding names.
         from: String,
     },
-    /// The finding names no place; assay found one by names and quotes.
+    /// The finding names no location; assay found one by names and quotes.
     ByAssay,
     /// The line is beyond the end of the file.
     LineBeyondEnd,
-    /// The file is not part of the change or of what was read for it.
+    /// The file is neither part of the change nor of the files that were read for it.
     OtherFile,
     /// The file could not be read.
     Unreadable,
-    /// The finding names no place, and none was found.
+    /// The finding names no location, and none was found.
     None,
 }
 
@@ -113,18 +113,18 @@ impl fmt::Display for Placing {
 /// The result of the search for quoted code in the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QuoteCheck {
-    /// The quote stands in the named file.
+    /// The quote is in the named file.
     Found,
-    /// The quote does not stand in the named file.
+    /// The quote is not in the named file.
     NotFound,
-    /// The quote stands in another file of the change.
+    /// The quote is in another file of the change.
     Elsewhere {
-        /// The place, as `file:line`.
+        /// The location, as `file:line`.
         place: String,
     },
     /// The quote is from a file that is looked up when the review ends.
     NotChecked,
-    /// Nothing long enough to prove anything is quoted.
+    /// There is no quote, or none that is long enough to prove anything.
     None,
 }
 
@@ -140,18 +140,18 @@ impl fmt::Display for QuoteCheck {
     }
 }
 
-/// The reading of an answer of a second look.
+/// An answer of a second look as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LookReceipt {
     /// The number of the finding in the brief.
     pub finding: usize,
     /// The title of the finding.
     pub title: String,
-    /// `confirm`, `refute`, `unsure`, or `missing` where the report does not answer.
+    /// `confirm`, `refute`, `unsure`, or `missing` if the report does not answer.
     pub answer: &'static str,
     /// The result of the search for the quoted code in the tree.
     pub quote: QuoteCheck,
-    /// `block`, `later` or `ignore`.
+    /// `block`, `later` or `ignore`; `None` if the answer names none.
     pub consequence: Option<&'static str>,
     /// The effect of the answer on the finding.
     pub effect: String,
@@ -173,7 +173,8 @@ impl FindingReceipt {
         let votes = report.votes.iter().enumerate();
         let receipt = |(at, vote): (usize, &Vote)| {
             let grounded = ground.check(vote, by, (0, at));
-            // Findings that were read from other places than the list have no entry of their own.
+            // Findings that were read from another part of the report than the list have no entry
+            // of their own.
             let entry = written.get(at).filter(|_| written.len() == report.votes.len());
             FindingReceipt {
                 title: vote.title.clone(),
@@ -245,7 +246,7 @@ fn quote_check(
     }
 }
 
-/// Returns the values that count other than the report gives them.
+/// Returns the values that count differently than in the report.
 fn notes(grounded: &Grounded<'_>) -> Vec<String> {
     let vote = grounded.vote;
     let mut notes = vote.faults.clone();
@@ -267,7 +268,8 @@ fn notes(grounded: &Grounded<'_>) -> Vec<String> {
     notes
 }
 
-/// Returns the fields of the schema that a finding lacks; `entry` is the finding as it was written.
+/// Returns the fields of the schema that a finding lacks; `entry` is the finding as written in the
+/// report.
 fn missing_fields(vote: &Vote, entry: Option<&Value>) -> Vec<&'static str> {
     let is_written = |name: &str| {
         let plain = |key: &str| key.replace(['_', '-'], "").to_ascii_lowercase();
@@ -289,7 +291,7 @@ fn missing_fields(vote: &Vote, entry: Option<&Value>) -> Vec<&'static str> {
     fields.into_iter().filter(|(_, is_there)| !is_there).map(|(name, _)| name).collect()
 }
 
-/// Returns the findings of a report as they were written.
+/// Returns the findings of a report as written.
 fn written_findings(text: &str) -> Vec<Value> {
     match mended_json(text) {
         Some(Value::Array(findings)) => findings,

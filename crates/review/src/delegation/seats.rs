@@ -16,15 +16,15 @@ use crate::reviewer::{Answer, Interest, Reviewer, Tell};
 pub(super) struct Seats {
     /// The personas that read the change.
     pub(super) personas: Vec<PersonaReviewer>,
-    /// All personas, and the reviewers that have answered.
+    /// All personas, and the reviewers that have answered already.
     pub(super) everybody: Vec<Box<dyn Reviewer>>,
-    /// The persona that looks at findings again; `None` where second looks are off.
+    /// The persona that takes second looks; `None` if second looks are off.
     pub(super) validator: Option<Persona>,
     pub(super) desk: Arc<Desk>,
 }
 
 impl Seats {
-    /// Returns the personas beside the reviewers that have answered, for a change.
+    /// Creates the personas for a change, in addition to the reviewers that have answered already.
     pub(super) fn new(
         models: &RecordedModels,
         local: Vec<Box<dyn Reviewer>>,
@@ -48,15 +48,15 @@ impl Seats {
     }
 }
 
-/// Returns the leads that reviewers have, which need no model to find them.
+/// Returns the leads of the rules, which need no model.
 fn leads_of(reviewers: &[Box<dyn Reviewer>], change: &Change) -> Leads {
     let rules = reviewers.iter().filter(|by| by.kind() == ReviewerKind::Rules);
     let reports: Vec<Report> = rules.map(|by| by.review(change, &|_| {}).report).collect();
     Leads::of(&reports)
 }
 
-/// A required reviewer without an answer, which stands for a work tree that is no longer the one that
-/// was read.
+/// A required reviewer without an answer: it makes a review incomplete if the work tree is no
+/// longer the one that was read.
 pub(super) struct TreeMoved;
 
 impl Reviewer for TreeMoved {

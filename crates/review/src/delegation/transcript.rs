@@ -1,8 +1,8 @@
 //! The answers of an agent in a delegated review: [`ReviewTranscript`].
 //!
-//! A transcript holds answers and no questions, so it is small: a reviewer of the same change asks the
-//! same questions again, which are told apart by their hashes. The texts hold no secrets, and no marks
-//! of the run in which they were given.
+//! A transcript has answers and no questions, so it is small: a review of the same change asks the
+//! same questions again, which are identified by their hashes. The texts contain no secrets, and no
+//! marks of their run.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ use crate::exchange::TranscriptAnswer;
 use crate::persona::validator::answers;
 use crate::recording::Grouping;
 
-/// The answers of an agent in one delegated review, and the settings under which it was asked.
+/// The answers of an agent in one delegated review, and the settings of that review.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewTranscript {
-    /// The name of the agent's model; empty where it is not known.
+    /// The name of the agent's model; empty if it is unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// The purpose of the change as the agent stated it.
+    /// The purpose of the change as the agent stated it; `None` if it stated none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
-    /// The personas that were asked for beside those that the change wakes.
+    /// The personas that were requested in addition to those that the change triggers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub personas: Vec<String>,
     /// The grouping of the personas into readings.
@@ -34,30 +34,30 @@ pub struct ReviewTranscript {
     pub answers: Vec<TranscriptAnswer>,
 }
 
-/// The wordings of a question that an answer may have been given to.
+/// The wordings of a question that an answer may belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wording {
-    /// The present wording alone.
+    /// The current wording alone.
     Present,
-    /// The present wording, or an earlier one of the question at the same place.
+    /// The current wording, or an earlier one of the question at the same position.
     Earlier,
 }
 
-/// The answer of a transcript to a question.
+/// The result of looking up a question in a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     /// An answer.
     Answer {
         /// The text, without marks.
         text: String,
-        /// True if the answer was given to an earlier wording of the question.
+        /// True if the answer belongs to an earlier wording of the question.
         earlier_wording: bool,
     },
-    /// The agent handed in no report.
+    /// The agent submitted no report.
     NoReport,
-    /// The question at this place had another wording.
+    /// The question at this position had another wording.
     OtherWording,
-    /// The transcript does not know the question.
+    /// The transcript does not have the question.
     Unknown,
 }
 
@@ -83,8 +83,8 @@ impl ReviewTranscript {
         }
     }
 
-    /// Marks the answers that were given to an earlier wording, as another transcript of the same
-    /// review knows them.
+    /// Marks the answers that belong to an earlier wording, according to an earlier transcript of
+    /// the same review.
     #[must_use]
     pub fn marked_by(mut self, earlier: &ReviewTranscript) -> ReviewTranscript {
         for answer in &mut self.answers {
@@ -99,8 +99,8 @@ impl ReviewTranscript {
     }
 }
 
-/// Returns the answer of a second look with the numbers that its findings have now, by their titles.
-/// Answers on findings that are gone are left out.
+/// Returns the answer of a second look with the current numbers of its findings, found by their
+/// titles. Answers on findings that no longer exist are left out.
 fn renumbered(text: &str, before: &[String], now: &[String]) -> String {
     if before == now {
         return text.to_owned();

@@ -1,10 +1,11 @@
-//! Which findings a review may call gone.
+//! Decides which findings a review resolves.
 //!
-//! Only those for which it looked: nobody who had to look failed, the review goes on from where the
-//! finding was seen, everybody who had voted for the finding read all of its file's hunks again, and
-//! its code is either no longer in the file or would have been among those hunks; where a model had
-//! voted for it, only the former counts. Of any other finding it says nothing, and that one stays as
-//! it was.
+//! A review resolves a finding only under these conditions: no required reviewer failed; the review
+//! descends from the revision in which the finding was seen; every reviewer that had voted for the
+//! finding read all hunks of its file again; and its code is either no longer in the file or would
+//! have been among those hunks. If a persona had voted for it, its code must no longer be in the
+//! file. If the change deletes the file, the first two conditions suffice. Any other finding stays
+//! as it is.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -24,10 +25,10 @@ use assay_store::ledger::record::Sighting;
 
 use super::{Before, Kept, UseError};
 
-/// Personas whose advice may be told as a gap or a risk, and is then no finding.
+/// Personas whose advice may be reported as a gap or a risk, and is then not a finding.
 const ADVISERS: [&str; 2] = ["testing", "maintainability"];
 
-/// Gives the findings that a review looked for and did not see.
+/// Returns the findings that a review looked for and did not see.
 pub(super) fn absent(
     kept: &Kept<'_>,
     ledger: &Ledger,
@@ -51,26 +52,26 @@ pub(super) fn absent(
     Ok(gone.collect())
 }
 
-/// Gives a finding that is gone as others know it.
+/// Returns a resolved finding in the form of a synthesis.
 pub(super) fn resolved(seen: &Seen) -> Option<Resolved> {
     serde_json::from_str::<Finding>(&seen.finding).ok().map(|finding| Resolved::from(&finding))
 }
 
-/// Where a finding stands, and where it stood before its file moved.
+/// Returns the file of a finding, and its file before a rename.
 fn places(sighting: &Sighting) -> impl Iterator<Item = (&str, &str)> {
     let files = std::iter::once(&sighting.file).chain(&sighting.moved_from);
     files.map(|file| (sighting.fingerprint.as_str(), file.as_str()))
 }
 
-/// What a change does to a file, and which of its hunks that are.
+/// The diff of a file, and the numbers of its hunks.
 #[derive(Clone)]
 struct Touched<'a> {
     diff: &'a FileDiff,
     hunks: Range<usize>,
 }
 
-/// Gives the files of a change by the names under which findings may have been seen in them: those
-/// after it, and besides them those that are no longer there.
+/// Returns the files of a change by the names under which findings may have been seen in them: the
+/// names after the change, and the old names that no longer exist.
 fn files(change: &Change) -> BTreeMap<&str, Touched<'_>> {
     let mut files = BTreeMap::new();
     let mut touched = Vec::new();
@@ -116,8 +117,8 @@ impl Judge<'_> {
             }
     }
 
-    /// Says whether everybody who had voted for a finding has read these hunks, and said nothing
-    /// that could not be read.
+    /// Returns true if every reviewer that had voted for a finding has read these hunks, with a
+    /// readable report.
     fn was_looked_for(&self, seen: &Seen, hunks: &Range<usize>) -> bool {
         let review = self.kept.review;
         let finding = serde_json::from_str::<Finding>(&seen.finding).ok();
@@ -128,9 +129,9 @@ impl Judge<'_> {
             answers.any(|(report, looks)| {
                 let read = |at: usize| match looks.hunks.get(at) {
                     Some(Look::Reviewed) => true,
-                    // What has no syntax tree hides what rules find in one.
+                    // Without a syntax tree, most rules cannot see their findings.
                     Some(Look::TextOnly) => seen.file.is_empty() || sees_in_text,
-                    // A check on the change as a whole takes no notice of what nobody is to read.
+                    // A check of the change as a whole ignores files that are left out.
                     Some(Look::LeftOut(_)) => seen.file.is_empty(),
                     Some(Look::Unread(_) | Look::Failed(_) | Look::NotConcerned) | None => false,
                 };
@@ -142,9 +143,9 @@ impl Judge<'_> {
         !seen.reviewers.is_empty() && seen.reviewers.iter().all(has_read) && !became_advice
     }
 
-    /// Says whether a finding, if it were still there, would have been among what was read: its file
-    /// is compared with the same text as when it was seen, or its code is no longer in there. A model
-    /// that says nothing of code which stands as it did has not said that it is right now.
+    /// Returns true if a finding, if it still existed, would have been among the code that was
+    /// read: its file is compared with the same text as when it was seen, or its code is no longer
+    /// in the file. A persona that does not mention unchanged code has not declared it correct.
     fn would_show(&mut self, seen: &Seen, path: &str) -> bool {
         let Ok(path) = RepoPath::exact(path) else { return false };
         let before = self.before.of(Some(&path));
@@ -155,7 +156,7 @@ impl Judge<'_> {
         finding.is_ok_and(|finding| self.ground.lacks(&path, &finding.evidence))
     }
 
-    /// Says whether a persona had voted for a finding.
+    /// Returns true if a persona had voted for a finding.
     fn is_from_a_persona(&self, seen: &Seen) -> bool {
         let mut looks = self.kept.review.looks.iter();
         looks.any(|looks| {

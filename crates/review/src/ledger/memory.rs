@@ -1,4 +1,4 @@
-//! What the ledger knows of the files of a change, in words: [`memory`].
+//! The history of the files of a change in the ledger, in words: [`memory`].
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,11 +11,10 @@ use super::{UseError, open_to_read};
 use crate::memory::{Memory, named_files};
 use crate::runs;
 
-/// So much is told of one file.
+/// The maximum number of findings of one file.
 const OF_A_FILE: u32 = 8;
 
-/// Returns what the ledger knows of the files of a change. A review of the same change is no earlier
-/// one.
+/// Returns the history of the files of a change. Reviews of the same change are left out.
 pub fn memory(
     state: &work_tree::State,
     change: &Change,
@@ -28,8 +27,8 @@ pub fn memory(
     Ok(Memory::of(by_relevance(known).iter().map(in_words)))
 }
 
-/// Puts what somebody decided first, then what came back, then the rest; the newest of each first.
-/// The first of every file comes before the second of any.
+/// Sorts dismissed findings first, then those of several runs, then the rest; the newest of each
+/// first. The first of every file comes before the second of any.
 fn by_relevance(mut known: Vec<Known>) -> Vec<Known> {
     let weight = |it: &Known| match (it.entry.state, it.runs) {
         (State::Dismissed, _) => 0,

@@ -1,4 +1,4 @@
-//! The files that look-ups may read, and what is found in them: [`ReadableFiles`].
+//! The files that look-ups may read, and searches in them: [`ReadableFiles`].
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,39 +13,40 @@ use super::request::{Named, ReadLines, Request, Search};
 use crate::prompt::{callers, definitions};
 use crate::sanitize::{SafeTree, names, not_for_models, not_to_be_named};
 
-/// The most bytes of one result.
+/// The maximum number of bytes of one result.
 const MAX_BYTES: usize = 8 << 10;
 
-/// The most bytes of a line that is shown whole.
+/// The maximum number of bytes of a line that is not truncated.
 const MAX_LINE: usize = 400;
 
-/// The most lines that a search shows.
+/// The maximum number of lines that a search shows.
 const MAX_MATCHES: usize = 40;
 
-/// The most definitions that are shown of a name.
+/// The maximum number of definitions of a name that are shown.
 const MAX_DEFINITIONS: usize = 6;
 
-/// The most calls that are shown of a name.
+/// The maximum number of calls of a name that are shown.
 const MAX_CALLS: usize = 12;
 
-/// The most files that one look-up reads, and the most bytes of them.
+/// The maximum number of files that one look-up reads, and of their bytes.
 const MAX_FILES: usize = 3_000;
 const MAX_READ_BYTES: usize = 32 << 20;
 
-/// The result for a path that may not be read, whatever the reason: a model learns nothing of files that
-/// are withheld.
+/// The result for a path that may not be read, whatever the reason: a model learns nothing about
+/// files that are withheld.
 const NO_SUCH_FILE: &str =
     "there is no such file that can be read here; `search` finds files by what they contain\n";
 
-/// The files that look-ups may read: those that git knew before the change, and those of the change. Left
-/// out are links, files that reviewers do not look at, and files whose names are withheld.
+/// The files that look-ups may read: those that git knew before the change, and those of the
+/// change. Left out are links, files that reviewers do not read, and files whose names are
+/// withheld.
 #[derive(Debug, Default)]
 pub(super) struct ReadableFiles(BTreeSet<RepoPath>);
 
 impl ReadableFiles {
     /// Lists the files of the tree after a change.
     pub(super) fn of(change: &Change) -> ReadableFiles {
-        // A tree that cannot be listed is noted by the change, which makes the review incomplete.
+        // The change records a tree that cannot be listed, which makes the review incomplete.
         let known = change.base().paths().unwrap_or_default();
         let now: BTreeSet<RepoPath> =
             change.tree().paths().unwrap_or_default().into_iter().collect();
@@ -64,7 +65,8 @@ impl ReadableFiles {
         ReadableFiles(known.into_iter().chain(shown).filter(is_readable).collect())
     }
 
-    /// Looks something up. The result is free of credentials and of orders, and says what was cut.
+    /// Runs a look-up. The result contains no credentials and no instructions to a model, and is
+    /// marked where it is truncated.
     pub(super) fn look_up(&self, change: &Change, request: &Request) -> String {
         match request {
             Request::ReadLines(lines) => self.read_lines(change, lines),
@@ -161,7 +163,7 @@ impl ReadableFiles {
         result.or_nothing("no call of the name was found", files.is_whole)
     }
 
-    /// Returns the files that hold a text, as models may see them.
+    /// Returns the files that contain a text, as models may see them.
     fn holding(
         &self,
         change: &Change,
@@ -172,7 +174,7 @@ impl ReadableFiles {
         let mut holding = Holding { found: Vec::new(), is_whole: true };
         let mut left = MAX_READ_BYTES;
         for (path, at) in self.0.iter().filter(|path| is_candidate(path)).zip(0..) {
-            // A file that cannot be read is noted by the change, which makes the review incomplete.
+            // The change records a file that cannot be read, which makes the review incomplete.
             let Ok(Some(raw)) = change.tree().read(path) else { continue };
             match left.checked_sub(raw.len()) {
                 Some(rest) if at < MAX_FILES => left = rest,
@@ -184,7 +186,7 @@ impl ReadableFiles {
             if !raw.contains(wanted) || change.leaves_out(path) {
                 continue;
             }
-            // The text may be one that models do not see.
+            // The match may be in a part that models do not see.
             let text = safe.read(path).ok().flatten().filter(|text| text.contains(wanted));
             holding.found.extend(text.map(|text| (path.clone(), text)));
         }
@@ -192,7 +194,7 @@ impl ReadableFiles {
     }
 }
 
-/// The files that hold a text.
+/// The files that contain a text.
 struct Holding {
     found: Vec<(RepoPath, String)>,
     /// False if the tree has more files than one look-up reads.
@@ -207,7 +209,7 @@ struct Excerpts {
 }
 
 impl Excerpts {
-    /// Begins with the lines of a file, unless they have begun already.
+    /// Starts the section of a file, unless it has started already.
     fn open(&mut self, path: &RepoPath) {
         if self.path.as_ref() != Some(path) {
             writeln!(self.text, "### FILE {path}").expect("writing to a string works");
@@ -215,7 +217,7 @@ impl Excerpts {
         }
     }
 
-    /// Adds whole lines; returns false, and adds nothing, if there is no room for them.
+    /// Adds whole lines. Returns false, and adds nothing, if they do not fit.
     fn push(&mut self, lines: &str) -> bool {
         let has_room = self.text.len() + lines.len() <= MAX_BYTES;
         if has_room {
@@ -224,12 +226,12 @@ impl Excerpts {
         has_room
     }
 
-    /// Returns the text with a note on what it lacks.
+    /// Returns the text with a note about the missing part.
     fn cut(self, why: &str) -> String {
         format!("{}({why})\n", self.text)
     }
 
-    /// Returns the text, or words for that there is none.
+    /// Returns the text, or `nothing` if it is empty, with a note if not all files were read.
     fn or_nothing(self, nothing: &str, is_whole: bool) -> String {
         let text = match self.text.is_empty() {
             true => format!("{nothing}\n"),
@@ -259,7 +261,7 @@ impl Search {
     }
 }
 
-/// Returns a line with its number, cut where it is long.
+/// Formats a line with its number, truncated if it is long.
 fn numbered(line: &str, number: u32) -> String {
     let line = names::on_one_line(line);
     match line.len() > MAX_LINE {

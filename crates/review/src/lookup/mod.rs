@@ -1,9 +1,9 @@
-//! Look-ups: the read-only tools with which a model looks at the tree after a change before it answers.
+//! Look-ups: read-only tools with which a model reads the tree after a change before it answers.
 //!
-//! [`Lookups`] answers the calls of a model, within an [`Allowance`]: [`request`] reads a call, and
-//! [`files`] finds what it asks for. All results are free of credentials and of lines that address
-//! reviewers. They are kept by their calls, so that a recorded review has the same results again without
-//! the tree.
+//! [`Lookups`] answers the calls of a model, within an [`Allowance`]: [`request`] parses a call,
+//! and [`files`] reads the tree. All results are free of credentials and of lines that address
+//! reviewers. They are stored by their calls, so that a recorded review has the same results again
+//! without the tree.
 
 mod files;
 mod request;
@@ -21,22 +21,22 @@ use self::request::{MAX_ARGUMENT_BYTES, Request};
 use crate::prompt::fenced;
 use crate::sanitize::safe_text;
 
-/// The most look-ups of one question.
+/// The maximum number of look-ups for one question.
 const MAX_LOOKUPS: usize = 8;
 
-/// The most turns with look-ups of one question.
+/// The maximum number of turns with look-ups for one question.
 pub(crate) const MAX_TURNS: usize = 3;
 
-/// The most bytes of all results of one question.
+/// The maximum number of bytes of all results for one question.
 pub(crate) const MAX_RESULT_BYTES: usize = 24 << 10;
 
-/// The most calls of one turn that are answered, refusals included.
+/// The maximum number of calls of one turn that are answered, refusals included.
 const MAX_CALLS_IN_TURN: usize = 16;
 
-/// The result of a call that a recording does not hold.
+/// The result of a call that is not in a recording.
 const NOT_RECORDED: &str = "this look-up is not in the recording";
 
-/// The look-ups that one question has left.
+/// The look-ups, turns and bytes that one question has left.
 #[derive(Debug)]
 pub(crate) struct Allowance {
     lookups: usize,
@@ -56,7 +56,7 @@ impl Allowance {
         self.lookups == 0 || self.turns == 0 || self.bytes == 0
     }
 
-    /// Cuts a result to the bytes that are left, at the end of a line, and counts its bytes.
+    /// Truncates a result to the bytes that are left, at the end of a line, and counts its bytes.
     fn cut(&mut self, result: String) -> String {
         if result.len() <= self.bytes {
             self.bytes -= result.len();
@@ -68,7 +68,7 @@ impl Allowance {
         format!("{}(cut: the results of one question have {kib} KB at most)\n", &result[..end])
     }
 
-    /// Returns the words about what is left, which follow the last result of a turn.
+    /// Returns the text about the remaining look-ups, which follows the last result of a turn.
     fn note(&self) -> String {
         match self.is_used_up() {
             true => {
@@ -85,13 +85,13 @@ impl Allowance {
 #[derive(Debug, Default)]
 pub(crate) struct Lookups {
     results: Mutex<BTreeMap<String, String>>,
-    /// True if only results of a recording are given, and no tree is read.
+    /// True if results come from a recording only, and no tree is read.
     is_replayed: bool,
     files: OnceLock<ReadableFiles>,
 }
 
 impl Lookups {
-    /// Returns look-ups that are answered from the results of a recording.
+    /// Creates look-ups that are answered from the results of a recording.
     pub(crate) fn replayed(results: BTreeMap<String, String>) -> Lookups {
         Lookups { results: Mutex::new(results), is_replayed: true, files: OnceLock::new() }
     }
@@ -101,8 +101,8 @@ impl Lookups {
         self.lock().clone()
     }
 
-    /// Answers the calls of one turn. A call that asks for nothing that can be looked up is answered with
-    /// the error, and counts as a look-up.
+    /// Answers the calls of one turn. An invalid call is answered with the error, and counts as a
+    /// look-up.
     pub(crate) fn answer(
         &self,
         change: &Change,
@@ -149,7 +149,7 @@ impl Lookups {
         AnsweredCall { call, result }
     }
 
-    /// Returns the result of a request, looked up once in a run.
+    /// Returns the result of a request, which is looked up once in a run.
     fn result(&self, change: &Change, request: &Request) -> String {
         let key = request.key();
         if let Some(known) = self.lock().get(&key) {
@@ -169,7 +169,7 @@ impl Lookups {
     }
 }
 
-/// Returns the tools that a question offers.
+/// Returns the tools that a prompt offers.
 pub(crate) fn tools() -> Vec<Tool> {
     let word = |about: &str| json!({ "type": "string", "description": about });
     let number = |about: &str| json!({ "type": "integer", "description": about });

@@ -1,16 +1,16 @@
-//! One look-up that a model asks for: [`Request`], read from a call.
+//! A look-up that a model requests: [`Request`], parsed from a call.
 
 use assay_findings::path::RepoPath;
 use assay_models::ToolCall;
 use serde::{Deserialize, Serialize};
 
-/// The most bytes of the arguments of a call.
+/// The maximum number of bytes of the arguments of a call.
 pub(super) const MAX_ARGUMENT_BYTES: usize = 2_000;
 
-/// The most bytes of a text or a name that is looked for.
+/// The maximum number of bytes of a text or a name to search for.
 const MAX_TEXT_BYTES: usize = 200;
 
-/// The names of the tools, for a model that calls another.
+/// The names of the tools, for the error about an unknown tool.
 const NAMES: &str = "`read_lines`, `search`, `definition` and `callers`";
 
 /// A look-up.
@@ -21,9 +21,9 @@ pub(super) enum Request {
     ReadLines(ReadLines),
     /// The lines that contain a text.
     Search(Search),
-    /// The places that define a name.
+    /// The definitions of a name.
     Definition(Named),
-    /// The places that call a name.
+    /// The calls of a name.
     Callers(Named),
 }
 
@@ -40,7 +40,7 @@ pub(super) struct ReadLines {
 #[serde(deny_unknown_fields)]
 pub(super) struct Search {
     pub(super) text: String,
-    /// A file, or a folder with all that is below it.
+    /// The file to search, or a folder with all files below it; `None` for the whole repository.
     #[serde(default, deserialize_with = "optional_repo_path")]
     pub(super) path: Option<RepoPath>,
     #[serde(default)]
@@ -54,7 +54,7 @@ pub(super) struct Named {
 }
 
 impl Request {
-    /// Reads a call. The error tells the model what to do otherwise.
+    /// Parses a call. The error tells the model how to correct the call.
     pub(super) fn parse(call: &ToolCall) -> Result<Request, String> {
         if call.arguments.len() > MAX_ARGUMENT_BYTES {
             return Err(format!("the arguments have more than {MAX_ARGUMENT_BYTES} bytes"));
@@ -95,7 +95,7 @@ impl Request {
         }
     }
 
-    /// Returns the text by which the result is kept: equal requests have equal keys.
+    /// Returns the key of the result: equal requests have equal keys.
     pub(super) fn key(&self) -> String {
         serde_json::to_string(self).expect("a request can be written as JSON")
     }
@@ -121,7 +121,7 @@ fn optional_repo_path<'d, D: serde::Deserializer<'d>>(
     input: D,
 ) -> Result<Option<RepoPath>, D::Error> {
     let text: Option<String> = Option::deserialize(input)?;
-    // Models write an empty path, or a dot, for all of the repository.
+    // Models write an empty path, or a dot, for the whole repository.
     let text = text.filter(|text| !matches!(text.trim(), "" | "." | "./" | "/"));
     let path = text.map(|text| RepoPath::parse(&text, None)).transpose();
     path.map_err(serde::de::Error::custom)

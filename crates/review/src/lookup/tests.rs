@@ -53,7 +53,7 @@ impl Case {
         change
     }
 
-    /// Calls one tool and returns the result, with plain marks.
+    /// Calls one tool and returns the result, with readable marks.
     fn call(&self, name: &str, arguments: &Value) -> String {
         let mut allowance = Allowance::default();
         let calls = vec![call(name, &arguments.to_string())];
@@ -66,7 +66,7 @@ impl Case {
     }
 }
 
-/// A credential, in two parts so that no scanner takes this file for a leak.
+/// A credential, in two parts so that no scanner reports this file as a leak.
 const SECRET: &str = concat!("sk-live-", "4f9d8e7c6b5a4f3e2d1c0b9a8f7e6d5c");
 
 fn call(name: &str, arguments: &str) -> ToolCall {
@@ -148,7 +148,7 @@ fn nothing_that_models_may_not_see_is_found() {
     std::fs::create_dir(root.join("hidden")).unwrap();
     std::fs::write(root.join("hidden/tax.py"), "def rate_of(): hidden\n").unwrap();
     std::fs::write(root.join(".git/info/exclude"), "hidden\n").unwrap();
-    // A folder that git knows becomes a link to one that it ignores.
+    // A folder that git tracks becomes a link to a folder that it ignores.
     std::fs::remove_dir_all(root.join("lib")).unwrap();
     std::os::unix::fs::symlink("hidden", root.join("lib")).unwrap();
     for path in [
@@ -246,7 +246,7 @@ fn results_are_replayed_without_the_tree() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(64)))]
-    /// Whatever a model calls, the look-ups end, and no more is shown than the bounds allow.
+    /// For any calls of a model, the look-ups end, and the results stay within the limits.
     #[test]
     fn every_sequence_of_calls_stays_within_the_bounds(
         turns in prop::collection::vec(prop::collection::vec((0_usize..3, 0_usize..9_000), 1..30), 1..6),

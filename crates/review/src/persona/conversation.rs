@@ -9,29 +9,31 @@ use super::desk::{BYTES_PER_TOKEN, Desk, exchanged};
 use crate::exchange::{Exchange, TranscriptAnswer};
 use crate::lookup::{self, Allowance};
 
-/// The least bytes that a model takes which is offered look-ups: with fewer, the change needs the room.
+/// The minimum context of a model that is offered look-ups, in bytes: with less, the change needs
+/// it all.
 const MIN_CONTEXT_BYTES: u64 = 4 * lookup::MAX_RESULT_BYTES as u64;
 
-/// A question, and how transcripts name it.
+/// A question, with its position in transcripts.
 pub(super) struct PlacedQuestion {
-    /// The place of the question in the review; its hash and its answer are filled in for each turn.
+    /// The position of the question in the review; its hash and its answer are filled in for each
+    /// turn.
     pub(super) asked: TranscriptAnswer,
     pub(super) prompt: Prompt,
 }
 
 /// The outcome of a question, after all turns.
 pub(super) struct Conversation {
-    /// The last reply, which holds no calls, or the reason for which there is none. A reply that took
-    /// orders is the last one, whether or not it holds calls.
+    /// The last reply, which has no calls, or the failure. A reply that obeyed the change is always
+    /// the last one, whether or not it has calls.
     pub(super) outcome: Result<Reply, Failure>,
     /// The prompt of the last turn.
     pub(super) prompt: Prompt,
-    /// Each turn, in order.
+    /// The exchange of each turn, in order.
     pub(super) exchanges: Vec<Exchange>,
     pub(super) spent: Spent,
-    /// Remarks for the report.
+    /// Notes for the report.
     pub(super) notes: Vec<String>,
-    /// The texts beside the calls of earlier turns.
+    /// The texts outside of the calls of earlier turns.
     pub(super) earlier_texts: Vec<String>,
 }
 
@@ -44,7 +46,7 @@ impl Desk {
             && about.context_tokens.saturating_mul(BYTES_PER_TOKEN) >= MIN_CONTEXT_BYTES
     }
 
-    /// Returns a prompt that offers look-ups, where the persona's model takes them.
+    /// Returns a prompt that offers look-ups, if the persona's model supports them.
     pub(super) fn with_lookups(&self, persona: &Persona, prompt: Prompt) -> Prompt {
         match self.offers_lookups(persona) {
             true => Prompt { tools: lookup::tools(), ..prompt },
@@ -52,8 +54,8 @@ impl Desk {
         }
     }
 
-    /// Asks a persona's model, and answers its look-ups until it gives its answer. The last turn offers no
-    /// tools, so that the conversation ends.
+    /// Asks a persona's model, and answers its look-ups until it gives its answer. The last turn
+    /// offers no tools, so that the conversation ends.
     pub(super) fn converse(
         &self,
         persona: &Persona,
@@ -97,8 +99,8 @@ impl Desk {
         }
     }
 
-    /// Returns a call as it goes into the next prompt: without credentials and without the marks of the
-    /// run, so that a recorded reply makes the same prompt.
+    /// Returns a call for the next prompt: without credentials and without the marks of the run, so
+    /// that a recorded reply results in the same prompt.
     fn cleaned(&self, call: ToolCall) -> ToolCall {
         let clean = |text: &str| redacted_text(&self.nonce().without_marks(text));
         ToolCall { name: clean(&call.name), arguments: clean(&call.arguments) }
@@ -106,7 +108,7 @@ impl Desk {
 }
 
 impl Conversation {
-    /// Notes what came of a turn.
+    /// Records the result of a turn.
     fn note(
         &mut self,
         persona: &Persona,

@@ -1,4 +1,4 @@
-//! What the personas of a run share: [`Desk`].
+//! The context that all personas of a run share: [`Desk`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -21,31 +21,33 @@ use crate::prompt::parts::{self, Part, Parts};
 use crate::prompt::{self, Known, Room, Task};
 use crate::reviewer::Estimate;
 
-/// The persona that is told what an earlier review found.
+/// The persona that gets the findings of an earlier review.
 pub(super) const PRIOR: &str = "prior-findings";
 
-/// A token of code has about so many bytes; fewer would be a waste, and more would not fit.
+/// The assumed number of bytes of a token of code: fewer would waste context, and more would not
+/// fit.
 pub(super) const BYTES_PER_TOKEN: u64 = 3;
 
-/// No part of a change is larger than this, however much a model takes: attention is limited too.
+/// The maximum number of bytes of a part of a change, whatever the context of a model: its
+/// attention is limited too.
 const LARGEST_PART: u64 = 240_000;
 
-/// No part is smaller than this, however little a model takes.
+/// The minimum size of a part in bytes, whatever the context of a model.
 const SMALLEST_PART: u64 = 2_000;
 
-/// The models of a run, by what they are for.
+/// The models of a run, by tier.
 #[derive(Clone)]
 pub struct Models {
-    /// A cheap one.
+    /// A cheap model.
     pub cheap: Arc<dyn Model>,
-    /// The usual one.
+    /// The usual model.
     pub default: Arc<dyn Model>,
-    /// The best there is.
+    /// The best model.
     pub premium: Arc<dyn Model>,
 }
 
 impl Models {
-    /// Gives the model of a tier.
+    /// Returns the model of a tier.
     pub fn of(&self, tier: Tier) -> &Arc<dyn Model> {
         match tier {
             Tier::Cheap => &self.cheap,
@@ -55,13 +57,13 @@ impl Models {
     }
 }
 
-/// Returns the bytes of a question and of its answer.
+/// Returns the number of bytes of a prompt and its answer.
 pub(super) fn exchanged(prompt: &Prompt, outcome: &Result<Reply, Failure>) -> u64 {
     let answered = outcome.as_ref().map_or(0, |reply| reply.text.len());
     (prompt.bytes() + answered) as u64
 }
 
-/// Gives what was spent as reports tell it.
+/// Converts spending to the form of reports.
 pub(super) fn in_report(spent: assay_models::Spent) -> Spent {
     Spent {
         calls: spent.calls,
@@ -74,38 +76,38 @@ pub(super) fn in_report(spent: assay_models::Spent) -> Spent {
     }
 }
 
-/// Returns what a model took as reports tell it.
+/// Converts the spending on a model to the form of reports.
 fn of_model(model: String, spent: assay_models::Spent) -> ModelSpent {
     let Spent { calls, kept_answers, tokens, usd, at_most, .. } = in_report(spent);
     ModelSpent { model, calls, kept_answers, tokens, usd, at_most }
 }
 
-/// What the personas of a run share: whom they ask, and the change as it is told. The change is
-/// read once for all of them.
+/// The context that all personas of a run share: the client, the models, and the change as prompts
+/// show it. The change is read once for all of them.
 pub struct Desk {
     caller: Arc<Caller>,
     models: Models,
     nonce: Nonce,
-    /// How long one answer may take.
+    /// The timeout of an answer.
     time: Duration,
-    /// The tokens that may be spent on thinking.
+    /// The maximum number of tokens for thinking.
     thinking: u32,
-    /// What an earlier review found.
+    /// The findings of an earlier review; `None` if there is none.
     prior: Option<String>,
-    /// What earlier runs learned.
+    /// The knowledge of earlier runs; `None` if there is none.
     memory: Option<Memory>,
-    /// No part of a change is larger than this.
+    /// The maximum number of bytes of a part of the change.
     largest_part: u64,
     /// The look-ups that models are offered; `None` if they are offered none.
     pub(super) lookups: Option<Lookups>,
     signals: OnceLock<Signals>,
     briefing: OnceLock<Briefing>,
-    /// The findings of the rules; empty until they have read the change.
+    /// The findings of the rules; empty until the rules have read the change.
     leads: OnceLock<Leads>,
 }
 
 impl Desk {
-    /// Sets up a run.
+    /// Creates the context of a run.
     pub fn new(caller: Arc<Caller>, models: Models, nonce: Nonce, time: Duration) -> Desk {
         Desk {
             caller,
@@ -123,25 +125,25 @@ impl Desk {
         }
     }
 
-    /// Lets models think for so many tokens.
+    /// Sets the maximum number of tokens for thinking.
     pub fn thinking(mut self, tokens: u32) -> Desk {
         self.thinking = tokens;
         self
     }
 
-    /// Tells what an earlier review found.
+    /// Sets the findings of an earlier review.
     pub fn prior(mut self, prior: Option<String>) -> Desk {
         self.prior = prior;
         self
     }
 
-    /// Tells every persona what earlier runs learned.
+    /// Sets the knowledge of earlier runs, which every persona gets.
     pub fn memory(mut self, memory: Option<Memory>) -> Desk {
         self.memory = memory;
         self
     }
 
-    /// Offers look-ups to the models that take tools.
+    /// Offers look-ups to the models that support tools.
     pub fn offering_lookups(mut self, are_offered: bool) -> Desk {
         self.lookups = are_offered.then(Lookups::default);
         self
@@ -158,14 +160,14 @@ impl Desk {
         self.lookups.as_ref().map(Lookups::results)
     }
 
-    /// Cuts the change into parts that are no larger than this, where whoever reads it takes less
-    /// at a time than models do.
+    /// Limits the size of the parts of the change, for readers that take less at a time than
+    /// models.
     pub(crate) fn largest_part(mut self, bytes: Option<u64>) -> Desk {
         self.largest_part = bytes.unwrap_or(LARGEST_PART).clamp(SMALLEST_PART, LARGEST_PART);
         self
     }
 
-    /// Says whether so much is left to spend in the run, whatever it is spent on.
+    /// Returns true if the budget of the run still covers the estimates.
     pub fn has_room_for(&self, estimates: &[Estimate]) -> bool {
         let calls: usize = estimates.iter().map(|estimate| estimate.most_calls).sum();
         let tokens = estimates.iter().map(|estimate| estimate.most_tokens).sum();
@@ -173,7 +175,7 @@ impl Desk {
         self.caller.budget().has_room_for(calls as u64, tokens, micro_usd.unwrap_or(0))
     }
 
-    /// Gives what the run has spent so far.
+    /// Returns the spending of the run so far.
     pub fn spent(&self) -> Spent {
         let budget = self.caller.budget();
         let models = budget.spent_by_model();
@@ -185,7 +187,7 @@ impl Desk {
         &**self.models.of(persona.tier)
     }
 
-    /// Returns the name and standing under which a persona reports.
+    /// Returns the reviewer in a persona's reports: its name, the family of its model, and its cap.
     pub(super) fn who(&self, persona: &Persona) -> report::Reviewer {
         let mut who = report::Reviewer::new(&persona.name, ReviewerKind::Persona);
         who.family = Some(self.model(persona).about().family.clone());
@@ -201,23 +203,24 @@ impl Desk {
         self.briefing.get_or_init(|| Briefing::new(change))
     }
 
-    /// Returns the findings of an earlier review, for a reviewer that reads for them.
+    /// Returns the findings of an earlier review, if the reviewer reads for them.
     pub(super) fn prior_findings(&self, knows_prior: bool) -> Option<&str> {
         self.prior.as_deref().filter(|_| knows_prior)
     }
 
-    /// Takes note of the findings of the rules. The rules read a change once in a run, so later notes
-    /// say the same.
+    /// Sets the findings of the rules. The rules read a change once in a run, so later calls would
+    /// set the same.
     pub(crate) fn note_leads(&self, leads: &Leads) {
         self.leads.get_or_init(|| leads.clone());
     }
 
-    /// Returns what all reviewers are told besides the change.
+    /// Returns the knowledge that all reviewers get in addition to the change.
     fn known(&self) -> Known<'_> {
         Known { memory: self.memory.as_ref(), leads: self.leads.get() }
     }
 
-    /// Returns the question of a persona about a part of a change, the so-manieth of so many.
+    /// Builds the prompt of a persona for a part of a change; `part` has its number and the number
+    /// of parts.
     pub(super) fn prompt(
         &self,
         persona: &Persona,
@@ -229,7 +232,7 @@ impl Desk {
         self.with_lookups(persona, prompt)
     }
 
-    /// Cuts the change for a persona's model.
+    /// Splits the change into parts that fit a persona's model.
     pub(super) fn parts(&self, persona: &Persona, task: &Task, change: &Change) -> Parts {
         let briefing = self.briefing(change);
         let about = self.model(persona).about();
@@ -252,19 +255,19 @@ impl Desk {
         Room { answer, thinking: self.thinking }
     }
 
-    /// Gives the files outside the change that were read for it.
+    /// Returns the files outside of the change that were read for it.
     pub fn others(&self, change: &Change) -> BTreeSet<RepoPath> {
         self.briefing(change).others.clone()
     }
 
-    /// Returns the text of an answer as transcripts keep it: without secrets and without the marks of
-    /// the run.
+    /// Returns the text of an answer for transcripts: without secrets and without the marks of the
+    /// run.
     pub(super) fn kept_text(&self, reply: &Reply) -> String {
         redacted_text(&self.nonce.forget(&reply.text))
     }
 
-    /// Asks a persona's model once. Only an answer that can be read, and one that calls tools, is kept for
-    /// the next time.
+    /// Asks a persona's model once. Only an answer that can be parsed, or that calls tools, is
+    /// cached.
     pub(super) fn ask(
         &self,
         persona: &Persona,
@@ -285,7 +288,7 @@ impl Desk {
         self.caller.ask(self.model(persona), &ask, heard)
     }
 
-    /// Takes in what somebody else got for a question to a persona's model.
+    /// Stores the outcome that an agent got for a prompt of a persona's model.
     pub(crate) fn hand_in(
         &self,
         persona: &Persona,
@@ -297,22 +300,22 @@ impl Desk {
         self.caller.hand_in(self.model(persona), &ask, outcome)
     }
 
-    /// Gives the marks of the run.
+    /// Returns the marks of the run.
     pub(crate) fn nonce(&self) -> &Nonce {
         &self.nonce
     }
 
-    /// Says whether an answer took orders from the text under review.
+    /// Returns true if an answer obeyed the text under review.
     pub(super) fn took_orders(&self, reply: &Reply) -> bool {
         reply.says(self.canary())
     }
 
-    /// Returns the word that only an answer has that took orders.
+    /// Returns the canary, a word that occurs only in answers that obeyed the text under review.
     pub(super) fn canary(&self) -> &str {
         self.nonce.of(Mark::Canary)
     }
 
-    /// Says whether a part of an answer took orders from the text under review.
+    /// Returns true if a part of an answer obeyed the text under review.
     pub(super) fn part_took_orders(&self, part: &str) -> bool {
         says(part, self.nonce.of(Mark::Canary))
     }

@@ -1,13 +1,15 @@
-//! Work that a persona leaves to another one: [`brief_for`] keeps such entries only while the other one reads.
+//! Concerns that a persona leaves to another one: [`brief_for`] retains such entries only if the
+//! other one reads.
 //!
-//! In the section `## What you leave alone` an entry that begins with the name of a persona in brackets,
-//! `- [security] Markup injection.`, holds only in a run in which that persona reads the change. In any
-//! other run the entry is left out, so that no defect falls between two readers.
+//! In the section `## What you leave alone` an entry that begins with the name of a persona in
+//! brackets, `- [security] Markup injection.`, applies only to a run in which that persona reads
+//! the change. In any other run the entry is left out, so that no defect is missed by both.
 
 /// The heading of the section with such entries.
 const HEADING: &str = "## What you leave alone";
 
-/// Returns a persona's text for a run; `reads` says whether a persona of some name reads in it.
+/// Returns the text of a persona for a run; `reads` returns true if the persona with a name reads
+/// in it.
 pub(super) fn brief_for(brief: &str, reads: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(brief.len());
     let mut is_inside = false;
@@ -16,7 +18,7 @@ pub(super) fn brief_for(brief: &str, reads: impl Fn(&str) -> bool) -> String {
         if line.starts_with("## ") {
             is_inside = line.trim() == HEADING;
         }
-        // An entry goes on in the indented lines below it.
+        // The indented lines below an entry belong to it.
         is_dropped &= line.starts_with(' ');
         match entry(line).filter(|_| is_inside) {
             Some((name, text)) if reads(name) => {
@@ -30,14 +32,14 @@ pub(super) fn brief_for(brief: &str, reads: impl Fn(&str) -> bool) -> String {
     out.trim_end().to_owned()
 }
 
-/// Returns the names of the personas that a text leaves something to.
+/// Returns the names of the personas that a text leaves concerns to.
 pub(super) fn named_in(brief: &str) -> impl Iterator<Item = &str> {
     let section = brief.split_once(HEADING).map_or("", |(_, section)| section);
     let section = section.split("\n## ").next().unwrap_or("");
     section.lines().filter_map(|line| Some(entry(line)?.0))
 }
 
-/// Reads an entry that is left to a persona: its name, and what is left.
+/// Parses an entry that is left to a persona: the name, and the concern.
 fn entry(line: &str) -> Option<(&str, &str)> {
     let (name, text) = line.strip_prefix("- [")?.split_once("] ")?;
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';

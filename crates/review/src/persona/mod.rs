@@ -1,14 +1,15 @@
-//! Personas: models with a role, each one Markdown file.
+//! Personas: models with a role, each described in one Markdown file.
 //!
-//! [`Persona`] is such a file: what wakes it ([`trigger`]), how far it is believed, and its brief.
-//! A persona that carries others is a *reading*: it reads the change once for all of their concerns.
-//! [`Personas`] are those that are shipped and a repository's own. [`reviewer`] has one read a
-//! change, part by part ([`reading`]), and [`validator`] has findings looked at again.
+//! [`Persona`] is such a file: its trigger ([`trigger`]), the worst grade that it may give, and its
+//! brief. A persona that carries others is a *reading*: it reads the change once for all of their
+//! concerns. [`Personas`] are the shipped ones and those of the repository. [`reviewer`] lets a
+//! persona read a change, part by part ([`reading`]), and [`validator`] takes second looks at
+//! findings.
 //!
-//! `desk` holds what all personas of a run share, `conversation` asks a question with the look-ups
-//! before its answer, and `handover` keeps an entry of a persona's brief only while the persona
-//! that it names reads the change. Every class of defect in `personas/defect-classes.txt` has a
-//! persona that owns it, and every persona a reading that carries it; tests check both.
+//! `desk` is the context that all personas of a run share, `conversation` asks a question with the
+//! look-ups before its answer, and `handover` retains an entry of a persona's brief only if the
+//! persona that it names reads the change. Every class of defect in `personas/defect-classes.txt`
+//! has a persona that owns it, and every persona a reading that carries it; tests check both.
 
 mod conversation;
 mod desk;
@@ -33,47 +34,49 @@ pub use self::reviewer::PersonaReviewer;
 pub use self::signals::Signals;
 pub use self::trigger::Trigger;
 
-/// The persona that looks at findings again; it is on no roster.
+/// The persona that takes second looks at findings; it is on no roster.
 pub const VALIDATOR: &str = "validator";
 
 /// A model with a role.
 #[derive(Debug, Clone)]
 pub struct Persona {
-    /// Its name, under which it reports.
+    /// The name, under which the persona reports.
     pub name: String,
-    /// What it is for, in a line.
+    /// The purpose of the persona, on one line.
     pub about: String,
     /// The defects that a reading looks for on behalf of this persona.
     pub concern: String,
-    /// The names of the personas whose concerns it carries; empty for one that reads for itself.
+    /// The names of the personas whose concerns this persona carries; empty for a persona that
+    /// reads for itself.
     pub carries: Vec<String>,
-    /// Which model it takes.
+    /// The tier of the persona's model.
     pub tier: Tier,
-    /// The worst grade that it may give.
+    /// The worst grade that the persona may give.
     pub cap: Grade,
-    /// Whether a change cannot be ready without its answer.
+    /// True if a change cannot be ready without an answer of the persona.
     pub required: bool,
-    /// The classes of defect that it answers for.
+    /// The classes of defect that the persona is responsible for.
     pub owns: Vec<String>,
-    /// What wakes it.
+    /// The condition on a change under which the persona reads.
     pub trigger: Trigger,
-    /// Who it is, what it hunts, how sure it is and what it leaves alone.
+    /// The prompt of the persona: its role, the defects to look for, the levels of confidence, and
+    /// the defects to leave alone.
     pub brief: String,
 }
 
-/// Which model a persona takes.
+/// The tier of a persona's model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
-    /// A cheap one.
+    /// A cheap model.
     Cheap,
-    /// The usual one.
+    /// The usual model.
     Default,
-    /// The best there is.
+    /// The best model.
     Premium,
 }
 
-/// A persona's file that cannot be used.
+/// The error for an invalid file of a persona.
 #[derive(Debug, thiserror::Error)]
 #[error("the persona `{file}` cannot be used: {message}")]
 pub struct PersonaError {
@@ -81,7 +84,7 @@ pub struct PersonaError {
     message: String,
 }
 
-/// What stands at the top of a persona's file.
+/// The front matter of a persona's file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FrontMatter {
@@ -111,14 +114,14 @@ fn default_cap() -> String {
 }
 
 impl Persona {
-    /// Reads a persona from the text of its file.
+    /// Parses a persona from the text of its file.
     pub fn read(file: &str, text: &str) -> Result<Persona, PersonaError> {
         let fail = |message: String| PersonaError { file: file.to_owned(), message };
         let parts = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
         let Some((matter, brief)) = parts else {
             return Err(fail("it does not begin with front matter between lines `---`".into()));
         };
-        // The line with the dashes counts too.
+        // The line with the dashes counts too, so that the line numbers of errors are right.
         let options = serde_saphyr::options! { with_snippet: false, emit_comments: false };
         let matter: FrontMatter =
             serde_saphyr::from_str_with_options(&format!("\n{matter}"), options)
@@ -149,13 +152,13 @@ impl Persona {
         })
     }
 
-    /// Returns the persona as its prompts state it.
+    /// Returns the role of the persona for its prompts.
     pub(crate) fn role(&self) -> Role<'_> {
         Role { name: &self.name, brief: &self.brief, cap: self.cap.word() }
     }
 }
 
-/// Says what is wrong with front matter in a person's words.
+/// Returns a message for users about an error in front matter.
 fn explained(error: &str) -> String {
     match error.contains("untagged enum") {
         true => {
@@ -171,12 +174,12 @@ fn explained(error: &str) -> String {
 #[derive(Debug, Clone)]
 pub struct Personas {
     by_name: BTreeMap<String, Persona>,
-    /// The names of those that the repository brings.
+    /// The names of the repository's own personas.
     own: BTreeSet<String>,
 }
 
 impl Personas {
-    /// Returns the shipped personas, with a repository's own beside them or in their place. Each file
+    /// Returns the shipped personas, with those of a repository added or replacing them. Each file
     /// comes with its name.
     pub fn with_repository_personas(
         files: impl IntoIterator<Item = (String, String)>,
@@ -189,7 +192,7 @@ impl Personas {
         for (file, text) in files {
             let persona = Persona::read(&file, &text)?;
             let fail = |message| PersonaError { file: file.clone(), message };
-            // The triggers of the shipped personas are held by a test.
+            // A test checks the triggers of the shipped personas.
             persona.trigger.check().map_err(fail)?;
             all.own.insert(persona.name.clone());
             let left_to = handover::named_in(&persona.brief).map(str::to_owned).collect();
@@ -225,8 +228,7 @@ impl Personas {
         self.by_name.get(name)
     }
 
-    /// Gives those who read changes: those who were asked for by name, or else all, whose triggers
-    /// decide.
+    /// Returns the reviewers of changes: the named personas, or else all, whose triggers decide.
     pub fn reviewers(&self, named: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
         if named.is_empty() {
             return self.woken_and(&[], desk);
@@ -239,8 +241,8 @@ impl Personas {
         PersonaReviewer::seated_together(named.map(reviewer).collect())
     }
 
-    /// Returns the reviewers where names can only add to them: the readings and the personas that no
-    /// reading carries, whose triggers decide, and some that read whatever their triggers say.
+    /// Returns the readings, and the personas that no reading carries, whose triggers decide. The
+    /// personas in `added` read in addition, whatever their triggers.
     pub fn woken_and(&self, added: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
         let reviewer = |persona: &Persona| match added.contains(&persona.name) {
             true => PersonaReviewer::named(persona.clone(), desk.clone())
@@ -253,7 +255,8 @@ impl Personas {
         PersonaReviewer::seated_together(reviewers)
     }
 
-    /// Returns a reviewer for each persona that reads for itself; triggers decide which of them read.
+    /// Returns a reviewer for each persona that reads for itself; triggers decide which of them
+    /// read.
     pub fn each_alone(&self, added: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
         let reviewer = |persona: &Persona| match added.contains(&persona.name) {
             true => PersonaReviewer::named(persona.clone(), desk.clone()),
@@ -270,20 +273,20 @@ impl Personas {
         carried.cloned().collect()
     }
 
-    /// Returns true if a reading carries a persona.
+    /// Returns true if any reading carries a persona.
     pub fn is_carried(&self, name: &str) -> bool {
         self.iter().any(|reading| self.carries(reading, name))
     }
 
-    /// Returns true if a certain reading carries a persona. A repository's own persona has a text that
-    /// its authors want to be read, so only a reading of the repository carries it.
+    /// Returns true if a given reading carries a persona. The authors of a repository's own persona
+    /// want its text to be used, so only a reading of the repository carries it.
     fn carries(&self, reading: &Persona, name: &str) -> bool {
         let is_named = reading.carries.iter().any(|carried| carried == name);
         is_named && (!self.own.contains(name) || self.own.contains(&reading.name))
     }
 
-    /// Returns the personas that can be on a roster. Those that have to answer come first, since a
-    /// budget may not reach for all.
+    /// Returns the personas that can be on a roster, the required ones first, since a budget may
+    /// not suffice for all.
     pub fn on_roster(&self) -> Vec<&Persona> {
         let mut all: Vec<&Persona> = self.iter().filter(|p| p.name != VALIDATOR).collect();
         all.sort_by_key(|persona| (!persona.required, &persona.name));

@@ -1,8 +1,8 @@
-//! A persona reads a change part by part: [`Reading`].
+//! A persona's pass over a change, part by part: [`Reading`].
 //!
-//! A part that was not shown to a required persona counts as not read, whatever the rules read of
-//! it: a line that is too long, a file name that cannot be shown, or a part beyond the twelfth
-//! leaves the review incomplete.
+//! A part that was not shown to a required persona counts as not read, even if the rules read it: a
+//! line that is too long, a file name that cannot be shown, or a part beyond the twelfth makes the
+//! review incomplete.
 
 use std::collections::BTreeSet;
 
@@ -24,16 +24,17 @@ use crate::reviewer::{Answer, Tell};
 use crate::sanitize::NotRead;
 use crate::secrets::keep_secrets;
 
-/// What did not fit into any part.
+/// The reason for hunks that did not fit into any part.
 const LEFT_OVER: &str = "the change is larger than models are given";
 
-/// What was in no part.
+/// The reason for hunks that were in no part.
 const NOT_SHOWN: &str = "it was shown to no model";
 
-/// A part that is too long is cut in two, so many times over.
+/// The maximum number of times that a part that is too long is split in two.
 const CUTS: usize = 4;
 
-/// A part with fewer bytes than this is not what makes a prompt too long.
+/// The minimum size of a part that is split, in bytes: a smaller one is not the reason for a prompt
+/// that is too long.
 const WORTH_CUTTING: usize = 4_000;
 
 /// The persona that reads a change.
@@ -45,7 +46,7 @@ pub(super) struct ReadingPersona<'a> {
     pub(super) is_required: bool,
 }
 
-/// What came of reading a change, part by part.
+/// The state of reading a change, part by part.
 pub(crate) struct Reading<'a> {
     by: ReadingPersona<'a>,
     change: &'a Change,
@@ -54,17 +55,17 @@ pub(crate) struct Reading<'a> {
     report: Report,
     exchanges: Vec<Exchange>,
     spent: Spent,
-    /// The parts that gave nothing.
+    /// The parts that failed.
     failed: Vec<Failed>,
-    /// What nobody has answered.
+    /// The questions that have no recorded answer.
     open: Vec<OpenQuestion>,
     read: BTreeSet<usize>,
     left_over: BTreeSet<usize>,
-    /// How many parts there are.
+    /// The number of parts.
     parts: usize,
 }
 
-/// An answer, and the report that was read from it.
+/// An answer, and the report that was parsed from it.
 struct Read {
     report: Report,
     text: String,
@@ -72,8 +73,8 @@ struct Read {
     prompt: Prompt,
 }
 
-/// Returns why a model is asked again: its report is unusable or incomplete, and names nothing that
-/// blocks anyway. The model's own words are not repeated to it.
+/// Returns the reason to ask a model again: its report is unusable or incomplete, and has no
+/// blocking finding anyway. The model's own words are not repeated to it.
 fn why_ask_again(report: &Report) -> Option<&'static str> {
     if report.unusable.is_some() {
         return Some("no findings could be read from it");
@@ -92,48 +93,49 @@ fn why_ask_again(report: &Report) -> Option<&'static str> {
     })
 }
 
-/// Reads the answer of a persona. Secrets are taken out first: half of one that is cut later on is
-/// still a secret. The question asks for evidence, so that an answer in the compact form lacks it.
+/// Parses the answer of a persona. Secrets are redacted first: half of a secret that is truncated
+/// later would not be detected. The prompt asks for evidence, so an answer in the compact form
+/// lacks it.
 pub(crate) fn read_report(persona: &str, text: &str) -> Report {
     let mut report = Report::from_text(&redact(text), persona, None);
     report.votes.iter_mut().for_each(|vote| vote.is_compact = false);
     report
 }
 
-/// A part that gave nothing.
+/// A part that failed.
 struct Failed {
     part: usize,
     why: String,
     hunks: BTreeSet<usize>,
 }
 
-/// A question that nobody has answered: whoever answers from a recording has none for it.
+/// A question without a recorded answer.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenQuestion {
-    /// The part that it is about, the so-manieth of so many.
+    /// The number of the part that the question is about, and the number of parts.
     pub(crate) place: (usize, usize),
     pub(crate) prompt: Prompt,
-    /// What was wrong with an earlier answer.
+    /// The fault of an earlier answer; `None` for the first question.
     pub(crate) again: Option<String>,
-    /// The titles of the findings that a second look is asked about, by their numbers.
+    /// The titles of the findings in a second look, in the order of their numbers.
     pub(crate) findings: Vec<String>,
 }
 
-/// How one part of a change stands with whoever reads it.
+/// The state of a part of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PartState {
-    /// It was read.
+    /// The part was read.
     Read,
-    /// It gave nothing, for this reason.
+    /// The part failed, for this reason.
     Failed(String),
-    /// It is asked about again, for this reason.
+    /// The question about the part is asked again, for this reason.
     AskedAgain(String),
-    /// It is asked about.
+    /// The question about the part has no answer yet.
     Asked,
 }
 
 impl<'a> Reading<'a> {
-    /// Begins to read, with nothing said yet.
+    /// Creates the reading of a change, with an empty report.
     pub(super) fn new(
         by: ReadingPersona<'a>,
         change: &'a Change,
@@ -158,12 +160,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Has a part read, the so-manieth of so many.
+    /// Reads a part; `place` has its number and the number of parts.
     pub(super) fn read(&mut self, task: &Task, part: Part, place: (usize, usize)) {
         self.read_cutting(task, part, place, CUTS);
     }
 
-    /// Has a part read; where it is too long, in two halves.
+    /// Reads a part; a part that is too long is split in two.
     fn read_cutting(&mut self, task: &Task, part: Part, (number, of): (usize, usize), cuts: usize) {
         let hunks = part.hunks();
         let prompt = self.by.desk.prompt(self.by.persona, task, self.briefing, (&part, number, of));
@@ -186,12 +188,13 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Cuts a part in two, unless it is next to nothing beside what is told of every change.
+    /// Splits a part in two, unless it is small compared with the rest of the prompt.
     fn halves(&self, part: Part) -> Option<[Part; 2]> {
         (part.text().len() > WORTH_CUTTING).then(|| part.halves()).flatten()
     }
 
-    /// Asks, and once more where the answer is no whole report. The findings of both answers count.
+    /// Asks the model, and once more if the answer is not a complete report. The findings of both
+    /// answers count.
     fn asked(&mut self, prompt: &Prompt, place: (usize, usize)) -> Result<Report, Failure> {
         let first = self.ask_once(prompt, place.0, false);
         let Read { report, text, prompt: asked } =
@@ -218,7 +221,8 @@ impl<'a> Reading<'a> {
                     Some(_) => format!("its answer is no report ({why}); asked again: {failure}"),
                     None => format!("its answer is not whole ({why}); asked again: {failure}"),
                 },
-                // What the first answer holds is kept: it was paid for, and may name a finding.
+                // The findings of the first answer are used: it was paid for, and may name a
+                // finding.
                 partial: Some(match failure.partial {
                     Some(partial) => format!("{text}\n{partial}"),
                     None => text,
@@ -228,7 +232,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Notes a question that is on no record yet.
+    /// Records a question that has no recorded answer.
     fn note_open(
         &mut self,
         failure: &Failure,
@@ -242,17 +246,17 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Gives what nobody has answered so far.
+    /// Returns the questions that have no recorded answer so far.
     pub(crate) fn open_questions(&self) -> &[OpenQuestion] {
         &self.open
     }
 
-    /// Counts the parts.
+    /// Returns the number of parts.
     pub(crate) fn parts(&self) -> usize {
         self.parts
     }
 
-    /// Says how a part stands, if there is such a part.
+    /// Returns the state of a part; `None` if there is no such part.
     pub(crate) fn state_of(&self, part: usize) -> Option<PartState> {
         let asked = self.open.iter().find(|open| open.place.0 == part);
         let failed = self.failed.iter().find(|failed| failed.part == part);
@@ -288,7 +292,7 @@ impl<'a> Reading<'a> {
             return Err(Failure::new(Class::Garbage, message));
         }
         let mut report = self.report_from(&reply.text);
-        // A report that came with calls was handed in, whatever the last one leaves out of it.
+        // A report that came with calls counts, even if the last answer leaves out its findings.
         let earlier = earlier_texts.iter().filter(|text| can_be_read(text));
         for earlier in earlier.map(|text| self.report_from(text)) {
             report.include_votes_of(earlier);
@@ -313,7 +317,8 @@ impl<'a> Reading<'a> {
         all.notes.extend(more.notes);
     }
 
-    /// Takes what came before a failure, which was paid for; the hunks do not count as read.
+    /// Uses the part of an answer that arrived before a failure, which was paid for; the hunks do
+    /// not count as read.
     fn fail(&mut self, failure: Failure, part: usize, hunks: BTreeSet<usize>) {
         if let Some(partial) = failure.partial.filter(|text| !self.by.desk.part_took_orders(text)) {
             self.take(self.report_from(&partial));
@@ -321,7 +326,7 @@ impl<'a> Reading<'a> {
         self.failed.push(Failed { part, why: failure.message, hunks });
     }
 
-    /// Puts the answer together.
+    /// Builds the answer of the persona.
     pub(super) fn finish(mut self, change: &Change) -> Answer {
         let looks = (0..change.hunks()).map(|hunk| self.look(hunk)).collect();
         if let Some(Failed { why, .. }) = self.failed.first() {
@@ -347,7 +352,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Names the files of which this one read nothing, or not all.
+    /// Returns the files that this persona did not read, or not completely.
     fn not_covered(&self, change: &Change) -> Vec<String> {
         let mut first = 0;
         let mut named = self.briefing.withheld.clone();
@@ -361,14 +366,16 @@ impl<'a> Reading<'a> {
         named.iter().map(|file| format!("{file}, by no model")).collect()
     }
 
-    /// Says what became of a hunk. One with lines in several parts is read once all of them are.
+    /// Returns the outcome of a hunk. A hunk with lines in several parts is read if all of them
+    /// are.
     fn look(&self, hunk: usize) -> Look {
         let failed = self.failed.iter().find(|failed| failed.hunks.contains(&hunk));
         if let Some(Failed { why, .. }) = failed {
             return Look::Failed(format!("{}: {why}", self.by.persona.name));
         }
         match self.briefing.not_read.get(hunk) {
-            // Who left it out has said so, and who gives orders is told by the rules.
+            // The reviewer that left the file out, and the rules that found the instructions,
+            // report that themselves.
             Some(Some(NotRead::LeftOut(_) | NotRead::Addresses)) => Look::NotConcerned,
             Some(Some(NotRead::NotShown(why))) => self.not_shown(why),
             Some(None) if self.left_over.contains(&hunk) => self.not_shown(LEFT_OVER),
@@ -377,8 +384,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Says that this one was to read something and was not shown it. Where it has to answer, that
-    /// is as if it had not.
+    /// Returns the outcome of a hunk that the persona should have read and was not shown. For a
+    /// required persona, that is a failure.
     fn not_shown(&self, why: &str) -> Look {
         match self.by.is_required {
             true => Look::Failed(format!("{}: {why}", self.by.persona.name)),

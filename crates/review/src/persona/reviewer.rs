@@ -17,25 +17,23 @@ use crate::lookup;
 use crate::prompt::{Concerns, Role, Task};
 use crate::reviewer::{Answer, Estimate, Interest, Reviewer, Tell, version_hash};
 
-/// About so many bytes make a token, and so many tokens an answer: for estimates, where a little
-/// too much or too little does no harm.
+/// The assumed bytes of a token, and tokens of an answer, for estimates, which need not be exact.
 const BYTES_PER_TOKEN: u64 = 4;
 const USUAL_ANSWER: u64 = 1_000;
 
-/// A model that plays a role.
+/// A persona that reviews changes.
 pub struct PersonaReviewer {
     pub(crate) persona: Persona,
-    /// The personas whose concerns it carries.
+    /// The personas whose concerns the reviewer carries.
     carried: Vec<Persona>,
     pub(super) desk: Arc<Desk>,
-    /// Whether somebody asked for it by name, so that it reads whatever its trigger says, and has
-    /// to answer.
+    /// True if a user named the persona, so that it reads whatever its trigger, and is required.
     named: bool,
-    /// All readers of the run.
+    /// All reviewers of the run.
     panel: Arc<[PanelSeat]>,
 }
 
-/// One reader of a run, by what decides whether it reads.
+/// A reviewer of a run, with the data that decides whether it reads.
 #[derive(Debug)]
 pub(super) struct PanelSeat {
     persona: Persona,
@@ -44,7 +42,8 @@ pub(super) struct PanelSeat {
 }
 
 impl PanelSeat {
-    /// Returns true if the reader reads as the persona of some name, or for the concern of that persona.
+    /// Returns true if the reviewer reads as the persona with a name, or for the concern of that
+    /// persona.
     fn reads_for(&self, name: &str, signals: &Signals) -> bool {
         let is_awake =
             |persona: &Persona| signals.is_cut || persona.trigger.wakes(signals).is_some();
@@ -54,23 +53,24 @@ impl PanelSeat {
 }
 
 impl PersonaReviewer {
-    /// Puts a persona on the roster of a run; its trigger decides whether it reads the change.
+    /// Creates a reviewer whose trigger decides whether it reads the change.
     pub fn new(persona: Persona, carried: Vec<Persona>, desk: Arc<Desk>) -> PersonaReviewer {
         PersonaReviewer { persona, carried, desk, named: false, panel: Arc::new([]) }
     }
 
-    /// Has it read the change whatever its trigger says.
+    /// Creates a reviewer that reads the change whatever its trigger.
     pub fn named(persona: Persona, desk: Arc<Desk>) -> PersonaReviewer {
         PersonaReviewer { persona, carried: Vec::new(), desk, named: true, panel: Arc::new([]) }
     }
 
-    /// Has it read for the concerns of other personas.
+    /// Adds the personas whose concerns the reviewer carries.
     pub(super) fn carrying(mut self, carried: Vec<Persona>) -> PersonaReviewer {
         self.carried = carried;
         self
     }
 
-    /// Lets the reviewers of a run know of each other: a persona leaves work only to one that reads.
+    /// Adds the list of all reviewers of a run to each: a persona leaves concerns only to one that
+    /// reads.
     pub(super) fn seated_together(reviewers: Vec<PersonaReviewer>) -> Vec<PersonaReviewer> {
         let seat = |by: &PersonaReviewer| PanelSeat {
             persona: by.persona.clone(),
@@ -82,7 +82,8 @@ impl PersonaReviewer {
         reviewers.into_iter().map(together).collect()
     }
 
-    /// Returns the personas whose concerns it reads for in a change: those that the change wakes.
+    /// Returns the personas whose concerns the reviewer carries and whose triggers match the
+    /// change.
     fn concerns(&self, change: &Change) -> Vec<&Persona> {
         if self.carried.is_empty() {
             return Vec::new();
@@ -93,13 +94,13 @@ impl PersonaReviewer {
         self.carried.iter().filter(is_awake).collect()
     }
 
-    /// Returns the persona as the one that reads.
+    /// Returns the persona in the form that `Reading` takes.
     fn reader(&self) -> ReadingPersona<'_> {
         let (persona, desk) = (&self.persona, &*self.desk);
         ReadingPersona { persona, desk, is_required: self.is_required() }
     }
 
-    /// Returns the name and standing under which the persona reports.
+    /// Returns the reviewer in the persona's reports.
     pub(crate) fn who(&self) -> report::Reviewer {
         self.desk.who(&self.persona)
     }
@@ -122,7 +123,7 @@ impl PersonaReviewer {
         let knows_prior =
             personas.iter().any(|carried| carried.name == PRIOR) || self.persona.name == PRIOR;
         let signals = self.desk.signals(change);
-        // A query alone is no danger.
+        // A query alone is not a risk.
         let steps = signals.behaviours.iter().copied().filter(|step| *step != Behaviour::Query);
         let steps = if personas.is_empty() { Vec::new() } else { steps.collect() };
         let brief = brief_for(&self.persona.brief, |name| {

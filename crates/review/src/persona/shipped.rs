@@ -1,11 +1,11 @@
-//! The personas that come with assay.
+//! The personas that are shipped with assay.
 
 use std::sync::LazyLock;
 
 use super::Persona;
 
-/// Returns the shipped personas. Their files are read once in a process, so that the clones of a persona
-/// share its compiled patterns.
+/// Returns the shipped personas. Their files are parsed once in a process, so that the clones of a
+/// persona share its compiled patterns.
 pub(super) fn personas() -> &'static [Persona] {
     static PERSONAS: LazyLock<Vec<Persona>> = LazyLock::new(|| {
         let read = |(file, text)| Persona::read(file, text);

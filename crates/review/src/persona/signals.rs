@@ -1,4 +1,4 @@
-//! What a change looks like from outside: [`Signals`], by which personas are woken.
+//! Observable properties of a change: [`Signals`], which the triggers of personas test.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use assay_rules::Behaviour;
 use crate::depth::{Depth, depth, risks};
 use crate::prompt::guidelines;
 
-/// What personas are woken by.
+/// The properties of a change that triggers test.
 #[derive(Debug)]
 pub struct Signals {
     pub(super) paths: Vec<RepoPath>,
@@ -29,15 +29,16 @@ pub struct Signals {
     pub(super) has_guidelines: bool,
     pub(super) has_intent: bool,
     pub(super) has_prior_findings: bool,
-    /// Whether there is more than is looked through.
+    /// True if the change has more lines than are searched.
     pub(super) is_cut: bool,
 }
 
-/// So many lines are looked through for what wakes a persona.
+/// The maximum number of added lines, and of removed ones, that are searched.
 const MOST: usize = 200_000;
 
 impl Signals {
-    /// Reads them off a change. Whether anything was found before is not written in it.
+    /// Reads the signals of a change. `has_prior_findings` is an argument, since a change does not
+    /// contain the findings of earlier reviews.
     pub fn of(change: &Change, has_prior_findings: bool) -> Signals {
         let read = || change.files.iter().filter(|file| file.left_out.is_none());
         let names = || read().flat_map(|file| [&file.old_path, &file.new_path]).flatten();
@@ -75,7 +76,7 @@ fn take_lines(
     into: &mut Vec<String>,
 ) {
     let path = path.and_then(|path| RepoPath::exact(path).ok());
-    // What cannot be read is noted by the change, which makes the review incomplete.
+    // The change records a file that cannot be read, which makes the review incomplete.
     let Some(Ok(Some(text))) = path.map(|path| tree.read(&path)) else { return };
     let all: Vec<&str> = text.lines().collect();
     let numbers = spans.flat_map(|lines| lines.start()..=lines.end());

@@ -1,4 +1,4 @@
-//! What wakes a persona: [`Trigger`], a predicate over [`Signals`] that code evaluates.
+//! The trigger of a persona: [`Trigger`], a predicate over [`Signals`] that is evaluated by code.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,13 +14,13 @@ use crate::globs::Globs;
 /// A predicate over the signals of a change.
 #[derive(Debug, Clone)]
 pub enum Trigger {
-    /// Any of these holds.
+    /// Any of these predicates holds.
     Any(Vec<Trigger>),
-    /// All of these hold.
+    /// All of these predicates hold.
     All(Vec<Trigger>),
-    /// This does not hold.
+    /// The predicate does not hold.
     Not(Box<Trigger>),
-    /// One test, and how it is said.
+    /// A single test.
     Test(Test),
 }
 
@@ -29,7 +29,7 @@ pub enum Trigger {
 pub enum Test {
     /// Holds for every change.
     Always,
-    /// Holds for none.
+    /// Holds for no change.
     Never,
     /// The change is not small, or touches a risk.
     Full,
@@ -45,24 +45,24 @@ pub enum Test {
     Does(Vec<Behaviour>),
     /// A changed file is in one of these languages.
     Languages(Vec<String>),
-    /// So many lines that do something are added.
+    /// At least this many executable lines are added.
     LinesAtLeast(usize),
-    /// So many files are touched.
+    /// At least this many files are touched.
     FilesAtLeast(usize),
-    /// Whether a file is deleted.
+    /// The change deletes a file; with `false`, it deletes none.
     DeletesFiles(bool),
-    /// Whether a test is touched.
+    /// The change touches a test; with `false`, it touches none.
     TouchesTests(bool),
-    /// Whether the repository says how it wants its code.
+    /// The repository has guidelines for its code; with `false`, it has none.
     HasGuidelines(bool),
-    /// Whether somebody says what the change is for.
+    /// The change has a stated purpose; with `false`, it has none.
     HasIntent(bool),
-    /// Whether an earlier review found something.
+    /// An earlier review had findings; with `false`, none had.
     HasPriorFindings(bool),
 }
 
-/// Patterns of lines, compiled when they are first needed: most changes need few of them. Clones share
-/// the compiled patterns.
+/// Patterns of lines, compiled when they are first needed: most changes need few of them. Clones
+/// share the compiled patterns.
 #[derive(Debug, Clone)]
 pub struct Patterns {
     sources: Vec<String>,
@@ -80,7 +80,7 @@ impl Patterns {
     }
 }
 
-/// A predicate as it is written.
+/// A predicate as written in a file.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Stored {
@@ -96,7 +96,7 @@ pub(super) enum Word {
     Full,
 }
 
-/// One of these keys each; several have to hold together.
+/// A clause with any of these keys; several must hold together.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Clause {
@@ -119,7 +119,7 @@ pub(super) struct Clause {
 }
 
 impl Trigger {
-    /// Takes a predicate as it is written.
+    /// Creates a trigger from its form in a file.
     pub(super) fn new(stored: Stored) -> Result<Trigger, String> {
         match stored {
             Stored::Word(Word::Always) => Ok(Trigger::Test(Test::Always)),
@@ -129,7 +129,7 @@ impl Trigger {
         }
     }
 
-    /// Compiles every pattern in it, and says what is wrong with the first that is none.
+    /// Compiles every pattern of the trigger. Fails with the error of the first invalid one.
     pub(super) fn check(&self) -> Result<(), String> {
         match self {
             Trigger::Any(triggers) | Trigger::All(triggers) => {
@@ -143,7 +143,7 @@ impl Trigger {
         }
     }
 
-    /// Says why the signals wake somebody, if they do.
+    /// Returns the reason why the signals match the trigger; `None` if they do not.
     pub fn wakes(&self, signals: &Signals) -> Option<String> {
         match self {
             Trigger::Any(triggers) => triggers.iter().find_map(|trigger| trigger.wakes(signals)),
@@ -200,7 +200,7 @@ impl Clause {
     }
 }
 
-/// Reads behaviours by their words.
+/// Parses the names of behaviours.
 fn behaviours(words: Vec<String>) -> Result<Vec<Behaviour>, String> {
     let read = |word: &String| {
         Behaviour::from_word(word).ok_or_else(|| {
@@ -211,7 +211,7 @@ fn behaviours(words: Vec<String>) -> Result<Vec<Behaviour>, String> {
     words.iter().map(read).collect()
 }
 
-/// The most characters of a pattern that is quoted as a reason.
+/// The maximum number of characters of a pattern that is quoted as a reason.
 const QUOTED: usize = 60;
 
 impl Test {
@@ -225,7 +225,8 @@ impl Test {
                 let risk = risks.iter().find(|risk| signals.risks.contains(risk.as_str()))?;
                 Some(format!("touches {risk}"))
             }
-            // A name is text of the change, and a reason is told outside of the marks around it.
+            // A name is text of the change, and a reason is shown outside of the marks around such
+            // text.
             Test::Paths(globs) => {
                 let count = signals.paths.iter().filter(|path| globs.matches(path)).count();
                 said(
@@ -278,13 +279,13 @@ impl Test {
     }
 }
 
-/// Says that something is as wanted, in the words for it.
+/// Returns the text for a property if it has the wanted value.
 fn told(is: bool, wanted: bool, [yes, no]: [&str; 2]) -> Option<String> {
     (is == wanted).then(|| if wanted { yes } else { no }.to_owned())
 }
 
-/// Says which pattern of a persona a line matches. The line itself is text of the change, which is
-/// told between marks only.
+/// Returns the first pattern of a persona that a line matches, as a reason. The line itself is text
+/// of the change, which is shown between marks only.
 fn matching(patterns: &Patterns, lines: &[String], verb: &str) -> Option<String> {
     let set = patterns.set().ok()?;
     let at = lines.iter().find_map(|line| set.matches(line).into_iter().next())?;

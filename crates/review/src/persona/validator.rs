@@ -1,5 +1,5 @@
-//! Second looks: [`second_looks`] has the findings of weight looked at afresh before they leave the
-//! machine.
+//! Second looks: [`second_looks`] asks a model about important findings again before they are
+//! reported.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -27,18 +27,18 @@ use crate::prompt::parts::Part;
 use crate::prompt::{self, Task};
 use crate::sanitize::{names, not_to_be_named};
 
-/// So many lines are shown around a finding where the change does not show it.
+/// The number of lines around a finding that are shown if the change does not show it.
 const AROUND: u32 = 40;
 
-/// The most findings of one question.
+/// The maximum number of findings in one question.
 const AT_ONCE: usize = 40;
 
-/// The opinions on findings, and what they took.
+/// The opinions on findings, and the requests that they needed.
 #[derive(Debug, Default)]
 pub struct SecondLooks {
-    /// What they came to.
+    /// The opinions.
     pub opinions: Vec<Opinion>,
-    /// What was asked.
+    /// The requests to the model.
     pub exchanges: Vec<Exchange>,
     /// The questions that have no answer yet.
     pub(crate) open: Vec<OpenQuestion>,
@@ -46,7 +46,7 @@ pub struct SecondLooks {
     pub(crate) answered: Vec<Vec<Opinion>>,
 }
 
-/// Findings that are looked at together, and the part of the change that shows them.
+/// Findings that are judged together, and the part of the change that shows them.
 struct Question<'f> {
     part: Part,
     findings: Vec<&'f Finding>,
@@ -56,12 +56,12 @@ struct Question<'f> {
 struct Looked {
     opinions: Vec<Opinion>,
     exchanges: Vec<Exchange>,
-    /// The question, where it has no answer yet.
+    /// The prompt, if it has no answer yet.
     open: Option<Prompt>,
 }
 
-/// Has findings looked at again by a persona: all findings of a part of the change in one question, so many
-/// questions at a time. Where that fails, the findings stay as they are and are marked.
+/// Asks a persona about findings again: all findings of a part of the change in one question, and
+/// `at_a_time` questions at a time. If that fails, the findings stay as they are and are marked.
 pub fn second_looks(
     change: &Change,
     findings: &[Finding],
@@ -87,7 +87,7 @@ pub fn second_looks(
     let next = || waiting.lock().unwrap_or_else(|broken| broken.into_inner()).next();
     let work = || {
         while let Some((at, question)) = next() {
-            // A question that breaks down costs only itself.
+            // A panic in one question does not affect the others.
             let result = catch_unwind(AssertUnwindSafe(|| look.at(question, at + 1)))
                 .unwrap_or_else(|_| Looked::not(question, "it crashed; this is a bug in assay"));
             let mut looked = looked.lock().unwrap_or_else(|broken| broken.into_inner());
@@ -113,7 +113,7 @@ pub fn second_looks(
     looks
 }
 
-/// Returns the name under which the report of a second look is handed in, by its number.
+/// Returns the name under which the report of a second look is submitted, by its number.
 pub(crate) fn look_name(number: usize) -> String {
     match number {
         1 => VALIDATOR.to_owned(),
@@ -121,14 +121,14 @@ pub(crate) fn look_name(number: usize) -> String {
     }
 }
 
-/// Returns the title of a finding as transcripts keep it.
+/// Returns the title of a finding for transcripts.
 fn kept_title(finding: &Finding) -> String {
     redacted_text(&finding.title)
 }
 
-/// Groups findings into questions. All findings of a change are weighed against each other in one
-/// question, beside the change or, where it has several parts, beside the places that the findings
-/// name; only many findings make several questions.
+/// Groups findings into questions. All findings of a change are compared with each other in one
+/// question, together with the change or, if it has several parts, with the code at their
+/// locations. There are several questions only if there are many findings.
 fn questions(findings: Vec<&Finding>, mut parts: Vec<Part>) -> Vec<Question<'_>> {
     let question = |findings: &[&'_ Finding]| {
         let places: Vec<(&RepoPath, Option<u32>)> =
@@ -145,14 +145,14 @@ fn questions(findings: Vec<&Finding>, mut parts: Vec<Part>) -> Vec<Question<'_>>
 }
 
 impl Looked {
-    /// No model was asked.
+    /// Returns the outcome of a question that no model was asked.
     fn not(question: &Question<'_>, why: &str) -> Looked {
         let opinions = question.findings.iter().map(|finding| missing(finding, why)).collect();
         Looked { opinions, exchanges: Vec::new(), open: None }
     }
 }
 
-/// One look.
+/// The context of second looks.
 #[derive(Clone, Copy)]
 struct Look<'a> {
     change: &'a Change,
@@ -196,18 +196,18 @@ impl Look<'_> {
         Looked { opinions, exchanges, open: is_open.then_some(prompt) }
     }
 
-    /// Says whether the finding's file talks to reviewers. What is said of such a file may have
-    /// been put into the model's mouth.
+    /// Returns true if the file of a finding addresses reviewers. A finding in such a file may be
+    /// dictated by the file.
     fn is_addressed(self, finding: &Finding) -> bool {
         let Some(file) = &finding.file else { return false };
-        // What a file that cannot be read says is not known.
+        // The content of a file that cannot be read is unknown.
         let Ok(text) = self.change.tree().read(file) else { return true };
         let text = text.unwrap_or_default();
         not_to_be_named(file.as_str()).is_some()
             || !injection_in_file(file.as_str(), &text).is_empty()
     }
 
-    /// Gives the code around a finding: as the change shows it, or else as it stands.
+    /// Returns the code around a finding: as the change shows it, or else from the tree.
     fn code(self, finding: &Finding) -> String {
         let Some(file) = &finding.file else { return String::new() };
         let line = finding.line.unwrap_or(1);
@@ -226,7 +226,8 @@ impl Look<'_> {
     }
 
     fn as_it_stands(self, file: &RepoPath, line: u32) -> String {
-        // Whoever found it may have been led to a file that is nobody else's business.
+        // The reviewer may have been led to a file that git does not track, which must not be shown
+        // to a model.
         let is_changed = self.change.files.iter().any(|diff| diff.path() == file.as_str());
         if !is_changed && !self.change.base().exists(file).unwrap_or(false) {
             return String::new();
@@ -242,7 +243,7 @@ impl Look<'_> {
     }
 }
 
-/// Tells of a finding as a second look needs it.
+/// Formats a finding for a second look.
 fn told(finding: &Finding, number: usize) -> String {
     let place = finding.place().unwrap_or_else(|| "the change as a whole".to_owned());
     let quote = finding.evidence.first().map(|quote| format!("Quote: {quote}\n"));
@@ -268,7 +269,8 @@ fn missing(finding: &Finding, why: &str) -> Opinion {
     }
 }
 
-/// Reads the opinions on findings from an answer. A finding that the answer does not speak of has none.
+/// Parses the opinions on findings from an answer. A finding that the answer does not mention has
+/// none.
 fn opinions(findings: &[&Finding], text: &str) -> Vec<Opinion> {
     let answers = answers(text);
     let why = match answers.is_empty() {
@@ -283,12 +285,12 @@ fn opinions(findings: &[&Finding], text: &str) -> Vec<Opinion> {
     findings.iter().zip(1..).map(opinion).collect()
 }
 
-/// Returns the numbers of the findings that an answer speaks of.
+/// Returns the numbers of the findings that an answer mentions.
 pub(crate) fn numbers(text: &str) -> Vec<usize> {
     answers(text).into_iter().map(|(number, _)| number).collect()
 }
 
-/// Returns the entries of an answer that hold an opinion, each with the number of its finding.
+/// Returns the entries of an answer that have an opinion, each with the number of its finding.
 pub(crate) fn answers(text: &str) -> Vec<(usize, Value)> {
     let Some(value) = mended_json(text) else { return Vec::new() };
     let entries = match &value {
@@ -305,14 +307,13 @@ pub(crate) fn answers(text: &str) -> Vec<(usize, Value)> {
     let number = |entry: &Value| {
         let number = &entry["finding"];
         let number = number.as_u64().or_else(|| number.as_str()?.trim().parse().ok());
-        // An answer to a single finding may leave its number out.
+        // An answer to a single finding may leave out its number.
         number.or((entries.len() == 1).then_some(1)).map(|number| number as usize)
     };
     let read = entries.iter().filter(|entry| answer(entry).is_some());
     read.filter_map(|entry| Some((number(entry)?, entry.clone()))).collect()
 }
 
-/// Reads one opinion.
 fn opinion(finding: &Finding, value: &Value) -> Opinion {
     let word = |key: &str| value[key].as_str().map(redacted_text);
     let Some(answer) = answer(value) else {
@@ -329,7 +330,7 @@ fn opinion(finding: &Finding, value: &Value) -> Opinion {
     }
 }
 
-/// Returns the word that a second look came to, if it is one.
+/// Parses the answer of a second look; `None` for an unknown word.
 fn answer(value: &Value) -> Option<Answer> {
     match value["answer"].as_str()?.to_ascii_lowercase().as_str() {
         "confirm" | "confirmed" => Some(Answer::Confirm),

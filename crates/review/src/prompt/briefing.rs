@@ -1,4 +1,4 @@
-//! A change as models are told of it: [`Briefing`], made once for all personas.
+//! A change as prompts show it: [`Briefing`], built once for all personas.
 
 use std::collections::BTreeSet;
 
@@ -14,16 +14,16 @@ use super::guidelines;
 use super::purpose::Purpose;
 use crate::sanitize::{NotRead, SafeTree, not_for_models, not_to_be_named, safe_text};
 
-/// Why a hunk was not all shown.
+/// Reasons why a hunk was not shown completely.
 const LONG_LINES: &str = "a line is too long to be shown";
 const REDACTED: &str = "most of what it adds looks like credentials";
 const TOO_MUCH: &str = "the change is larger than models are given";
 const UNREADABLE: &str = "it could not be shown";
 
-/// So many bytes of a change are told at the most, all parts together.
+/// The maximum number of bytes of a change in all parts together.
 const MOST: usize = 4 << 20;
 
-/// What models are told of a change. Nothing in it is secret, and nothing in it addresses them.
+/// The content of prompts about a change. It contains no secret and no text that addresses a model.
 #[derive(Debug)]
 pub(crate) struct Briefing {
     pub(crate) title: String,
@@ -35,18 +35,18 @@ pub(crate) struct Briefing {
     pub(crate) definitions: Vec<Definition>,
     /// Files that are touched and not shown, each with the reason.
     pub(crate) not_shown: Vec<String>,
-    /// Files that models were to read and did not, or not all of, each with the reason.
+    /// Files that models should have read and did not, or not completely, each with the reason.
     pub(crate) withheld: Vec<String>,
-    /// Why a hunk does not count as read, by its number.
+    /// The reason why a hunk does not count as read, by its number; `None` if it does.
     pub(crate) not_read: Vec<Option<NotRead>>,
-    /// The bytes of all excerpts.
+    /// The number of bytes of all excerpts.
     bytes: usize,
-    /// The files outside the change that were read for it.
+    /// The files outside of the change that were read for it.
     pub(crate) others: BTreeSet<RepoPath>,
 }
 
 impl Briefing {
-    /// Reads a change for models.
+    /// Reads a change for prompts.
     pub(crate) fn new(change: &Change) -> Briefing {
         let before = SafeTree::of(change.base());
         let safe = SafeTree::of(change.tree());
@@ -78,7 +78,7 @@ impl Briefing {
         briefing
     }
 
-    /// Takes a file in, or says why not.
+    /// Adds a file, or the reason why it is left out.
     fn take(&mut self, change: &Change, file: &FileDiff, sides: &Sides<'_>) {
         let first = self.not_read.len();
         let names = [file.new_path.as_deref(), file.old_path.as_deref()];
@@ -105,9 +105,9 @@ impl Briefing {
         self.excerpts.push(excerpt);
     }
 
-    /// Leaves a file out, for a reason.
+    /// Leaves out a file, for a reason.
     fn leave_out(&mut self, file: &FileDiff, why: NotRead) {
-        // A name that gives orders is not passed on either.
+        // A name with instructions to a model is not passed on either.
         let is_withheld = not_to_be_named(file.path()).is_some();
         let name = if is_withheld { "(a name withheld)" } else { file.path() };
         self.not_shown.push(format!("{name} ({why})"));
@@ -118,12 +118,12 @@ impl Briefing {
     }
 }
 
-/// Counts a file's hunks. One that was only renamed or emptied counts as one.
+/// Returns the number of hunks of a file. A file that was only renamed or emptied counts as one.
 fn hunks(file: &FileDiff) -> usize {
     file.hunks.len().max(1)
 }
 
-/// Gives the reasons for which hunks of a file do not count as read by models, where there are any.
+/// Returns the reason why each hunk of a file does not count as read by models; empty if all count.
 fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<NotRead>> {
     let path = file.new_path.as_deref().and_then(|path| RepoPath::exact(path).ok());
     let Some(path) = path else { return Vec::new() };
@@ -160,7 +160,7 @@ fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<NotRead>> {
     }
 }
 
-/// Says whether most of some lines show nothing but that something was taken out of them.
+/// Returns true if most of some lines have no content other than the mark of a redaction.
 fn is_redacted<'l>(lines: impl Iterator<Item = &'l str>) -> bool {
     let is_word = |text: &str| text.contains(char::is_alphanumeric);
     let told: Vec<&str> = lines.filter(|line| is_word(line)).collect();

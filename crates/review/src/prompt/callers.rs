@@ -1,4 +1,4 @@
-//! Who calls what a change touches: a few places each, found by syntax tree.
+//! Callers of the code that a change touches: a few for each name, found by syntax tree.
 
 use std::collections::BTreeSet;
 
@@ -9,32 +9,33 @@ use assay_findings::path::RepoPath;
 use super::excerpt::Excerpt;
 use crate::sanitize::{names, not_to_be_named};
 
-/// So many places are shown for one name, and so many in all.
+/// The maximum number of callers of one name, and in total.
 const OF_ONE: usize = 3;
 const OF_ALL: usize = 24;
 
-/// So many files are searched, and so many bytes; cost follows the change as far as it can.
+/// The maximum number of files that are searched, and of their bytes, so that the cost depends
+/// mostly on the change.
 const MAX_FILES: usize = 1_500;
 const MAX_BYTES: usize = 24 << 20;
 
-/// So many lines are shown around a call.
+/// The number of lines before and after a call that are shown.
 const AROUND: usize = 2;
 
-/// A name has to be this long to mean one thing.
+/// The minimum length of a name: shorter ones are ambiguous.
 const MIN_NAME: usize = 4;
 
-/// A place that calls something which the change touches.
+/// A caller of code that the change touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
-    /// What it calls.
+    /// The name of the called code.
     pub(crate) name: String,
     pub(crate) path: RepoPath,
     /// The lines around the call, each with its number.
     pub(crate) text: String,
 }
 
-/// Finds callers in files that the change does not touch. Those that git does not know are nobody
-/// else's business: what is ignored, and what lies about in the work tree.
+/// Finds callers in files that the change does not touch. Files that git does not track are not
+/// read: they are ignored, or were left in the work tree, and must not be sent to a provider.
 pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Vec<Caller> {
     let names = touched_names(excerpts);
     if names.is_empty() {
@@ -54,7 +55,7 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
     let mut counts = vec![0; names.len()];
     let mut left = MAX_BYTES;
     let mut found = Vec::new();
-    // What cannot be read is noted by the change, which makes the review incomplete.
+    // The change records a tree that cannot be read, which makes the review incomplete.
     let known = change.base().paths().unwrap_or_default();
     for path in known.into_iter().filter(is_candidate).take(MAX_FILES) {
         let Ok(Some(raw)) = change.tree().read(&path) else { continue };
@@ -62,7 +63,7 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
         let wanted = names.iter().zip(&mut counts);
         let wanted = wanted.filter(|(name, count)| **count < OF_ONE && raw.contains(name.as_str()));
         let wanted: Vec<(&String, &mut usize)> = wanted.collect();
-        // Only what is shown has to be made fit to be shown.
+        // Only the files that are shown need redaction.
         let text = if wanted.is_empty() { None } else { tree.read(&path).ok().flatten() };
         let Some(text) = text.as_deref() else { continue };
         for (name, count) in wanted {
@@ -81,7 +82,7 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
     found
 }
 
-/// Gives the names of the things that a change touches, without what they are in.
+/// Returns the names of the symbols that a change touches, without the names of what contains them.
 fn touched_names(excerpts: &[Excerpt]) -> Vec<String> {
     let symbols = excerpts.iter().flat_map(|excerpt| &excerpt.units);
     let symbols = symbols.filter_map(|unit| unit.symbol.as_deref());

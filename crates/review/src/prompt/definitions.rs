@@ -1,5 +1,5 @@
-//! Definitions that a change uses: those of functions, types and values that its added lines name and
-//! that the change does not show.
+//! Definitions that a change uses: those of functions, types and values that its added lines name
+//! and that the change does not show.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,21 +12,21 @@ use assay_rules::DefinitionKind;
 use super::excerpt::Excerpt;
 use crate::sanitize::{names, not_to_be_named};
 
-/// The most definitions that are shown, and the most bytes of them.
+/// The maximum number of definitions that are shown, and of their bytes.
 const MOST: usize = 14;
 const MOST_BYTES: usize = 7 << 10;
 
-/// The most lines of one definition.
+/// The maximum number of lines of a definition.
 const LINES: u32 = 32;
 
-/// A name that is defined in more places than this means nothing in particular.
+/// The maximum number of definitions of a name: a name with more is ambiguous.
 const AMBIGUOUS: usize = 3;
 
-/// The most files that are searched, and the most bytes of them.
+/// The maximum number of files that are searched, and of their bytes.
 const MAX_FILES: usize = 3_000;
 const MAX_BYTES: usize = 32 << 20;
 
-/// The fewest letters of a name that is looked for.
+/// The minimum length of a name that is searched for.
 const MIN_NAME: usize = 3;
 
 /// Words before a name that may define the name, in the languages that have a grammar.
@@ -46,8 +46,8 @@ pub(crate) struct Definition {
     pub(crate) text: String,
 }
 
-/// Finds the definitions of names that the added lines of a change use, in files that git knows. Names
-/// that the change uses most come first.
+/// Finds the definitions of names that the added lines of a change use, in files that git tracks.
+/// Names that the change uses most come first.
 pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Vec<Definition> {
     let used = used_names(excerpts);
     let places = places_of(change, excerpts, &used);
@@ -102,7 +102,7 @@ fn is_name(word: &str) -> bool {
         && !KEYWORDS.contains(&word)
 }
 
-/// Returns where names are defined that the change does not show.
+/// Returns the locations of definitions that the change does not show.
 fn places_of(
     change: &Change,
     excerpts: &[Excerpt],
@@ -122,7 +122,7 @@ fn places_of(
             && not_to_be_named(path.as_str()).is_none()
             && !assay_rules::is_test(path.as_str())
     };
-    // A tree that cannot be listed is noted by the change, which makes the review incomplete.
+    // The change records a tree that cannot be listed, which makes the review incomplete.
     let mut known = change.base().paths().unwrap_or_default();
     known.extend(excerpts.iter().map(|excerpt| excerpt.path.clone()));
     known.sort();

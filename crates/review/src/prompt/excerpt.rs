@@ -1,7 +1,7 @@
-//! A changed file as a model reads it: [`Excerpt`], in units that stay together.
+//! A changed file as prompts show it: [`Excerpt`], in units that stay together.
 //!
-//! A unit is some changed places and the thing around them. Every line says its number and whether
-//! it came, went or stayed.
+//! A unit has changed lines and the symbol around them. Every line is shown with its number, and
+//! whether it was added, removed or unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,16 +14,16 @@ use assay_rules::{WITHHELD, injection_in_file};
 
 use crate::sanitize::names;
 
-/// A function or type up to so many lines is shown as a whole.
+/// The number of lines up to which a function or type is shown as a whole.
 const WHOLE_SYMBOL: u32 = 80;
 
-/// Of anything longer, so many lines around a changed place.
+/// The number of lines around a change that are shown of anything longer.
 const AROUND: u32 = 8;
 
-/// A longer line is cut.
+/// The maximum number of bytes of a line; a longer one is truncated.
 const LONG_LINE: usize = 2_000;
 
-/// So many lines are shown of a file that is gone.
+/// The maximum number of lines of a deleted file.
 const OF_DELETED: usize = 120;
 
 /// A changed file as text.
@@ -34,33 +34,33 @@ pub(crate) struct Excerpt {
     pub(crate) units: Vec<Unit>,
 }
 
-/// Lines that stay together if they can.
+/// Lines that stay together if possible.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Unit {
     pub(crate) lines: Vec<Line>,
-    /// The name of what they are in.
+    /// The name of the symbol around the lines; `None` if there is none.
     pub(crate) symbol: Option<String>,
 }
 
-/// One line as it is shown.
+/// A line as it is shown.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) text: String,
-    /// Where in it the file's own text begins.
+    /// The byte offset at which the file's own text begins.
     own: usize,
-    /// The hunk that it belongs to, counted over the whole change.
+    /// The number of the line's hunk, counted over the whole change; `None` for an unchanged line.
     pub(crate) hunk: Option<usize>,
 }
 
 impl Line {
-    /// Makes one of what is said about a line and the line itself.
+    /// Creates a line from its prefix and the text of the file.
     fn new(about: String, own: &str, hunk: Option<usize>) -> Line {
         Line { own: about.len(), text: about + own, hunk }
     }
 }
 
 impl Line {
-    /// Returns true if the line came with the change.
+    /// Returns true if the change added the line.
     pub(super) fn is_added(&self) -> bool {
         self.hunk.is_some() && self.text[..self.own].ends_with("+ ")
     }
@@ -70,7 +70,7 @@ impl Line {
         &self.text[self.own..]
     }
 
-    /// Returns the number of the line in the file after the change.
+    /// Returns the number of the line in the file after the change; `None` for a removed line.
     pub(super) fn number(&self) -> Option<u32> {
         self.text[..self.own].trim_start().split(' ').next()?.parse().ok()
     }
@@ -82,16 +82,16 @@ impl Unit {
     }
 }
 
-/// The trees that an excerpt is taken from.
+/// The trees that an excerpt is built from.
 pub(crate) struct Sides<'t> {
     pub(crate) before: &'t dyn Tree,
-    /// It knows symbols.
+    /// The tree after the change, which must know symbols.
     pub(crate) after: &'t dyn Tree,
 }
 
 impl Excerpt {
-    /// Takes a file out of a change; `first_hunk` is the number of its first hunk. Returns `None`
-    /// where the file could not be read, before or after.
+    /// Builds the excerpt of a file of a change; `first_hunk` is the number of its first hunk.
+    /// Returns `None` if the file could not be read, before or after the change.
     pub(crate) fn of(file: &FileDiff, first_hunk: usize, sides: &Sides<'_>) -> Option<Excerpt> {
         let path = RepoPath::exact(file.path()).ok()?;
         let read = |tree: &dyn Tree, path: &Option<String>| -> Option<Option<Vec<String>>> {
@@ -113,8 +113,9 @@ impl Excerpt {
         Some(Excerpt { heading: heading(file), path, units })
     }
 
-    /// Takes out what gives a reviewer orders only as it is shown here, where lines that are gone
-    /// stand beside those that came, and far ones next to each other. Gives the hunks around it.
+    /// Withholds instructions to a reviewer that only arise in the excerpt, where removed lines are
+    /// next to added ones, and distant lines next to each other. Returns the hunks of the affected
+    /// units.
     pub(crate) fn withhold(&mut self) -> BTreeSet<usize> {
         let lines = self.units.iter().flat_map(|unit| &unit.lines);
         let shown: String = lines.flat_map(|line| [&line.text[line.own..], "\n"]).collect();
@@ -148,14 +149,14 @@ impl Excerpt {
         lines.into_iter().any(|line| line.number() == Some(number))
     }
 
-    /// Gives how many bytes its lines have.
+    /// Returns the number of bytes of the lines.
     pub(crate) fn bytes(&self) -> usize {
         let lines = self.units.iter().flat_map(|unit| &unit.lines);
         lines.map(|line| line.text.len() + 1).sum()
     }
 }
 
-/// Cuts a line that is too long to be shown.
+/// Truncates a line that is too long.
 fn shortened(line: &str) -> String {
     if line.len() <= LONG_LINE {
         return line.to_owned();
@@ -164,7 +165,7 @@ fn shortened(line: &str) -> String {
     format!("{kept}… [{} more bytes]", line.len() - kept.len())
 }
 
-/// Says whether a file has lines that are cut.
+/// Returns true if a file has lines that are truncated.
 pub(crate) fn is_cut(text: &str) -> bool {
     text.lines().any(|line| line.len() > LONG_LINE)
 }
@@ -201,14 +202,14 @@ fn deleted(before: &[String], hunk: usize) -> Unit {
     Unit { lines, symbol: None }
 }
 
-/// A file after the change, with what came and went in it.
+/// A file after the change, with its added and removed lines.
 struct Sheet<'t> {
     file: &'t FileDiff,
     first_hunk: usize,
     after: &'t [String],
-    /// The lines that came, each with its hunk.
+    /// The added lines, each with its hunk.
     added: BTreeMap<u32, usize>,
-    /// What went, by the line that it stood before, each with its hunk.
+    /// The removed lines with their hunks, by the number of the line that follows them.
     removed: BTreeMap<u32, Vec<(usize, &'t str)>>,
 }
 
@@ -250,10 +251,10 @@ impl<'t> Sheet<'t> {
         }
     }
 
-    /// Gives the changed places with what is around them, those that touch together.
+    /// Returns the changed lines with their context; ranges that overlap or touch are merged.
     fn units(&self, symbol_at: impl Fn(u32) -> Option<Symbol>) -> Vec<Unit> {
         if self.file.hunks.is_empty() {
-            // Renamed, emptied or new without a line.
+            // The file is renamed, emptied, or new without a line.
             let text = "      (no line of it changed)".to_owned();
             let line = Line::new(text, "", Some(self.first_hunk));
             return vec![Unit { lines: vec![line], symbol: None }];
@@ -275,7 +276,7 @@ impl<'t> Sheet<'t> {
 
     fn unit(&self, start: u32, end: u32, symbol: Option<String>) -> Unit {
         let mut lines = Vec::new();
-        // What went after the last line stands before the one that would follow.
+        // Lines that were removed at the end have the number of the line that would follow.
         for number in start..=end + 1 {
             for (hunk, text) in self.removed.get(&number).into_iter().flatten() {
                 lines.push(gone(text, *hunk));
@@ -291,7 +292,7 @@ impl<'t> Sheet<'t> {
     }
 }
 
-/// Gives the lines to show for a hunk: the thing that it is in, or some around it.
+/// Returns the lines to show for a hunk: the symbol around it, or some lines of context.
 fn window(
     hunk: &Hunk,
     last: u32,

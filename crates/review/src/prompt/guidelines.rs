@@ -1,4 +1,4 @@
-//! How a repository wants its code: its guidelines as they were before the change.
+//! The guidelines of a repository for its code, as they were before the change.
 
 use std::collections::BTreeSet;
 
@@ -10,24 +10,25 @@ use assay_rules::Redacted;
 
 use crate::sanitize::names::is_plain;
 
-/// The files that hold guidelines, in any folder above what changed.
+/// The names of files with guidelines, in any folder above a changed file.
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];
 
-/// The most bytes of them, all together.
+/// The maximum number of bytes of all guidelines together.
 const MOST: usize = 24 << 10;
 
-/// Says whether there are any.
+/// Returns true if there are guidelines.
 pub(crate) fn any(change: &Change) -> bool {
     paths(change).iter().any(|path| change.base().exists(path).unwrap_or(true))
 }
 
-/// Gives them, those of outer folders first. A change cannot bring its own.
+/// Returns the guidelines, those of outer folders first. They are read from the base, so that a
+/// change cannot bring its own.
 pub(crate) fn of(change: &Change) -> Vec<(RepoPath, String)> {
     let base = Redacted(change.base());
     let mut left = MOST;
     let mut all = Vec::new();
     for path in paths(change) {
-        // What cannot be read is noted by the change, which makes the review incomplete.
+        // The change records a file that cannot be read, which makes the review incomplete.
         let Ok(Some(text)) = base.read(&path) else { continue };
         let text = cut(&text, left);
         left -= text.len();
@@ -38,7 +39,7 @@ pub(crate) fn of(change: &Change) -> Vec<(RepoPath, String)> {
     all
 }
 
-/// Gives the beginning of a text, up to the end of a line.
+/// Returns the beginning of a text, up to the end of a line.
 fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most {
         return text;
@@ -46,7 +47,7 @@ fn cut(text: &str, most: usize) -> &str {
     &text[..first_bytes(text, most).rfind('\n').unwrap_or(0)]
 }
 
-/// Gives the places where guidelines for a change may be.
+/// Returns the possible paths of guidelines for a change.
 fn paths(change: &Change) -> Vec<RepoPath> {
     let mut folders: BTreeSet<&str> = BTreeSet::from([""]);
     for file in &change.files {

@@ -1,17 +1,17 @@
-//! What models are asked: prompts, put together from a change and a persona.
+//! Prompts for models, built from a change and a persona.
 //!
-//! [`briefing`] reads the change once, [`parts`] cuts it to fit, and what every prompt says of the
-//! form of the answer is in `contract.md` and `second-look.md`. The change stands behind a mark
-//! that nobody could know when it was written, with a canary beside it: an answer that has the
-//! canary's word in it took orders from the change.
+//! [`briefing`] reads the change once, [`parts`] splits it to fit, and the format of the answer is
+//! described in `contract.md` and `second-look.md`. The change is between marks that no author can
+//! know when writing it, together with a canary: an answer that contains the canary's word obeyed
+//! the change.
 //!
-//! The change comes before the persona: all personas of a run begin with the same text, which a
+//! The change comes before the persona: all prompts of a run begin with the same text, which a
 //! provider can cache, and the last words of a prompt are not those of the change.
 //!
-//! - `briefing`: the change as models are told of it, made once. `excerpt`: one changed file.
-//!   `callers`, `definitions`: the code around the change. `purpose`: its purpose. `guidelines`:
-//!   the rules of the repository, as they were before the change.
-//! - `parts` cuts the change to fit. `related` keeps related files together. `relevance` chooses
+//! - `briefing`: the change as prompts show it, built once. `excerpt`: one changed file. `callers`,
+//!   `definitions`: the code around the change. `purpose`: its purpose. `guidelines`: the rules of
+//!   the repository, as they were before the change.
+//! - `parts` splits the change to fit. `related` keeps related files together. `relevance` chooses
 //!   the documents for a part.
 
 pub(crate) mod briefing;
@@ -36,28 +36,28 @@ use self::parts::Part;
 use crate::leads::{self, Leads};
 use crate::memory::Memory;
 
-/// What holds for every reviewer.
+/// The system prompt of every reviewer.
 const CONTRACT: &str = include_str!("contract.md");
 
-/// What holds for whoever looks at a finding again.
+/// The system prompt of second looks.
 const SECOND_LOOK: &str = include_str!("second-look.md");
 
-/// What holds for whoever mends code.
+/// The system prompt of the fixer.
 const FIXING: &str = include_str!("fixing.md");
 
-/// How many tokens a persona may answer with, where its model offers as many.
+/// The maximum number of tokens of a persona's answer, if its model supports as many.
 pub(crate) const ANSWER_TOKENS: u32 = 16_000;
 
-/// The most tokens of an answer to a second look.
+/// The maximum number of tokens of an answer to a second look.
 const OPINION_TOKENS: u32 = 8_000;
 
-/// The schema of a report as models are told it: with the constraints of [`validate::SCHEMA`] and few
-/// words, since every question carries it.
+/// The schema of a report for prompts: with the constraints of [`validate::SCHEMA`] and short
+/// descriptions, since every prompt contains it.
 ///
 /// [`validate::SCHEMA`]: assay_findings::validate::SCHEMA
 const TERSE_SCHEMA: &str = include_str!("report-schema.json");
 
-/// The same as providers take it: without what only people read.
+/// The schema of a report for providers: without the members that only people read.
 static REPORT_SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let mut schema: Value = serde_json::from_str(TERSE_SCHEMA).expect("the schema is valid JSON");
     if let Some(fields) = schema.as_object_mut() {
@@ -68,12 +68,12 @@ static REPORT_SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     schema
 });
 
-/// How much a model may be asked for and may answer.
+/// The limits of a model's answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
-    /// The most tokens that may come back.
+    /// The maximum number of tokens of the answer.
     pub(crate) answer: u32,
-    /// The tokens that may be spent on thinking, beside the answer.
+    /// The maximum number of tokens for thinking, in addition to the answer.
     pub(crate) thinking: u32,
 }
 
@@ -84,10 +84,10 @@ impl Room {
     }
 }
 
-/// The knowledge about a change that all reviewers are told besides the change.
+/// The knowledge about a change that all reviewers get in addition to the change.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Known<'a> {
-    /// The notes of earlier reviews about the files of the change.
+    /// The notes of earlier reviews about the files of the change; `None` if there are none.
     pub(crate) memory: Option<&'a Memory>,
     /// The findings of the rules in the change; `None` before the rules have read it.
     pub(crate) leads: Option<&'a Leads>,
@@ -96,31 +96,31 @@ pub(crate) struct Known<'a> {
 /// The concerns that a reading carries for other personas.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Concerns<'a> {
-    /// The names of the personas that the change wakes and that the reading carries, each with the defects
-    /// to look for.
+    /// The names of the personas that the reading carries and whose triggers match the change, each
+    /// with the defects to look for.
     pub(crate) personas: Vec<(&'a str, &'a str)>,
-    /// The steps of the changed functions that deserve a scenario.
+    /// The steps of the changed functions for which the model writes a scenario.
     pub(crate) steps: Vec<Behaviour>,
 }
 
-/// A persona as its prompts state it.
+/// The role of a persona in its prompts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Role<'a> {
-    /// The name under which it reports.
+    /// The name under which the persona reports.
     pub(crate) name: &'a str,
     /// The text of the persona for this run.
     pub(crate) brief: &'a str,
-    /// The word for the worst grade that it may give.
+    /// The word for the worst grade that the persona may give.
     pub(crate) cap: &'a str,
 }
 
-/// The part of a prompt that one reviewer alone is told: its role, and what to do.
+/// The part of a prompt for one reviewer alone: its role and its instructions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Task(Vec<Piece>);
 
 impl Task {
-    /// Returns the task of a persona that reads for its own concern or for those of others. `prior` are the
-    /// findings of an earlier review.
+    /// Creates the task of a persona that reads for its own concern or for those of others. `prior`
+    /// are the findings of an earlier review.
     pub(crate) fn new(role: Role<'_>, concerns: &Concerns<'_>, prior: Option<&str>) -> Task {
         let Role { name, brief, cap } = role;
         let mut pieces = vec![text(format!("You are the `{name}` reviewer.\n\n{brief}\n\n"))];
@@ -152,13 +152,14 @@ impl Task {
         Task(pieces)
     }
 
-    /// The block comes last: what was read before gives no orders.
+    /// Returns the last block of the prompt. It comes last, so that the text before it cannot have
+    /// the last word.
     fn block(&self) -> Block {
         Block { pieces: self.0.clone(), shared: false }
     }
 }
 
-/// Asks a reviewer to review a part of a change.
+/// Builds the prompt for the review of a part of a change.
 pub(crate) fn review(
     task: &Task,
     briefing: &Briefing,
@@ -182,7 +183,7 @@ pub(crate) fn review(
     }
 }
 
-/// Returns the most bytes of a persona's prompt besides its part of the change.
+/// Returns the maximum number of bytes of a persona's prompt in addition to its part of the change.
 pub(crate) fn overhead(task: &Task, briefing: &Briefing, memory: Option<&Memory>) -> usize {
     let room = Room { answer: ANSWER_TOKENS, thinking: 0 };
     let known = Known { memory, leads: None };
@@ -193,7 +194,7 @@ fn text(text: impl Into<String>) -> Piece {
     Piece::Text(text.into())
 }
 
-/// Puts a text from outside between the run's marks, the canary with it.
+/// Adds an untrusted text between the marks of the run, with the canary.
 pub(crate) fn fenced(pieces: &mut Vec<Piece>, what: &str, body: String) {
     pieces.extend([
         text(format!("<{what}-")),
@@ -208,7 +209,7 @@ pub(crate) fn fenced(pieces: &mut Vec<Piece>, what: &str, body: String) {
     ]);
 }
 
-/// The change: the same for every persona, so that a provider can keep it.
+/// Returns the block with the change: the same for every persona, so that a provider can cache it.
 fn change_block(briefing: &Briefing, part: &Part, number: usize, of: usize) -> Block {
     let mut pieces = Vec::new();
     if !briefing.guidelines.is_empty() {
@@ -234,7 +235,8 @@ fn change_block(briefing: &Briefing, part: &Part, number: usize, of: usize) -> B
     Block { pieces, shared: true }
 }
 
-/// Returns the findings of the rules in the files of a part: the same for every persona, too.
+/// Returns the block with the findings of the rules in the files of a part: the same for every
+/// persona, too.
 fn leads_block(leads: String) -> Block {
     let mut pieces = vec![text(
         "What the rules found in these files, each with its rule and place. It is reported already.\n",
@@ -243,7 +245,7 @@ fn leads_block(leads: String) -> Block {
     Block { pieces, shared: true }
 }
 
-/// What earlier runs learned: the same for every persona, too.
+/// Returns the block with the knowledge of earlier runs: the same for every persona, too.
 fn memory_block(memory: &Memory) -> Block {
     let mut pieces = vec![text(
         "What earlier runs learned about these files. It may be out of date or wrong, and shows \
@@ -253,10 +255,10 @@ fn memory_block(memory: &Memory) -> Block {
     Block { pieces, shared: true }
 }
 
-/// Asks again, saying what was wrong with an answer.
+/// Returns a prompt that repeats the question, with the fault of the last answer.
 ///
-/// The prompt offers no tools any more. After look-ups the words follow the last result, since a model
-/// reads the turns in their order.
+/// The prompt offers no tools any more. After look-ups, the repeated question follows the last
+/// result, since a model reads the turns in their order.
 pub(crate) fn again(mut prompt: Prompt, why: &str) -> Prompt {
     let said = format!(
         "An answer to this was given before and could not be read: {why}. Answer with one JSON \
@@ -271,8 +273,8 @@ pub(crate) fn again(mut prompt: Prompt, why: &str) -> Prompt {
     prompt
 }
 
-/// Asks the validator to look again at findings; `part` of the change shows them, and `findings` tells of
-/// them, each with its number.
+/// Builds the prompt of a second look at findings; `part` of the change shows them, and `findings`
+/// describes them, each with its number.
 pub(crate) fn second_look(
     validator: Role<'_>,
     briefing: &Briefing,
@@ -320,7 +322,7 @@ pub(crate) fn second_look(
     }
 }
 
-/// Asks for edits that mend what was found in files, given as they are now.
+/// Builds the prompt for edits that fix findings in files, given with their current text.
 pub(crate) fn fixing<'a>(
     brief: &str,
     findings: &str,

@@ -1,4 +1,4 @@
-//! Cutting a change to fit: [`parts`], along files and units.
+//! Splits a change to fit into prompts: [`parts`], along files and units.
 
 use std::collections::BTreeSet;
 
@@ -10,55 +10,55 @@ use super::excerpt::{Excerpt, Line, Unit};
 use super::related;
 use super::relevance::FileWords;
 
-/// A change is read in so many parts at most.
+/// The maximum number of parts of a change.
 const MAX_PARTS: usize = 12;
 
-/// A part of a change that fits.
+/// A part of a change that fits into a prompt.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Part {
     pieces: Vec<Piece>,
 }
 
-/// Lines of one file that stand together in a part.
+/// Lines of one file that stay together in a part.
 #[derive(Debug, Clone)]
 struct Piece {
     path: RepoPath,
     heading: String,
     lines: Vec<Line>,
-    /// Who calls what they are about.
+    /// The callers of the symbol around the lines, formatted.
     callers: String,
-    /// The definitions of what they use.
+    /// The definitions that the lines use.
     definitions: Vec<Definition>,
 }
 
-/// A change in parts, and the hunks that did not fit into so many.
+/// A change in parts, and the hunks that did not fit into the maximum number of parts.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) parts: Vec<Part>,
     pub(crate) left_over: BTreeSet<usize>,
 }
 
-/// About so many bytes of a change are read with full attention. A larger change is read in parts of
-/// this size, each with the documents and definitions that belong to it.
+/// The number of bytes of a change that a model reads with full attention. A larger change is read
+/// in parts of about this size, each with the documents and definitions that belong to it.
 const READ_AT_ONCE: usize = 16 << 10;
 
-/// Returns the most bytes of a part of a change with so many bytes in all.
+/// Returns the maximum number of bytes of a part, for a change with a number of bytes in total.
 fn comfortable(bytes: usize, most: usize) -> usize {
     if bytes <= READ_AT_ONCE * 3 / 2 {
         return most;
     }
     let parts = bytes.div_ceil(READ_AT_ONCE).min(MAX_PARTS - 1);
-    // Pieces do not divide evenly, and a last part of a few lines is no help.
+    // Pieces do not divide evenly, and a last part of a few lines would be of no use.
     (bytes / parts * 9 / 8).max(READ_AT_ONCE).min(most)
 }
 
-/// Cuts a change into parts of about so many bytes at most; a single line is never cut.
+/// Splits a change into parts of at most about `most` bytes; a single line is never split.
 pub(crate) fn parts(briefing: &Briefing, most: usize) -> Parts {
     let most = comfortable(briefing.excerpts.iter().map(Excerpt::bytes).sum(), most);
     let groups = groups(briefing, most);
     let mut parts = pack(&groups, most, Packing::GroupsWhole);
     if parts.len() > MAX_PARTS {
-        // Nothing is left over for the sake of an order.
+        // A complete change has priority over groups that stay together.
         parts = pack(&groups, most, Packing::Dense);
     }
     let beyond = parts.drain(parts.len().min(MAX_PARTS)..);
@@ -77,16 +77,16 @@ fn groups(briefing: &Briefing, most: usize) -> Vec<Vec<Piece>> {
     groups.iter().map(|files| files.iter().flat_map(pieces_of).collect()).collect()
 }
 
-/// The way in which groups of pieces are put into parts.
+/// The way in which groups of pieces are packed into parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Packing {
-    /// A group that fits into one part is not cut.
+    /// A group that fits into one part is not split.
     GroupsWhole,
     /// Every part is filled.
     Dense,
 }
 
-/// Puts groups of pieces into parts of so many bytes at most, in their order.
+/// Packs groups of pieces into parts of at most `most` bytes, in their order.
 fn pack(groups: &[Vec<Piece>], most: usize, packing: Packing) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut bytes = 0;
@@ -108,7 +108,7 @@ fn pack(groups: &[Vec<Piece>], most: usize, packing: Packing) -> Vec<Part> {
     parts
 }
 
-/// Makes one piece of a unit, or several where it is too long.
+/// Creates a piece from a unit, or several if it is too long.
 fn pieces(briefing: &Briefing, excerpt: &Excerpt, unit: &Unit, most: usize) -> Vec<Piece> {
     let heading = &excerpt.heading;
     let callers = callers_of(briefing, unit);
@@ -135,7 +135,7 @@ fn pieces(briefing: &Briefing, excerpt: &Excerpt, unit: &Unit, most: usize) -> V
     runs.into_iter().map(piece).collect()
 }
 
-/// Returns the definitions of what the added lines of a unit use.
+/// Returns the definitions that the added lines of a unit use.
 fn definitions_for(briefing: &Briefing, unit: &Unit) -> Vec<Definition> {
     let added: Vec<&str> =
         unit.lines.iter().filter(|line| line.is_added()).map(Line::own_text).collect();
@@ -146,7 +146,7 @@ fn definitions_for(briefing: &Briefing, unit: &Unit) -> Vec<Definition> {
     briefing.definitions.iter().filter(is_used).cloned().collect()
 }
 
-/// Writes out who calls what a unit is about.
+/// Formats the callers of the symbol of a unit.
 fn callers_of(briefing: &Briefing, unit: &Unit) -> String {
     let Some(symbol) = &unit.symbol else { return String::new() };
     let callers = briefing.callers.iter().filter(|caller| symbol.ends_with(&caller.name));
@@ -154,7 +154,7 @@ fn callers_of(briefing: &Briefing, unit: &Unit) -> String {
 }
 
 impl Piece {
-    /// Returns true if a line of a file is shown, or any line of the file where none is named.
+    /// Returns true if a line of a file is shown; for no line, if any line of the file is.
     fn shows(&self, file: &RepoPath, line: Option<u32>) -> bool {
         let has = |number| self.lines.iter().any(|line| line.number() == Some(number));
         self.path == *file && line.is_none_or(has)
@@ -168,13 +168,13 @@ impl Piece {
 }
 
 impl Part {
-    /// Gives the hunks that have lines in it.
+    /// Returns the hunks that have lines in the part.
     pub(crate) fn hunks(&self) -> BTreeSet<usize> {
         let lines = self.pieces.iter().flat_map(|piece| &piece.lines);
         lines.filter_map(|line| line.hunk).collect()
     }
 
-    /// Returns the words of the added lines, file by file.
+    /// Returns the words of the added lines, by file.
     pub(super) fn files(&self) -> Vec<FileWords> {
         let mut files: Vec<FileWords> = Vec::new();
         for piece in &self.pieces {
@@ -189,18 +189,18 @@ impl Part {
         files
     }
 
-    /// Returns the pieces of several parts that show one of some places, as one part.
+    /// Returns the pieces of several parts that show any of some locations, as one part.
     pub(crate) fn showing(parts: &[Part], places: &[(&RepoPath, Option<u32>)]) -> Part {
         let shows = |piece: &&Piece| places.iter().any(|(file, line)| piece.shows(file, *line));
         Part { pieces: parts.iter().flat_map(|part| &part.pieces).filter(shows).cloned().collect() }
     }
 
-    /// Returns true if a line of a file is shown, or any line of the file where none is named.
+    /// Returns true if a line of a file is shown; for no line, if any line of the file is.
     pub(crate) fn shows(&self, file: &RepoPath, line: Option<u32>) -> bool {
         self.pieces.iter().any(|piece| piece.shows(file, line))
     }
 
-    /// Writes it out, each file under its heading.
+    /// Formats the part, each file under its heading.
     pub(crate) fn text(&self) -> String {
         let mut out = String::new();
         let mut heading = "";
@@ -217,7 +217,7 @@ impl Part {
         out
     }
 
-    /// Writes out the definitions of what it uses, each once.
+    /// Formats the definitions that the part uses, each once.
     fn definitions(&self) -> String {
         let mut all: Vec<&Definition> = Vec::new();
         for definition in self.pieces.iter().flat_map(|piece| &piece.definitions) {
@@ -232,7 +232,7 @@ impl Part {
         all.iter().map(written).collect()
     }
 
-    /// Cuts it in two; `None` where there is but one line.
+    /// Splits the part in two; `None` if it has only one line.
     pub(crate) fn halves(mut self) -> Option<[Part; 2]> {
         if self.pieces.len() > 1 {
             let second = self.pieces.split_off(self.pieces.len() / 2);

@@ -1,8 +1,9 @@
-//! The purpose of a change: [`Purpose`], out of the messages of its commits, the text that the caller
+//! The purpose of a change: [`Purpose`], from the messages of its commits, the text that the caller
 //! states, and the documents of the repository that these name.
 //!
-//! Documents are read as they were before the change: a change cannot bring the text that it is held
-//! against. Each part of a change is shown the documents that are about its files ([`relevance`]).
+//! Documents are read as they were before the change: a change cannot bring the text that it is
+//! judged by. Each part of a change is shown the documents that are about its files
+//! ([`relevance`]).
 
 use assay_base::text::first_bytes;
 use assay_change::Change;
@@ -12,26 +13,27 @@ use assay_findings::path::RepoPath;
 use super::relevance::{self, FileWords};
 use crate::sanitize::{names, not_to_be_named, safe_text};
 
-/// The most bytes of a stated purpose and of messages, each.
+/// The maximum number of bytes of a stated purpose, and of all messages together.
 const MOST_STATED: usize = 6 << 10;
 
-/// The most bytes of one document that are read.
+/// The maximum number of bytes of a document that are read.
 const MOST_READ: usize = 64 << 10;
 
-/// The most documents.
+/// The maximum number of documents.
 const DOCUMENTS: usize = 24;
 
-/// Endings of files that people write for people.
+/// File extensions of documents for people.
 const ENDINGS: [&str; 7] = ["md", "markdown", "rst", "adoc", "txt", "org", "feature"];
 
-/// The purpose of a change. It is text from outside: credentials and orders to reviewers are taken out.
+/// The purpose of a change. It is untrusted text: credentials and instructions to reviewers are
+/// removed.
 #[derive(Debug, Default)]
 pub(crate) struct Purpose {
-    /// The text that the caller states.
+    /// The text that the caller states; `None` if there is none.
     pub(crate) stated: Option<String>,
     /// The messages of the commits, the newest first.
     pub(crate) messages: Vec<String>,
-    /// The documents that these texts name, as they were before the change.
+    /// The documents that the stated purpose and the messages name, as they were before the change.
     pub(crate) documents: Vec<(RepoPath, String)>,
 }
 
@@ -52,8 +54,7 @@ impl Purpose {
         Purpose { stated, messages, documents }
     }
 
-    /// Writes the purpose out for a part of the change with these files; an empty text where there is
-    /// none.
+    /// Formats the purpose for a part of the change with these files; empty if there is none.
     pub(crate) fn text(&self, files: &[FileWords]) -> String {
         let mut out = String::new();
         if let Some(stated) = &self.stated {
@@ -82,7 +83,7 @@ fn quoted(message: &str) -> String {
     message.lines().map(|line| format!("  > {line}\n")).collect()
 }
 
-/// Returns the beginning of a text, with a mark where something is left out.
+/// Returns the beginning of a text, with a mark if the rest is left out.
 fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -94,7 +95,7 @@ fn cut(text: &str, most: usize) -> String {
 
 /// Returns the documents that texts name, and those that the named documents name.
 fn documents(change: &Change, base: &dyn Tree, texts: &[&str]) -> Vec<(RepoPath, String)> {
-    // A tree that cannot be listed is noted by the change, which makes the review incomplete.
+    // The change records a tree that cannot be listed, which makes the review incomplete.
     let paths = change.base().paths().unwrap_or_default();
     let paths: Vec<&RepoPath> = paths.iter().filter(|path| is_document(path.as_str())).collect();
     let mut found: Vec<RepoPath> = Vec::new();
@@ -118,7 +119,7 @@ fn documents(change: &Change, base: &dyn Tree, texts: &[&str]) -> Vec<(RepoPath,
     read
 }
 
-/// Returns true if a file of that name may be a document for people.
+/// Returns true if a file with that name may be a document for people.
 fn is_document(path: &str) -> bool {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
@@ -126,7 +127,7 @@ fn is_document(path: &str) -> bool {
 }
 
 /// Adds the documents that a text names: by path, by the end of a path, by number (`ADR 12`,
-/// `spec 001`). Of several the one with the shortest path is meant.
+/// `spec 001`). If several match, the one with the shortest path counts.
 fn take_named(text: &str, folder: &str, paths: &[&RepoPath], found: &mut Vec<RepoPath>) {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     let words: Vec<&str> = text.split(|c| !is_part(c)).collect();

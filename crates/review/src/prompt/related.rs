@@ -1,9 +1,9 @@
-//! The files of a change that are read together: [`groups`], by their names and by the symbols that one defines
-//! and another uses.
+//! The files of a change that are read together: [`groups`], by their names and by the symbols that
+//! one defines and another uses.
 //!
-//! A migration stands beside its model, a test beside the file that it tests, a component beside its style,
-//! an interface beside its implementations, and translations of one text beside each other. A group never
-//! grows larger than a part of the change.
+//! A migration is grouped with its model, a test with the file that it tests, a component with its
+//! style, an interface with its implementations, and a text with its translations. A group is never
+//! larger than a part of the change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -12,13 +12,14 @@ use regex::Regex;
 
 use super::excerpt::{Excerpt, Line};
 
-/// The shortest name of a symbol by which files are taken for related.
+/// The minimum length of a symbol that relates two files.
 const MIN_SYMBOL: usize = 4;
 
-/// The most files that use a symbol. A name that more of them use says nothing of any two.
+/// The maximum number of files that use a symbol: a name that more of them use relates no two of
+/// them.
 const MAX_USERS: usize = 6;
 
-/// Words in the name of a file that say what the file is for, and not what it is about.
+/// Words in the name of a file that describe its role, and not its subject.
 const ROLES: [&str; 36] = [
     "test", "tests", "spec", "stories", "story", "module", "styles", "style", "create", "add",
     "alter", "drop", "change", "remove", "update", "table", "column", "to", "from", "and", "the",
@@ -29,17 +30,17 @@ const ROLES: [&str; 36] = [
 /// A relation between two files, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Relation {
-    /// One is a test, a style, a story, a header or a translation of the other.
+    /// A test, a style, a story, a header or a translation, with its file.
     Name,
-    /// One is a migration, and the other is about the same records.
+    /// A migration, and a file about the same records.
     Schema,
-    /// One defines a type that the other uses.
+    /// A file that defines a type, and one that uses it.
     Type,
-    /// One defines a function that the other uses.
+    /// A file that defines a function, and one that uses it.
     Function,
 }
 
-/// A definition of a type in a line, in the words of the common languages.
+/// A definition of a type in a line, in the keywords of common languages.
 static TYPE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"\b(?:class|interface|trait|struct|enum|protocol|type|record|object|module)\s+([A-Z]\w+)",
@@ -51,8 +52,8 @@ static TYPE: LazyLock<Regex> = LazyLock::new(|| {
 static LOCALE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^[a-z]{2}([-_][A-Za-z]{2,4})?$").expect("the pattern is valid"));
 
-/// Groups the files of a change that are read together, each by its number. Groups come in the order of their
-/// first files, and files in the order of the change.
+/// Groups the files of a change that are read together, each by its number. Groups are in the order
+/// of their first files, and files in the order of the change.
 pub(super) fn groups(excerpts: &[Excerpt], most: usize) -> Vec<Vec<usize>> {
     let mut group: Vec<usize> = (0..excerpts.len()).collect();
     let mut bytes: Vec<usize> = excerpts.iter().map(Excerpt::bytes).collect();
@@ -93,7 +94,7 @@ fn relations(excerpts: &[Excerpt]) -> BTreeSet<(Relation, usize, usize)> {
             defines(file).iter().for_each(|name| by_name.entry(name).or_default().push(at));
         }
         for (name, defining) in by_name {
-            // A name that two files define says nothing of a third.
+            // A name that two files define does not relate a third file to either.
             let [owner] = defining[..] else { continue };
             let users: Vec<usize> = (0..files.len())
                 .filter(|at| *at != owner && files[*at].words.contains(name))
@@ -107,14 +108,14 @@ fn relations(excerpts: &[Excerpt]) -> BTreeSet<(Relation, usize, usize)> {
     found
 }
 
-/// A file of a change, by what makes it related to others.
+/// The properties of a changed file that relate it to others.
 struct File {
     folder: String,
     /// The name up to its first dot.
     stem: String,
-    /// The words of the name that say what the file is about, in the singular.
+    /// The words of the name that describe the subject of the file, in the singular.
     about: BTreeSet<String>,
-    /// The name and the folders with locales taken out; `None` where there are none.
+    /// The path with its locales replaced by `*`; `None` if it has none.
     without_locale: Option<String>,
     is_schema: bool,
     /// The identifiers of the added lines.
@@ -157,19 +158,20 @@ impl File {
         &self.functions
     }
 
-    /// Returns true if two files have one name but for what they are for, or for their language.
+    /// Returns true if two files have the same name except for their role or their language.
     fn is_named_like(&self, other: &File) -> bool {
         let is_translation =
             self.without_locale.is_some() && self.without_locale == other.without_locale;
         let is_beside = self.folder == other.folder && self.stem == other.stem;
-        // `index` and `mod` name nothing.
+        // `index` and `mod` name no subject.
         let is_about = !self.about.is_empty() && self.about == other.about;
         is_translation
             || is_beside && !self.about.is_empty()
             || is_about && !self.is_schema && !other.is_schema
     }
 
-    /// Returns true if the file is a migration or a schema, and another is about the same records.
+    /// Returns true if this file is a migration or a schema, and the other is about the same
+    /// records.
     fn is_schema_of(&self, other: &File) -> bool {
         let by_name = !other.about.is_empty() && other.about.is_subset(&self.about);
         let table = || {
@@ -188,7 +190,7 @@ fn is_schema(path: &str) -> bool {
         || path.split('/').any(|folder| folders.contains(&folder))
 }
 
-/// Returns the words of a file's name that say what it is about, in the singular.
+/// Returns the words of a file's name that describe its subject, in the singular.
 fn about(stem: &str) -> BTreeSet<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
@@ -212,8 +214,8 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// Returns a path with its locales taken out: of `locales/de/app.json` and `messages_de.properties`. `None` where no
-/// folder and no part of the name is a locale.
+/// Returns a path with its locales replaced, such as those of `locales/de/app.json` and
+/// `messages_de.properties`. Returns `None` if no folder and no part of the name is a locale.
 fn without_locale(path: &str) -> Option<String> {
     let endings = [
         "json", "yml", "yaml", "po", "properties", "arb", "strings", "xml", "md", "php", "ftl",
@@ -245,7 +247,7 @@ mod tests {
     use super::*;
     use crate::prompt::briefing::Briefing;
 
-    /// Groups new files, each with its text.
+    /// Groups new files, each given with its text, and compares the groups.
     fn check(files: &[(&str, &str)], expected: Expect) {
         let repository = Repository::new();
         repository.write("README", "x\n");

@@ -1,9 +1,10 @@
 //! The documents that are about the files of a part of a change: [`choose`].
 //!
-//! Every file of the part chooses in turn, so that the plan of a short file is not crowded out by the
-//! long documents of another. A file and a document belong together by the words that they share,
-//! where a word weighs more the fewer documents have the word, and by the words of their names.
-//! Documents of one folder are about one subject, where the documents stand in several folders.
+//! Every file of the part chooses in turn, so that the plan of a short file is not crowded out by
+//! the long documents of another. The affinity of a file and a document is computed from the words
+//! that they share, where a word weighs more the fewer documents contain it, and from the words of
+//! their names. If the documents are in several folders, those of one folder are assumed to have
+//! one subject.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,16 +13,17 @@ use assay_findings::path::RepoPath;
 /// The bytes of documents that are shown for each file of a part, within [`ROOM`].
 const ROOM_FOR_FILE: usize = 6 << 10;
 
-/// The fewest and the most bytes of documents that are shown with one part of a change.
+/// The minimum and the maximum number of bytes of documents with one part of a change.
 const ROOM: (usize, usize) = (12 << 10, 20 << 10);
 
-/// The weight of a word that stands in the name of a file, beside 1 for a word in its lines.
+/// The weight of a word in the name of a file, compared with 1 for a word in its lines.
 const NAME_WEIGHT: f64 = 3.0;
 
-/// The most bytes of a section.
+/// The maximum number of bytes of a section.
 const LONGEST_SECTION: usize = 3 << 10;
 
-/// The share of a file's best affinity that a document outside of the best folder has to reach.
+/// The minimum affinity of a document outside of the best folder, as a share of the file's best
+/// affinity.
 const LEAST_SHARE: f64 = 0.5;
 
 /// The words of a file's name and added lines.
@@ -92,16 +94,17 @@ fn take_in_turn(library: &Library, orders: Vec<Vec<usize>>, mut room: usize) -> 
     kept
 }
 
-/// All documents, cut into sections, with the words of each.
+/// All documents, split into sections, with the words of each.
 struct Library<'d> {
     folders: Vec<&'d str>,
     words: Vec<BTreeSet<String>>,
     sections: Vec<Section<'d>>,
-    /// The documents that have a word.
+    /// The number of documents that contain a word.
     having: BTreeMap<String, usize>,
 }
 
-/// A section of a document: the text from one heading to the next, or a piece of it where that is long.
+/// A section of a document: the text from one heading to the next, or a piece of it if that is
+/// long.
 struct Section<'d> {
     document: usize,
     is_first: bool,
@@ -141,13 +144,13 @@ impl<'d> Library<'d> {
         }
     }
 
-    /// Returns the weight of a word: greater, the fewer documents have the word.
+    /// Returns the weight of a word: the fewer documents contain it, the greater it is.
     fn weight(&self, word: &str) -> f64 {
         let having = self.having.get(word).copied().unwrap_or(1).max(1);
         ((self.words.len() + 1) as f64 / having as f64).ln()
     }
 
-    /// Returns how much a document is about a file.
+    /// Returns the affinity of a file and a document.
     fn affinity(&self, file: &FileWords, document: usize) -> f64 {
         let words = &self.words[document];
         let squared = |word: &String| self.weight(word).powi(2);
@@ -158,8 +161,8 @@ impl<'d> Library<'d> {
         if length > 0.0 { shared.sum::<f64>() / length } else { 0.0 }
     }
 
-    /// Returns the sections that are about a file, the best first: those of the folder with the best
-    /// document, then those of other documents that are about the file nearly as much.
+    /// Returns the sections that are about a file, the best first: those of the folder with the
+    /// best document, then those of other documents with nearly the same affinity.
     fn order_for(&self, file: &FileWords) -> Vec<usize> {
         let own: Vec<f64> = (0..self.words.len()).map(|at| self.affinity(file, at)).collect();
         let best = own.iter().copied().fold(0.0, f64::max);
@@ -181,8 +184,8 @@ impl<'d> Library<'d> {
     }
 
     /// Returns the weight of the words that a section shares with a file. The first section of a
-    /// document says what the document is about, and the acceptance criteria are what a change is
-    /// held against: both come before all others.
+    /// document introduces its subject, and a change is judged by the acceptance criteria: both
+    /// come before all others.
     fn share(&self, file: &FileWords, section: &Section<'_>) -> f64 {
         if section.is_first || has_criteria(section.text) {
             return f64::INFINITY;
@@ -190,8 +193,8 @@ impl<'d> Library<'d> {
         section.words.intersection(&file.words).map(|word| self.weight(word)).sum()
     }
 
-    /// Returns the text of a document that is shown: its kept sections in their order, with a mark for
-    /// each that is left out.
+    /// Returns the text of a document that is shown: its chosen sections in their order, with a
+    /// mark for each that is left out; `None` if no section is chosen.
     fn text_of(&self, document: usize, kept: &BTreeSet<usize>) -> Option<String> {
         let of = |section: &Section<'_>| section.document == document;
         let own: Vec<usize> =
@@ -213,7 +216,8 @@ impl<'d> Library<'d> {
     }
 }
 
-/// Returns the parts of the words in a text that may mean something: `orderTotal` has two.
+/// Returns the words of a text that are long enough to have a meaning, split at capitals:
+/// `orderTotal` has two.
 fn words_in(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let mut word = String::new();
@@ -234,13 +238,13 @@ fn words_in(text: &str) -> BTreeSet<String> {
     words
 }
 
-/// Returns true if a section of a document holds acceptance criteria, by its heading.
+/// Returns true if a section of a document contains acceptance criteria, by its heading.
 fn has_criteria(section: &str) -> bool {
     let heading = section.lines().next().unwrap_or("").to_lowercase();
     heading.contains("acceptance criteria")
 }
 
-/// Cuts a document before its headings, and a long section at the end of a line.
+/// Splits a document before its headings, and a long section at the end of a line.
 fn sections(text: &str) -> Vec<&str> {
     let is_heading = |line: &str| line.starts_with('#') || line.starts_with("==");
     let mut starts = vec![0];
@@ -270,13 +274,13 @@ mod tests {
         file
     }
 
-    /// Returns the paths that are shown, without the ending.
+    /// Returns the paths that are shown, without the extension.
     fn shown(documents: &[(RepoPath, String)], files: &[FileWords]) -> Vec<String> {
         let (shown, _) = choose(documents, files);
         shown.iter().map(|(path, _)| path.as_str().trim_end_matches(".md").to_owned()).collect()
     }
 
-    /// A plan of a few lines and a long description of the existing code for each subject.
+    /// Returns a plan of a few lines and a long description of the existing code for each subject.
     fn library(subjects: &[(&str, &str)]) -> Vec<(RepoPath, String)> {
         let texts = subjects.iter().flat_map(|(name, rule)| {
             let plan = format!("# Plan\n\n## Rules\n{rule}\n");

@@ -1,4 +1,4 @@
-//! What models are told of a change, as text.
+//! Prompts about a change, as text.
 
 use assay_change::{Change, Scope, Selection};
 use assay_models::Nonce;
@@ -26,7 +26,7 @@ fn open(repository: &Repository) -> Change {
     assay_change::open(repository.path(), &scope, &Selection::default()).unwrap()
 }
 
-/// The change block of a prompt, with plain marks.
+/// Returns the change block of a prompt, with readable marks.
 fn told(change: &Change) -> String {
     let briefing = Briefing::new(change);
     let parts = parts(&briefing, 100_000).parts;
@@ -149,7 +149,7 @@ fn what_is_mostly_redacted_does_not_count_as_read() {
     let why = "most of what it adds looks like credentials";
     let key = format!("{header}\n{body}{end}\nos.system(cmd)\n");
     assert_eq!(shown(&key), [Some(NotRead::NotShown(why))]);
-    // What is called a password once is taken out wherever it stands.
+    // A value that is called a password once is redacted everywhere.
     let called = "kT9vQ2mX7pLw()\n";
     let hidden = format!("password = \"kT9vQ2mX7pLw\"\n{}", called.repeat(3));
     assert_eq!(shown(&hidden), [Some(NotRead::NotShown(why))]);
@@ -243,7 +243,7 @@ fn what_earlier_runs_learned_stands_between_marks() {
     .assert_eq(&told.replace(nonce.of(Mark::Fence), "FENCE").replace(nonce.of(Mark::Canary), "CANARY"));
 }
 
-/// Takes the explanations of a schema away; a member called `title` is none.
+/// Removes the descriptions from a schema; a member with the name `title` is not a description.
 fn constraints(schema: &Value) -> Value {
     let Some(members) = schema.as_object() else { return schema.clone() };
     let is_annotation = |(name, value): &(&String, &Value)| {
@@ -260,7 +260,7 @@ fn models_are_held_to_the_schema_that_is_published() {
     assert_eq!(constraints(&REPORT_SCHEMA), constraints(&published));
 }
 
-/// Generates a file whose lines mix names, keywords and signs with letters of several bytes.
+/// Generates a file whose lines mix names, keywords and signs with characters of several bytes.
 fn lines_of_many_scripts() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "# ",

@@ -1,7 +1,7 @@
 //! Text and files as models may see them: [`safe_text`], [`SafeTree`].
 //!
-//! Credentials and lines that address reviewers are taken out, and [`names`] keeps text on its line. A
-//! file that models are not told of at all has a reason, [`NotRead`].
+//! Credentials and lines that address reviewers are removed, and [`names`] keeps a text on one
+//! line. A file that models do not see at all has a reason, [`NotRead`].
 
 pub(crate) mod names;
 
@@ -14,19 +14,19 @@ use assay_rules::{
     Redacted, injection_in_name, redacted_text, without_injections, without_injections_in_file,
 };
 
-/// Why a name is not told, or what stands under it does not count as read.
+/// Reasons why a name is not shown, or why its content does not count as read.
 const ADDRESSES: &str = "text in it addresses a reviewer";
 const ODD_NAME: &str = "its name has control characters";
 const SECRET_NAME: &str = "its name holds a credential";
 
-/// Why a hunk does not count as read by models.
+/// The reason why a hunk does not count as read by models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotRead {
-    /// Nobody reads it, by a rule that others name.
+    /// The hunk is left out of the review, by this rule.
     LeftOut(String),
-    /// It addresses reviewers, so what a model says of it counts for nothing.
+    /// The hunk addresses reviewers, so the answer of a model about it does not count.
     Addresses,
-    /// It could not be shown.
+    /// The hunk could not be shown.
     NotShown(&'static str),
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for NotRead {
 pub(crate) struct SafeTree<'t>(Redacted<'t>);
 
 impl<'t> SafeTree<'t> {
-    /// Returns a tree as models may see it.
+    /// Creates the view of a tree for models.
     pub(crate) fn of(tree: &'t (dyn Tree + Sync)) -> SafeTree<'t> {
         SafeTree(Redacted(tree))
     }
@@ -69,13 +69,13 @@ impl Tree for SafeTree<'_> {
     }
 }
 
-/// Takes credentials and orders out of a text.
+/// Removes credentials and lines that address reviewers from a text.
 pub(crate) fn safe_text(text: &str) -> String {
     let text = redacted_text(text);
     names::with_plain_lines(&without_injections(&text)).into_owned()
 }
 
-/// Says why a file's name is not told, if it is not.
+/// Returns the reason why the name of a file is not shown; `None` if it is.
 pub(crate) fn not_to_be_named(path: &str) -> Option<NotRead> {
     if injection_in_name(path).is_some() {
         return Some(NotRead::Addresses);
@@ -86,7 +86,7 @@ pub(crate) fn not_to_be_named(path: &str) -> Option<NotRead> {
     (assay_rules::redact(path) != path).then_some(NotRead::NotShown(SECRET_NAME))
 }
 
-/// Says why models are not shown a file, if they are not.
+/// Returns the reason why models do not see a file; `None` if they do.
 pub(crate) fn not_for_models(file: &FileDiff) -> Option<NotRead> {
     let left_out = |rule: &str| Some(NotRead::LeftOut(rule.to_owned()));
     if let Some(rule) = &file.left_out {

@@ -1,22 +1,22 @@
-//! Text from outside that has to stay on its line: names of files, and lines with breaks of other
-//! kinds in them. What follows such a break would pose as a line of ours.
+//! Keeps untrusted text on one line: names of files, and lines that contain line breaks of other
+//! kinds. The text after such a break would look like a line of our own.
 
 use std::borrow::Cow;
 
-/// What stands in the place of a break.
+/// The character that replaces a line break.
 const BREAK: &str = "\u{2424}";
 
-/// Says whether a name can be shown as it is.
+/// Returns true if a name can be shown as it is.
 pub(crate) fn is_plain(name: &str) -> bool {
     !name.contains(|c: char| c.is_control() || breaks(c))
 }
 
-/// Says whether somebody who reads may take a character for the end of a line.
+/// Returns true if a reader may interpret a character as the end of a line.
 fn breaks(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Puts a sign in the place of every break in a line.
+/// Replaces every line break in a line.
 pub(crate) fn on_one_line(line: &str) -> String {
     match line.contains(breaks) {
         true => line.replace(breaks, BREAK),
@@ -24,7 +24,7 @@ pub(crate) fn on_one_line(line: &str) -> String {
     }
 }
 
-/// Does the same for every line of a text.
+/// Replaces every line break other than `\n` in a text.
 pub(crate) fn with_plain_lines(text: &str) -> Cow<'_, str> {
     let breaks_line = |c: char| breaks(c) && c != '\n';
     match text.contains(breaks_line) {

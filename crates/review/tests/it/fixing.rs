@@ -1,4 +1,4 @@
-//! Applying fixes: whole or not at all, and only where they still fit.
+//! Application of fixes: as a whole or not at all, and only if they still fit.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -9,7 +9,7 @@ use assay_findings::vote::{AutofixClass, Lines, Replacement};
 use assay_review::fix::Plan;
 use assay_review::runs::StoredFix;
 
-/// A fix for a file as it is now: these lines become this text.
+/// Returns a fix for a file as it is now, which replaces lines by a text.
 fn fix(root: &Path, file: &str, (from, to): (u32, u32), text: &str) -> StoredFix {
     let bytes = fs::read(root.join(file)).unwrap();
     StoredFix {
@@ -22,7 +22,7 @@ fn fix(root: &Path, file: &str, (from, to): (u32, u32), text: &str) -> StoredFix
     }
 }
 
-/// Applies fixes and gives why some were refused.
+/// Applies fixes, and returns the reasons of refusals.
 fn apply(root: &Path, fixes: Vec<StoredFix>) -> Vec<String> {
     let plan = Plan::new(root, fixes);
     plan.carry_out(root).unwrap();

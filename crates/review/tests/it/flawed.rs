@@ -11,10 +11,10 @@ use assay_findings::vote::Vote;
 use assay_review::command::Checkout;
 use assay_review::command::form::Form;
 
-/// Where the tree of the fixtures lies.
+/// The root of the tree of the fixtures.
 pub(crate) const ROOT: &str = "/repo";
 
-/// A tree in memory, stricter than a real one: it knows only what it was told.
+/// A tree in memory, stricter than a real one: it has only the given files.
 pub(crate) struct MemoryTree(BTreeMap<RepoPath, String>);
 
 impl MemoryTree {
@@ -23,7 +23,7 @@ impl MemoryTree {
         MemoryTree(files.iter().map(entry).collect())
     }
 
-    /// The files that the fixtures are about.
+    /// Returns the files of the fixtures.
     pub(crate) fn flawed() -> MemoryTree {
         MemoryTree::new(&[
             ("py/app.py", include_str!("../fixtures/flawed/app.py")),
@@ -61,18 +61,18 @@ impl Tree for MemoryTree {
     }
 }
 
-/// Reads an output against a tree, and shows the report.
+/// Parses an output against a tree, and formats the report.
 pub(crate) fn read(form: Form, output: &str, tree: &MemoryTree) -> String {
     read_as(form.as_str(), form, output, tree)
 }
 
-/// Reads an output of a reviewer with a name, and shows the report.
+/// Parses an output of a reviewer with a name, and formats the report.
 pub(crate) fn read_as(name: &str, form: Form, output: &str, tree: &MemoryTree) -> String {
     let checkout = Checkout::new(Path::new(ROOT), tree);
     shown(&form.read(output.as_bytes(), name, &checkout))
 }
 
-/// Shows a report, a line for each thing that it says.
+/// Formats a report, one line for each entry.
 pub(crate) fn shown(report: &Report) -> String {
     let mut text = String::new();
     for vote in &report.votes {

@@ -1,7 +1,7 @@
-//! What analysers really print, read.
+//! Real outputs of analysers, parsed.
 //!
 //! The fixtures are outputs of Ruff 0.17.4, Bandit 1.9.4, Semgrep 1.182.0, ShellCheck 0.11.0,
-//! ESLint 10.14.0 and clippy 0.1.95 on the files in `fixtures/flawed`; that of golangci-lint is
+//! ESLint 10.14.0 and clippy 0.1.95 on the files in `fixtures/flawed`. That of golangci-lint is
 //! written after its documentation, and the rdjsonl is Ruff's rdjson, a line for each diagnostic.
 
 use assay_review::command::form::Form;

@@ -1,4 +1,4 @@
-//! Conversations with a model that looks things up, turn by turn.
+//! Conversations with a model that uses look-ups, turn by turn.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use assay_review::{Answer, Reviewer};
 use assay_testkit::Repository;
 use serde_json::{Value, json};
 
-/// A model that gives its replies one after the other, and keeps the prompts.
+/// A model that gives its replies one after the other, and stores the prompts.
 struct Replying {
     about: Description,
     replies: Mutex<Vec<Reply>>,
@@ -45,7 +45,8 @@ fn change(repository: &Repository) -> Change {
     assay_change::open(repository.path(), &Scope::Automatic, &Selection::default()).unwrap()
 }
 
-/// Has `correctness` read the change by a model with these replies; returns its answer and the prompts.
+/// Lets `correctness` read the change with a model that gives these replies; returns its answer and
+/// the prompts.
 fn read(replies: Vec<Reply>, takes_tools: bool) -> (Answer, Vec<Prompt>) {
     let repository = Repository::new();
     let change = change(&repository);
@@ -99,7 +100,7 @@ fn a_report_that_came_with_calls_is_not_lost() {
     let early = calls(&report(&["Loses the first price"]), "search", json!({ "text": "prices" }));
     let (answer, prompts) = read(vec![early, says(&report(&[]))], true);
     assert_eq!((titles(&answer), prompts.len()), (vec!["Loses the first price"], 2));
-    // Words beside a call are no report.
+    // Text outside of a call is not a report.
     let early = calls("Let me look.", "search", json!({ "text": "prices" }));
     let (answer, _) = read(vec![early, says(&report(&[]))], true);
     assert!(titles(&answer).is_empty() && answer.report.unusable.is_none());

@@ -1,4 +1,4 @@
-//! The tests of the crate, through its public interface.
+//! Tests of the crate through its public interface.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod delegation;

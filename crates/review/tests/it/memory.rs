@@ -1,4 +1,4 @@
-//! What the ledger tells of the files of a change.
+//! The history of the files of a change, from the ledger.
 
 use assay_change::state as work_tree;
 use assay_change::{Change, Scope, Selection};
@@ -12,7 +12,7 @@ use expect_test::{Expect, expect};
 
 const TODAY: &str = "2026-06-15";
 
-/// A repository with a change to `a.py`, and one that renames `old.py`.
+/// Returns a repository with a change to `a.py` that also renames `old.py`.
 fn repository() -> Repository {
     let repository = Repository::new();
     repository.write("a.py", "a = 1\n");
@@ -29,7 +29,7 @@ fn change(repository: &Repository) -> Change {
     assay_change::open(repository.path(), &scope, &Selection::default()).unwrap()
 }
 
-/// Adds a run of a day in June that saw findings, each written as `file title`.
+/// Adds a run on a day in June that saw findings, each given as `file title`.
 fn saw(ledger: &mut Ledger, day: u32, findings: &[&str]) {
     let run = Run {
         id: format!("202606{day:02}-120000-000"),
@@ -78,7 +78,7 @@ fn dismiss(ledger: &mut Ledger, title: &str, reason: &str) {
     ledger.dismiss(&[key], terms, "2026-06-14T12:00:00Z".parse().unwrap()).unwrap();
 }
 
-/// Writes what is told of the change once a story has been played.
+/// Compares the memory of the change after some events in the ledger.
 fn check(story: impl Fn(&mut Ledger), expected: Expect) {
     let repository = repository();
     story(&mut ledger::open(&state(&repository)).unwrap());

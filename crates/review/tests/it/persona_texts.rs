@@ -1,5 +1,5 @@
-//! The texts of the shipped personas, read for contradictions: within a text, with the contract that all
-//! readers are given, and between two personas.
+//! The texts of the shipped personas, checked for contradictions: within a text, with the contract
+//! that all personas get, and between two personas.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,8 @@ fn entries(section: &str) -> Vec<String> {
     entries
 }
 
-/// Returns the anchors that a text defines, each with its words: `- 25: a guess. 0: a guard exists.` has two.
+/// Returns the anchors that a text defines, each with its words:
+/// `- 25: a guess. 0: a guard exists.` has two.
 fn anchors(text: &str) -> Vec<(u32, String)> {
     let mut found: Vec<(u32, String)> = Vec::new();
     for entry in entries(text) {
@@ -101,7 +102,7 @@ fn every_anchor_is_defined_once_and_the_surest_comes_first() {
         let mut sorted = anchors.clone();
         sorted.sort_by(|a, b| b.cmp(a));
         sorted.dedup();
-        // A persona that grades by earlier findings, and readings, may leave the last one out.
+        // A persona that grades by earlier findings, and readings, may leave out the last one.
         assert!(anchors.len() >= 4, "{}: {anchors:?}", persona.name);
         assert_eq!(anchors, sorted, "{}", persona.name);
     }
@@ -123,7 +124,7 @@ fn nothing_below_75_is_reported_but_a_p0_at_50() {
 
 #[test]
 fn one_claim_has_one_anchor() {
-    // Two anchors that speak of the same thing in the same words cannot both hold.
+    // Two anchors that describe the same case in the same words cannot both hold.
     for persona in readers(&shipped()) {
         let anchors = anchors(section(persona, "How sure you are"));
         for (at, (one, words)) in anchors.iter().enumerate() {
@@ -140,7 +141,7 @@ fn one_claim_has_one_anchor() {
     }
 }
 
-/// Returns the runs of five words in a text.
+/// Returns the sequences of five words in a text.
 fn phrases(text: &str) -> Vec<&str> {
     let starts: Vec<usize> = std::iter::once(0)
         .chain(text.match_indices(' ').map(|(at, _)| at + 1))
@@ -223,7 +224,7 @@ fn no_persona_leaves_to_another_what_it_answers_for_itself() {
                 persona.name
             );
         }
-        // A concern speaks of a class by its name only if the persona owns the class.
+        // A concern mentions a class by its name only if the persona owns the class.
         for (class, owner) in &owners {
             let names_it = persona.concern.to_lowercase().contains(&class.replace('-', " "));
             assert!(

@@ -1,4 +1,4 @@
-//! The personas that are shipped: what wakes them, and what they answer for.
+//! The shipped personas: their triggers, and the classes of defects that they own.
 
 use std::collections::BTreeSet;
 
@@ -84,7 +84,7 @@ fn the_validator_is_on_no_roster_and_whoever_has_to_answer_comes_first() {
     assert!(roster.iter().skip(required.len()).all(|persona| !persona.required));
 }
 
-/// Says who reads a change from the files before to the files after.
+/// Compares the personas that read a change from the files before to the files after.
 fn check(before: &[(&str, &str)], after: &[(&str, &str)], expected: Expect) {
     let repository = Repository::new();
     before.iter().for_each(|(path, text)| repository.write(path, text));

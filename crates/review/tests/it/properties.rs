@@ -1,4 +1,4 @@
-//! Whatever an analyser prints gives an answer.
+//! Arbitrary output of an analyser results in a report.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ const FIXTURES: [(Form, &str); 11] = [
     (Form::Sarif, include_str!("../fixtures/semgrep.sarif")),
 ];
 
-/// Gives how many votes are read, and whether the report says that it is not whole.
+/// Returns the number of votes, and true if the report is marked as incomplete.
 fn answer(form: Form, output: &[u8]) -> (usize, bool) {
     let tree = MemoryTree::flawed();
     let report = form.read(output, "tool", &Checkout::new(Path::new(ROOT), &tree));
@@ -75,7 +75,7 @@ proptest! {
         let (votes, says_so) = answer(form, &whole.as_bytes()[..cut]);
         let (all, _) = answer(form, text.as_bytes());
         prop_assert!(votes <= all);
-        // Of lines that each stand alone, a whole one less cannot be told.
+        // In a format of independent lines, a missing whole line cannot be detected.
         let at_line_end = matches!(whole.as_bytes()[cut], b'\n') || cut == 0
             || whole.as_bytes()[cut - 1] == b'\n';
         prop_assert!(says_so || form == Form::Rdjsonl && at_line_end, "cut at {cut}");

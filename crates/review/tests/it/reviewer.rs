@@ -1,4 +1,4 @@
-//! Analysers that are run: small scripts stand in for them.
+//! Analysers that are run, replaced by small scripts.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ const RUFF: &str = r#"[
     {"code": "F841", "message": "`x` is never used", "filename": "a.py", "location": {"row": 2, "column": 1}}
 ]"#;
 
-/// A folder to run in, a script that stands in for the analyser, and a tree with a changed file.
+/// A folder to run in, a script that replaces the analyser, and a tree with a changed file.
 struct Bench {
     folder: TempDir,
     tree: MemoryTree,
@@ -41,7 +41,7 @@ impl Bench {
         }
     }
 
-    /// Writes a shell script, with `OUT` for a text of its own.
+    /// Writes a shell script, in which `OUT` is replaced by the path of a file with the given text.
     fn script(&self, script: &str, out: &str) -> PathBuf {
         let path = self.folder.path().join("tool");
         let text = self.folder.path().join("out");

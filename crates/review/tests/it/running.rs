@@ -1,4 +1,4 @@
-//! Reviewers side by side, and what is kept of a review.
+//! Reviewers that run side by side, and stored runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ use assay_review::{
 use assay_rules::Rulebook;
 use assay_testkit::Repository;
 
-/// A reviewer that does as it is told.
+/// A reviewer with a scripted behaviour.
 struct Stub {
     name: &'static str,
     required: bool,
@@ -84,7 +84,7 @@ impl Watch for Nobody {
     fn answered(&self, _answer: &Answer) {}
 }
 
-/// A repository with a small change in its work tree.
+/// Returns a repository with a small change in its work tree.
 fn repository() -> (Repository, Arc<Change>) {
     let repository = Repository::new();
     repository.write("a.py", "a = 1\n");
@@ -99,7 +99,7 @@ fn review(change: &Arc<Change>, stubs: Vec<Stub>) -> (Review, Synthesis) {
     review_until(&Shutdown::default(), &Nobody, change, stubs)
 }
 
-/// Reviews until somebody interrupts.
+/// Runs a review that can be interrupted.
 fn review_until(
     shutdown: &Shutdown,
     watch: &dyn Watch,
@@ -247,11 +247,11 @@ fn a_run_is_kept_whole_or_not_at_all() {
         ]
     );
     assert_eq!(runs::find(&state(&repository), None).unwrap(), folder);
-    // The same name again: the run that is there stays, and no draft is left beside it.
+    // With the same id, the existing run stays, and no draft is left next to it.
     record.save(&state(&repository), "1").unwrap_err();
     let kept = fs::read_dir(folder.parent().unwrap()).unwrap().count();
     assert_eq!(kept, 1);
-    // What lies there is no business of git's.
+    // Git does not see the stored runs.
     repository.git(&["add", "--all"]);
     let staged = assay_change::open(repository.path(), &Scope::Staged, &Selection::default());
     let paths: Vec<String> =

@@ -1,4 +1,4 @@
-//! What cannot be read costs only itself, and is never lost without a word.
+//! An entry that cannot be parsed affects no other, and is always reported.
 
 use assay_review::command::form::Form;
 use expect_test::{Expect, expect};

@@ -1,4 +1,4 @@
-//! What SARIF can say.
+//! The features of SARIF.
 
 use assay_review::command::form::Form;
 use expect_test::{Expect, expect};

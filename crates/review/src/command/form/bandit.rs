@@ -1,4 +1,4 @@
-//! Bandit's JSON: what it found, and the files that it could not parse.
+//! Bandit's JSON: findings, and files that it could not parse.
 
 use assay_findings::vote::Lines;
 use serde::Deserialize;
@@ -57,7 +57,7 @@ fn take(sheet: &mut Sheet<'_>, hit: Hit) -> Result<(), String> {
     draft.tool = Some("bandit".to_owned());
     draft.code = Some(hit.test_id);
     draft.file = Some(file);
-    // From the line that is named to the end of its statement.
+    // From the named line to the end of its statement.
     let end = hit.line_range.iter().copied().max().unwrap_or(hit.line_number);
     draft.lines = Lines::range(hit.line_number, end.max(hit.line_number));
     draft.confidence = hit.issue_confidence.as_deref().and_then(severity::confidence);

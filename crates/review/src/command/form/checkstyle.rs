@@ -1,6 +1,7 @@
-//! The XML of Checkstyle, as many analysers print it.
+//! The XML of Checkstyle, which many analysers print.
 //!
-//! Entities are those of XML itself and numbered characters; nothing is fetched or expanded.
+//! Only the entities of XML itself and numbered characters are resolved; nothing is fetched or
+//! expanded.
 
 use assay_findings::vote::Lines;
 use quick_xml::Reader;
@@ -11,7 +12,7 @@ use crate::command::draft::Draft;
 use crate::command::severity;
 use crate::command::sheet::Sheet;
 
-/// Says whether the first element of an XML text is Checkstyle's.
+/// Returns true if the first element of an XML text is that of Checkstyle.
 pub(super) fn is_checkstyle(text: &str) -> bool {
     let mut reader = Reader::from_str(text);
     loop {
@@ -97,7 +98,7 @@ fn take(element: &BytesStart<'_>, file: Option<&str>, sheet: &mut Sheet<'_>) -> 
     let line = line.map(|line| line.parse::<u32>()).transpose();
     let line = line.map_err(|error| format!("the line is no number: {error}"))?;
     if source.eq_ignore_ascii_case("shellcheck") {
-        // ShellCheck has a code for everything except for a file that it cannot open.
+        // ShellCheck has a code for every message except for a file that it cannot open.
         sheet.not_covered(Some(file), &message);
         return Ok(());
     }
@@ -114,7 +115,7 @@ fn take(element: &BytesStart<'_>, file: Option<&str>, sheet: &mut Sheet<'_>) -> 
     Ok(())
 }
 
-/// Takes off what a source says besides the rule: the tool's own name, or a Java package.
+/// Returns the rule of a `source`, without the name of the tool or a Java package.
 fn code(source: &str, tool: &str) -> String {
     if source.starts_with("com.puppycrawl.") {
         let name = source.rsplit('.').next().unwrap_or(source);

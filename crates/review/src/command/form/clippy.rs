@@ -1,4 +1,4 @@
-//! What cargo prints about clippy's and the compiler's diagnostics: JSON, a value on each line.
+//! The messages of cargo with diagnostics of clippy and the compiler: JSON, a value on each line.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::command::edit::{Edit, Point, Unit};
 use crate::command::severity;
 use crate::command::sheet::Sheet;
 
-/// How far a macro is followed to where it is called.
+/// The maximum number of macro expansions that are followed to the call.
 const MAX_EXPANSIONS: usize = 32;
 
 #[derive(Deserialize)]
@@ -46,7 +46,7 @@ struct Child {
     spans: Vec<Span>,
 }
 
-/// A place; columns count characters and the last one is not included.
+/// A location; columns count characters, and the last one is exclusive.
 #[derive(Deserialize, Clone)]
 struct Span {
     file_name: String,
@@ -137,7 +137,7 @@ fn take(sheet: &mut Sheet<'_>, message: CompilerMessage) -> Result<(), String> {
     Ok(())
 }
 
-/// Says whether a message only counts the others.
+/// Returns true if a message only counts the others.
 fn is_summary(text: &str, spans: &[Span]) -> bool {
     let counts = text.ends_with(" emitted") || text.starts_with("aborting due to");
     spans.is_empty() && (counts || text.starts_with("Some errors have detailed explanations"))
@@ -147,8 +147,8 @@ fn is_about_levels(text: &str) -> bool {
     text.starts_with("`#[") || text.starts_with("`-D ") || text.starts_with("`-W ")
 }
 
-/// Finds the place of a span: where the file is one of the repository's, else where the macro that
-/// wrote the code is called.
+/// Returns the location of a span: its own if the file is in the repository, else that of the call
+/// of the macro that generated the code.
 fn place(
     sheet: &Sheet<'_>,
     span: &Span,
@@ -170,7 +170,7 @@ fn place(
     Ok((own?, Lines::range(span.line_start, span.line_end)))
 }
 
-/// Reads a path, which is relative to the cargo workspace: some folder above the manifest.
+/// Parses a path that is relative to the cargo workspace, which is a folder above the manifest.
 fn path(sheet: &Sheet<'_>, name: &str, manifest: Option<&str>) -> Result<RepoPath, String> {
     let direct = sheet.checkout.path(name);
     if Path::new(name).is_absolute() || direct.as_ref().is_ok_and(|p| sheet.checkout.has(p)) {
@@ -183,7 +183,8 @@ fn path(sheet: &Sheet<'_>, name: &str, manifest: Option<&str>) -> Result<RepoPat
         .map_or(direct, Ok)
 }
 
-/// Takes the one change that the compiler would make by itself.
+/// Returns the first fix that the compiler offers; trusted if there is no other one, and the
+/// compiler would apply it by itself to lines that are still the same.
 fn fix(
     sheet: &mut Sheet<'_>,
     children: &[Child],
@@ -211,7 +212,7 @@ fn fix(
     Some(Fix { words: Some(words), edits, trusted: is_sure && other.is_none() })
 }
 
-/// Says whether the tree has the very lines that were compiled.
+/// Returns true if the tree has the same lines that were compiled.
 fn stands_as_compiled(sheet: &mut Sheet<'_>, span: &Span, file: &RepoPath) -> bool {
     let Some(text) = sheet.text(file) else { return false };
     !span.text.is_empty()

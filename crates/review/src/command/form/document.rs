@@ -1,4 +1,4 @@
-//! One JSON document in what an analyser printed: [`document`].
+//! Finds the JSON document in the output of an analyser: [`document`].
 
 use assay_findings::read;
 use serde_json::Value;
@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::Unusable;
 use crate::command::sheet::Sheet;
 
-/// In how many places a document is looked for.
+/// The maximum number of positions that are tried as the start of the document.
 const MAX_STARTS: usize = 16;
 
-/// Finds the document that fits, past lines that somebody printed around it. One that ends in the
-/// middle is mended, and counted as one lost finding.
+/// Returns the first document that matches, past other output around it. A truncated document is
+/// repaired, and counted as one lost finding.
 pub(super) fn document(
     text: &str,
     fits: fn(&Value) -> bool,
@@ -40,7 +40,7 @@ pub(super) fn document(
     Ok(mended)
 }
 
-/// Gives where lines start that may open a document.
+/// Returns the starts of lines that may begin a document.
 fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
     let mut at = 0;
     text.split_inclusive('\n').filter_map(move |line| {
@@ -50,7 +50,7 @@ fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// Gives the entries of a list below a key; none where there is no such list.
+/// Returns the entries of the list at a key; empty if there is no such list.
 pub(super) fn entries<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }

@@ -37,7 +37,7 @@ struct LintMessage {
 
 #[derive(Deserialize)]
 struct LintFix {
-    /// From and to, in units of UTF-16 from the file's start without its byte order mark.
+    /// Start and end, in UTF-16 units from the start of the file without its byte order mark.
     range: (i64, i64),
     text: String,
 }
@@ -79,7 +79,7 @@ fn take(
 ) -> Result<(), String> {
     let is_left_out = message.rule_id.is_none() && message.message.starts_with("File ignored");
     if is_left_out {
-        // Its configuration says so, which is no failure.
+        // The configuration excludes the file, which is not a failure.
         sheet.partly_covered(Some(path), &message.message);
         return Ok(());
     }
@@ -121,7 +121,7 @@ fn category(rule: Option<&str>, word: &str) -> &'static str {
     }
 }
 
-/// A fix is one that ESLint would apply by itself; a suggestion is only ever words.
+/// Returns the fix. ESLint would apply a `fix` by itself; a suggestion is only used as words.
 fn fix(fix: Option<LintFix>, suggestions: Vec<Suggestion>, mark: usize) -> Option<Fix> {
     let words: Vec<String> = suggestions.into_iter().map(|suggestion| suggestion.desc).collect();
     let words = (!words.is_empty()).then(|| words.join(" Or: "));

@@ -49,7 +49,7 @@ struct OldFix {
     inline: Option<InlineFix>,
 }
 
-/// A fix inside one line; the column counts bytes from 0.
+/// A fix inside of one line; the column counts bytes from 0.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct InlineFix {
@@ -59,7 +59,7 @@ struct InlineFix {
 }
 
 /// The fix of version 2. Its edits count from the start of all files together, so they cannot be
-/// placed; its words can be read.
+/// located; its message can be used.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct SuggestedFix {
@@ -67,10 +67,10 @@ struct SuggestedFix {
     message: String,
 }
 
-/// Linters that look for holes.
+/// Linters for security problems.
 const SECURITY: [&str; 2] = ["gosec", "bidichk"];
 
-/// Linters whose findings mean that something does not work.
+/// Linters whose findings are defects.
 const CORRECTNESS: [&str; 14] = [
     "bodyclose", "contextcheck", "copyloopvar", "durationcheck", "errcheck", "errorlint", "govet",
     "ineffassign", "makezero", "nilerr", "rowserrcheck", "sqlclosecheck", "staticcheck",
@@ -127,7 +127,7 @@ fn take(sheet: &mut Sheet<'_>, issue: Issue) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes a linter's own code off the front of a text, as in `SA4006: this value …`.
+/// Splits the linter's own code off a text, as in `SA4006: this value …`.
 fn split_code(text: &str) -> (Option<&str>, &str) {
     match text.split_once(": ") {
         Some((code, rest)) if is_code(code) && !rest.trim().is_empty() => (Some(code), rest),

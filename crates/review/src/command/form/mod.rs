@@ -1,7 +1,7 @@
-//! The forms in which analysers print their findings: [`Form`], one file for each.
+//! The output formats of analysers: [`Form`], one file for each.
 //!
-//! A form has its own types, reads entry by entry and drafts a finding of each. An entry that does
-//! not fit is put aside and counted; the others are kept.
+//! A format has its own types, is parsed entry by entry, and creates a draft of a finding from
+//! each. An invalid entry is rejected and counted; the others are used.
 
 mod bandit;
 mod checkstyle;
@@ -26,7 +26,7 @@ use super::checkout::Checkout;
 use super::draft::one_line;
 use super::sheet::Sheet;
 
-/// A form of output.
+/// An output format of analysers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// SARIF 2.1.0.
@@ -35,40 +35,40 @@ pub enum Form {
     Rdjson,
     /// Reviewdog's diagnostics, one on each line.
     Rdjsonl,
-    /// The XML of Checkstyle, which many others print as well.
+    /// The XML of Checkstyle, which many other tools print as well.
     Checkstyle,
-    /// What `cargo clippy --message-format json` prints.
+    /// The output of `cargo clippy --message-format json`.
     Clippy,
-    /// What `ruff check --output-format json` prints.
+    /// The output of `ruff check --output-format json`.
     Ruff,
-    /// What `eslint --format json` prints.
+    /// The output of `eslint --format json`.
     Eslint,
-    /// What `semgrep scan --json` prints.
+    /// The output of `semgrep scan --json`.
     Semgrep,
-    /// What `bandit --format json` prints.
+    /// The output of `bandit --format json`.
     Bandit,
-    /// What golangci-lint prints as JSON.
+    /// The JSON output of golangci-lint.
     GolangciLint,
 }
 
-/// A word that names no form.
+/// The error for a word that names no format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{word}` is no form of output; expected one of {}", Form::words().join(", "))]
 pub struct UnknownForm {
     word: String,
 }
 
-/// What was read from an output.
+/// The result of parsing an output.
 pub(crate) struct Reading {
     pub(crate) report: Report,
-    /// Files that the analyser says it could not look at.
+    /// Files that the analyser reports as not analysed.
     pub(crate) uncovered: BTreeSet<RepoPath>,
-    /// Whether the analyser itself says that it did not work.
+    /// True if the analyser itself reports that it failed.
     pub(crate) says_it_failed: bool,
 }
 
 impl Form {
-    /// All forms.
+    /// All formats.
     pub const ALL: [Form; 10] = [
         Form::Sarif,
         Form::Rdjson,
@@ -82,7 +82,7 @@ impl Form {
         Form::GolangciLint,
     ];
 
-    /// Gives the form's word.
+    /// Returns the name of the format in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Form::Sarif => "sarif",
@@ -102,7 +102,7 @@ impl Form {
         Form::ALL.iter().map(|form| form.as_str()).collect()
     }
 
-    /// Names the form in a sentence.
+    /// Returns the name of the format for a sentence.
     pub(crate) fn in_words(self) -> &'static str {
         match self {
             Form::Sarif => "SARIF",
@@ -118,8 +118,8 @@ impl Form {
         }
     }
 
-    /// Reads an analyser's output. One that is not of this form gives an unusable report that
-    /// quotes its first line.
+    /// Parses the output of an analyser. Output in another format results in an unusable report
+    /// that quotes its first line.
     pub fn read(self, output: &[u8], reviewer: &str, checkout: &Checkout<'_>) -> Report {
         self.read_output(output, reviewer, checkout).report
     }
@@ -174,11 +174,11 @@ impl fmt::Display for Form {
     }
 }
 
-/// Why an output says nothing.
+/// The reason why an output is unusable.
 enum Unusable {
-    /// It is of another form, or of none.
+    /// The output is in another format, or in none.
     NotThisForm,
-    /// The analyser says itself that it did not work.
+    /// The analyser itself reports that it failed.
     Failed(String),
 }
 

@@ -1,4 +1,4 @@
-//! Reviewdog's diagnostics, as one document or a line each.
+//! Reviewdog's diagnostics, as one document or one on each line.
 
 use assay_findings::vote::Lines;
 use serde::Deserialize;
@@ -34,14 +34,14 @@ struct Range {
     end: Option<Position>,
 }
 
-/// A place. The column counts bytes of UTF-8 by the book; Ruff's, for one, counts characters.
+/// A location. By the specification, the column counts bytes of UTF-8; Ruff's counts characters.
 #[derive(Deserialize, Clone, Copy)]
 struct Position {
     line: u32,
     column: Option<u32>,
 }
 
-/// A severity by its name or by its number.
+/// A severity by name or by number.
 #[derive(Deserialize, Clone)]
 #[serde(untagged)]
 enum SeverityWord {
@@ -70,7 +70,7 @@ struct Suggestion {
     text: String,
 }
 
-/// What a document says of all its diagnostics.
+/// Values of a document that apply to all of its diagnostics.
 #[derive(Default)]
 struct Defaults {
     source: Option<Source>,
@@ -89,7 +89,7 @@ pub(super) fn read(text: &str, sheet: &mut Sheet<'_>) -> Result<(), Unusable> {
     Ok(())
 }
 
-/// An empty list is left out by some who write this.
+/// Returns true if a value is a document of diagnostics. Some tools leave out an empty list.
 fn is_result(value: &Value) -> bool {
     match value.get("diagnostics") {
         Some(diagnostics) => diagnostics.is_array(),
@@ -97,8 +97,8 @@ fn is_result(value: &Value) -> bool {
     }
 }
 
-/// Reads a diagnostic from each line. Whether an empty output means that nothing was found is told
-/// by how the analyser ended.
+/// Parses a diagnostic from each line. The exit status of the analyser decides whether an empty
+/// output means that there are no findings.
 pub(super) fn read_lines(text: &str, sheet: &mut Sheet<'_>) -> Result<(), Unusable> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
     let first_is_json = lines.peek().is_none_or(|line| line.trim_start().starts_with('{'));
@@ -144,8 +144,8 @@ fn take(sheet: &mut Sheet<'_>, diagnostic: Diagnostic, defaults: &Defaults) -> R
     Ok(())
 }
 
-/// Gives the lines of a range. Its end is not included where it has columns, and is where it has
-/// none; without an end it is the place of its start.
+/// Returns the lines of a range. The end is exclusive if it has a column, and inclusive if it has
+/// none; without an end, the range is its start.
 fn lines(range: Range) -> Option<Lines> {
     let start = range.start.line;
     let end = match range.end {
@@ -156,13 +156,13 @@ fn lines(range: Range) -> Option<Lines> {
     Lines::range(start, end.max(start))
 }
 
-/// Gives the column, which is not there if it is 0.
+/// Returns the column; 0 means that there is none.
 fn column(at: Position) -> Option<u32> {
     at.column.filter(|column| *column > 0)
 }
 
-/// Takes the one suggestion for a fix. Of several nobody knows whether they are to be chosen from
-/// or to be taken together.
+/// Returns the fix, trusted if there is exactly one suggestion. Several suggestions may be
+/// alternatives or belong together.
 fn fix(suggestions: Vec<Suggestion>) -> Option<Fix> {
     let trusted = suggestions.len() == 1;
     let suggestion = suggestions.into_iter().next()?;
@@ -176,7 +176,7 @@ fn edit(suggestion: Suggestion) -> Option<Edit> {
     let at = |line, column| Point::At { line, column, unit: Unit::Any };
     let mut text = suggestion.text;
     if column(start).is_none() && column(end).is_none() {
-        // Whole lines; whether their text ends with a line break is not agreed on.
+        // Whole lines; tools do not agree on whether their text ends with a line break.
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }

@@ -14,9 +14,10 @@ use crate::command::sheet::Sheet;
 
 #[derive(Deserialize)]
 struct Violation {
-    /// The cell of a notebook, whose rows count from the cell's start.
+    /// The cell of a notebook, in which rows count from the start of the cell; `None` for other
+    /// files.
     cell: Option<u32>,
-    /// None for a file that is no Python, in older versions.
+    /// The rule; `None` for a file that is not Python, in older versions.
     code: Option<String>,
     name: Option<String>,
     message: String,
@@ -49,8 +50,8 @@ struct RuffEdit {
     end_location: Location,
 }
 
-/// What the first letters of a code say, the longest match counting: the severity word to grade
-/// by, and the category. Ruff itself calls everything an error, style and all.
+/// The prefixes of codes, of which the longest match counts, with the severity word to grade by,
+/// and the category. Ruff itself calls every finding an error, even one about style.
 const FAMILIES: &[(&str, &str, &str)] = &[
     ("", "info", "style"),
     ("invalid-syntax", "error", "correctness"),
@@ -108,7 +109,7 @@ fn take(sheet: &mut Sheet<'_>, violation: Violation) -> Result<(), String> {
     draft.help.extend(violation.name.map(|name| format!("Rule: {name}")));
     draft.help.extend(violation.url);
     match violation.cell {
-        // A row of a cell is no line of the file.
+        // A row of a cell is not a line of the file.
         Some(cell) => draft.faults.push(format!("the line is one of cell {cell}")),
         None => {
             draft.lines = lines(violation.location, violation.end_location);
@@ -126,13 +127,13 @@ fn judge(code: &str, severity: Option<&str>) -> (Grade, &'static str) {
     let grade = severity::grade(word);
     let stated = severity.map(severity::grade);
     match stated {
-        // A word below `error` is one that somebody chose.
+        // A severity below `error` was configured by a user.
         Some(stated) if grade.worst_first(&stated).is_lt() => (stated, category),
         _ => (grade, category),
     }
 }
 
-/// Gives the lines up to an end that is not included.
+/// Returns the lines up to an exclusive end.
 fn lines(start: Location, end: Option<Location>) -> Option<Lines> {
     let end = match end {
         Some(end) if end.column <= 1 && end.row > start.row => end.row - 1,

@@ -1,4 +1,4 @@
-//! Semgrep's JSON: what it found, and what went wrong.
+//! Semgrep's JSON: findings, and errors.
 
 use assay_findings::vote::Lines;
 use serde::Deserialize;
@@ -20,7 +20,7 @@ struct Match {
     extra: Extra,
 }
 
-/// A place; the column counts bytes.
+/// A location; the column counts bytes.
 #[derive(Deserialize, Clone, Copy)]
 struct Position {
     line: u32,
@@ -38,11 +38,11 @@ struct Extra {
     is_ignored: bool,
 }
 
-/// What went wrong. The message has had several names.
+/// An error. The name of its message depends on the version of Semgrep.
 #[derive(Deserialize)]
 struct Failure {
     level: Option<String>,
-    /// A word, or a list of a word and places.
+    /// The kind as a word, or as a list of a word and locations.
     #[serde(default, rename = "type")]
     kind: Value,
     path: Option<String>,
@@ -72,7 +72,7 @@ pub(super) fn read(text: &str, sheet: &mut Sheet<'_>) -> Result<(), Unusable> {
     failed.map_or(Ok(()), |why| Err(Unusable::Failed(why)))
 }
 
-/// Notes what went wrong with a file; gives what went wrong with the whole run.
+/// Adds an error about a file to the sheet. Returns the message of an error about the whole run.
 fn take_failure(sheet: &mut Sheet<'_>, failure: Failure) -> Option<String> {
     let message = failure.message.or(failure.long_msg).or(failure.short_msg);
     let message = message.unwrap_or_else(|| "semgrep does not say what went wrong".to_owned());
@@ -117,7 +117,7 @@ fn category(stated: Option<&str>) -> String {
     }
 }
 
-/// Gives what stands below a key of the metadata, which may be one text or a list of them.
+/// Returns the texts at a key of the metadata, which may be one text or a list.
 fn words(metadata: &Value, key: &str) -> Vec<String> {
     match metadata.get(key) {
         Some(Value::String(text)) => vec![text.clone()],

@@ -1,4 +1,4 @@
-//! What a review comes to in the end.
+//! The end of a delegated review.
 
 use std::fs;
 
@@ -132,7 +132,7 @@ fn the_run_that_a_killed_process_left_is_known_as_that_of_the_review() {
     };
     let first = close();
     first.record(Some(&now), "0").save(&case.state(), ID).unwrap();
-    // The process ends here, before the review is noted as kept.
+    // The process ends here, before the review is recorded as stored.
     drop(first);
     let second = close();
     assert_eq!(second.id().to_string(), ID);

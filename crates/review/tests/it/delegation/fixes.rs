@@ -1,4 +1,4 @@
-//! What became of findings, told from the tree.
+//! The state of findings after fixes, decided by the tree.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::*;
 
 const BROKEN: &str = "def find(db, name:\n    ((\n";
 
-/// Reviews with one finding of a persona, changes the file, and says how all findings stand.
+/// Reviews with one finding of a persona, changes the file, and compares the state of all findings.
 fn check_fix(after: &str, expected: Expect) {
     check_fix_of(&finding(9), after, expected);
 }

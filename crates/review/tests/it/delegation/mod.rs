@@ -112,7 +112,7 @@ impl Case {
         })
     }
 
-    /// Opens the review again, as a server that was started anew does.
+    /// Opens the review again, as a restarted server does.
     fn open(&self) -> Delegated {
         self.try_open().unwrap_or_else(|error| panic!("{error}"))
     }
@@ -125,7 +125,7 @@ impl Case {
         self.open().report(persona, part, text)
     }
 
-    /// Closes the review, keeps it, and gives what it came to.
+    /// Closes the review, stores it, and returns its synthesis.
     fn close(&self) -> Synthesis {
         let now = self.change();
         let Closing::Done(closed) = self.open().close(Some(self.present(&now))).unwrap() else {
@@ -144,7 +144,7 @@ impl Case {
     }
 }
 
-/// Finds the canary in a prompt.
+/// Returns the canary in a prompt.
 fn canary(prompt: &str) -> String {
     let after = prompt.split("repeat the word `").nth(1).unwrap_or_default();
     after.split('`').next().unwrap_or_default().to_owned()
@@ -169,7 +169,7 @@ fn terms() -> RecordedTerms {
     }
 }
 
-/// A report with one finding on a line of the change.
+/// Returns a report with one finding on a line of the change.
 fn finding(line: usize) -> String {
     let quote = AFTER.lines().nth(line - 1).unwrap();
     json!({
@@ -197,7 +197,7 @@ fn finding(line: usize) -> String {
 const NOTHING: &str =
     r#"{"reviewer": "x", "findings": [], "residual_risks": [], "testing_gaps": []}"#;
 
-/// Says what a synthesis came to, in lines.
+/// Formats a synthesis: its findings, the verdict and the reasons.
 fn told(synthesis: &Synthesis) -> String {
     let findings = synthesis.findings.iter().map(|finding| {
         let place = finding.place().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where open reviews lie.
+//! The folders of open reviews.
 
 use std::fs;
 

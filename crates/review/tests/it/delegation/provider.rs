@@ -19,11 +19,11 @@ use serde_json::Value;
 
 use super::*;
 
-/// What a model says as a persona; `None` is nothing at all.
+/// The answers of a model by persona; `None` is no answer.
 pub(super) type Says = BTreeMap<String, Option<String>>;
 
 impl Case {
-    /// Has the change reviewed by a model that says something.
+    /// Reviews the change with a model that gives these answers.
     pub(super) fn through_a_provider(&self, says: &Says) -> Synthesis {
         let change = self.change();
         let about = host_description("claude");
@@ -49,7 +49,7 @@ impl Case {
         synthesis
     }
 
-    /// Has the change reviewed by an agent whose model says the same.
+    /// Reviews the change with an agent whose model gives the same answers.
     fn delegated(&self, says: &Says) -> Synthesis {
         self.start();
         self.answer(says);
@@ -65,7 +65,7 @@ impl Case {
         closed.synthesis
     }
 
-    /// Answers whatever is asked, as long as something is said.
+    /// Answers all briefs that have an answer.
     fn answer(&self, says: &Says) {
         loop {
             let briefs = self.open().briefs();
@@ -77,13 +77,13 @@ impl Case {
     }
 }
 
-/// Says what a persona says, with the canary of the brief in it where it takes orders.
+/// Returns the answer of a persona, with the canary of the brief if the answer obeys the change.
 fn said(says: &Says, persona: &str, brief: &Brief) -> Option<String> {
     let text = says.get(persona).cloned().flatten()?;
     Some(text.replace("CANARY", &canary(&brief.whole())))
 }
 
-/// A model that answers by the persona that it is asked to be.
+/// A model that answers by the persona in its prompt.
 struct Scripted {
     about: Description,
     says: Says,
@@ -120,7 +120,7 @@ impl Watch for Nobody {
     fn answered(&self, _answer: &Answer) {}
 }
 
-/// Gives all of a synthesis but what it took.
+/// Returns a synthesis as JSON, without its cost.
 fn without_cost(synthesis: &Synthesis) -> Value {
     let mut value = serde_json::to_value(synthesis).unwrap();
     value.as_object_mut().unwrap().remove("spent");

@@ -1,4 +1,4 @@
-//! The answer to a report: the reading of each finding and of each second look.
+//! Receipts of reports: how each finding and each second look is read.
 
 use assay_review::delegation::receipt::ReportState;
 use assay_review::persona::VALIDATOR;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// Hands in one finding of `security`, made from a good one, and compares the receipt.
+/// Submits a finding of `security`, derived from a valid one, and compares the receipt.
 fn check(change: impl Fn(&mut Value), expected: Expect) {
     let case = Case::new();
     case.repository.write("other.py", "def twice(n):\n    return multiply(n, factor=2)\n");
@@ -128,7 +128,7 @@ fn every_severity_is_answered_on_the_scale_of_the_brief() {
     }
 }
 
-/// Opens second looks at three findings, in the lines 5, 9 and 13.
+/// Starts second looks at three findings, on the lines 5, 9 and 13.
 fn looked_at() -> Case {
     let case = Case { second_looks: true, ..Case::new() };
     case.start();

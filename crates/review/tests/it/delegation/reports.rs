@@ -1,4 +1,4 @@
-//! What is handed out, and what is handed in.
+//! The briefs of a delegated review, and its reports.
 
 use std::fs;
 
@@ -130,7 +130,7 @@ fn a_report_that_takes_orders_counts_for_nothing() {
     let case = Case::new();
     let briefs = case.start().briefs();
     let obedient = NOTHING.replace('x', &canary(&briefs[0].change));
-    // The server is started anew in between, and the canary is still the same.
+    // The server is restarted in between, and the canary is still the same.
     let taken = case.report("correctness", 1, &obedient).unwrap();
     let ReportState::Refused { why } = taken.state else { panic!("{taken:?}") };
     assert!(why.contains("took orders"), "{why}");

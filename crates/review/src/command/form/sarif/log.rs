@@ -1,16 +1,16 @@
-//! The parts of a SARIF log that a finding is made of.
+//! The parts of a SARIF log that findings are built from.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Lists are kept as values where one broken entry must not cost the others.
+/// A run of a tool. Lists are parsed as values if an invalid entry must not affect the others.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Run {
     pub(super) tool: Tool,
-    /// Not there where the tool did not get as far as looking.
+    /// The results; `None` if the tool failed before it analysed anything.
     pub(super) results: Option<Vec<Value>>,
     #[serde(default)]
     pub(super) invocations: Vec<Invocation>,
@@ -55,7 +55,7 @@ pub(super) struct Configuration {
     pub(super) level: Option<String>,
 }
 
-/// What is said of a rule or of a result besides; anything may stand here.
+/// Further properties of a rule or a result; their values may have any type.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Properties {
@@ -74,7 +74,7 @@ pub(super) struct Text {
     pub(super) arguments: Vec<String>,
 }
 
-/// What SARIF calls a result.
+/// A `result` of SARIF.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Outcome {

@@ -1,7 +1,7 @@
 //! SARIF 2.1.0.
 //!
-//! A result is a finding if it is of kind `fail`, is not suppressed and is not gone: `absent` ones
-//! are left out, `unchanged` ones were there before.
+//! A result is a finding if its kind is `fail`, and it is neither suppressed nor absent. A result
+//! with the baseline state `unchanged` existed before the change.
 
 mod log;
 mod place;
@@ -21,11 +21,11 @@ use crate::command::draft::{Draft, one_line, shortened};
 use crate::command::severity;
 use crate::command::sheet::Sheet;
 
-/// The most characters of a message, and of what is put into it.
+/// The maximum number of characters of a message, and of one of its arguments.
 const MESSAGE_CHARS: usize = 8_000;
 const ARGUMENT_CHARS: usize = 1_000;
 
-/// The most things that are put into a message.
+/// The maximum number of arguments of a message.
 const MAX_ARGUMENTS: usize = 32;
 
 pub(super) fn read(text: &str, sheet: &mut Sheet<'_>) -> Result<(), Unusable> {
@@ -42,11 +42,11 @@ pub(super) fn read(text: &str, sheet: &mut Sheet<'_>) -> Result<(), Unusable> {
     if runs == 0 {
         failed = Some("the log holds no run".to_owned());
     }
-    // What a failed run found is kept; that it found no more proves nothing.
+    // The findings of a failed run are used; the absence of others proves nothing.
     failed.map_or(Ok(()), |why| Err(Unusable::Failed(why)))
 }
 
-/// Takes the results of a run; says why it failed, where it did.
+/// Adds the results of a run. Returns the reason of the failure if the run failed.
 fn take_run(sheet: &mut Sheet<'_>, run: &Run) -> Option<String> {
     let rules = Rules::of(run);
     let mut left_out = 0;
@@ -76,7 +76,7 @@ fn take_run(sheet: &mut Sheet<'_>, run: &Run) -> Option<String> {
 
 fn is_finding(outcome: &Outcome) -> bool {
     let suppressions = outcome.suppressions.as_deref().unwrap_or_default();
-    // One that is only asked for, or was turned down, keeps the result from being suppressed.
+    // A suppression that is only requested, or was rejected, does not suppress the result.
     let is_open = suppressions.iter().any(|suppression| {
         matches!(suppression.status.as_deref(), Some("rejected" | "underReview"))
     });
@@ -86,7 +86,8 @@ fn is_finding(outcome: &Outcome) -> bool {
     is_failure && !is_suppressed && !is_gone
 }
 
-/// Notes what an invocation could not look at; says why it failed as a whole, where it did.
+/// Adds the files that an invocation could not analyse. Returns the reason if the whole invocation
+/// failed.
 fn failure(sheet: &mut Sheet<'_>, run: &Run, invocation: &Invocation) -> Option<String> {
     let said = |one: &Notification| {
         one.message.text.clone().unwrap_or_else(|| "the analyser does not say what".to_owned())
@@ -126,7 +127,7 @@ fn notified_file(sheet: &Sheet<'_>, run: &Run, notification: &Notification) -> O
 /// The rules of a run: those of the driver, then those of each extension.
 struct Rules {
     components: Vec<(String, Vec<Rule>)>,
-    /// The component and the place in it, by id.
+    /// The component and the index in it, by id.
     by_id: HashMap<String, (usize, usize)>,
 }
 
@@ -145,7 +146,7 @@ impl Rules {
         Rules { components, by_id }
     }
 
-    /// Finds a result's rule: by its index, else by its id or by what stands before the last `/`.
+    /// Returns the rule of a result: by its index, else by its id or the part before the last `/`.
     fn find(&self, outcome: &Outcome) -> Option<&Rule> {
         let reference = outcome.rule.as_ref();
         let component = reference.and_then(|rule| rule.tool_component.as_ref());
@@ -205,12 +206,12 @@ fn take(sheet: &mut Sheet<'_>, run: &Run, rules: &Rules, outcome: &Outcome) -> R
     Ok(())
 }
 
-/// Gives a tool's name as one word, as it stands before a rule.
+/// Returns the name of a tool as one word, for the prefix of a rule.
 fn tool_name(name: &str) -> String {
     name.trim().to_lowercase().split_whitespace().collect::<Vec<_>>().join("-")
 }
 
-/// Gives the text of a message, by way of the rule's texts where it only names one.
+/// Returns the text of a message, from the texts of the rule if the message only has an id.
 fn message(message: &Text, rule: &Rule) -> Option<String> {
     let by_id = || rule.message_strings.get(message.id.as_deref()?)?.text.as_deref();
     let text = message.text.as_deref().or_else(by_id).or(message.markdown.as_deref())?;
@@ -227,7 +228,8 @@ fn level<'o>(outcome: &'o Outcome, rule: &'o Rule) -> &'o str {
     outcome.level.as_deref().or(by_rule).unwrap_or("warning")
 }
 
-/// Grades by the security score where there is one, else by the level; says which it was.
+/// Returns the grade by the security score if there is one, else by the level; and true for a
+/// score.
 fn grade(outcome: &Outcome, rule: &Rule, level: &str) -> (Grade, bool) {
     let score = score(&outcome.properties).or_else(|| score(&rule.properties));
     match score.and_then(severity::grade_of_score) {

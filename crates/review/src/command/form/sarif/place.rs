@@ -1,4 +1,4 @@
-//! Where a SARIF result stands, and what its fix would change.
+//! The location and the fix of a SARIF result.
 
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
@@ -10,10 +10,10 @@ use crate::command::draft::Fix;
 use crate::command::edit::{Edit, Point, Unit};
 use crate::command::sheet::Sheet;
 
-/// How many bases may stand on each other.
+/// The maximum nesting depth of base URIs.
 const MAX_BASES: usize = 8;
 
-/// Reads a location's file. A base that says nothing of itself is the root.
+/// Returns the file of a location. A base without a URI is the root.
 pub(super) fn file(
     sheet: &Sheet<'_>,
     run: &Run,
@@ -28,7 +28,7 @@ pub(super) fn file(
     sheet.checkout.uri(uri, base(run, location.uri_base_id.as_deref()).as_deref())
 }
 
-/// Gives the URI that a base stands for, itself below others.
+/// Returns the URI of a base, resolved against its own bases.
 fn base(run: &Run, id: Option<&str>) -> Option<String> {
     let mut joined: Option<String> = None;
     let mut id = id.map(str::to_owned);
@@ -47,12 +47,12 @@ fn base(run: &Run, id: Option<&str>) -> Option<String> {
     joined
 }
 
-/// Gives the entry with an index, which is `-1` where there is none.
+/// Returns the entry with an index; `None` for `-1`, which means that there is none.
 pub(super) fn at<T>(list: &[T], index: Option<i64>) -> Option<&T> {
     list.get(usize::try_from(index?).ok()?)
 }
 
-/// Gives the lines of a region, whose end column is not included.
+/// Returns the lines of a region, whose end column is exclusive.
 pub(super) fn lines(region: Region) -> Option<Lines> {
     let start = region.start_line?;
     let end = match (region.end_line, region.end_column) {
@@ -62,7 +62,8 @@ pub(super) fn lines(region: Region) -> Option<Lines> {
     Lines::range(start, end.max(start))
 }
 
-/// Takes the one fix of a result, if it changes only the file that the result is about.
+/// Returns the first fix of a result; trusted if there is no other one, it changes only the file of
+/// the result, and all of its regions can be located.
 pub(super) fn fix(
     sheet: &Sheet<'_>,
     run: &Run,
@@ -71,8 +72,7 @@ pub(super) fn fix(
 ) -> Option<Fix> {
     let fixes: &[Value] = &outcome.fixes;
     let first = SarifFix::deserialize(fixes.first()?).ok()?;
-    // Without a word on it UTF-16 is meant, by the book alone: Ruff counts characters and Semgrep
-    // bytes.
+    // The default is UTF-16 by the specification alone: Ruff counts characters and Semgrep bytes.
     let unit = match run.column_kind.as_deref() {
         Some("unicodeCodePoints") => Unit::Char,
         Some("utf16CodeUnits") => Unit::Utf16,
@@ -99,8 +99,8 @@ pub(super) fn fix(
     })
 }
 
-/// Gives where a region starts and ends. One without an end column goes to the end of its line,
-/// which is nowhere to be seen here, so it has to have one.
+/// Returns the start and the end of a region; `None` without an end column, since the length of the
+/// line is not known here.
 fn points(region: Region, unit: Unit) -> Option<(Point, Point)> {
     let line = region.start_line?;
     let start = Point::At { line, column: region.start_column.unwrap_or(1), unit };
