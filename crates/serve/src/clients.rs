@@ -1,5 +1,5 @@
-//! Clients of GitHub and JIRA for tests: they ask fakes over TCP, and wait for nobody. What stands on
-//! the fakes is left to each test.
+//! Clients of GitHub and JIRA for tests. They send requests to fakes over TCP and never wait for a
+//! rate limit. Each test sets up the content of its fakes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use assay_services::http::{Patience, Wire};
 use assay_services::jira::{Flavour, Jira};
 use assay_testkit::jira::{FakeJira, TOKEN, USER};
 
-/// How long an answer may take.
+/// The timeout of one answer.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 
-/// What a pull request changes where that does not matter.
+/// The diff of a pull request in tests that do not depend on its content.
 pub(crate) const DIFF: &str =
     "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
 
-/// A client of the GitHub at an address, which keeps its pace in a folder.
+/// Returns a client of the GitHub at `url`, which stores its rate limit state below `kept`.
 pub(crate) fn github(url: &str, token: &str, kept: &Path) -> GitHub {
     let pace = Pace::kept_in(kept.join("pace"));
     GitHub::new(&url.parse().unwrap(), keys("GITHUB_TOKEN", token), pace, impatient())
 }
 
-/// A client of a JIRA in the cloud.
+/// Returns a client of a fake JIRA Cloud.
 pub(crate) fn jira(fake: &FakeJira) -> Jira {
     let wire = Wire::new(fake.serve().url().parse().unwrap(), ANSWER_TIME);
     let flavour = Flavour::Cloud { user: USER.to_owned() };

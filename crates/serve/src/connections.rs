@@ -1,6 +1,7 @@
-//! Connections that do not last for ever: [`Connections`].
+//! Connections with a timeout: [`Connections`].
 //!
-//! Whoever opens many and says nothing would otherwise keep all others out.
+//! Without the timeout and the limit, a client that opens many connections and sends nothing would
+//! block all other clients.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,13 +16,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// So many connections are open at the same time; further ones wait.
+/// The maximum number of open connections; further ones wait.
 const MOST: usize = 512;
 
-/// So long a connection may be silent: longer than any request takes to be answered.
+/// The timeout of a connection that receives no data: longer than any request takes to be answered.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// The connections to an address.
+/// A listener that limits the number of its connections and the time that each may be silent.
 pub(crate) struct Connections {
     listener: TcpListener,
     room: Arc<Semaphore>,
@@ -41,7 +42,7 @@ impl Listener for Connections {
     async fn accept(&mut self) -> (Connection, SocketAddr) {
         let room = Arc::clone(&self.room).acquire_owned().await;
         let (stream, address) = Listener::accept(&mut self.listener).await;
-        // An answer is small and waited for: it goes out at once.
+        // An answer is small and the client waits for it, so it is sent without delay.
         drop(stream.set_nodelay(true));
         let until = Box::pin(sleep(self.silence));
         let room = room.expect("nobody closes it");
@@ -53,7 +54,7 @@ impl Listener for Connections {
     }
 }
 
-/// A connection that breaks when nothing is heard on it for too long.
+/// A connection that fails with `TimedOut` when it receives no data for too long.
 pub(crate) struct Connection {
     stream: TcpStream,
     until: Pin<Box<Sleep>>,
@@ -135,7 +136,7 @@ mod tests {
             let mut answer = String::new();
             other.read_to_string(&mut answer).unwrap();
             let mut nothing = Vec::new();
-            // It is closed, or reset for what was not read of it.
+            // The connection is closed, or reset because of bytes that were not read.
             let _ = silent.read_to_end(&mut nothing);
             (answer, nothing.len())
         });

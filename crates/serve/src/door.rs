@@ -1,8 +1,10 @@
-//! The way in over HTTP: [`Socket`], an address that is listened on, and [`Door`], who may come in.
+//! Access over HTTP: [`Socket`], an address that the server listens on, and [`Door`], the access
+//! policy.
 //!
-//! A server listens on this machine alone unless it is told the names under which others reach it,
-//! and every request needs the token, unless somebody decided otherwise. What is served behind the
-//! door is the business of others, and so is whatever lets somebody in without the token.
+//! A server listens on this machine alone unless it is given the names under which other machines
+//! reach it. Every request needs the token, unless the user disabled it. This module does not know
+//! the routes behind the policy, nor the checks that admit a request without the token, such as
+//! signatures of webhooks.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -14,49 +16,50 @@ use axum::response::{IntoResponse, Response};
 
 use crate::token::Token;
 
-/// Names under which this machine knows itself.
+/// Names that refer to this machine.
 pub(crate) const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// Why nothing listens.
+/// The reason that a server does not listen on an address.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Others could reach it, and nobody said that they may.
+    /// Other machines could reach the address, and the user gave no name for it with
+    /// `--allow-host`.
     #[error(
         "`{0}` can be reached from other machines; use 127.0.0.1, or say under which name it is \
          reached with `--allow-host NAME`"
     )]
     NotLoopback(SocketAddr),
-    /// Others could use it.
+    /// Other machines could use the server without a token.
     #[error("`{0}` can be reached from other machines, so it needs a token")]
     NoToken(SocketAddr),
-    /// The address cannot be had.
+    /// The address is not available.
     #[error("could not listen on `{address}`")]
     Bind {
-        /// The address.
+        /// The address that was requested.
         address: SocketAddr,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// Who may come in.
+/// The access policy of a server: its token and its host names.
 #[derive(Debug, Clone)]
 pub struct Door {
-    /// What every request has to carry; if `None`, nothing.
+    /// The token that every request must carry; `None` if requests need no token.
     pub token: Option<Token>,
     /// Names under which other machines reach the server, with or without a port.
     pub hosts: Vec<String>,
 }
 
 impl Door {
-    /// Says whether a request carries the token, where one is needed.
+    /// Returns true if the request carries the token, or if no token is required.
     pub(crate) fn lets_in(&self, headers: &HeaderMap) -> bool {
         let given = || bearer(headers);
         self.token.as_ref().is_none_or(|token| given().is_some_and(|given| token.is(given)))
     }
 }
 
-/// An address that is listened on; whoever comes waits until a server is there.
+/// A bound listener. Clients that connect wait until a server accepts them.
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(crate) listener: TcpListener,
@@ -64,7 +67,8 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Begins to listen where the door allows it.
+    /// Binds the address. Fails if the address is not loopback and `door` has no host name or no
+    /// token.
     pub(crate) fn bind(address: SocketAddr, door: &Door) -> Result<Socket, ListenError> {
         if !address.ip().is_loopback() {
             if door.hosts.is_empty() {
@@ -82,7 +86,7 @@ impl Socket {
     }
 }
 
-/// Lets in whoever has the token.
+/// Passes requests with a valid token on; answers all others with 401.
 pub(crate) async fn admit(State(door): State<Door>, request: Request, next: Next) -> Response {
     match door.lets_in(request.headers()) {
         true => next.run(request).await,
@@ -94,7 +98,7 @@ pub(crate) async fn admit(State(door): State<Door>, request: Request, next: Next
     }
 }
 
-/// Takes the token out of the headers; the word before it is known in any case.
+/// Returns the bearer token of the headers. The case of the scheme does not matter.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let header = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = header.split_once(' ')?;

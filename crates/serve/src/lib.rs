@@ -5,11 +5,11 @@
 //! - [`task_queue`], [`review`], [`electron`], [`github`], [`jira`]: the MCP servers, one file for
 //!   each tool. [`servers`] opens them for a repository.
 //! - [`hooks`]: webhooks and `POST /queue` become tasks. `pulls`: pull requests that a trigger
-//!   names. [`polling`]: one look at the open pull requests of repositories; `assay` waits between
-//!   two looks.
+//!   names. [`polling`]: one poll of the open pull requests of repositories; `assay` waits between
+//!   two polls.
 //! - [`site`], `connections`: the server of `assay serve`, to which parts add their routes.
-//! - [`door`], [`token`], [`shutdown`]: the addresses that are listened on, who may use them, and the
-//!   end of a server.
+//! - [`door`], [`token`], [`shutdown`]: the addresses that a server listens on, its access policy,
+//!   and its end.
 //!
 //! This is the only crate that listens and the only one that is async. A tool is a plain function
 //! that may block: it runs on a thread of its own and knows nothing of the protocol. Streams, the

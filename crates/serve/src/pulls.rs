@@ -1,27 +1,28 @@
-//! Pull requests that somebody asks a review of: whether they are of a repository that is configured
-//! ([`own`]), and what there is of them to be reviewed ([`find`]).
+//! Pull requests that a trigger names: [`own`] checks that the repository is configured, and
+//! [`find`] reads the pull request from GitHub.
 
 use assay_services::github::{GitHub, PullState};
 use assay_services::http::ServiceError;
 use assay_store::pulls::{Pull, RepositoryName};
 
-/// Why a pull request cannot be reviewed.
+/// The reason that a pull request cannot be reviewed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PullError {
-    /// It was merged or given up.
+    /// The pull request is closed or merged.
     #[error("{repository}#{number} is closed")]
     Closed {
-        /// Its repository.
+        /// The repository of the pull request.
         repository: RepositoryName,
-        /// Its number.
+        /// The number of the pull request.
         number: u64,
     },
-    /// GitHub does not say what it is.
+    /// GitHub did not return the pull request.
     #[error(transparent)]
     Service(ServiceError),
 }
 
-/// Finds a repository among those that are configured, however it is spelled. Where none is, any is.
+/// Returns the configured repository with this name, compared without case. If none is configured,
+/// returns the name itself.
 pub(crate) fn own(configured: &[RepositoryName], named: &RepositoryName) -> Option<RepositoryName> {
     match configured.is_empty() {
         true => Some(named.clone()),
@@ -29,7 +30,7 @@ pub(crate) fn own(configured: &[RepositoryName], named: &RepositoryName) -> Opti
     }
 }
 
-/// Finds an open pull request, as triggers know it.
+/// Returns an open pull request. Fails if it is closed.
 pub(crate) fn find(
     github: &GitHub,
     repository: &RepositoryName,

@@ -1,8 +1,8 @@
-//! The one runtime that a server runs on.
+//! The async runtime of a server.
 
 use std::io;
 
-/// Starts it, and ends it without waiting for whoever reads a stream that nobody writes to.
+/// Runs a future on a new runtime, and shuts the runtime down without waiting for blocked reads.
 pub(crate) fn run<T>(work: impl Future<Output = T>) -> io::Result<T> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;

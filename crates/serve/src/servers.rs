@@ -1,4 +1,4 @@
-//! The MCP servers of a repository, opened as its configuration says: [`Opening`].
+//! The MCP servers of a repository, opened by its configuration: [`Opening`].
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,27 +23,27 @@ use crate::mcp::Server;
 use crate::review;
 use crate::task_queue::{self, Desk};
 
-/// The variable with the debugging port of the app that agents try out.
+/// The variable with the debugging port of the app that agents test.
 const DEBUG_PORT: &str = "ELECTRON_DEBUG_PORT";
 
-/// The port that apps have by habit.
+/// The conventional debugging port.
 const USUAL_DEBUG_PORT: u16 = 9222;
 
-/// A repository whose servers are opened.
+/// The inputs for opening the servers of a repository.
 pub struct Opening<'a> {
     /// The environment of the front end.
     pub environment: &'a Environment,
     /// The root of the repository.
     pub root: PathBuf,
-    /// Takes the reasons for which a service is waited for.
+    /// Receives the reasons of waits for a service.
     pub reporter: Arc<dyn Reporter>,
-    /// The version that the servers name.
+    /// The version that the servers publish.
     pub version: &'static str,
 }
 
 impl Opening<'_> {
-    /// Opens the server for tasks. An agent's program runs in a work tree: its reports are compared with
-    /// that, and the queue is that of the repository which the agent works for.
+    /// Opens the server for tasks. The program of an agent runs in a work tree: its reports are
+    /// compared with that tree, and the queue is that of the repository that the agent works for.
     pub fn task_queue(&self) -> anyhow::Result<Server> {
         let root = self.agents_root();
         let parent = self.environment.variable(OWN_TASK).map(|id| id.parse());
@@ -74,7 +74,8 @@ impl Opening<'_> {
         review::server(Arc::new(repository), self.version)
     }
 
-    /// Opens the server for an app on this machine. Its pictures are kept in the repository.
+    /// Opens the server for an app on this machine. Its screenshots are stored below the
+    /// repository.
     pub fn electron(&self, port: Option<u16>, allow_eval: bool) -> anyhow::Result<Server> {
         let port = match (port, self.environment.variable(DEBUG_PORT)) {
             (Some(port), _) => port,
@@ -84,7 +85,7 @@ impl Opening<'_> {
             },
             (None, None) => USUAL_DEBUG_PORT,
         };
-        // An agent need not be in the folder that the server was started in.
+        // The path is absolute, since an agent may run in another folder than the server.
         let pictures = self.environment.state_of(&self.root).open("e2e")?;
         pictures.make()?;
         let folder = pictures.path();
@@ -108,16 +109,16 @@ impl Opening<'_> {
         Ok(github::server(desk, self.version))
     }
 
-    /// Opens the server for tickets. An agent's program runs in a work tree, which it can change: its
-    /// permissions are read in the repository that it works for. Without a JIRA the server starts too,
-    /// and its tools answer what is missing: an agent that is given several servers must not fail for
-    /// one of them.
+    /// Opens the server for tickets. The program of an agent runs in a work tree, which it can
+    /// change: its permissions are read from the repository that it works for. Without a configured
+    /// JIRA the server starts too, and its tools answer with the missing setting: an agent that
+    /// uses several servers must not fail because of one.
     pub fn jira(&self, agent: Option<&str>) -> anyhow::Result<Server> {
         let settings = AgentSettings::on_disk(self.environment, &self.agents_root())?;
         let agent = self.agent(agent, &settings)?;
         let stored = &settings.configuration.jira;
         let board = Board {
-            // An error in the configuration was refused when it was read.
+            // An invalid configuration was refused when it was read.
             jira: stored.required(A_MOMENT, self.waiting()).map_err(|error| format!("{error:#}")),
             permit: permit(agent),
             project: stored.project.clone(),
@@ -136,7 +137,8 @@ impl Opening<'_> {
         move |text: &str| reporter.note(text)
     }
 
-    /// Returns the agent whose permissions hold. One that works under its own name takes no other.
+    /// Returns the agent whose permissions apply. Fails if a process of one agent names another
+    /// agent.
     fn agent<'s>(
         &self,
         asked: Option<&str>,

@@ -5,15 +5,15 @@ use std::future;
 use assay_base::shutdown::Shutdown;
 use tokio::sync::oneshot;
 
-/// Returns a future that is ready once the end is requested. Each call registers a callback that stays
-/// until then, so a server calls this once and not for each message.
+/// Returns a future that completes once shutdown is requested. Each call registers a callback that
+/// stays until then, so a server calls this once and not for each message.
 pub(crate) fn requested(shutdown: &Shutdown) -> impl Future<Output = ()> + Send + 'static {
     let (sender, receiver) = oneshot::channel();
     shutdown.on_request(move || {
         let _ = sender.send(());
     });
     async move {
-        // A token that is dropped can no longer request anything.
+        // After the token is dropped, no request can follow.
         if receiver.await.is_err() {
             future::pending::<()>().await;
         }

@@ -1,10 +1,10 @@
-//! What `assay serve` keeps up: one HTTP server with all that people and services reach.
+//! The HTTP server of `assay serve`, with all routes that people and services use.
 //!
-//! A [`Site`] is a list of parts; a further one adds its routes in [`Site::routes`]. Each part says
-//! itself who may do what. Here it is only held that a request comes under a name that somebody
-//! allowed, so that no web page reaches the server through a name that it controls, and that nothing
-//! new begins once the server is to stop. `GET /healthz` says that the server is up, and
-//! `GET /readyz` that it can do its work.
+//! A [`Site`] is a list of parts; a further part adds its routes in [`Site::routes`]. Each part
+//! checks its own permissions. This module only checks that the host name of a request to a part is
+//! allowed, so that no web page reaches the server through a name that the page controls, and
+//! refuses new requests once shutdown is requested. `GET /healthz` answers if the server runs, and
+//! `GET /readyz` if it can do its work.
 
 use std::io;
 use std::net::SocketAddr;
@@ -31,31 +31,31 @@ use crate::hooks::Hooks;
 use crate::runtime;
 use crate::shutdown;
 
-/// So long the queue may take to say that it is there.
+/// The timeout of the readiness check on the queue.
 const READY_WITHIN: Duration = Duration::from_secs(3);
 
-/// So many look at the same time whether it is.
+/// The maximum number of concurrent readiness checks.
 const LOOKS: usize = 2;
 
-/// Why the server ended early.
+/// The reason that the server ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
-    /// There are no threads for it, or the address is gone.
+    /// The threads could not be started, or the address is gone.
     #[error("the server broke down")]
     Broken(#[source] io::Error),
 }
 
-/// The parts of a server.
+/// The parts of the server.
 pub struct Site {
-    /// The triggers.
+    /// The triggers of reviews.
     pub hooks: Hooks,
-    /// The queue, to see whether it is there.
+    /// The queue store, for the readiness check.
     pub queue: Arc<dyn Queue>,
-    /// A queue in it.
+    /// The name of the queue that the readiness check reads.
     pub reviewer: QueueName,
 }
 
-/// An address that is listened on.
+/// A bound address, ready to serve.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
@@ -63,17 +63,17 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Begins to listen; whoever comes waits until the server is there.
+    /// Binds the address. Clients that connect wait until the server accepts them.
     pub fn bind(address: SocketAddr, door: Door) -> Result<Listener, ListenError> {
         Ok(Listener { socket: Socket::bind(address, &door)?, door })
     }
 
-    /// Gives the address to connect to.
+    /// Returns the URL of the server.
     pub fn url(&self) -> String {
         format!("http://{}", self.socket.address)
     }
 
-    /// Serves whoever comes until the server is stopped, and then finishes what it began.
+    /// Serves clients until shutdown is requested, and then completes the requests in progress.
     pub fn serve(self, site: Site, shutdown: &Shutdown) -> Result<(), SiteError> {
         let served = runtime::run(async move {
             let listener = tokio::net::TcpListener::from_std(self.socket.listener)?;
@@ -103,7 +103,7 @@ impl Site {
     }
 }
 
-/// What it takes to be ready.
+/// The context of the readiness check.
 #[derive(Clone)]
 struct Readiness {
     queue: Arc<dyn Queue>,
@@ -111,7 +111,8 @@ struct Readiness {
     looks: Arc<Semaphore>,
 }
 
-/// Says whether the queue can be read. What is wrong with it is nothing to those outside.
+/// Answers 200 if the queue can be read. The answer has no details of an error, which are not for
+/// clients.
 async fn is_ready(State(ready): State<Readiness>) -> (StatusCode, &'static str) {
     let away = (StatusCode::SERVICE_UNAVAILABLE, "the queue cannot be read\n");
     let Ok(look) = ready.looks.try_acquire_owned() else {
@@ -128,7 +129,7 @@ async fn is_ready(State(ready): State<Readiness>) -> (StatusCode, &'static str) 
     }
 }
 
-/// Lets through what comes under a name that somebody allowed.
+/// Passes on requests whose host name is allowed; refuses all others.
 async fn under_a_known_name(
     State(door): State<Arc<Door>>,
     request: Request,
@@ -144,7 +145,7 @@ async fn under_a_known_name(
     }
 }
 
-/// Says whether the name that a request comes under is allowed.
+/// Returns true if the host name of a request is allowed.
 fn names(door: &Door, headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next().and_then(|host| host.to_str().ok()), hosts.next())
@@ -159,7 +160,7 @@ fn names(door: &Door, headers: &HeaderMap) -> bool {
         .any(|allowed| allowed.eq_ignore_ascii_case(name) || allowed.eq_ignore_ascii_case(host))
 }
 
-/// A name without its port, and an address of IPv6 without its brackets.
+/// Returns a host without its port, and an IPv6 address without its brackets.
 fn without_port(host: &str) -> &str {
     match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -167,8 +168,8 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Emits an event for each request, and one with the status of its answer. The query is left out: a
-/// secret may stand there.
+/// Emits an event for each request, and one with the status of its answer. The query is left out,
+/// since it may contain a secret.
 async fn traced(request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     tracing::debug!(%method, path, "got a request");
@@ -179,7 +180,7 @@ async fn traced(request: Request, next: Next) -> Response {
     response
 }
 
-/// Sends away who comes on a connection of before once the server is to stop.
+/// Refuses requests on open connections once shutdown is requested.
 async fn unless_it_stops(
     State(shutdown): State<Shutdown>,
     request: Request,

@@ -1,42 +1,42 @@
-//! What a request has to know to be let in: [`Token`].
+//! The access token of a server: [`Token`].
 
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The fewest and most characters of a token.
+/// The allowed number of characters of a token.
 const LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
 
-/// Why there is no token.
+/// The reason that there is no token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// It could be guessed, or does not fit in a header.
+    /// The text could be guessed, or does not fit in a header.
     #[error("the token in {place} is none: it has 16 to 256 letters, digits or any of `-._~+/=`")]
     Unfit {
-        /// Where it is from.
+        /// The source of the text, such as a variable or a file.
         place: String,
     },
-    /// Others can read it.
+    /// Other users can read the file.
     #[error("`{path}` can be read by others; `chmod 600 {path}`, or delete it to get a new one")]
     Open {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// A file cannot be used.
+    /// The file cannot be read or written.
     #[error("could not use `{path}`")]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// There is no chance to be had.
+    /// The system returned no random numbers.
     #[error("the system gives no random numbers: {0}")]
     Random(String),
 }
 
-/// A secret word. It is never shown.
+/// A secret text that authenticates a request. It is never shown.
 #[derive(Clone)]
 pub struct Token(String);
 
@@ -47,7 +47,7 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    /// Takes one from somewhere.
+    /// Creates a token from a text. `place` names the source of the text in the error.
     pub fn new(text: &str, place: impl Into<String>) -> Result<Token, TokenError> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
         match LENGTH.contains(&text.len()) && text.bytes().all(allowed) {
@@ -56,8 +56,8 @@ impl Token {
         }
     }
 
-    /// Takes the one in a file that only its owner can read. A file that is missing is made, with
-    /// a random one in it.
+    /// Reads the token from a file that only its owner can read. Creates a missing file with a
+    /// random token.
     pub fn in_file(path: &Path) -> Result<Token, TokenError> {
         let fail = |source| TokenError::File { path: path.to_owned(), source };
         match File::open(path) {
@@ -66,7 +66,7 @@ impl Token {
                 let token = Token::random()?;
                 match token.write(path) {
                     Ok(()) => Ok(token),
-                    // Somebody else made it just now.
+                    // Another process created the file in the meantime.
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                         read(File::open(path).map_err(fail)?, path)
                     }
@@ -83,7 +83,8 @@ impl Token {
         Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// Writes it to a new file. It is whole before it has its name, and nobody else ever reads it.
+    /// Writes the token to a new file. The file is complete before it gets its name, and only its
+    /// owner can read it.
     fn write(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
@@ -94,7 +95,8 @@ impl Token {
         Ok(())
     }
 
-    /// Says whether a text is this token, in a time that tells nothing about how much of it fits.
+    /// Returns true if a text is this token. The time does not depend on the number of equal
+    /// characters.
     pub(crate) fn is(&self, given: &str) -> bool {
         let (own, given) = (self.0.as_bytes(), given.as_bytes());
         let differences = own.iter().zip(given.iter().chain(std::iter::repeat(&0)));
@@ -113,7 +115,7 @@ fn read(file: File, path: &Path) -> Result<Token, TokenError> {
     Token::new(text.trim(), format!("`{}`", path.display()))
 }
 
-/// Says whether others than its owner can read a file.
+/// Returns true if other users than the owner can access the file.
 #[cfg(unix)]
 fn is_open(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::PermissionsExt as _;

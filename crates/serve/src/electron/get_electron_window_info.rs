@@ -1,4 +1,4 @@
-//! `get_electron_window_info`: what runs, and its windows.
+//! `get_electron_window_info`: the running app and its windows.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::App;
 use crate::mcp::{Effect, Refusal, Tool};
 
-/// So many windows are told.
+/// The maximum number of windows in an answer.
 const MOST: usize = 50;
 
 #[derive(Deserialize, JsonSchema)]
@@ -17,29 +17,29 @@ struct Input {}
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// What the browser in the app calls itself.
+    /// The product name and version that the browser in the app reports.
     browser: String,
-    /// What the app calls itself to web servers.
+    /// The user agent that the app sends to web servers.
     user_agent: String,
-    /// Whether the other tools work with this version: Chrome 83 (Electron 9) or newer.
+    /// True if the other tools support this version: Chrome 83 (Electron 9) or newer.
     supported: bool,
-    /// The windows.
+    /// The windows of the app, at most 50.
     windows: Vec<Line>,
-    /// How many more there are.
+    /// The number of windows that are not listed.
     left_out: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Line {
-    /// What the other tools call it.
+    /// The id of the window, as the other tools expect it.
     id: String,
-    /// What is in it: `page` or `webview`.
+    /// The kind of the window: `page` or `webview`.
     kind: String,
-    /// The title of its page.
+    /// The title of the page.
     title: String,
-    /// The address of its page.
+    /// The URL of the page.
     url: String,
-    /// Whether it is the one that the other tools use unless told otherwise.
+    /// True if the other tools use this window by default.
     in_use: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `read_electron_logs`: what a page said in its console, and what nobody caught.
+//! `read_electron_logs`: the console output of a page and its uncaught exceptions.
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use serde::{Deserialize, Serialize};
 use super::App;
 use crate::mcp::{Effect, Refusal, Tool};
 
-/// So many entries are told unless more are asked for.
+/// The default number of entries in one answer.
 const TOLD: usize = 50;
 
-/// The most characters of entries in one answer.
+/// The maximum number of characters of all entries in one answer.
 const MOST: usize = 50_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// So many at the most, the last ones; 50 where it is left out.
+    /// The maximum number of entries, 50 by default; the latest ones are returned.
     #[serde(default)]
     #[schemars(with = "u8", range(min = 1, max = 200))]
     limit: Option<usize>,
-    /// Only what was said from this entry on: the next of an answer before.
+    /// Return only entries from this number on, such as the `next` of an earlier answer.
     #[serde(default)]
     since: u64,
-    /// Only errors.
+    /// Return only errors.
     #[serde(default)]
     errors_only: bool,
-    /// The window, by its id; the one that was used before, or the first, where it is left out.
+    /// The id of the window; by default the window used last, or else the first one.
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 200))]
     window: Option<String>,
@@ -36,23 +36,24 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// What was said, the latest last.
+    /// The entries, latest last.
     entries: Vec<Line>,
-    /// How much of what is kept was left out before that.
+    /// The number of recorded entries that were left out before the first one.
     left_out: usize,
-    /// The number that the next entry will have.
+    /// The number of the next entry to come.
     next: u64,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Line {
-    /// Which one it is, counted from when the window was first used.
+    /// The number of the entry, counted since the window was first used.
     number: u64,
-    /// `debug`, `log`, `dialog`, `warning`, `error`, or `uncaught` for an exception.
+    /// The kind of the entry: `debug`, `log`, `dialog`, `warning`, `error`, or `uncaught` for an
+    /// exception.
     kind: String,
-    /// What was said.
+    /// The text of the entry.
     text: String,
-    /// Where, as address and line.
+    /// The source of the entry, as URL and line; empty if unknown.
     place: String,
 }
 

@@ -1,4 +1,4 @@
-//! `send_command_to_electron`: what a user or a tester does with a page.
+//! `send_command_to_electron`: the actions of a user or a tester on a page.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// What to do.
+    /// The command to run.
     command: String,
-    /// What it needs: click_by_text {text}; click_by_selector {selector}; fill_input {value} and one
-    /// of {placeholder}, {label}, {selector}; select_option {text} or {value}, and {label} or
-    /// {selector}; navigate_to_hash {hash}; send_keyboard_shortcut {keys}, such as Ctrl+N;
-    /// debug_elements and verify_form_state {selector} if you like; get_page_structure nothing;
-    /// eval, where it is offered, {code}.
+    /// The arguments of the command: click_by_text {text}; click_by_selector {selector}; fill_input
+    /// {value} and one of {placeholder}, {label}, {selector}; select_option {text} or {value}, and
+    /// {label} or {selector}; navigate_to_hash {hash}; send_keyboard_shortcut {keys}, such as
+    /// Ctrl+N; debug_elements and verify_form_state optionally {selector}; get_page_structure none;
+    /// eval, if it is offered, {code}.
     #[serde(default)]
     args: Map<String, Value>,
-    /// The window, by its id; the one that was used before, or the first, where it is left out.
+    /// The id of the window; by default the window used last, or else the first one.
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 200))]
     window: Option<String>,
@@ -30,7 +30,7 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// What came of it.
+    /// The result of the command.
     result: Map<String, Value>,
 }
 

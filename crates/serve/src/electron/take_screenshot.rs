@@ -1,4 +1,4 @@
-//! `take_screenshot`: what can be seen of a window.
+//! `take_screenshot`: a picture of the visible part of a window.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 use super::App;
 use crate::mcp::{Effect, Png, Refusal, Tool};
 
-/// The most bytes of a picture that is shown; a larger one is only kept.
+/// The maximum size in bytes of a picture in an answer; a larger one is only stored.
 const MOST_SHOWN: usize = 4 << 20;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// What the picture is called.
+    /// A name for the picture.
     #[serde(default)]
     #[schemars(length(max = 60))]
     name: String,
-    /// The window, by its id; the one that was used before, or the first, where it is left out.
+    /// The id of the window; by default the window used last, or else the first one.
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 200))]
     window: Option<String>,
@@ -26,13 +26,13 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The file that the picture is kept in.
+    /// The path of the file with the picture.
     file: String,
-    /// How wide it is.
+    /// The width of the picture in pixels.
     width: u32,
-    /// How high it is.
+    /// The height of the picture in pixels.
     height: u32,
-    /// Whether it comes with this answer; one that is too large is only kept.
+    /// True if the answer contains the picture; one that is too large is only stored.
     shown: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn tool(app: &Arc<App>) -> Tool {
 fn take(app: &App, input: &Input) -> Result<(Output, Option<Png>), Refusal> {
     let picture = app.with_page(input.window.as_deref(), |page| page.screenshot())?;
     let file = {
-        // Two pictures at a time would take the same number.
+        // Two pictures that are stored at the same time would get the same number.
         let _alone = app.kept();
         picture.keep(&app.screenshots, &input.name).map_err(|it| Refusal::of(&it))?
     };

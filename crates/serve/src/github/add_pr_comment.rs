@@ -1,4 +1,4 @@
-//! `github_add_pr_comment`: a comment on a pull request, a file of it, or lines of it.
+//! `github_add_pr_comment`: a comment on a pull request, one of its files, or lines of a file.
 
 use std::sync::Arc;
 
@@ -13,26 +13,26 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The repository, as owner/name; where one alone is configured it can be left out.
+    /// The repository, as owner/name; optional if exactly one is configured.
     #[serde(default)]
     #[schemars(with = "String", length(min = 3, max = 140))]
     repo: Option<String>,
     /// The number of the pull request.
     #[schemars(range(min = 1))]
     pr_number: u64,
-    /// What to say, in Markdown.
+    /// The text of the comment, in Markdown.
     #[schemars(length(min = 1, max = 60_000))]
     body: String,
-    /// The file that it is about; where it is left out, the whole pull request.
+    /// The path of the file to comment on; omit it to comment on the whole pull request.
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 4_096))]
     path: Option<String>,
-    /// The line of the file, as it is after the change; it has to be in the diff. Where it is left
-    /// out, the whole file.
+    /// The line of the file after the change, which must be in the diff; omit it to comment on the
+    /// whole file.
     #[serde(default)]
     #[schemars(with = "u32", range(min = 1))]
     line: Option<u32>,
-    /// The first line, where there are several.
+    /// The first line of a range that ends at `line`.
     #[serde(default)]
     #[schemars(with = "u32", range(min = 1))]
     start_line: Option<u32>,
@@ -40,9 +40,9 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The number of the comment.
+    /// The id of the comment.
     id: u64,
-    /// Where people find it.
+    /// The web address of the comment.
     url: String,
 }
 
@@ -84,7 +84,8 @@ fn add(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     Ok(Output { id: posted.id, url: posted.url })
 }
 
-/// Makes a comment on lines as they are after the change.
+/// Builds a comment on a line, or on a range of lines, of the file after the change. Refuses a
+/// range whose start is after its end.
 pub(super) fn on_lines(
     path: String,
     start_line: Option<u32>,

@@ -13,14 +13,14 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The repository, as owner/name; where one alone is configured it can be left out.
+    /// The repository, as owner/name; optional if exactly one is configured.
     #[serde(default)]
     #[schemars(with = "String", length(min = 3, max = 140))]
     repo: Option<String>,
-    /// What it is to be called.
+    /// The name of the new branch.
     #[schemars(length(min = 1, max = 250))]
     branch: String,
-    /// The branch that it begins at; where it is left out, the repository's own.
+    /// The branch to start from; by default the default branch of the repository.
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 250))]
     from: Option<String>,
@@ -28,9 +28,9 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// What it is called.
+    /// The name of the branch.
     branch: String,
-    /// The commit that it is at.
+    /// The commit at the tip of the branch.
     commit: String,
 }
 

@@ -14,25 +14,25 @@ use crate::mcp::{Effect, Refusal, Title, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The repository, as owner/name; where one alone is configured it can be left out.
+    /// The repository, as owner/name; optional if exactly one is configured.
     #[serde(default)]
     #[schemars(with = "String", length(min = 3, max = 140))]
     repo: Option<String>,
-    /// What it is to be called; begin it with the ticket, such as `[PROJ-123]`, where there is one.
+    /// The title; start it with the ticket, such as `[PROJ-123]`, if there is one.
     #[schemars(length(min = 1, max = 250))]
     title: Title,
-    /// What it is to say, in Markdown.
+    /// The description, in Markdown.
     #[serde(default)]
     #[schemars(length(max = 60_000))]
     body: String,
-    /// The branch that is to be merged, which has to be on GitHub.
+    /// The branch to merge, which must exist on GitHub.
     #[schemars(length(min = 1, max = 250))]
     head: String,
-    /// The branch that it is for; where it is left out, the repository's own.
+    /// The branch to merge into; by default the default branch of the repository.
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 250))]
     base: Option<String>,
-    /// Whether it is not meant to be reviewed yet.
+    /// True to open the pull request as a draft.
     #[serde(default)]
     draft: bool,
 }

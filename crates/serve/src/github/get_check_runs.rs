@@ -1,4 +1,4 @@
-//! `github_get_check_runs`: what checks say of a pull request or a commit.
+//! `github_get_check_runs`: the results of checks on a pull request or a commit.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The repository, as owner/name; where one alone is configured it can be left out.
+    /// The repository, as owner/name; optional if exactly one is configured.
     #[serde(default)]
     #[schemars(with = "String", length(min = 3, max = 140))]
     repo: Option<String>,
-    /// The number of the pull request, whose last commit is looked at.
+    /// The number of the pull request, whose last commit is used.
     #[serde(default)]
     #[schemars(with = "u64", range(min = 1))]
     pr_number: Option<u64>,
@@ -28,28 +28,28 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// What was looked at.
+    /// The commit or branch that the checks ran on.
     #[serde(rename = "ref")]
     reference: String,
-    /// The checks.
+    /// The check runs.
     check_runs: Vec<Run>,
-    /// Whether there are more than these.
+    /// True if there are more check runs than these.
     more: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Run {
-    /// Its number.
+    /// The id of the check run.
     id: u64,
-    /// What it is called.
+    /// The name of the check.
     name: String,
-    /// `queued`, `in_progress` or `completed`.
+    /// The status: `queued`, `in_progress` or `completed`.
     status: String,
-    /// How it ended.
+    /// The conclusion of a completed check run, such as `success`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     conclusion: Option<String>,
-    /// Where people find it.
+    /// The web address of the check run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     url: Option<String>,

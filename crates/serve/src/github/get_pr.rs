@@ -12,7 +12,7 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The repository, as owner/name; where one alone is configured it can be left out.
+    /// The repository, as owner/name; optional if exactly one is configured.
     #[serde(default)]
     #[schemars(with = "String", length(min = 3, max = 140))]
     repo: Option<String>,

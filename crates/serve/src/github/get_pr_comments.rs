@@ -1,4 +1,5 @@
-//! `github_get_pr_comments`: what is said on a pull request, in reviews, on lines and below it.
+//! `github_get_pr_comments`: the reviews of a pull request, the comments on its lines, and the
+//! conversation below it.
 
 use std::sync::Arc;
 
@@ -9,63 +10,64 @@ use super::told::cut;
 use super::{Desk, refused};
 use crate::mcp::{Effect, Refusal, Tool};
 
-/// How many of each kind are read at the most.
+/// The maximum number of entries that are read of each kind.
 const MOST: usize = 1_000;
 
-/// How many bytes are given at a time.
+/// The maximum number of bytes of entries in one answer.
 const GIVEN: usize = 100_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The repository, as owner/name; where one alone is configured it can be left out.
+    /// The repository, as owner/name; optional if exactly one is configured.
     #[serde(default)]
     #[schemars(with = "String", length(min = 3, max = 140))]
     repo: Option<String>,
     /// The number of the pull request.
     #[schemars(range(min = 1))]
     pr_number: u64,
-    /// From where to go on, as the last answer said.
+    /// The `next_offset` of the last answer; 0 for the first call.
     #[serde(default)]
     offset: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The reviews that say something of the whole; what they say of lines is among those.
+    /// The reviews with a text or a decision on the whole; their comments on lines are in
+    /// `on_lines`.
     reviews: Vec<Review>,
     /// The comments on lines and files.
     on_lines: Vec<OnLine>,
-    /// The comments below the pull request.
+    /// The comments in the conversation below the pull request.
     below: Vec<Below>,
-    /// From where to go on, where there is more.
+    /// The offset of the next part, if there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     next_offset: Option<usize>,
-    /// Whether there is more than can be read so.
+    /// True if there are more entries than this tool can read.
     more: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Review {
-    /// Its number.
+    /// The id of the review.
     id: u64,
-    /// Who wrote it.
+    /// The login of the author.
     author: String,
-    /// Where it stands: `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED` or `DISMISSED`.
+    /// The state: `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED` or `DISMISSED`.
     state: String,
-    /// The commit that was looked at, unless it is gone.
+    /// The reviewed commit, unless it is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     commit: Option<String>,
-    /// What it says, cut where it is long.
+    /// The text of the review, truncated if it is long.
     body: String,
-    /// Where people find it.
+    /// The web address of the review.
     url: String,
 }
 
 impl Review {
-    /// Says whether it is more than what holds its comments together, and is sent already.
+    /// Returns true if the review is submitted, and is more than a container of its comments.
     fn says_something(&self) -> bool {
         match self.state.as_str() {
             "PENDING" => false,
@@ -77,35 +79,35 @@ impl Review {
 
 #[derive(Serialize, JsonSchema)]
 struct OnLine {
-    /// Its number.
+    /// The id of the comment.
     id: u64,
-    /// Who wrote it.
+    /// The login of the author.
     author: String,
-    /// The file.
+    /// The path of the file.
     path: String,
-    /// The line, unless it is about the whole file or the line is gone.
+    /// The line, unless the comment is on the whole file or the line is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     line: Option<u64>,
-    /// The comment that it answers.
+    /// The id of the comment that this one replies to.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     in_reply_to: Option<u64>,
-    /// What it says, cut where it is long.
+    /// The text of the comment, truncated if it is long.
     body: String,
-    /// Where people find it.
+    /// The web address of the comment.
     url: String,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Below {
-    /// Its number.
+    /// The id of the comment.
     id: u64,
-    /// Who wrote it.
+    /// The login of the author.
     author: String,
-    /// What it says, cut where it is long.
+    /// The text of the comment, truncated if it is long.
     body: String,
-    /// Where people find it.
+    /// The web address of the comment.
     url: String,
 }
 
@@ -159,20 +161,21 @@ fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     Ok(Output { reviews, on_lines, below, next_offset: part.next, more })
 }
 
-/// Which of all that is said is given at a time, one kind after the other.
+/// A page of entries, counted over all kinds one after the other.
 #[derive(Default)]
 struct Part {
     offset: usize,
-    /// How many were looked at.
+    /// The number of entries seen so far.
     seen: usize,
-    /// How many bytes are taken.
+    /// The number of bytes of the entries on the page.
     bytes: usize,
-    /// The first after it that does not fit.
+    /// The index of the first entry after the page; `None` while all entries fit.
     next: Option<usize>,
 }
 
 impl Part {
-    /// Takes what is said if it is its turn and there is room; the first always fits.
+    /// Adds an entry to the page if it is not before the offset and fits; the first always fits.
+    /// Returns true if the entry was added.
     fn takes(&mut self, said: &impl Serialize) -> bool {
         let at = self.seen;
         self.seen += 1;

@@ -1,4 +1,4 @@
-//! `github_get_pr_diff`: what a pull request changes.
+//! `github_get_pr_diff`: the diff of a pull request.
 
 use std::sync::Arc;
 
@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 use super::{Desk, refused};
 use crate::mcp::{Effect, Refusal, Tool};
 
-/// How many bytes of a diff are given at a time.
+/// The maximum number of bytes of a diff in one answer.
 const GIVEN: usize = 100_000;
 
-/// How many files without a diff are named.
+/// The maximum number of files in the list of files without a diff.
 const NAMED: usize = 100;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The repository, as owner/name; where one alone is configured it can be left out.
+    /// The repository, as owner/name; optional if exactly one is configured.
     #[serde(default)]
     #[schemars(with = "String", length(min = 3, max = 140))]
     repo: Option<String>,
     /// The number of the pull request.
     #[schemars(range(min = 1))]
     pr_number: u64,
-    /// From which byte of the diff to go on, as the last answer said.
+    /// The byte of the diff to start at: the `next_offset` of the last answer, or 0.
     #[serde(default)]
     offset: usize,
 }
@@ -34,13 +34,13 @@ struct Input {
 struct Output {
     /// The diff, or the next part of it.
     diff: String,
-    /// From which byte to go on, where there is more.
+    /// The byte at which the next part starts, if there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     next_offset: Option<usize>,
-    /// How many bytes it has in all.
+    /// The size of the whole diff in bytes.
     total_bytes: usize,
-    /// Files that GitHub gives no diff of, as it is too large.
+    /// Files whose diff GitHub does not return because it is too large.
     without_diff: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     let failed = |error| refused(&error, "github_get_pr_diff");
     let (diff, without_diff) = match desk.github.diff(&repository, number).map_err(failed)? {
         Ok(diff) => (diff, Vec::new()),
-        // A diff that is too large as a whole can still be had file by file.
+        // A diff that is too large as a whole can still be read file by file.
         Err(TooLarge) => {
             let (files, more) = desk.github.files(&repository, number).map_err(failed)?;
             let (diff, mut without) = put_together(&files);
@@ -101,7 +101,7 @@ fn put_together(files: &[ChangedFile]) -> (String, Vec<String>) {
     (diff, without)
 }
 
-/// Gives a part of a diff that ends at the end of a line, where it has one.
+/// Returns a part of a diff, which ends at the end of a line unless the line is longer than a part.
 fn part(diff: &str, offset: usize, without_diff: Vec<String>) -> Output {
     let total_bytes = diff.len();
     let start = diff.ceil_char_boundary(offset.min(total_bytes));

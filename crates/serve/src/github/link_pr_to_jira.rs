@@ -1,4 +1,4 @@
-//! `github_link_pr_to_jira`: a pull request and its ticket, each told of the other.
+//! `github_link_pr_to_jira`: links between a pull request and its ticket, in both directions.
 
 use std::sync::Arc;
 
@@ -15,27 +15,27 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The repository, as owner/name; where one alone is configured it can be left out.
+    /// The repository, as owner/name; optional if exactly one is configured.
     #[serde(default)]
     #[schemars(with = "String", length(min = 3, max = 140))]
     repo: Option<String>,
     /// The number of the pull request.
     #[schemars(range(min = 1))]
     pr_number: u64,
-    /// The ticket, such as PROJ-123.
+    /// The key of the ticket, such as PROJ-123.
     #[schemars(length(min = 4, max = 60))]
     jira_key: String,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The ticket.
+    /// The key of the ticket.
     jira_key: String,
-    /// Where people find the pull request.
+    /// The web address of the pull request.
     url: String,
-    /// Whether the pull request names the ticket only from now on.
+    /// True if this call added the ticket to the pull request.
     pull_request_changed: bool,
-    /// Whether the ticket knows of the pull request.
+    /// True if the ticket has a comment with the pull request.
     ticket_told: bool,
 }
 
@@ -78,7 +78,7 @@ fn link(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     Ok(Output { jira_key: key.to_string(), url: pull.url, pull_request_changed, ticket_told })
 }
 
-/// Tells a ticket of its pull request, once.
+/// Comments on a ticket with the URL of its pull request, unless such a comment exists.
 fn tell(tickets: &Jira, key: &TicketKey, pull_url: &str) -> Result<(), Refusal> {
     let marker = Marker::of(&format!("link {pull_url}"));
     let told = tickets.comment_once(key, &marker, &format!("Pull request: {pull_url}"));

@@ -1,7 +1,8 @@
 //! `github_submit_review`: a review of a pull request, in one call.
 //!
-//! The tool asks for changes and comments. It does not approve: an approval follows from a review by
-//! assay, which decides it in `assay_findings::post::approval`, and never from a caller's word.
+//! The tool can request changes or comment. It does not approve: an approval follows from a review
+//! by assay, which is decided in `assay_findings::post::approval`, and never from the word of a
+//! caller.
 
 use std::sync::Arc;
 
@@ -18,31 +19,31 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The repository, as owner/name; where one alone is configured it can be left out.
+    /// The repository, as owner/name; optional if exactly one is configured.
     #[serde(default)]
     #[schemars(with = "String", length(min = 3, max = 140))]
     repo: Option<String>,
     /// The number of the pull request.
     #[schemars(range(min = 1))]
     pr_number: u64,
-    /// What it says of the whole. APPROVE is refused: an approval follows from a review by assay.
+    /// The decision on the whole. APPROVE is refused: an approval follows from a review by assay.
     event: Word,
-    /// What to say of the whole, in Markdown.
+    /// The text on the whole, in Markdown.
     #[serde(default)]
     #[schemars(length(max = 60_000))]
     body: String,
-    /// The commit that you looked at, as github_get_pr gave it; the review is refused where the pull
-    /// request has another by now.
+    /// The commit that you reviewed, as returned by github_get_pr. The review is refused if the
+    /// pull request has another head commit by now.
     #[serde(default)]
     #[schemars(with = "String", length(min = 40, max = 64))]
     head_commit: Option<String>,
-    /// What to say of lines.
+    /// Comments on lines.
     #[serde(default)]
     #[schemars(length(max = 50))]
     comments: Vec<Comment>,
 }
 
-/// What a review says of the whole.
+/// The decision of a review on the whole.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum Word {
@@ -54,28 +55,28 @@ enum Word {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Comment {
-    /// The file.
+    /// The path of the file.
     #[schemars(length(min = 1, max = 4_096))]
     path: String,
-    /// The line, or the last of several, as it is after the change; it has to be in the diff.
+    /// The line after the change, or the last line of a range; it must be in the diff.
     #[schemars(range(min = 1))]
     line: u32,
-    /// The first line, where there are several.
+    /// The first line of a range that ends at `line`.
     #[serde(default)]
     #[schemars(with = "u32", range(min = 1))]
     start_line: Option<u32>,
-    /// What to say, in Markdown.
+    /// The text of the comment, in Markdown.
     #[schemars(length(min = 1, max = 60_000))]
     body: String,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The number of the review.
+    /// The id of the review.
     id: u64,
-    /// Where it stands, such as `APPROVED`.
+    /// The state of the review, such as `CHANGES_REQUESTED`.
     state: String,
-    /// Where people find it.
+    /// The web address of the review.
     url: String,
 }
 
@@ -125,7 +126,7 @@ fn submit(desk: &Desk, input: Input) -> Result<Output, Refusal> {
     Ok(Output { id: posted.id, state: posted.state, url: posted.html_url })
 }
 
-/// Refuses an approval, and names the way to one.
+/// Refuses an approval with a text that names the commands that can approve.
 fn not_approved(repository: &RepositoryName, number: u64) -> Refusal {
     Refusal::new(format!(
         "an approval is not sent by this tool: it follows from a review by assay, not from a \

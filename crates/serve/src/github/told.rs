@@ -1,25 +1,26 @@
-//! How a pull request is told to a model: [`ToldPull`], and texts that are [`cut`] or [`named`].
+//! The pull request as a model sees it, [`ToldPull`], and the truncation of texts ([`cut`]) and
+//! names ([`named`]).
 
 use assay_base::text::split_chars;
 use assay_services::github::{PullRequest, PullState};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How many characters of a text are told.
+/// The maximum number of characters of a text.
 const SHOWN: usize = 8_000;
 
-/// How many characters of a name are told.
+/// The maximum number of characters of a name.
 const NAME: usize = 300;
 
-/// How many labels are told.
+/// The maximum number of labels.
 const LABELS: usize = 100;
 
-/// Cuts a text of somebody else's to what is told, and says so in it.
+/// Truncates an untrusted text to `SHOWN` characters and marks the cut.
 pub(super) fn cut(text: &str) -> String {
     cut_to(text, SHOWN)
 }
 
-/// Cuts what somebody else called something to what is told, and says so in it.
+/// Truncates an untrusted name to `NAME` characters and marks the cut.
 pub(super) fn named(name: &str) -> String {
     cut_to(name, NAME)
 }
@@ -34,29 +35,29 @@ fn cut_to(text: &str, most: usize) -> String {
 /// A pull request.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ToldPull {
-    /// Its number.
+    /// The number of the pull request.
     number: u64,
-    /// What it is called.
+    /// The title of the pull request.
     title: String,
-    /// What it says, cut where it is long.
+    /// The description, truncated if it is long.
     body: String,
-    /// `open`, `closed` or `merged`.
+    /// The state: `open`, `closed` or `merged`.
     state: String,
-    /// Whether it is not meant to be reviewed yet.
+    /// True for a draft, which is not ready for review.
     draft: bool,
-    /// Who opened it.
+    /// The login of the author.
     author: String,
-    /// The branch that is to be merged.
+    /// The head branch, which is to be merged.
     branch: String,
-    /// Whether that branch is in another repository.
+    /// True if the head branch is in another repository.
     from_fork: bool,
-    /// The last commit of that branch.
+    /// The last commit of the head branch.
     head_commit: String,
-    /// The branch that it is for.
+    /// The base branch, which the pull request is merged into.
     base: String,
-    /// Its labels.
+    /// The labels of the pull request.
     labels: Vec<String>,
-    /// Where people find it.
+    /// The web address of the pull request.
     url: String,
 }
 

@@ -1,4 +1,4 @@
-//! `github_update_pr`: another title, text, base or state for a pull request.
+//! `github_update_pr`: a new title, text, base or state for a pull request.
 
 use std::sync::Arc;
 
@@ -14,32 +14,32 @@ use crate::mcp::{Effect, Refusal, Title, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The repository, as owner/name; where one alone is configured it can be left out.
+    /// The repository, as owner/name; optional if exactly one is configured.
     #[serde(default)]
     #[schemars(with = "String", length(min = 3, max = 140))]
     repo: Option<String>,
     /// The number of the pull request.
     #[schemars(range(min = 1))]
     pr_number: u64,
-    /// What it is to be called.
+    /// The new title.
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 250))]
     title: Option<Title>,
-    /// What it is to say, in Markdown, in place of what it says.
+    /// The new description, in Markdown; it replaces the old one.
     #[serde(default)]
     #[schemars(with = "String", length(max = 60_000))]
     body: Option<String>,
-    /// The branch that it is to be for.
+    /// The new base branch.
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 250))]
     base: Option<String>,
-    /// Whether it is to be open or closed.
+    /// The new state: open or closed.
     #[serde(default)]
     #[schemars(with = "State")]
     state: Option<State>,
 }
 
-/// Where a pull request is to stand.
+/// The requested state of a pull request.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum State {

@@ -1,4 +1,4 @@
-//! What is told to whoever triggers a review: [`Answer`].
+//! The HTTP answer to a trigger of a review: [`Answer`].
 
 use std::fmt;
 
@@ -9,32 +9,32 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::json;
 
-/// After so many seconds it is worth while to come again.
+/// The value of `Retry-After`, in seconds.
 const COME_AGAIN: &str = "10";
 
-/// What came of a delivery.
+/// The answer to a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answer {
     status: StatusCode,
     state: State,
     task: Option<TaskId>,
     reason: Option<String>,
-    /// Whether the task is done.
+    /// True if the task already existed and is completed.
     is_over: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum State {
-    /// A task was made, and is on the disk.
+    /// A task was created, and is on the disk.
     Queued,
-    /// The task was there before.
+    /// The task existed before.
     AlreadyThere,
-    /// There is nothing to do.
+    /// The delivery needs no task.
     Ignored,
-    /// What was sent cannot be used, whenever it is sent again.
+    /// The request cannot be used, and sending it again does not help.
     Refused,
-    /// Nothing was done, and it has to be sent again.
+    /// The request had no effect; the sender has to retry.
     ComeAgain,
 }
 
@@ -51,7 +51,7 @@ impl State {
 }
 
 impl Answer {
-    /// A task was made.
+    /// 202: a task was created.
     pub(super) fn queued(task: TaskId) -> Answer {
         Answer {
             status: StatusCode::ACCEPTED,
@@ -62,74 +62,74 @@ impl Answer {
         }
     }
 
-    /// The task was there before.
+    /// 200: the task existed before.
     pub(super) fn already_there(task: TaskId, reason: impl Into<String>) -> Answer {
         let (task, reason) = (Some(task), Some(reason.into()));
         let (status, state) = (StatusCode::OK, State::AlreadyThere);
         Answer { status, state, task, reason, is_over: false }
     }
 
-    /// There is nothing to do.
+    /// 200: the delivery needs no task.
     pub(super) fn ignored(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::OK, State::Ignored, reason)
     }
 
-    /// Whoever sent it could not prove who they are.
+    /// 401: the signature or token is missing or wrong.
     pub(super) fn stranger(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::UNAUTHORIZED, State::Refused, reason)
     }
 
-    /// What was sent cannot be read.
+    /// 400: the request cannot be parsed.
     pub(super) fn unreadable(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::BAD_REQUEST, State::Refused, reason)
     }
 
-    /// What was sent cannot be done.
+    /// 422: the request is valid and cannot be fulfilled.
     pub(super) fn unfit(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::UNPROCESSABLE_ENTITY, State::Refused, reason)
     }
 
-    /// What was sent is about something that has changed since.
+    /// 409: the subject of the request has changed since.
     pub(super) fn outdated(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::CONFLICT, State::Refused, reason)
     }
 
-    /// What was sent is too large.
+    /// 413: the body is too large.
     pub(super) fn too_large(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::PAYLOAD_TOO_LARGE, State::Refused, reason)
     }
 
-    /// What was sent came too slowly.
+    /// 408: the body arrived too slowly.
     pub(super) fn too_slow(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::REQUEST_TIMEOUT, State::Refused, reason)
     }
 
-    /// What was sent comes in a form that is not read here.
+    /// 415: the content type is not supported.
     pub(super) fn wrong_form(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::UNSUPPORTED_MEDIA_TYPE, State::Refused, reason)
     }
 
-    /// What was sent is about something that is not there.
+    /// 404: the subject of the request does not exist.
     pub(super) fn not_there(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::NOT_FOUND, State::Refused, reason)
     }
 
-    /// Those whom we had to ask refused.
+    /// 502: a look-up at GitHub or JIRA failed permanently.
     pub(super) fn no_luck(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::BAD_GATEWAY, State::Refused, reason)
     }
 
-    /// Nobody set this up.
+    /// 503: the trigger is not configured.
     pub(super) fn not_configured(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::SERVICE_UNAVAILABLE, State::Refused, reason)
     }
 
-    /// It has to be sent again.
+    /// 503: the sender has to retry later.
     pub(super) fn later(reason: impl Into<String>) -> Answer {
         Answer::without(StatusCode::SERVICE_UNAVAILABLE, State::ComeAgain, reason)
     }
 
-    /// Tells what a queue says of a task.
+    /// Converts the result of pushing a task into an answer.
     pub(super) fn of(task: TaskId, done: &Result<(), QueueError>) -> Answer {
         let Err(error) = done else { return Answer::queued(task) };
         match error {
@@ -143,7 +143,7 @@ impl Answer {
             QueueError::Task(_) | QueueError::NotUrgent { .. } | QueueError::OwnTask { .. } => {
                 Answer::unfit(error.to_string())
             }
-            // What is wrong here is nothing to those outside, and the log says it.
+            // The sender gets no details of an internal error; the log has them.
             QueueError::Unknown(_)
             | QueueError::NotHeld { .. }
             | QueueError::WrongStatus { .. }
@@ -161,17 +161,17 @@ impl Answer {
         Answer { status, state, task: None, reason: Some(reason.into()), is_over: false }
     }
 
-    /// Says whether the task was there before and is done.
+    /// Returns true if the task already existed and is completed.
     pub(super) fn is_over(&self) -> bool {
         self.is_over
     }
 }
 
-/// The line of a log.
+/// Formats the answer as a line of the log.
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.status.as_u16(), self.state.as_str())?;
-        // What is said of a body that cannot be used may quote it, which is for who sent it alone.
+        // The reason of these answers may quote the body, which only its sender may see.
         let quotes = [StatusCode::BAD_REQUEST, StatusCode::UNPROCESSABLE_ENTITY];
         match (&self.task, &self.reason) {
             (Some(task), _) => write!(f, ": {task}"),

@@ -1,4 +1,4 @@
-//! `POST /queue`: somebody asks for a review, such as a build.
+//! `POST /queue`: a request for a review, for instance by a build.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::answer::Answer;
 use super::{ANSWER_WITHIN, Hooks};
 use crate::pulls;
 
-/// What is asked for.
+/// The body of a request for a review.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ask {
@@ -27,7 +27,7 @@ struct Ask {
 }
 
 impl Ask {
-    /// The number of the pull request, also where a shell put it in quotes.
+    /// Returns the number of the pull request, which a shell may have put in quotes.
     fn number(&self) -> Result<u64, Answer> {
         let number = match &self.pr {
             Value::Number(number) => number.as_u64(),
@@ -53,7 +53,8 @@ impl Hooks {
             let why = "the header `Authorization: Bearer TOKEN` is missing or wrong";
             return Err(Answer::stranger(why));
         }
-        // Whatever `curl -d` says that it is: the body is JSON or it is refused.
+        // The content type is ignored, since `curl -d` sends a wrong one: the body is JSON or is
+        // refused.
         let (body, _turn) = self.limits.read(request).await?;
         let until = Instant::now() + ANSWER_WITHIN;
         let ask: Ask = serde_json::from_slice(&body).map_err(|error| {
@@ -70,7 +71,7 @@ impl Hooks {
         Ok(self.review(&pull, &queue, "http", until).await)
     }
 
-    /// The queue of the agent that is asked.
+    /// Returns the queue of the named agent, or that of the reviewer if none is named.
     fn queue_of(&self, agent: Option<&str>) -> Result<QueueName, Answer> {
         let Some(agent) = agent else { return Ok(self.setup.reviewer.clone()) };
         let queue = agent.parse::<AgentId>().ok().and_then(|id| self.setup.agents.get(&id));
@@ -80,7 +81,7 @@ impl Hooks {
         })
     }
 
-    /// The repository that is meant.
+    /// Returns the named repository if it is configured, or the only configured one.
     fn repository(&self, named: Option<RepositoryName>) -> Result<RepositoryName, Answer> {
         let repositories = self.repositories()?;
         let names: Vec<&str> = repositories.iter().map(RepositoryName::as_str).collect();

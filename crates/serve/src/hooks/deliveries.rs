@@ -1,10 +1,10 @@
-//! Which deliveries were seen: [`Deliveries`].
+//! The deliveries that were received before: [`Deliveries`].
 //!
-//! A redelivery need not trouble the queue, and makes no task anew that somebody took away. This is
-//! a convenience and no guard: the name of a delivery is not part of what is signed, so whoever has
-//! a signed body can send it under another name. What keeps a task from being made twice is its own
-//! name. For the same reason a delivery is known only together with its task, or a name that
-//! somebody made up could keep another task away.
+//! A redelivery costs no access to the queue, and does not restore a task that a person removed.
+//! This is an optimization, not a protection: the id of a delivery is not signed, so a sender with
+//! a signed body can send it again under another id. Duplicates of a task are prevented by its own
+//! id. For the same reason a delivery is recorded together with its task; otherwise an invented id
+//! could suppress another task.
 
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use std::sync::{Mutex, PoisonError};
 use assay_store::disk::{self, DiskError, Sure};
 use assay_store::task::TaskId;
 
-/// So many are remembered at the most.
+/// The maximum number of deliveries that are retained.
 const MOST: usize = 10_000;
 
-/// The name that GitHub gives a delivery.
+/// The id that GitHub gives a delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct DeliveryId(Box<str>);
 
 impl DeliveryId {
-    /// Takes a name that looks like one.
+    /// Parses an id of 1 to 64 letters, digits and hyphens. Returns `None` for any other text.
     pub(super) fn new(text: &str) -> Option<DeliveryId> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         let is_one = (1..=64).contains(&text.len()) && text.bytes().all(allowed);
@@ -33,10 +33,10 @@ impl DeliveryId {
     }
 }
 
-/// A delivery, and the task that came of it.
+/// A delivery and its task.
 pub(super) type Seen = (DeliveryId, TaskId);
 
-/// The deliveries of which a task came; the newest of them.
+/// The latest deliveries that resulted in a task.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
     order: VecDeque<Seen>,
@@ -44,12 +44,12 @@ pub(super) struct Deliveries {
 }
 
 impl Deliveries {
-    /// Says whether a task came of a delivery before.
+    /// Returns true if the delivery resulted in this task before.
     pub(super) fn knows(&self, seen: &Seen) -> bool {
         self.known.contains(seen)
     }
 
-    /// Remembers a delivery whose task is on the disk.
+    /// Records a delivery whose task is on the disk.
     pub(super) fn put(&mut self, seen: Seen) {
         if !self.known.insert(seen.clone()) {
             return;
@@ -67,16 +67,16 @@ impl Deliveries {
     }
 }
 
-/// The file in which they outlive the server.
+/// The file that stores deliveries across restarts of the server.
 #[derive(Debug)]
 pub(super) struct Book {
     path: PathBuf,
-    /// How many lines it has.
+    /// The number of lines in the file.
     lines: usize,
 }
 
 impl Book {
-    /// Opens a file, with what is remembered there. Lines that make no sense are passed over.
+    /// Opens the file and reads its deliveries. Lines that cannot be parsed are skipped.
     pub(super) fn open(path: &Path) -> Result<(Book, Deliveries), DiskError> {
         if let Some(folder) = path.parent() {
             disk::make_folder(folder)?;
@@ -93,7 +93,7 @@ impl Book {
         Ok((book, deliveries))
     }
 
-    /// Writes down deliveries that are new, or all anew where too many old ones stand there.
+    /// Appends new deliveries, or rewrites the file if it has too many old lines.
     pub(super) fn write(&mut self, new: &[Seen], all: &Mutex<Deliveries>) -> Result<(), DiskError> {
         if new.is_empty() {
             return Ok(());
@@ -103,7 +103,7 @@ impl Book {
             let text: String = new.iter().map(line).collect();
             return disk::append(&self.path, text.as_bytes());
         }
-        // Nobody waits for the disk with them locked.
+        // The lock is released before the file is written, so that no request waits for the disk.
         let text = all.lock().unwrap_or_else(PoisonError::into_inner).lines();
         self.lines = text.lines().count();
         disk::write(&self.path, text.as_bytes(), Sure::OnDisk)
@@ -134,7 +134,7 @@ mod tests {
         let path = folder.path().join("serve/deliveries");
         let (mut book, deliveries) = Book::open(&path).unwrap();
         remember(&mut book, &Mutex::new(deliveries), 1..3);
-        // A process that dies while it writes leaves a part of a line.
+        // A process that is killed during a write leaves a part of a line.
         disk::append(&path, b"d-3").unwrap();
         let (_, deliveries) = Book::open(&path).unwrap();
         assert!(deliveries.knows(&seen(1)));

@@ -1,7 +1,7 @@
-//! `POST /webhooks/github`: what happened to a pull request.
+//! `POST /webhooks/github`: events of pull requests.
 //!
-//! The signature is checked over the bytes as they came, before anything of them is read. Of the
-//! body only what is needed is read, and what is new in it does no harm.
+//! The signature is checked over the raw bytes, before the body is parsed. Only the required fields
+//! of the body are read; unknown fields are ignored.
 
 use std::sync::Arc;
 
@@ -18,26 +18,26 @@ use super::answer::Answer;
 use super::deliveries::DeliveryId;
 use super::{ANSWER_WITHIN, Github, Hooks};
 
-/// The one signature that is believed. GitHub sends the old one, `X-Hub-Signature`, as well.
+/// The header of the only accepted signature. GitHub also sends the old one, `X-Hub-Signature`.
 const SIGNATURE: &str = "x-hub-signature-256";
 
-/// Who makes the tasks.
+/// The creator of the tasks.
 const BY: &str = "github webhook";
 
 const EVENT: &str = "x-github-event";
 
 const DELIVERY: &str = "x-github-delivery";
 
-/// What happens to a pull request that has it reviewed.
+/// The actions that trigger a review.
 const ACTIONS: [&str; 4] = ["opened", "reopened", "synchronize", "ready_for_review"];
 
-/// What happens to it that has it reviewed where it is for another branch from then on.
+/// The action that triggers a review if it changed the base branch.
 const EDITED: &str = "edited";
 
-/// What happens to it that has it reviewed where a label is asked for.
+/// The action that triggers a review if the added label is a configured one.
 const LABELED: &str = "labeled";
 
-/// As much of a delivery as is needed.
+/// The required fields of a delivery.
 #[derive(Debug, Deserialize)]
 struct Delivery {
     action: String,
@@ -49,7 +49,7 @@ struct Delivery {
     changes: Option<Changes>,
 }
 
-/// What was edited: of each thing, what it was before.
+/// The edited fields, each with its previous value.
 #[derive(Debug, Deserialize)]
 struct Changes {
     #[serde(default)]
@@ -84,7 +84,7 @@ struct Head {
     sha: String,
     #[serde(rename = "ref")]
     branch: String,
-    /// The repository that it is in, unless that is gone.
+    /// The repository of the head branch; `None` if it was deleted.
     #[serde(default)]
     repo: Option<Repository>,
 }
@@ -139,7 +139,7 @@ impl Hooks {
         let (queue, now) = (&self.setup.reviewer, Moment::now(&self.setup.clock));
         let answer = self.intake.take(pull.review(queue, BY, now), delivery.clone(), until).await;
         match moved {
-            // What was said since is about another branch.
+            // The completed review was made against another base branch.
             Some(when) if answer.is_over() => {
                 self.intake.take(pull.review_again(&when, queue, BY, now), delivery, until).await
             }
@@ -147,7 +147,7 @@ impl Hooks {
         }
     }
 
-    /// Reads a body that GitHub has signed.
+    /// Reads a body and checks its signature by GitHub.
     async fn signed_by_github(
         &self,
         request: Request,
@@ -167,14 +167,14 @@ impl Hooks {
     }
 }
 
-/// A pull request that is to be reviewed.
+/// A pull request to review.
 struct Wanted {
     pull: Pull,
-    /// When it was made to be for another branch, if that is what happened.
+    /// The time at which the base branch changed; `None` if this delivery does not change it.
     moved: Option<String>,
 }
 
-/// Gives the pull request that is to be reviewed, or says why there is none.
+/// Returns the pull request to review, or an answer with the reason that there is none.
 fn read(headers: &HeaderMap, body: &[u8], github: &Github) -> Result<Wanted, Answer> {
     let kind = text(headers, header::CONTENT_TYPE.as_str()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -199,7 +199,7 @@ fn read(headers: &HeaderMap, body: &[u8], github: &Github) -> Result<Wanted, Ans
 }
 
 impl Delivery {
-    /// Says why nothing is to be reviewed.
+    /// Fails with an answer that has the reason if no review is wanted.
     fn wanted(&self, github: &Github) -> Result<(), Answer> {
         let repository = self.repository()?;
         if !github.repositories.iter().any(|own| own.is(&repository)) {
@@ -230,7 +230,7 @@ impl Delivery {
         Ok(())
     }
 
-    /// Says whether it was made to be for another branch.
+    /// Returns true if the delivery changes the base branch.
     fn is_moved(&self) -> bool {
         let has_base = |changes: &Changes| changes.base.is_some();
         self.action == EDITED && self.changes.as_ref().is_some_and(has_base)
@@ -264,12 +264,12 @@ fn unfit(error: assay_store::pulls::PullError) -> Answer {
     Answer::unreadable(error.to_string())
 }
 
-/// As much of a word as can be shown.
+/// Returns the letters, digits and underscores of a word, at most 40, which are safe to show.
 fn plain(word: &str) -> String {
     word.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(40).collect()
 }
 
-/// A header that is text.
+/// Returns the value of a header if it is text.
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }

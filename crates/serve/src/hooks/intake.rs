@@ -1,7 +1,7 @@
 //! From deliveries to the queue: [`Intake`].
 //!
-//! One thread takes all tasks that wait and pushes them together, so that many cost hardly more
-//! than one. Whoever sent a delivery is answered when its task is on the disk, and not before.
+//! One thread takes all waiting tasks and pushes them together, so that many cost hardly more than
+//! one. The sender of a delivery is answered when its task is on the disk, and not before.
 
 use std::io;
 use std::path::Path;
@@ -18,20 +18,20 @@ use super::Log;
 use super::answer::Answer;
 use super::deliveries::{Book, Deliveries, DeliveryId, Seen};
 
-/// So many tasks wait for the thread at the most.
+/// The maximum number of tasks that wait for the thread.
 const WAITING: usize = 256;
 
-/// So many are pushed together at the most.
+/// The maximum number of tasks in one push.
 const TOGETHER: usize = 64;
 
-/// A task on its way to the queue.
+/// A task that waits to be pushed.
 struct Coming {
     task: Addressed,
     delivery: Option<DeliveryId>,
     answer: oneshot::Sender<Answer>,
 }
 
-/// The way to the queue. When it is dropped, what waits is pushed first.
+/// A batching writer of tasks. Dropping it pushes the waiting tasks first.
 pub(super) struct Intake {
     way: Option<SyncSender<Coming>>,
     thread: Option<JoinHandle<()>>,
@@ -39,7 +39,7 @@ pub(super) struct Intake {
 }
 
 impl Intake {
-    /// Starts the thread.
+    /// Reads the recorded deliveries and starts the thread.
     pub(super) fn start(queue: Arc<dyn Queue>, seen: &Path, log: Log) -> io::Result<Intake> {
         let (book, deliveries) = Book::open(seen).map_err(io::Error::other)?;
         let deliveries = Arc::new(Mutex::new(deliveries));
@@ -50,7 +50,8 @@ impl Intake {
         Ok(Intake { way: Some(way), thread: Some(thread), deliveries })
     }
 
-    /// Has a task pushed, and says what came of it. A delivery that is known is not pushed again.
+    /// Pushes a task and returns the answer. A delivery that was received before is not pushed
+    /// again.
     pub(super) async fn take(
         &self,
         task: Addressed,
@@ -72,7 +73,7 @@ impl Intake {
         match timeout_at(until, told).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Answer::later("the server is stopping"),
-            // It may still be pushed. Whoever comes again is then told that it is there.
+            // The task may still be pushed. A retry is then answered with "already there".
             Err(_) => Answer::later("the queue does not answer, or its database is away"),
         }
     }
@@ -82,7 +83,7 @@ impl Drop for Intake {
     fn drop(&mut self) {
         self.way = None;
         if let Some(thread) = self.thread.take() {
-            // Where it broke down there is nothing left to wait for.
+            // If the thread panicked, no task is left to wait for.
             let _ = thread.join();
         }
     }
@@ -92,7 +93,7 @@ fn lock(deliveries: &Mutex<Deliveries>) -> MutexGuard<'_, Deliveries> {
     deliveries.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the thread does.
+/// The work of the thread.
 struct Pusher {
     queue: Arc<dyn Queue>,
     deliveries: Arc<Mutex<Deliveries>>,
@@ -122,7 +123,7 @@ impl Pusher {
                 new.iter().for_each(|new: &Seen| lock(&self.deliveries).put(new.clone()));
                 seen.extend(new);
             }
-            // Whoever asked may have left.
+            // The request may have timed out or been closed meanwhile.
             let _ = answer.send(Answer::of(id, done));
         }
         if let Err(error) = self.book.write(&seen, &self.deliveries) {
@@ -131,7 +132,7 @@ impl Pusher {
     }
 }
 
-/// Says whether whoever keeps the server has to hear of what a queue says.
+/// Returns true if the operator of the server has to know of an error of the queue.
 fn is_ours(error: &&QueueError) -> bool {
     !matches!(
         error,

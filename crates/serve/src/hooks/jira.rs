@@ -1,7 +1,8 @@
-//! `POST /webhooks/jira`: a ticket has come to be reviewed.
+//! `POST /webhooks/jira`: a ticket has reached the status for a review.
 //!
-//! JIRA knows no pull request, so the one whose branch or title names the ticket is looked up. None
-//! or several are told on the ticket, since nobody reads what JIRA is answered.
+//! JIRA knows no pull requests, so the pull request whose branch or title names the ticket is
+//! looked up. If there is none or more than one, a comment on the ticket says so, since JIRA shows
+//! the answer to no person.
 
 use std::sync::Arc;
 
@@ -20,14 +21,14 @@ use crate::door::bearer;
 
 const SIGNATURE: &str = "x-hub-signature";
 
-/// Where a rule of JIRA's automation can put what it carries.
+/// The header in which a rule of JIRA's automation can send the secret.
 const TOKEN: &str = "x-assay-token";
 
-/// So many pull requests are named on a ticket at the most.
+/// The maximum number of pull requests that a comment names.
 const NAMED: usize = 10;
 
-/// As much of a delivery as is needed: what JIRA's webhooks send, or the few words that a rule of
-/// its automation is told to send.
+/// The required fields of a delivery: of a webhook of JIRA, or of the short body that a rule of its
+/// automation is configured to send.
 #[derive(Debug, Deserialize)]
 struct Delivery {
     #[serde(default)]
@@ -87,7 +88,7 @@ impl Hooks {
         }
     }
 
-    /// Reads a body that comes with the secret, or is signed with it.
+    /// Reads a body that is sent with the secret, or signed with it.
     async fn sent_by_jira(&self, request: Request) -> Result<(Bytes, Turn<'_>), Answer> {
         let Some(secret) = &self.setup.jira.secret else {
             let why = "not configured: there is no token for the webhooks of JIRA";
@@ -112,7 +113,7 @@ impl Hooks {
         Ok((body, turn))
     }
 
-    /// Gives the ticket that is to be reviewed, or says why there is none.
+    /// Returns the ticket to review, or an answer with the reason that there is none.
     fn ticket(&self, body: &[u8]) -> Result<TicketKey, Answer> {
         let delivery: Delivery = serde_json::from_slice(body)
             .map_err(|error| Answer::unreadable(format!("the body tells of no ticket: {error}")))?;
@@ -134,7 +135,8 @@ impl Hooks {
         }
     }
 
-    /// Says on a ticket why nothing is reviewed: once, however often it is asked for.
+    /// Comments on a ticket with the reason that no review starts: once, even if it is requested
+    /// again.
     async fn tell_on_ticket(
         &self,
         key: &TicketKey,
@@ -147,7 +149,8 @@ impl Hooks {
     }
 }
 
-/// What is said on a ticket without its one pull request, and what it is told again by.
+/// Returns the mark and the text of a comment on a ticket without exactly one pull request. The
+/// mark identifies the comment.
 fn told(key: &TicketKey, found: &[Pull]) -> (String, String) {
     let names: Vec<String> = found
         .iter()
@@ -174,11 +177,11 @@ fn told(key: &TicketKey, found: &[Pull]) -> (String, String) {
     }
 }
 
-/// All words that a request carries to prove itself.
+/// Returns all texts of a request that may be the secret: from headers and the query.
 fn carried(headers: &HeaderMap, uri: &Uri) -> Vec<String> {
     let header = headers.get(TOKEN).and_then(|value| value.to_str().ok()).map(str::trim);
     let query = uri.query().into_iter().flat_map(|query| query.split('&'));
-    // A plus stays one: a token has no blanks.
+    // A plus is not decoded as a blank: a token has no blanks.
     let query = query.filter_map(|pair| pair.strip_prefix("token=")).map(percent::decode);
     header.into_iter().chain(bearer(headers)).map(str::to_owned).chain(query).collect()
 }

@@ -1,4 +1,4 @@
-//! How much of what comes in is taken: [`Limits`].
+//! Limits of incoming requests: [`Limits`].
 
 use std::time::Duration;
 
@@ -10,19 +10,20 @@ use tokio::time::timeout;
 
 use super::answer::Answer;
 
-/// The most bytes of a body. GitHub sends no more than 25 MB, and a pull request has some tens of KB.
+/// The maximum size of a body in bytes. GitHub sends at most 25 MB, and a pull request has some
+/// tens of KB.
 pub(super) const MAX_BODY: usize = 5 << 20;
 
-/// So long a body may take to come.
+/// The timeout for receiving a body.
 const BODY_WITHIN: Duration = Duration::from_secs(10);
 
-/// So many deliveries are worked on at the same time.
+/// The maximum number of deliveries that are processed at the same time.
 const AT_A_TIME: usize = 256;
 
-/// So many KiB of bodies are held in memory at the same time, whoever sends them.
+/// The maximum size, in KiB, of all bodies that are in memory at the same time.
 const HELD: u32 = 64 << 10;
 
-/// Keeps whoever sends too much from those who do not.
+/// The limits that protect other senders from one that sends too much.
 pub(super) struct Limits {
     pub(super) deliveries: Semaphore,
     held: Semaphore,
@@ -40,14 +41,14 @@ impl Default for Limits {
     }
 }
 
-/// The right to be worked on. It ends when this is dropped.
+/// The permit to process one delivery. Dropping it releases the permit.
 pub(super) struct Turn<'a> {
     _delivery: SemaphorePermit<'a>,
     _held: SemaphorePermit<'a>,
 }
 
 impl Limits {
-    /// Reads a body as far as it keeps to the limits.
+    /// Reads a body within the limits. Fails with the answer if a limit is exceeded.
     pub(super) async fn read(&self, request: Request) -> Result<(Bytes, Turn<'_>), Answer> {
         let busy = |_| Answer::later("too many deliveries come at once");
         let most = declared(request.headers())?;
@@ -66,7 +67,7 @@ impl Limits {
     }
 }
 
-/// How many bytes a body has at the most, by what is said of it.
+/// Returns the maximum size of a body in bytes, by its `Content-Length`.
 fn declared(headers: &HeaderMap) -> Result<usize, Answer> {
     let Some(length) = headers.get(header::CONTENT_LENGTH) else { return Ok(MAX_BODY) };
     let length = length.to_str().ok().and_then(|text| text.parse::<usize>().ok());

@@ -1,7 +1,7 @@
-//! What GitHub is asked and JIRA is told while whoever sent a delivery waits for an answer.
+//! Requests to GitHub and JIRA that run while the sender of a delivery waits for an answer.
 //!
-//! Clients block, so each call runs on a thread that may wait; there are only so many at a time, and
-//! none is waited for longer than an answer may take.
+//! Clients block, so each call runs on a thread for blocking work. The number of concurrent calls
+//! is limited, and no call is waited for longer than an answer may take.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::answer::Answer;
 use crate::pulls::{self, PullError};
 
 impl Hooks {
-    /// Finds an open pull request.
+    /// Returns an open pull request.
     pub(super) async fn pull(
         &self,
         repository: RepositoryName,
@@ -34,8 +34,8 @@ impl Hooks {
         self.look_up(until, find).await
     }
 
-    /// Finds the open pull requests whose branch or title names a ticket, in the repositories whose
-    /// pull requests are reviewed.
+    /// Returns the open pull requests whose branch or title names a ticket, in the configured
+    /// repositories.
     pub(super) async fn about_ticket(
         &self,
         key: &TicketKey,
@@ -47,7 +47,7 @@ impl Hooks {
         self.look_up(until, find).await
     }
 
-    /// Comments on a ticket, unless a comment with the same mark is there or nobody can comment.
+    /// Comments on a ticket, unless a comment with the same mark exists or JIRA is not configured.
     pub(super) async fn comment_once(
         &self,
         key: &TicketKey,
@@ -64,7 +64,7 @@ impl Hooks {
         self.look_up(until, tell).await
     }
 
-    /// Asks GitHub or JIRA, on a thread that may wait.
+    /// Runs a request to GitHub or JIRA on a thread for blocking work, until the deadline.
     async fn look_up<T: Send + 'static>(
         &self,
         until: Instant,
@@ -81,14 +81,14 @@ impl Hooks {
         answered.unwrap_or_else(|_| Err(Answer::no_luck("the look-up broke down")))
     }
 
-    /// Gives where pull requests are looked up.
+    /// Returns the client for pull requests. Fails if GitHub is not configured.
     fn pulls(&self) -> Result<GitHub, Answer> {
         let why = "not configured: pull requests cannot be looked up without access to GitHub";
         self.setup.pulls.clone().ok_or_else(|| Answer::not_configured(why))
     }
 }
 
-/// Finds the open pull requests of repositories that name a ticket.
+/// Returns the open pull requests of repositories that name a ticket.
 fn naming(
     github: &GitHub,
     key: &TicketKey,
@@ -98,7 +98,7 @@ fn naming(
     for repository in repositories {
         let open = github.open_pulls(repository, None).map_err(|error| service_failed(&error))?;
         let open = match open {
-            // Nobody knows which of the others are about it.
+            // Any of the pull requests that are not listed may name the ticket.
             OpenPulls::Now { more: true, .. } => {
                 return Err(Answer::no_luck(format!(
                     "`{repository}` has more open pull requests than are listed; queue the one \
@@ -114,7 +114,7 @@ fn naming(
     Ok(found)
 }
 
-/// Says what a service's failure is to whoever sent the delivery. No secret is ever in it.
+/// Converts the error of a service into an answer to the sender. The text never contains a secret.
 fn service_failed(error: &ServiceError) -> Answer {
     let text = chain(error);
     match error.status() {

@@ -1,13 +1,14 @@
-//! Triggers that listen: webhooks of GitHub and JIRA, and `POST /queue` for whatever else asks.
+//! Triggers that listen: webhooks of GitHub and JIRA, and `POST /queue` for all other senders.
 //!
-//! All of them make the same task, once for each pull request and head commit: [`Hooks`] is what
-//! they share. A delivery comes in under limits ([`limits`]), proves who sent it ([`secret`]), is read
-//! ([`github`], [`jira`], [`ask`]), and its task goes to the queue together with those of others
-//! ([`intake`]). What is answered is the truth ([`answer`]): with 2xx a task is on the disk, or it is
-//! said why there is none; whoever is told anything else has to come again.
+//! All triggers create the same task, once for each pull request and head commit; [`Hooks`] is
+//! their shared state. A delivery is received under limits ([`limits`]), authenticated ([`secret`])
+//! and parsed ([`github`], [`jira`], [`ask`]), and its task is pushed to the queue together with
+//! those of other deliveries ([`intake`]). The answer is reliable ([`answer`]): 2xx means that a
+//! task is on the disk, or has the reason that there is none; any other answer means that there is
+//! no task, because the request was refused or has to be sent again.
 //!
-//! What GitHub and JIRA know is looked up ([`look_up`]) through clients that [`Setup::configured`]
-//! opens. What a review is, and which agent does it, is not known here.
+//! Facts of GitHub and JIRA are looked up ([`look_up`]) through clients that [`Setup::configured`]
+//! opens. This module does not know how a review is done, nor by which agent.
 
 mod answer;
 mod ask;
@@ -46,61 +47,62 @@ use crate::door::Door;
 
 pub use self::secret::{Secret, SecretError};
 
-/// The longest wait for a service at a time, while the sender of a delivery waits for an answer.
+/// The maximum wait for a service at a time, while the sender of a delivery waits for an answer.
 const BRIEFLY: Duration = Duration::from_secs(2);
 
-/// So long a delivery may take from when it was read to its answer: GitHub waits for ten seconds.
+/// The maximum time from the end of reading a delivery to its answer: GitHub waits for ten seconds.
 const ANSWER_WITHIN: Duration = Duration::from_secs(8);
 
-/// So many look-ups run at the same time; further ones wait.
+/// The maximum number of concurrent look-ups; further ones wait.
 const LOOK_UPS: usize = 8;
 
-/// What is known of the webhooks of GitHub.
+/// The settings of the webhooks of GitHub.
 #[derive(Debug, Clone)]
 pub struct Github {
     /// The repositories whose pull requests are reviewed.
     pub repositories: Vec<RepositoryName>,
-    /// What deliveries are signed with.
+    /// The secret that deliveries are signed with; `None` if webhooks of GitHub are not configured.
     pub secret: Option<Secret>,
-    /// Pull requests without any of these labels are left alone; where there are none, no pull
-    /// request is.
+    /// Pull requests without any of these labels are ignored; if the list is empty, labels do not
+    /// matter.
     pub labels: Vec<String>,
 }
 
-/// What is known of the webhooks of JIRA.
+/// The settings of the webhooks of JIRA.
 #[derive(Debug, Clone)]
 pub struct Jira {
-    /// What deliveries carry, or are signed with.
+    /// The secret that deliveries carry or are signed with; `None` if webhooks of JIRA are not
+    /// configured.
     pub secret: Option<Secret>,
-    /// The status of a ticket whose pull request is to be reviewed.
+    /// The status in which the pull request of a ticket is reviewed.
     pub status: String,
 }
 
-/// What triggers work with.
+/// The context of the triggers.
 pub struct Setup {
-    /// Where tasks go.
+    /// The queue store that receives the tasks.
     pub queue: Arc<dyn Queue>,
-    /// The queue of those who review.
+    /// The queue of the reviewer.
     pub reviewer: QueueName,
-    /// The agents that can be asked for by name, with the queue of each.
+    /// The agents that a request can name, with the queue of each.
     pub agents: BTreeMap<AgentId, QueueName>,
-    /// What is known of GitHub.
+    /// The settings of GitHub.
     pub github: Github,
-    /// What is known of JIRA.
+    /// The settings of JIRA.
     pub jira: Jira,
-    /// Where pull requests are looked up; without it, only GitHub's own deliveries make tasks.
+    /// The client that looks up pull requests; without it, only deliveries of GitHub create tasks.
     pub pulls: Option<assay_services::github::GitHub>,
-    /// Where tickets are told; without it, only whoever sent a delivery hears what is wrong.
+    /// The client that comments on tickets; without it, only the sender of a delivery gets the
+    /// reason of a failure.
     pub tickets: Option<assay_services::jira::Jira>,
-    /// The time of new tasks.
+    /// The clock that sets the time of new tasks.
     pub clock: Clock,
-    /// Gets a line for each delivery.
+    /// Receives a line for each delivery.
     pub log: Log,
 }
 
 impl Setup {
-    /// Puts together the triggers that are configured. `waiting` is called with the reason for which a
-    /// service is waited for.
+    /// Builds the configured triggers. Calls `waiting` with the reason of each wait for a service.
     pub fn configured(
         settings: &AgentSettings,
         queue: Arc<dyn Queue>,
@@ -136,10 +138,10 @@ fn configured_secret(configured: Option<WebhookSecret>) -> anyhow::Result<Option
     secret.transpose().context("webhooks cannot be told from anybody else's")
 }
 
-/// Gets lines for people. No secret and no body is ever in them.
+/// Receives lines for people. They never contain a secret or a body.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The triggers. When it is dropped, what was taken in is brought to the queue.
+/// The triggers. Dropping them pushes the received tasks to the queue.
 pub struct Hooks {
     setup: Setup,
     door: Door,
@@ -149,8 +151,8 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// Sets triggers up: those who ask have to come through the door, and which deliveries of GitHub
-    /// were seen is remembered in a file.
+    /// Creates the triggers. Requests to `POST /queue` have to pass `door`. The file `deliveries`
+    /// stores the received deliveries of GitHub.
     pub fn new(setup: Setup, door: Door, deliveries: &Path) -> io::Result<Hooks> {
         let (queue, log) = (Arc::clone(&setup.queue), Arc::clone(&setup.log));
         let intake = Intake::start(queue, deliveries, log)?;
@@ -158,7 +160,7 @@ impl Hooks {
         Ok(Hooks { setup, door, intake, limits: Limits::default(), look_ups })
     }
 
-    /// The ways in.
+    /// Returns the routes of all triggers.
     pub(crate) fn routes(self: &Arc<Hooks>) -> Router {
         Router::new()
             .route("/webhooks/github", post(github::receive))
@@ -167,13 +169,13 @@ impl Hooks {
             .with_state(Arc::clone(self))
     }
 
-    /// Has a pull request reviewed.
+    /// Queues the review of a pull request.
     async fn review(&self, pull: &Pull, queue: &QueueName, by: &str, until: Instant) -> Answer {
         let task = pull.review(queue, by, Moment::now(&self.setup.clock));
         self.intake.take(task, None, until).await
     }
 
-    /// The repositories whose pull requests are reviewed.
+    /// Returns the repositories whose pull requests are reviewed. Fails if none is configured.
     fn repositories(&self) -> Result<&[RepositoryName], Answer> {
         match &self.setup.github.repositories[..] {
             [] => Err(Answer::not_configured("not configured: `github.repositories` is empty")),
@@ -181,7 +183,7 @@ impl Hooks {
         }
     }
 
-    /// Tells whoever reads the log of a delivery.
+    /// Logs the answer to a delivery.
     fn note(&self, from: &str, about: &str, answer: &Answer) {
         (self.setup.log)(&format!("{from}: {answer}{about}"));
     }

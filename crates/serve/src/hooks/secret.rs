@@ -1,7 +1,6 @@
-//! What deliveries prove with who sent them: [`Secret`].
+//! Authentication of deliveries: [`Secret`].
 //!
-//! `ring` is what TLS to the database is made of already; it compares signatures in a time that
-//! tells nothing about how much of them fits.
+//! `ring`, which TLS to the database already depends on, compares signatures in constant time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,21 +9,21 @@ use ring::hmac;
 
 use crate::token::Token;
 
-/// The fewest characters of a secret.
+/// The minimum number of characters of a secret.
 const SHORTEST: usize = 16;
 
-/// How the one signature begins that is believed.
+/// The prefix of the only accepted form of signature.
 const PREFIX: &str = "sha256=";
 
-/// Why a text is no secret.
+/// The error of a text that is too short for a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the secret in {place} is none: it needs at least {SHORTEST} characters")]
 pub struct SecretError {
-    /// Where it is from.
+    /// The source of the text, such as a variable.
     place: String,
 }
 
-/// A secret that is shared with whoever sends deliveries. It is never shown.
+/// A secret that is shared with the sender of deliveries. It is never shown.
 #[derive(Clone)]
 pub struct Secret {
     key: Arc<hmac::Key>,
@@ -37,7 +36,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Why a signature is not believed.
+/// The reason that a signature is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unsigned {
     #[error("it is missing")]
@@ -51,7 +50,8 @@ pub(super) enum Unsigned {
 }
 
 impl Secret {
-    /// Takes one from somewhere.
+    /// Creates a secret from a text of at least 16 characters. `place` names the source of the text
+    /// in the error.
     pub fn new(text: &str, place: impl Into<String>) -> Result<Secret, SecretError> {
         if text.chars().count() < SHORTEST {
             return Err(SecretError { place: place.into() });
@@ -60,7 +60,7 @@ impl Secret {
         Ok(Secret { key, word: Token::new(text, "a secret").ok() })
     }
 
-    /// Checks the signature of a body, as it came and before anything of it is read.
+    /// Checks the signature of the raw body, before the body is parsed.
     pub(super) fn check<'a>(
         &self,
         mut signatures: impl Iterator<Item = &'a [u8]>,
@@ -75,13 +75,14 @@ impl Secret {
         hmac::verify(&self.key, body, &tag).map_err(|_| Unsigned::Wrong)
     }
 
-    /// Says whether somebody knows the secret itself, where it is one that fits in a header.
+    /// Returns true if `given` is the secret itself. Always false for a secret that does not fit in
+    /// a header.
     pub(super) fn is(&self, given: &str) -> bool {
         self.word.as_ref().is_some_and(|word| word.is(given))
     }
 }
 
-/// The bytes that 64 digits stand for.
+/// Parses 64 hexadecimal digits.
 fn bytes(digits: &[u8]) -> Option<[u8; 32]> {
     let mut bytes = [0; 32];
     if digits.len() != 2 * bytes.len() {

@@ -1,4 +1,4 @@
-//! `jira_add_comment`: something said about a ticket.
+//! `jira_add_comment`: a comment on a ticket.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The ticket, such as PROJ-123.
+    /// The key of the ticket, such as PROJ-123.
     #[schemars(with = "Key")]
     issue_key: TicketKey,
-    /// What to say; paragraphs, lists with `-`, code between ``` and links are kept.
+    /// The text; paragraphs, lists with `-`, code between ``` and links are preserved.
     #[schemars(length(min = 1, max = 28_000), regex(pattern = r"\S"))]
     comment: String,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The number of the comment.
+    /// The id of the comment.
     comment_id: String,
 }
 

@@ -15,7 +15,7 @@ use crate::mcp::{Effect, Tool};
 struct Input {
     #[serde(flatten)]
     words: Words,
-    /// The project, by its key; the configured one where it is left out.
+    /// The key of the project; by default the configured one.
     #[serde(default)]
     #[schemars(with = "String", regex(pattern = r"^[A-Z][A-Z0-9_]{0,40}$"))]
     project: Option<String>,

@@ -1,4 +1,4 @@
-//! `jira_create_epic_with_subtasks`: an epic, and the tickets that belong to it.
+//! `jira_create_epic_with_subtasks`: an epic and its tickets.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::mcp::{Effect, Refusal, Tool};
 struct Input {
     #[serde(flatten)]
     words: Words,
-    /// What belongs to it, made in this order.
+    /// The tickets of the epic, created in this order.
     #[schemars(length(min = 1, max = 30))]
     subtasks: Vec<Part>,
-    /// The project, by its key; the configured one where it is left out.
+    /// The key of the project; by default the configured one.
     #[serde(default)]
     #[schemars(with = "String", regex(pattern = r"^[A-Z][A-Z0-9_]{0,40}$"))]
     project: Option<String>,
@@ -29,7 +29,7 @@ struct Input {
 struct Part {
     #[serde(flatten)]
     words: Words,
-    /// What it is: Task where it is left out, or Story, Bug or another kind of the project.
+    /// The type of the ticket: Task by default, or Story, Bug or another type of the project.
     #[serde(default = "task")]
     #[schemars(length(min = 1, max = 60))]
     issue_type: String,
@@ -39,7 +39,7 @@ struct Part {
 struct Output {
     /// The key of the epic.
     epic: String,
-    /// The keys of what belongs to it.
+    /// The keys of the tickets in the epic.
     subtasks: Vec<String>,
 }
 

@@ -15,15 +15,15 @@ use crate::mcp::{Effect, Refusal, Tool};
 struct Input {
     #[serde(flatten)]
     words: Words,
-    /// What it is: Task where it is left out, or Story, Bug or another kind of the project.
+    /// The type of the ticket: Task by default, or Story, Bug or another type of the project.
     #[serde(default = "task")]
     #[schemars(length(min = 1, max = 60))]
     issue_type: String,
-    /// The epic that it belongs to.
+    /// The key of the epic that the ticket belongs to.
     #[serde(default)]
     #[schemars(with = "Key")]
     epic_key: Option<TicketKey>,
-    /// The project, by its key; the configured one where it is left out.
+    /// The key of the project; by default the configured one.
     #[serde(default)]
     #[schemars(with = "String", regex(pattern = r"^[A-Z][A-Z0-9_]{0,40}$"))]
     project: Option<String>,
@@ -46,7 +46,7 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
     )
 }
 
-/// Makes a ticket, if whoever calls may.
+/// Creates a ticket. Refuses if the caller may not create tickets.
 pub(super) fn create(
     board: &Board,
     project: Option<&str>,

@@ -1,4 +1,4 @@
-//! `jira_create_subtask`: a part of a ticket.
+//! `jira_create_subtask`: a subtask of a ticket.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::mcp::{Effect, Tool};
 struct Input {
     #[serde(flatten)]
     words: Words,
-    /// The ticket that it is a part of, which is no epic.
+    /// The key of the parent ticket, which must not be an epic.
     #[schemars(with = "Key")]
     parent_key: TicketKey,
 }
@@ -28,7 +28,7 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
         "Makes a part of a ticket. What belongs to an epic is made with jira_create_issue.",
         Effect::Adds,
         move |input: Input| {
-            // A part is where the whole is.
+            // A subtask is in the project of its parent.
             let project = input.parent_key.project().to_owned();
             let what = NewTicket::Subtask { parent: input.parent_key };
             create(&board, Some(&project), &what, &input.words.draft())

@@ -1,4 +1,4 @@
-//! `jira_get_issue`: one ticket, with what was said about it last.
+//! `jira_get_issue`: one ticket with its latest comments.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use super::jira_search_issues::Line;
 use super::{Board, Key, cut};
 use crate::mcp::{Effect, Refusal, Tool};
 
-/// The most characters of a description, and of a comment.
+/// The maximum number of characters of a description, and of a comment.
 const DESCRIPTION: usize = 20_000;
 const COMMENT: usize = 4_000;
 
-/// So many comments are told unless more are asked for.
+/// The default number of comments in an answer.
 const COMMENTS: usize = 10;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The ticket, such as PROJ-123.
+    /// The key of the ticket, such as PROJ-123.
     #[schemars(with = "Key")]
     issue_key: TicketKey,
-    /// So many of the latest comments; 10 where it is left out.
+    /// The number of latest comments to return, 10 by default.
     #[serde(default)]
     #[schemars(with = "u8", range(max = 50))]
     comments: Option<usize>,
@@ -34,25 +34,25 @@ struct Input {
 struct Output {
     #[serde(flatten)]
     listed: Line,
-    /// What it is about.
+    /// The description of the ticket.
     description: String,
-    /// Whether the end of the description is missing.
+    /// True if the end of the description is missing.
     description_cut: bool,
-    /// What was said about it, the latest first.
+    /// The comments, latest first.
     comments: Vec<Said>,
-    /// How many older comments are not told.
+    /// The number of older comments that are not returned.
     older_comments: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Said {
-    /// Who said it.
+    /// The name of the author.
     author: String,
-    /// When.
+    /// The time at which the comment was written.
     created: String,
-    /// What.
+    /// The text of the comment.
     text: String,
-    /// Whether its end is missing.
+    /// True if the end of the text is missing.
     cut: bool,
 }
 

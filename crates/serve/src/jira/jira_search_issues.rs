@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use super::{Board, cut};
 use crate::mcp::{Effect, Refusal, Tool};
 
-/// So many tickets are listed unless more are asked for.
+/// The default number of tickets in an answer.
 const LISTED: usize = 20;
 
-/// The most characters of a summary.
+/// The maximum number of characters of a summary.
 const SUMMARY: usize = 255;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// What to look for, such as: project = PROJ AND status = "Code Review" ORDER BY created DESC
+    /// The query, such as: project = PROJ AND status = "Code Review" ORDER BY created DESC
     #[schemars(length(min = 1, max = 4_000))]
     jql: String,
-    /// So many at the most; 20 where it is left out.
+    /// The maximum number of tickets, 20 by default.
     #[serde(default)]
     #[schemars(with = "u8", range(min = 1, max = 100))]
     limit: Option<usize>,
@@ -29,31 +29,31 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The tickets.
+    /// The tickets that match.
     issues: Vec<Line>,
-    /// Whether there are more; ask for them with a narrower search.
+    /// True if more tickets match; use a narrower query to get them.
     more: bool,
 }
 
 /// A ticket in a list.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Line {
-    /// Its key.
+    /// The key of the ticket.
     key: String,
-    /// What it is called.
+    /// The summary of the ticket.
     summary: String,
-    /// Where it stands.
+    /// The status of the ticket.
     status: String,
-    /// What it is.
+    /// The type of the ticket.
     #[serde(rename = "type")]
     kind: String,
-    /// Who works on it.
+    /// The name of the assignee.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     assignee: Option<String>,
-    /// Its labels.
+    /// The labels of the ticket.
     labels: Vec<String>,
-    /// What it belongs to.
+    /// The key of the parent: an epic, or the ticket of a subtask.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     parent: Option<String>,

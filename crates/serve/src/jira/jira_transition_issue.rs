@@ -1,4 +1,4 @@
-//! `jira_transition_issue`: a ticket moves along its workflow.
+//! `jira_transition_issue`: a transition of a ticket in its workflow.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The ticket, such as PROJ-123.
+    /// The key of the ticket, such as PROJ-123.
     #[schemars(with = "Key")]
     issue_key: TicketKey,
-    /// Where to: code_review, approved or changes_requested, or the name of a transition or of a
+    /// The target: code_review, approved or changes_requested, or the name of a transition or of a
     /// status of the workflow.
     #[schemars(length(min = 1, max = 100), regex(pattern = r"\S"))]
     transition: String,
@@ -24,13 +24,13 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// Where it is now.
+    /// The current status.
     status: String,
-    /// Where it was before, if it was moved.
+    /// The previous status, if the ticket was moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     from: Option<String>,
-    /// Whether it was moved; one that was there already was not.
+    /// True if the ticket was moved; false if it was in the target status already.
     moved: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `jira_update_field`: another value for a field of a ticket.
+//! `jira_update_field`: a new value for a field of a ticket.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::mcp::{Effect, Refusal, Title, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The ticket, such as PROJ-123.
+    /// The key of the ticket, such as PROJ-123.
     #[schemars(with = "Key")]
     issue_key: TicketKey,
-    /// The field, by its name or id, such as Story Points or customfield_10016.
+    /// The name or id of the field, such as Story Points or customfield_10016.
     #[schemars(length(min = 1, max = 255))]
     field: String,
-    /// What it is to be: a text, also for a choice, a day or a name; a number; a list of texts; or
-    /// null to clear it.
+    /// The new value: a text, also for a choice, a day or a name; a number; a list of texts; or
+    /// null to clear the field.
     value: Given,
 }
 
@@ -37,11 +37,11 @@ enum Given {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The ticket.
+    /// The key of the ticket.
     issue_key: String,
-    /// The field.
+    /// The name or id of the field.
     field: String,
-    /// That it is done.
+    /// Always true: a failure is returned as an error.
     updated: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The tools over a JIRA that is none.
+//! Tests of the tools, with a fake of JIRA.
 
 use assay_testkit::jira::FakeJira;
 use expect_test::{Expect, expect};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::clients;
 
-/// A JIRA, and the server for it.
+/// A fake JIRA, and the server for it.
 struct Stage {
     fake: FakeJira,
     server: Server,
@@ -26,7 +26,7 @@ impl Stage {
         Stage { fake, server: server(board, "1.0.0") }
     }
 
-    /// Calls a tool; what it gives has to fit the schema that is published.
+    /// Calls a tool. Fails if the result does not match the published schema.
     fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
         let tool = self.server.tool(tool).unwrap();
         let answer = tool.call(arguments).map_err(|refusal| refusal.to_string())?.value;

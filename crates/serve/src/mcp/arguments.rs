@@ -1,4 +1,4 @@
-//! Arguments of a tool, held against the very schema that is published.
+//! Validation of a tool's arguments against the same schema that is published.
 
 use std::fmt::Write as _;
 
@@ -7,17 +7,17 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value};
 
-/// So many faults are told at once.
+/// The maximum number of faults in one message.
 const TOLD: usize = 5;
 
-/// A schema that arguments are checked against.
+/// A schema with its validator.
 pub(super) struct Checked {
     schema: Map<String, Value>,
     validator: Validator,
 }
 
 impl Checked {
-    /// Takes a schema of ours.
+    /// Compiles a schema that was generated from a type.
     pub(super) fn new(schema: Map<String, Value>) -> Checked {
         let validator = jsonschema::validator_for(&Value::Object(schema.clone()))
             .expect("a schema that is made from a type is valid");
@@ -28,8 +28,8 @@ impl Checked {
         &self.schema
     }
 
-    /// Says what is wrong with arguments, if anything is. What they hold is not repeated: it may
-    /// be endless, and meant for whoever reads the message.
+    /// Fails with a text that lists the faults of the arguments. The text does not repeat their
+    /// values, which may be long and may address the reader of the message.
     pub(super) fn check(&self, arguments: &Value) -> Result<(), String> {
         let mut faults = self.validator.iter_errors(arguments).map(|error| self.told(&error));
         let mut message: Vec<String> = faults.by_ref().take(TOLD).collect();
@@ -41,7 +41,7 @@ impl Checked {
         if message.is_empty() { Ok(()) } else { Err(message.join("; ")) }
     }
 
-    /// Says what is wrong in words, with what is expected instead.
+    /// Formats a fault, with the value that is expected instead.
     fn told(&self, error: &ValidationError<'_>) -> String {
         let at = place(error.instance_path().as_str());
         match error.kind() {
@@ -103,7 +103,7 @@ fn listed(options: &Value) -> String {
     words.join(", ")
 }
 
-/// Names a place in the arguments.
+/// Formats a path in the arguments.
 fn place(path: &str) -> String {
     match path.trim_start_matches('/') {
         "" => "the arguments".to_owned(),
@@ -119,8 +119,8 @@ fn visible(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// Finds the first text with control characters in it, other than line breaks and tabs: they have
-/// no business in what people and programs will read.
+/// Returns a message on the first text with control characters other than line breaks and tabs:
+/// people and programs read these texts, and control characters have no use there.
 fn controls(value: &Value, path: &mut String) -> Option<String> {
     let is_hostile = |text: &str| text.chars().any(|c| c.is_control() && !"\n\r\t".contains(c));
     match value {
@@ -141,7 +141,7 @@ fn controls(value: &Value, path: &mut String) -> Option<String> {
     }
 }
 
-/// Looks at something one step further down.
+/// Calls `look` with a path that is extended by one step.
 fn below<T>(path: &mut String, step: &str, look: impl FnOnce(&mut String) -> T) -> T {
     let length = path.len();
     let _ = write!(path, "/{step}");

@@ -1,4 +1,4 @@
-//! A [`Server`] as the SDK knows one.
+//! A [`Server`] behind the handler trait of the SDK.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use tokio::task::spawn_blocking;
 
 use super::{AT_A_TIME, Answer, Effect, Png, Server, Tool};
 
-/// Answers what comes in over one connection or many. All clones share their places.
+/// The handler of one connection or many. All clones share the limit of concurrent calls.
 #[derive(Clone)]
 pub(super) struct Handler {
     server: Server,
@@ -32,7 +32,7 @@ impl Handler {
         Handler { server, places: Arc::new(Semaphore::new(AT_A_TIME)) }
     }
 
-    /// Calls a tool on a thread where it may block.
+    /// Calls a tool on a thread for blocking work.
     async fn call(&self, request: CallToolRequestParams) -> Result<CallToolResult, ErrorData> {
         let name = request.name.as_ref();
         if self.server.tool(name).is_none() {
@@ -97,7 +97,8 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        // A request that names its revision stands for itself: there is no handshake, and no ping.
+        // A request that names its revision is self-contained: that revision has no handshake and
+        // no ping.
         let is_stateless = context.meta.0.contains_key(REVISION);
         match is_stateless && HANDSHAKE.contains(&request.method.as_str()) {
             true => Err(no_method(&request.method)),
@@ -105,7 +106,7 @@ impl ServerHandler for Handler {
         }
     }
 
-    // The SDK answers these with empty lists unless told otherwise, as if they were offered.
+    // By default, the SDK answers these methods with empty lists, as if they were offered.
 
     async fn list_prompts(
         &self,
@@ -140,17 +141,17 @@ impl ServerHandler for Handler {
     }
 }
 
-/// The methods that a server of tools answers; any of them arrives elsewhere with parameters that
-/// fit.
+/// The methods that a server of tools answers. With valid parameters, each of them is handled by
+/// another function.
 const ANSWERED: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
 
-/// The methods that revisions with a handshake have, and later ones have not.
+/// The methods that only revisions with a handshake have.
 const HANDSHAKE: [&str; 2] = ["initialize", "ping"];
 
 /// The member of a request that names the revision of the protocol.
 const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// Refuses a request whose parameters do not fit its method, or whose method is not answered here.
+/// Refuses a request whose parameters are invalid, or whose method is not supported.
 fn not_answered(method: &str) -> ErrorData {
     match ANSWERED.contains(&method) {
         true => ErrorData::invalid_params(format!("the `params` do not fit `{method}`"), None),
@@ -164,7 +165,7 @@ fn no_method(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
-/// Gives an answer as clients take it.
+/// Converts an answer into the result type of the SDK.
 fn told(answer: Answer) -> CallToolResult {
     let mut result = CallToolResult::structured(answer.value);
     if let Some(Png(bytes)) = answer.picture {

@@ -1,8 +1,8 @@
 //! A server over streamable HTTP, at `/mcp`.
 //!
-//! Who comes in is the [`Door`]'s business. Beyond that, a `Host` or `Origin` that is not expected is
-//! refused, so that no web page reaches it through a name that it controls. There is no CORS:
-//! browsers of other origins get nothing.
+//! The [`Door`] decides on access. In addition, a request with an unexpected `Host` or `Origin` is
+//! refused, so that no web page reaches the server through a name that the page controls. There is
+//! no CORS: browsers get nothing for other origins.
 
 use assay_base::shutdown::Shutdown;
 use std::future::poll_fn;
@@ -28,24 +28,24 @@ use super::{MAX_MESSAGE, ServeError, Server, on_runtime};
 use crate::door::{Door, ListenError, OWN_NAMES, Socket, admit};
 use crate::shutdown;
 
-/// An address that is listened on.
+/// A bound address, ready to serve.
 pub struct Listener {
     socket: Socket,
     door: Door,
 }
 
 impl Listener {
-    /// Begins to listen; whoever comes waits until the server is there.
+    /// Binds the address. Clients that connect wait until the server accepts them.
     pub fn bind(address: SocketAddr, door: Door) -> Result<Listener, ListenError> {
         Ok(Listener { socket: Socket::bind(address, &door)?, door })
     }
 
-    /// Gives the address to connect to.
+    /// Returns the URL of the server.
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.socket.address)
     }
 
-    /// Serves whoever comes until the server is stopped.
+    /// Serves clients until shutdown is requested.
     pub fn serve(self, server: &Server, shutdown: &Shutdown) -> Result<(), ServeError> {
         on_runtime(async move {
             let listener = tokio::net::TcpListener::from_std(self.socket.listener);
@@ -62,10 +62,10 @@ impl Listener {
             let requested = shutdown::requested(shutdown);
             let ended = async {
                 requested.await;
-                // Streams that wait for news would hold the server up for ever.
+                // Open event streams would delay the end of the server for ever.
                 sessions.cancel();
             };
-            // An answer is small and waited for: it goes out at once.
+            // An answer is small and the client waits for it, so it is sent without delay.
             let listener = listener.tap_io(|client| drop(client.set_nodelay(true)));
             let serving =
                 axum::serve(listener, routes).with_graceful_shutdown(shutdown::requested(shutdown));
@@ -75,8 +75,8 @@ impl Listener {
     }
 }
 
-/// Answers a message that cannot be read as over a stream: with an error, by its id where that can
-/// be made out. A session that was ended is answered without content.
+/// Answers a message that cannot be parsed with an error, as over a stream, by its id if the id can
+/// be recovered. The end of a session is answered without content.
 async fn judged(request: Request, next: Next) -> Response {
     match *request.method() {
         Method::POST => {}
@@ -104,7 +104,7 @@ async fn judged(request: Request, next: Next) -> Response {
     }
 }
 
-/// Reads a body up to the end, of which no more is kept than a message can have.
+/// Reads a body to its end. Retains at most the maximum size of a message.
 async fn read(body: Body) -> Result<Vec<u8>, Response> {
     let mut body = body;
     let (mut kept, mut passed_over) = (Vec::new(), None::<IdScan>);

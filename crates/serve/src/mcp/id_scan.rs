@@ -1,41 +1,42 @@
-//! Making out the id of a message that cannot be read: [`IdScan`].
+//! Recovery of the id from a message that cannot be parsed: [`IdScan`].
 //!
-//! A scan follows the structure of JSON byte by byte, with nothing kept but what an id can be, so a
-//! message of any length can be passed over. What stands inside of strings may be damaged: a lone
-//! surrogate, bytes that are no UTF-8, a control character. Where the structure itself is damaged,
-//! what was seen before counts; after it, only an end that no nested object has.
+//! A scan follows the structure of JSON byte by byte and retains only the bytes that may be an id,
+//! so a message of any length can be scanned. The content of strings may be damaged: a lone
+//! surrogate, bytes that are not UTF-8, a control character. If the structure itself is damaged,
+//! the result is the id before the damage, or else an id at the end of the message in a form that
+//! no nested object has.
 
 use serde_json::Value;
 
-/// The most bytes of an id, and of a key that may be `id`.
+/// The maximum number of bytes of an id, and of a key that may be `id`.
 const MAX_TOKEN: usize = 256;
 
-/// The deepest nesting that is followed.
+/// The maximum nesting that is followed.
 const MAX_DEPTH: usize = 1024;
 
-/// How many of the last bytes are kept.
+/// The number of bytes at the end of the message that are retained.
 const TAIL: usize = 512;
 
-/// What stands before an id at the end of a message, as common clients write one.
+/// The bytes before an id at the end of a message, in the form of common clients.
 const BEFORE_ID: &[u8] = br#""jsonrpc":"2.0","id":"#;
 
-/// What is expected next.
+/// The expected next token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expect {
     Value,
-    /// A value or the end of an array that has none yet.
+    /// A value, or the end of an array that is still empty.
     FirstItem,
-    /// A key or the end of an object that has none yet.
+    /// A key, or the end of an object that is still empty.
     FirstKey,
     Key,
     Colon,
-    /// A comma or the end of what is open.
+    /// A comma, or the end of the open array or object.
     Next,
-    /// Nothing but blanks: the message is over.
+    /// Only white space: the message is complete.
     End,
 }
 
-/// What is being read.
+/// The token that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
     None,
@@ -46,24 +47,24 @@ enum Token {
     Word,
 }
 
-/// What was made out of an id.
+/// The result of the search for an id.
 #[derive(Debug, Clone, PartialEq)]
 enum Seen {
     Nothing,
     Id(Value),
-    /// There is more than one, or one that is none.
+    /// There is more than one id, or an invalid one.
     Unclear,
 }
 
-/// A scan over the bytes of a message, in as many pieces as they come in.
+/// A scan over the bytes of a message, in pieces of any size.
 #[derive(Debug)]
 pub(super) struct IdScan {
     open: Vec<u8>,
     expect: Expect,
     token: Token,
-    /// The token so far, or `None` where it is longer than an id can be.
+    /// The bytes of the token so far; `None` if it is longer than an id can be.
     text: Option<Vec<u8>>,
-    /// Whether the value to come is that of the message's own `id`.
+    /// True if the next value is that of the message's own `id`.
     is_id: bool,
     seen: Seen,
     is_damaged: bool,
@@ -91,7 +92,7 @@ impl IdScan {
         scan
     }
 
-    /// Takes the next bytes.
+    /// Scans the next bytes.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if self.is_damaged {
@@ -102,7 +103,7 @@ impl IdScan {
         self.keep_tail(bytes);
     }
 
-    /// Returns the id of the message, or `null` where none can be told.
+    /// Returns the id of the message, or `null` if it cannot be determined.
     pub(super) fn id(&self) -> Value {
         match &self.seen {
             Seen::Id(id) => id.clone(),
@@ -175,7 +176,7 @@ impl IdScan {
         self.expect = Expect::Colon;
     }
 
-    /// Notes a string or a word that was read as a value.
+    /// Handles the end of a string or word that is a value.
     fn value_ended(&mut self, is_text: bool) {
         if std::mem::take(&mut self.is_id) {
             let id = self.text.as_deref().and_then(|text| id_of(text, is_text));
@@ -202,7 +203,7 @@ impl IdScan {
         if std::mem::take(&mut self.is_id) {
             self.seen = Seen::Unclear;
         }
-        // An array has no id of its own; neither has what cannot be followed.
+        // An array has no id of its own, and an object that is nested too deeply is not followed.
         self.is_damaged = self.open.len() >= MAX_DEPTH;
         self.open.push(end);
         self.expect = expect;
@@ -220,7 +221,7 @@ impl IdScan {
         self.tail.extend_from_slice(last);
     }
 
-    /// Reads the id off the end of a message: behind the version, which no nested object has.
+    /// Reads the id at the end of a message, after the version, which no nested object has.
     fn id_at_the_end(&self) -> Option<Value> {
         let end = self.tail.trim_ascii().strip_suffix(b"}")?;
         let at = end.windows(BEFORE_ID.len()).rposition(|bytes| bytes == BEFORE_ID)?;
@@ -233,7 +234,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')
 }
 
-/// Reads an id: a string or a whole number.
+/// Parses an id: a string or an integer.
 fn id_of(token: &[u8], is_text: bool) -> Option<Value> {
     let quoted = match is_text {
         true => [b"\"", token, b"\""].concat(),
@@ -292,8 +293,8 @@ mod tests {
     }
 
     proptest! {
-        /// A message is an object with an id somewhere; any cut or damaged byte leaves its id or none,
-        /// as long as the id itself is whole.
+        /// A message is an object with an id at any position. Any cut or damaged byte leaves its id
+        /// or none, as long as the id itself is complete.
         #[test]
         fn damage_never_makes_up_an_id(
             id in 1000_i64..9999,

@@ -1,7 +1,7 @@
-//! Messages over a pair of streams, one a line: [`Lines`].
+//! Messages over a pair of streams, one per line: [`Lines`].
 //!
-//! Every line is judged here ([`super::message`]), so that whatever bytes come, a request is answered
-//! and the conversation goes on. A line that is too long is passed over in pieces, and never kept.
+//! Every line is checked here ([`super::message`]), so that a request is answered and the session
+//! goes on, whatever bytes arrive. A line that is too long is scanned in pieces and never stored.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -23,8 +23,8 @@ use super::MAX_MESSAGE;
 use super::id_scan::IdScan;
 use super::message::{Judged, judge, too_long};
 
-/// A pair of streams. All clones share them: a conversation that could not begin is begun again on
-/// the same streams.
+/// A pair of streams. All clones share them: a session whose start failed is started again on the
+/// same streams.
 pub(super) struct Lines<R, W> {
     input: Arc<Mutex<Input<R>>>,
     output: Arc<Mutex<BufWriter<W>>>,
@@ -41,8 +41,8 @@ impl<R, W> Clone for Lines<R, W> {
     }
 }
 
-/// The requests that came in and have no answer yet. A client that closes its end after its last request
-/// still gets the answer, however long that takes.
+/// The received requests without an answer. A client that closes its end after its last request
+/// still gets the answer, however long it takes.
 #[derive(Default)]
 struct Unanswered {
     ids: SyncMutex<HashSet<RequestId>>,
@@ -54,7 +54,7 @@ impl Unanswered {
         self.ids.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// Notes a message that came in: a request is open, and a cancelled one gets no answer.
+    /// Records a received message: a request is open, and a cancelled one gets no answer.
     fn note(&self, message: &RxJsonRpcMessage<RoleServer>) {
         match message {
             JsonRpcMessage::Request(request) => {
@@ -98,20 +98,20 @@ fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
     }
 }
 
-/// What comes in. A read may be dropped at any await, so all of its state is kept here.
+/// The input stream. A read may be dropped at any await, so all of its state is in this struct.
 struct Input<R> {
     stream: BufReader<R>,
     /// The line so far.
     line: Vec<u8>,
-    /// The scan of a line that is too long to be kept.
+    /// The scan of a line that is too long to be stored.
     passed_over: Option<IdScan>,
-    /// Answers to the line before that are not written yet.
+    /// Answers to the previous line that are not written yet.
     unsent: Vec<Value>,
     /// The answer that is being written. The input ends, and the process with it, only after this.
     writing: Option<JoinHandle<io::Result<()>>>,
 }
 
-/// A line that came in.
+/// A received line.
 enum Line {
     Whole(Vec<u8>),
     TooLong(IdScan),
@@ -137,20 +137,21 @@ where
         }
     }
 
-    /// Forgets the requests of a conversation that could not begin: some of them get no answer.
+    /// Forgets the requests of a session whose start failed: some of them get no answer.
     pub(super) fn begin_again(&self) {
         self.unanswered.ids().clear();
     }
 
-    /// Returns the next message that the protocol takes, or `None` at the end of the input. All that
-    /// is wrong before it is answered.
+    /// Returns the next valid message, or `None` at the end of the input. Answers all invalid
+    /// messages before it.
     async fn next(&self) -> io::Result<Option<RxJsonRpcMessage<RoleServer>>> {
         let mut input = self.input.lock().await;
         loop {
             input.finish_writing().await?;
             if let Some(answer) = input.unsent.pop() {
                 let output = Arc::clone(&self.output);
-                // On a task of its own: a line that is broken off would spoil the next one.
+                // A task of its own completes the write: a line that is cut off would damage the
+                // next one.
                 input.writing = Some(tokio::spawn(async move { write(&output, &answer).await }));
                 continue;
             }
@@ -171,7 +172,7 @@ where
 }
 
 impl<R: AsyncRead + Send + Unpin> Input<R> {
-    /// Waits until the answer that is being written is written.
+    /// Waits until the current answer is written.
     async fn finish_writing(&mut self) -> io::Result<()> {
         let Some(writing) = &mut self.writing else { return Ok(()) };
         let written = writing.await;
@@ -204,7 +205,7 @@ impl<R: AsyncRead + Send + Unpin> Input<R> {
         }
     }
 
-    /// Takes the line that is over, unless there is nothing in it.
+    /// Returns the completed line, or `None` if it is empty.
     fn end_line(&mut self) -> Option<Line> {
         let line = std::mem::take(&mut self.line);
         match self.passed_over.take() {
@@ -215,7 +216,7 @@ impl<R: AsyncRead + Send + Unpin> Input<R> {
     }
 }
 
-/// Writes a message as a line.
+/// Writes a message as a line and flushes the stream.
 async fn write<W, M>(output: &Mutex<BufWriter<W>>, message: &M) -> io::Result<()>
 where
     W: AsyncWrite + Send + Unpin,
@@ -248,11 +249,12 @@ where
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        // A stream that broke is over, as one that ended.
+        // A stream that failed is treated as one that ended.
         let message = self.next().await.ok().flatten();
         match &message {
             Some(message) => self.unanswered.note(message),
-            // At the end of the input the protocol drops the answers that take longer than a few seconds.
+            // At the end of the input the SDK drops the answers that take longer than a few
+            // seconds.
             None => self.unanswered.none_left().await,
         }
         message
@@ -269,7 +271,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads once and gives the read up while the answer is being written.
+    /// Starts a read and drops it while the answer is being written.
     async fn interrupted_read<W: AsyncWrite + Send + Unpin + 'static>(lines: &Lines<&[u8], W>) {
         tokio::select! {
             biased;
@@ -280,7 +282,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_input_does_not_end_before_its_last_answer_is_written() {
-        // The output takes one byte at a time, and nothing until it is read.
+        // The output takes one byte at a time, and blocks until the client reads.
         let (output, mut client) = tokio::io::duplex(1);
         let lines = Lines::new(&br#"{"id":1.5,"method":"x"}"#[..], output);
         interrupted_read(&lines).await;

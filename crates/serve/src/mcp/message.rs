@@ -1,39 +1,39 @@
-//! An incoming message: [`judge`] says whether it is for the protocol, is ignored, or is answered
+//! An incoming message: [`judge`] decides whether it is passed to the SDK, ignored, or answered
 //! with an error at once.
 //!
-//! The SDK drops a message that it cannot read, and the client waits for the answer. So every
-//! message is judged here before the SDK sees it, and a message that cannot be read is answered
-//! with the id that can still be read from it ([`IdScan`]).
+//! The SDK drops a message that it cannot parse, and the client waits for the answer. So every
+//! message is checked here before the SDK sees it, and a message that cannot be parsed is answered
+//! with the id that can still be recovered from it ([`IdScan`]).
 
 use rmcp::model::ClientJsonRpcMessage;
 use serde_json::{Value, json};
 
 use super::id_scan::IdScan;
 
-/// The code of an answer to what is no JSON.
+/// The error code for a message that is not JSON.
 const PARSE_ERROR: i32 = -32700;
 
-/// The code of an answer to JSON that is no request.
+/// The error code for JSON that is not a request.
 const INVALID_REQUEST: i32 = -32600;
 
-/// The code of an answer to a request whose parameters do not fit.
+/// The error code for a request with invalid parameters.
 const INVALID_PARAMS: i32 = -32602;
 
-/// UTF-8's mark of the byte order, which may stand before JSON.
+/// The byte order mark of UTF-8, which may precede JSON.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// What becomes of a message.
+/// The result of checking a message.
 #[derive(Debug)]
 pub(super) enum Judged {
-    /// The protocol takes it.
+    /// A valid message for the SDK.
     Message(Box<ClientJsonRpcMessage>),
-    /// It asks for nothing: a notification that is not known, a response, a blank line.
+    /// A message without an answer: an unknown notification, a response, or a blank line.
     Passed,
-    /// It is answered with these errors, one for each request in it.
+    /// The errors to answer with, one for each request in the message.
     Refused(Vec<Value>),
 }
 
-/// Judges the bytes of one message.
+/// Checks the bytes of one message.
 pub(super) fn judge(bytes: &[u8]) -> Judged {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     if bytes.trim_ascii().is_empty() {
@@ -50,12 +50,12 @@ pub(super) fn judge(bytes: &[u8]) -> Judged {
     }
 }
 
-/// Refuses a message that is too long, of which the id was made out while it was passed over.
+/// Returns the error for a message that is too long, with the id that was recovered by a scan.
 pub(super) fn too_long(id: Value, most: usize) -> Value {
     error(INVALID_REQUEST, id, &format!("the message is too long: {most} bytes at the most"))
 }
 
-/// Refuses a body without a message.
+/// Returns the error for a body without a message.
 pub(super) fn empty() -> Value {
     error(PARSE_ERROR, Value::Null, "there is no message")
 }
@@ -63,7 +63,7 @@ pub(super) fn empty() -> Value {
 fn of_object(message: Value) -> Judged {
     let id = message.get("id").cloned();
     let Some(method) = message.get("method") else {
-        // Nothing is ever asked of clients, so that no response is waited for.
+        // The server sends no requests to clients, so it waits for no response.
         let is_response = message.get("result").is_some() || message.get("error").is_some();
         return match is_response {
             true => Judged::Passed,
@@ -91,7 +91,7 @@ fn of_object(message: Value) -> Judged {
     }
 }
 
-/// Refuses a request. A notification is never answered.
+/// Refuses a request. A notification gets no answer.
 fn unless_notification(is_request: bool, id: Option<Value>, what: &str) -> Judged {
     match is_request {
         true => refused(INVALID_REQUEST, echoed(id), what),
@@ -99,7 +99,7 @@ fn unless_notification(is_request: bool, id: Option<Value>, what: &str) -> Judge
     }
 }
 
-/// Refuses several messages at once, each by its id.
+/// Refuses a batch, with one error for each id.
 fn of_batch(batch: &[Value]) -> Vec<Value> {
     let what = "several messages at once are not taken; send each for itself";
     let ids = batch.iter().filter(|message| message.get("method").is_some());
@@ -123,7 +123,7 @@ fn is_id(value: &Value) -> bool {
     value.is_string() || value.is_i64()
 }
 
-/// Returns an id as an answer repeats it: what can be none becomes `null`.
+/// Returns an id for an answer: `null` instead of a value that cannot be an id.
 fn echoed(id: Option<Value>) -> Value {
     id.filter(|id| id.is_string() || id.is_number()).unwrap_or(Value::Null)
 }

@@ -1,11 +1,11 @@
 //! MCP: servers as lists of tools.
 //!
-//! A [`Server`] has a name and [`Tool`]s; [`stdio::serve`] and [`http::Listener`] keep it up until
-//! whoever asks has left or the end is requested. The protocol itself, in the revision of 2026-07-28
-//! and those before it, is the official SDK's business. Its types are known here alone
-//! (`handler`, [`stdio`], [`http`]), so that a new version of it is met in one place.
+//! A [`Server`] has a name and [`Tool`]s. [`stdio::serve`] and [`http::Listener`] run it until the
+//! client disconnects or shutdown is requested. The protocol itself, in the revision of 2026-07-28
+//! and earlier ones, is implemented by the official SDK. Only this module uses its types
+//! (`handler`, [`stdio`], [`http`]), so that a new version of the SDK affects one place.
 //!
-//! A new tool is one file and one line where its server lists its tools.
+//! A new tool is one file and one line in the list of its server.
 
 mod arguments;
 mod handler;
@@ -24,13 +24,13 @@ use crate::runtime;
 pub use title::Title;
 pub use tool::{Answer, Effect, Png, Refusal, Tool};
 
-/// The most bytes that one message may have.
+/// The maximum size of a message in bytes.
 pub const MAX_MESSAGE: usize = 8 << 20;
 
-/// So many tools run at the same time; further calls wait.
+/// The maximum number of concurrent tool calls; further calls wait.
 const AT_A_TIME: usize = 8;
 
-/// A server: what it is called and which tools it offers.
+/// A server: its name, its instructions and its tools.
 #[derive(Clone)]
 pub struct Server {
     name: &'static str,
@@ -40,7 +40,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server of tools, with what a model is told of all of them together.
+    /// Creates a server. A model reads `instructions` together with the tools.
     pub fn new(
         name: &'static str,
         version: &'static str,
@@ -50,29 +50,29 @@ impl Server {
         Server { name, version, instructions: instructions.into(), tools: tools.into() }
     }
 
-    /// Its name.
+    /// Returns the name of the server.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Finds one of its tools.
+    /// Returns the tool of this name.
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 }
 
-/// Why a server could not be kept up.
+/// The reason that a server ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// There are no threads for it.
+    /// The threads of the runtime could not be started.
     #[error("could not start the threads of the server")]
     Threads(#[source] std::io::Error),
-    /// The connection broke.
+    /// The connection failed.
     #[error("the connection broke")]
     Connection(#[source] std::io::Error),
 }
 
-/// Runs a server to its end.
+/// Runs a future to its end on a new runtime.
 fn on_runtime<T>(work: impl Future<Output = Result<T, ServeError>>) -> Result<T, ServeError> {
     runtime::run(work).map_err(ServeError::Threads)?
 }

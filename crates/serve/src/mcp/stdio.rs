@@ -1,4 +1,4 @@
-//! A server over a pair of streams, one message a line.
+//! A server over a pair of streams, one message per line.
 
 use assay_base::shutdown::Shutdown;
 use std::fs::File;
@@ -12,7 +12,7 @@ use super::lines::Lines;
 use super::{ServeError, Server, on_runtime};
 use crate::shutdown;
 
-/// Serves whoever writes to `input` and reads `output`, until `input` ends or the server is stopped.
+/// Serves the client at `input` and `output`, until `input` ends or shutdown is requested.
 pub fn serve(
     server: &Server,
     input: File,
@@ -46,9 +46,10 @@ where
         };
         match begun {
             Ok(conversation) => break conversation,
-            // A client that leaves before it says anything is no failure.
+            // A client that disconnects before its first message is not a failure.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            // What comes too early is passed over or was answered, and the client may still begin.
+            // A message before the handshake was ignored or answered, and the client may still
+            // start.
             Err(
                 ServerInitializeError::ExpectedInitializeRequest(_)
                 | ServerInitializeError::InitializeFailed(_),

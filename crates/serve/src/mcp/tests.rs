@@ -1,4 +1,4 @@
-//! A server of two tools, talked to in lines.
+//! Tests of a server with two tools, over lines and over HTTP.
 
 use assay_base::shutdown::Shutdown;
 use std::io::{Read as _, Write as _};
@@ -19,14 +19,14 @@ use crate::token::{Token, TokenError};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Sum {
-    /// What is added up.
+    /// The numbers to add.
     #[schemars(length(max = 3))]
     numbers: Vec<i64>,
-    /// What it is for.
+    /// The purpose of the sum.
     #[serde(default)]
     #[schemars(length(max = 10))]
     reason: String,
-    /// Anything.
+    /// Any values.
     #[serde(default)]
     context: serde_json::Map<String, Value>,
 }
@@ -55,7 +55,7 @@ fn server() -> Server {
     Server::new("calculator", "1.2.3", "Adds.", tools)
 }
 
-/// Says lines to a server and gives its answers, by id.
+/// Sends lines to a server and returns its answers, sorted by id.
 fn converse(lines: &[Value]) -> Vec<Value> {
     let said: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -78,7 +78,7 @@ fn converse(lines: &[Value]) -> Vec<Value> {
     answers
 }
 
-/// Calls a tool without a handshake, as the revision of 2026-07-28 has it.
+/// Builds a call of a tool without a handshake, in the revision of 2026-07-28.
 fn call(id: i64, tool: &str, arguments: Value) -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -231,7 +231,7 @@ fn a_client_that_says_nothing_ends_the_server() {
 
 // ---- over HTTP
 
-/// Sends a request to a server with a token and gives the status and the body.
+/// Sends a request to a new server over HTTP and returns the status and the body.
 fn post(door: Door, headers: &[(&str, &str)], body: &str) -> (u16, String) {
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), door).unwrap();
     let address = listener.url().replace("http://", "").replace("/mcp", "");

@@ -1,4 +1,4 @@
-//! The title of something that a tool makes: [`Title`].
+//! The title of an object that a tool creates: [`Title`].
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use assay_findings::write::plain::is_hidden;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-/// A title without characters that turn the direction of writing or are not seen: in a list of
-/// titles they make one look like another.
+/// A title without invisible characters and without those that change the direction of writing:
+/// they can make one title look like another.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Title(String);
 
-/// A title that would not be read as it is written.
+/// The error of a title with a hidden character, which would not be read as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the title has U+{:04X} in it, which is not seen or turns the direction of writing; leave it out",

@@ -1,4 +1,4 @@
-//! One tool of a server: [`Tool`], a typed function behind a published schema.
+//! A tool of a server: [`Tool`], a typed function behind a published schema.
 //!
 //! A tool refuses in its answer ([`Refusal`]), since an error of the protocol never reaches the
 //! model, which could correct its call. Only a call of an unknown tool is an error of the protocol.
@@ -15,28 +15,28 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::Checked;
 
-/// What calling a tool does to the world, as clients are told.
+/// The effect of a tool, as published to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It only reads.
+    /// The tool only reads.
     Reads,
-    /// It adds something.
+    /// The tool adds something.
     Adds,
-    /// It undoes or replaces something.
+    /// The tool removes or replaces something.
     Changes,
 }
 
-/// Why a tool did not do what it was asked: a text that says what is wrong and what to do.
+/// The refusal of a tool: a text with the reason and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal(String);
 
 impl Refusal {
-    /// A refusal in words.
+    /// Creates a refusal from a text.
     pub fn new(text: impl Into<String>) -> Refusal {
         Refusal(text.into())
     }
 
-    /// Takes an error with its causes.
+    /// Creates a refusal from an error and its causes.
     pub fn of(error: &dyn std::error::Error) -> Refusal {
         Refusal(chain(error))
     }
@@ -48,24 +48,24 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A picture for whoever calls a tool, as a PNG.
+/// A picture for the caller of a tool, as a PNG.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Png(pub Vec<u8>);
 
-/// What a tool gives.
+/// The answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// What it says, a JSON object.
+    /// The result, a JSON object.
     pub value: Value,
-    /// What it shows beside that.
+    /// A picture in addition to the result, if there is one.
     pub picture: Option<Png>,
 }
 
 /// The function of a tool, from checked arguments to an answer.
 type Call = Box<dyn Fn(Value) -> Result<Answer, Refusal> + Send + Sync>;
 
-/// A tool: its name, what a model is told of it, the schemas of what it takes and gives, and the
-/// function. Arguments are held against the schema before the function sees them.
+/// A tool: its name, its description for a model, the schemas of its input and output, and its
+/// function. Arguments are validated against the schema before the function is called.
 pub struct Tool {
     name: &'static str,
     description: &'static str,
@@ -76,7 +76,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// A tool that takes an `I` and gives an `O`, both JSON objects.
+    /// Creates a tool with the input `I` and the output `O`, both JSON objects.
     ///
     /// The function may block. It is called from several threads at the same time.
     pub fn new<I, O>(
@@ -92,7 +92,7 @@ impl Tool {
         Tool::showing(name, description, effect, move |input| Ok((function(input)?, None)))
     }
 
-    /// A tool that has a picture to show beside what it gives, at times.
+    /// Creates a tool that may return a picture in addition to its output.
     pub fn showing<I, O>(
         name: &'static str,
         description: &'static str,
@@ -119,8 +119,8 @@ impl Tool {
         Tool { name, description, effect, input, output, call: Box::new(call) }
     }
 
-    /// Cleans every text that the tool gives, refusals among them, but for the fields of these
-    /// names, wherever they stand. A field that is added later is cleaned too.
+    /// Applies `clean` to every text that the tool returns, also in refusals, except for fields
+    /// with the names in `except` at any depth. A field that is added later is cleaned too.
     pub fn cleaned(self, clean: fn(&str) -> String, except: &'static [&'static str]) -> Tool {
         let call = self.call;
         let cleaned = move |arguments: Value| match call(arguments) {
@@ -130,45 +130,45 @@ impl Tool {
         Tool { call: Box::new(cleaned), ..self }
     }
 
-    /// Takes only certain words for an argument.
+    /// Restricts an argument to certain words.
     pub fn with_choices(mut self, argument: &str, words: &[&str]) -> Tool {
         let mut schema = self.input.schema().clone();
         let property = schema.get_mut("properties").and_then(|all| all.get_mut(argument));
         let property = property.and_then(Value::as_object_mut);
         let property = property.expect("the argument is one of the tool's");
-        // What else is said of it follows from the words.
+        // The words replace all other constraints of the argument.
         property.retain(|key, _| matches!(key.as_str(), "type" | "description"));
         property.insert("enum".into(), json!(words));
         self.input = Checked::new(schema);
         self
     }
 
-    /// Its name.
+    /// Returns the name of the tool.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What a model is told of it.
+    /// Returns the description of the tool for a model.
     pub fn description(&self) -> &'static str {
         self.description
     }
 
-    /// What calling it does.
+    /// Returns the effect of the tool.
     pub fn effect(&self) -> Effect {
         self.effect
     }
 
-    /// The schema of what it takes.
+    /// Returns the schema of the input.
     pub fn input(&self) -> &Map<String, Value> {
         self.input.schema()
     }
 
-    /// The schema of what it gives.
+    /// Returns the schema of the output.
     pub fn output(&self) -> &Map<String, Value> {
         &self.output
     }
 
-    /// Calls it.
+    /// Validates the arguments and calls the function of the tool.
     pub fn call(&self, arguments: Value) -> Result<Answer, Refusal> {
         self.input.check(&arguments).map_err(|wrong| {
             let name = self.name;
@@ -178,7 +178,7 @@ impl Tool {
     }
 }
 
-/// Gives the schema of a type with nothing to look up elsewhere, since not every client can.
+/// Returns the schema of a type without references, since not every client resolves them.
 fn schema<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     let settings = settings.with(|settings| settings.inline_subschemas = true);
     let schema: Schema = settings.into_generator().into_root_schema_for::<T>();
@@ -191,9 +191,9 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     schema
 }
 
-/// Takes out of a schema what only Rust knows: widths of numbers, defaults that are nothing, and
-/// where a comment breaks its lines. A schema that is a boolean becomes an object, since not every
-/// client takes a boolean; only `additionalProperties: false` stays, which every client knows.
+/// Removes details of Rust from a schema: widths of numbers, defaults that are null, and line
+/// breaks of comments. A schema that is a boolean becomes an object, since not every client accepts
+/// a boolean; only `additionalProperties: false` stays, which every client knows.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -226,7 +226,7 @@ fn tidy(schema: &mut Value) {
         Value::Array(_) | Value::Null | Value::Number(_) | Value::String(_) => {}
     }
 }
-/// Cleans the texts of a value, but for the fields of some names.
+/// Applies `clean` to the texts of a value, except for fields with the names in `except`.
 fn clean_texts(value: Value, clean: fn(&str) -> String, except: &[&str]) -> Value {
     match value {
         Value::String(text) => Value::String(clean(&text)),

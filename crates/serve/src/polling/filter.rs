@@ -1,4 +1,4 @@
-//! Which pull requests are to be reviewed: [`Filter`].
+//! The selection of pull requests to review: [`Filter`].
 
 use std::fmt;
 
@@ -8,49 +8,49 @@ use assay_services::jira::Jira;
 use assay_store::pulls::{Origin, Pull, TicketKey};
 use assay_store::task::Status;
 
-/// How far a ticket has to be, and where that is asked.
+/// The required status of a ticket, and the client that reads it.
 pub struct InStatus {
     /// The name of the status, in any case.
     pub name: String,
-    /// Where tickets are.
+    /// The client of JIRA.
     pub tickets: Jira,
 }
 
-/// Which pull requests are to be reviewed: those that are no drafts, as far as nothing else is said.
+/// The criteria for pull requests to review. Without any, all except drafts are reviewed.
 #[derive(Default)]
 pub struct Filter {
-    /// Those with one of these labels, in any case; if there are none here, whatever they have.
+    /// Select pull requests with one of these labels, in any case; if empty, labels do not matter.
     pub labels: Vec<String>,
-    /// Those whose ticket is that far.
+    /// Select pull requests whose ticket has this status; `None` if tickets do not matter.
     pub status: Option<InStatus>,
 }
 
-/// Why a pull request is not queued, and need not be.
+/// The reason that a pull request is not queued, and need not be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PassedOver {
-    /// It is not meant to be reviewed yet.
+    /// The pull request is a draft.
     Draft,
-    /// It has none of the labels.
+    /// The pull request has none of the labels.
     NoLabel,
-    /// It names no ticket.
+    /// The pull request names no ticket.
     NoTicket,
-    /// Whatever it names does not count.
+    /// The pull request is from outside, so that a ticket in it does not count.
     FromOutside,
-    /// There is no such ticket.
+    /// The ticket does not exist.
     UnknownTicket(TicketKey),
-    /// Its ticket is elsewhere.
+    /// The ticket has another status.
     OtherStatus {
-        /// The ticket.
+        /// The key of the ticket.
         ticket: TicketKey,
-        /// Where it is.
+        /// The status of the ticket.
         status: String,
     },
-    /// Its task is there, or was.
+    /// The task exists already, with this status.
     AlreadyThere(Status),
 }
 
 impl PassedOver {
-    /// Gives a word for it, for programs.
+    /// Returns an identifier of the reason, for programs.
     pub fn word(&self) -> &'static str {
         match self {
             PassedOver::Draft => "draft",
@@ -63,7 +63,7 @@ impl PassedOver {
         }
     }
 
-    /// Says whether it may be different though nothing changes on GitHub.
+    /// Returns true if the reason may disappear without a change on GitHub.
     pub(super) fn may_pass(&self) -> bool {
         match self {
             PassedOver::UnknownTicket(_) | PassedOver::OtherStatus { .. } => true,
@@ -93,7 +93,7 @@ impl fmt::Display for PassedOver {
 }
 
 impl Filter {
-    /// Says why a pull request is not to be reviewed, if it is not.
+    /// Returns the reason that a pull request is not to be reviewed, or `None` if it is.
     pub(super) fn passes_over(
         &self,
         request: &PullRequest,
@@ -121,7 +121,7 @@ impl Filter {
     }
 }
 
-/// GitHub and JIRA know no two names that differ in their case alone.
+/// Compares two names without case: names on GitHub and JIRA never differ in their case alone.
 fn alike(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
 }

@@ -1,10 +1,9 @@
-//! Pull requests that are looked for: [`Polling`] asks GitHub which are open, and queues those that are
-//! to be reviewed.
+//! Polling of pull requests: [`Polling`] lists the open ones on GitHub and queues those to review.
 //!
-//! It looks once for each call; when to look again it says, and whoever calls waits. What is queued is
-//! the same task that a webhook makes, so one that is there already is nothing to do. A tag of GitHub's
-//! is kept only once all of its answer is settled: a queue that was full, or a database that was away,
-//! loses nothing.
+//! Each call polls once and computes the delay until the next poll; the caller waits. The task is
+//! the same that a webhook creates, so an existing task needs no work. The tag of an answer of
+//! GitHub is stored only once the whole answer is processed: a full queue or an unreachable
+//! database loses nothing.
 //!
 //! The status of a ticket changes without GitHub's knowledge. So pull requests that wait for their
 //! ticket are checked again even if GitHub reports no change.
@@ -25,44 +24,45 @@ use assay_store::task::{Moment, QueueName, TaskId};
 
 pub use self::filter::{Filter, InStatus, PassedOver};
 
-/// Who a task says that it is from.
+/// The creator of the tasks.
 const BY: &str = "watch-prs";
 
 /// The longest delay between polls during an outage, unless the usual interval is longer.
 const MAX_DELAY: Duration = Duration::from_secs(3_600);
 
-/// Why not everything could be looked at, or queued.
+/// The reason that a repository was not polled completely, or a pull request not queued.
 #[derive(Debug, thiserror::Error)]
 pub enum LookError {
-    /// GitHub did not say which pull requests there are.
+    /// GitHub did not return the pull requests.
     #[error("its pull requests are not known: {}", chain(.0))]
     Unknown(ServiceError),
-    /// GitHub was not asked.
+    /// GitHub was not asked, because of a rate limit.
     #[error("it was not looked at: GitHub sets a limit")]
     NotAsked,
-    /// There are more pull requests than are listed.
+    /// There are more pull requests than GitHub lists; the field has the number of listed ones.
     #[error("it has more open pull requests than the {0} that changed last, which were looked at")]
     TooMany(usize),
-    /// It is not known how far a ticket is.
+    /// The status of a ticket is unknown.
     #[error("#{number} was not queued: {}", chain(error))]
     NoStatus {
-        /// The pull request.
+        /// The number of the pull request.
         number: u64,
-        /// Why.
+        /// The error of JIRA.
         error: ServiceError,
     },
-    /// The queue did not take a task.
+    /// The queue did not accept a task.
     #[error("#{number} was not queued: {}", chain(error))]
     NotQueued {
-        /// The pull request.
+        /// The number of the pull request.
         number: u64,
-        /// Why.
+        /// The error of the queue.
         error: QueueError,
     },
 }
 
 impl LookError {
-    /// Gives what stays the same for as long as the same is wrong.
+    /// Returns a text that stays the same while the cause of the error does, to deduplicate
+    /// reports.
     pub fn gist(&self) -> String {
         match self {
             LookError::Unknown(ServiceError::Limited { .. }) | LookError::NotAsked => {
@@ -74,7 +74,7 @@ impl LookError {
         }
     }
 
-    /// Gives what a service said, if one is to blame.
+    /// Returns the error of a service, if a service caused the failure.
     fn service(&self) -> Option<&ServiceError> {
         match self {
             LookError::Unknown(error) | LookError::NoStatus { error, .. } => Some(error),
@@ -83,29 +83,31 @@ impl LookError {
     }
 }
 
-/// What came of looking once.
+/// The result of one poll.
 #[derive(Debug, Default)]
 pub struct Looked {
-    /// What was queued.
+    /// The tasks that were queued.
     pub queued: Vec<(TaskId, Pull)>,
-    /// What was not, and why that is in order. A repository in which nothing changed says nothing.
+    /// The pull requests that were skipped, with the reason. A repository without changes has no
+    /// entry.
     pub passed_over: Vec<(Pull, PassedOver)>,
-    /// What could not be looked at or queued. The next look makes up for it, if it can.
+    /// The failures by repository. The next poll tries again.
     pub failed: Vec<(RepositoryName, LookError)>,
 }
 
-/// A repository that is looked at.
+/// A repository that is polled.
 struct Watched {
     repository: RepositoryName,
-    /// What GitHub gave to ask again with, once all that it told then is settled.
+    /// The entity tag of GitHub's last answer; `None` until an answer is completely processed.
     tag: Option<String>,
-    /// Those whose ticket is not far enough: that changes without GitHub's knowing.
+    /// Pull requests whose ticket does not have the status yet, which may change without a change
+    /// on GitHub.
     early: Vec<PullRequest>,
-    /// How many pull requests were listed, if there are more.
+    /// The number of listed pull requests if there are more; `None` if all are listed.
     cut_at: Option<usize>,
 }
 
-/// Looks for pull requests that are to be reviewed, and queues them.
+/// Polls repositories for pull requests to review, and queues them.
 pub struct Polling {
     github: GitHub,
     queue: Arc<dyn Queue>,
@@ -113,14 +115,15 @@ pub struct Polling {
     filter: Filter,
     clock: Clock,
     watched: Vec<Watched>,
-    /// How many looks in a row a service was out.
+    /// The number of consecutive polls in which a service was unavailable.
     outages: u32,
-    /// How long a service asked to be left alone.
+    /// The delay that a service asked for by its rate limit; zero if there is none.
     limit: Duration,
 }
 
 impl Polling {
-    /// Looks at repositories, for those who work on a queue. One that is named twice is looked at once.
+    /// Creates a poller of repositories that pushes to the queue `reviewers`. A repository that is
+    /// named twice is polled once.
     pub fn new(
         github: GitHub,
         repositories: impl IntoIterator<Item = RepositoryName>,
@@ -139,13 +142,13 @@ impl Polling {
         Polling { github, queue, reviewers, filter, clock, watched, outages: 0, limit }
     }
 
-    /// Looks at all repositories, once.
+    /// Polls all repositories once.
     pub fn look(&mut self) -> Looked {
         let mut looked = Looked::default();
         let mut watched = std::mem::take(&mut self.watched);
         self.limit = Duration::ZERO;
         for watched in &mut watched {
-            // Whoever goes on asking is shut out for longer.
+            // Further requests during a rate limit would extend it.
             match self.limit.is_zero() {
                 true => self.look_at(watched, &mut looked),
                 false => looked.failed.push((watched.repository.clone(), LookError::NotAsked)),
@@ -165,8 +168,8 @@ impl Polling {
         looked
     }
 
-    /// Says how long to wait before the next look, where it is usually that long: longer with each
-    /// look in which a service was out, and as long as one asked for.
+    /// Returns the delay until the next poll: `usually`, longer with each consecutive poll during
+    /// an outage, and at least the delay that a service asked for.
     pub fn rest(&self, usually: Duration) -> Duration {
         let backoff = Backoff::new(usually, usually.max(MAX_DELAY));
         backoff.delay(self.outages.saturating_sub(1)).max(self.limit)
@@ -179,7 +182,8 @@ impl Polling {
             Ok(OpenPulls::Unchanged) => (std::mem::take(&mut watched.early), watched.tag.take()),
             Ok(OpenPulls::Now { mut pulls, tag, more }) => {
                 watched.cut_at = more.then_some(pulls.len());
-                // The first that came is the first that is reviewed, also where there is little room.
+                // The oldest pull request is queued first, so that a queue with little capacity
+                // takes it first.
                 pulls.reverse();
                 (pulls, tag)
             }
@@ -192,7 +196,7 @@ impl Polling {
             match self.take(repository, &pull, looked) {
                 Ok(Taken::TooEarly) => watched.early.push(pull),
                 Ok(Taken::Settled) => {}
-                // What is wrong with the queue is wrong for all.
+                // An error of the queue itself affects all pull requests.
                 Err(Unusable) => break,
             }
         }
@@ -201,7 +205,7 @@ impl Polling {
         looked.failed.extend(cut);
     }
 
-    /// Queues a pull request, unless it is passed over.
+    /// Queues a pull request, unless the filter excludes it.
     fn take(
         &self,
         repository: &RepositoryName,
@@ -238,15 +242,15 @@ impl Polling {
     }
 }
 
-/// How far a pull request is.
+/// The state of a pull request after a poll.
 enum Taken {
-    /// Nothing is left to do, or it is noted that it failed.
+    /// No work is left for the pull request, or its failure is recorded.
     Settled,
-    /// It may be queued later, though nothing changes on GitHub.
+    /// The pull request may be queued later without a change on GitHub.
     TooEarly,
 }
 
-/// The queue takes nothing now.
+/// The queue accepts no tasks now.
 struct Unusable;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Looking at a strict fake of GitHub, over TCP, into a queue on files.
+//! Tests of polling a strict fake of GitHub over TCP, with a queue on files.
 
 use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::clients::{self, DIFF};
 
-/// A GitHub with two repositories, and a queue with room for two tasks.
+/// A GitHub with two repositories, and a queue with a capacity of two tasks.
 struct Stage {
     github: Arc<fake::GitHub>,
     server: Server,
@@ -55,7 +55,7 @@ impl Stage {
         )
     }
 
-    /// The statuses that GitHub answered with since it was asked last.
+    /// Returns the status codes of GitHub's answers since the last call.
     fn statuses(&self, seen: &mut usize) -> Vec<u16> {
         let log = self.github.log();
         let new = log[*seen..].iter().filter_map(|logged| logged.status).collect();
@@ -64,7 +64,7 @@ impl Stage {
     }
 }
 
-/// What was seen, in lines.
+/// Formats the result of a poll in lines.
 fn told(looked: &Looked) -> String {
     let queued = looked.queued.iter().map(|(_, pull)| format!("queued {}", named(pull)));
     let passed = looked.passed_over.iter();
@@ -164,7 +164,7 @@ fn what_finds_no_room_is_queued_once_there_is_some() {
     let full = "o/one: #3 was not queued: queue `qa` has no room for that";
     assert!(told(&looked).contains(full), "{}", told(&looked));
     assert_eq!(looked.failed.len(), 1);
-    // A full queue is no reason to leave GitHub alone.
+    // A full queue does not delay the next poll of GitHub.
     assert_eq!(polling.rest(Duration::from_secs(300)), Duration::from_secs(300));
     stage.queue().cancel(&looked.queued[0].0, "somebody").unwrap();
     let looked = polling.look();

@@ -1,4 +1,4 @@
-//! Findings as tools show them: [`FindingSummary`], and in a line.
+//! Findings as tools return them: [`FindingSummary`], and as a single line.
 
 use assay_base::text::truncate;
 use assay_findings::finding::{Consequence, Finding};
@@ -7,16 +7,16 @@ use assay_rules::{injection_in_name, redacted_text, without_injections};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The text in place of a file's name that gives a reviewer orders.
+/// The replacement of a file name that gives orders to a reviewer.
 const WITHHELD_NAME: &str = "[name withheld: it addresses a reviewer]";
 
-/// The most quotes of a finding.
+/// The maximum number of quotes of a finding.
 const MAX_QUOTES: usize = 3;
 
-/// The most characters of one text of a finding.
+/// The maximum number of characters of one text of a finding.
 const MAX_TEXT: usize = 1_200;
 
-/// The most characters of a text in a line.
+/// The maximum number of characters of a text in a line.
 const MAX_LINE: usize = 240;
 
 /// A finding.
@@ -24,7 +24,7 @@ const MAX_LINE: usize = 240;
 pub(super) struct FindingSummary {
     /// The id of the finding in this review.
     finding: String,
-    /// `P0` to `P3`.
+    /// The severity, `P0` to `P3`.
     severity: String,
     /// The defect in a few words.
     title: String,
@@ -32,26 +32,26 @@ pub(super) struct FindingSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     place: Option<String>,
-    /// What breaks.
+    /// The consequence of the defect: what breaks.
     why: String,
-    /// The code that shows it.
+    /// The code that shows the defect.
     evidence: Vec<String>,
     /// The number of further quotes.
     #[serde(skip_serializing_if = "is_zero")]
     more_evidence: usize,
-    /// How to fix it.
+    /// The change that fixes the defect.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     suggested_fix: Option<String>,
-    /// The reviewers that found it.
+    /// The reviewers that reported the finding.
     reviewers: Vec<String>,
-    /// The confidence, of 100.
+    /// The confidence, from 0 to 100.
     confidence: u8,
     /// The answer of the second look.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     second_look: Option<String>,
-    /// True if a person has to check it.
+    /// True if a person has to check the finding.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     to_be_checked: bool,
 }
@@ -85,7 +85,7 @@ pub(super) fn severity(finding: &Finding) -> String {
     finding.grade.in_words_of(Scheme::P).to_owned()
 }
 
-/// Returns the answer of the second look at a finding in a line.
+/// Formats the answer of the second look at a finding as a line.
 fn second_look(finding: &Finding) -> Option<String> {
     let look = finding.validation.as_ref()?;
     let consequence = look.consequence.map(Consequence::as_str);
@@ -93,7 +93,7 @@ fn second_look(finding: &Finding) -> Option<String> {
     Some(format!("{}{consequence}: {}", look.state.as_str(), truncate(&look.why, MAX_LINE)))
 }
 
-/// Returns a finding in a line.
+/// Formats a finding as a line.
 pub(super) fn in_a_line(finding: &Finding) -> String {
     let place = finding.place().map(|place| format!(" at {place}")).unwrap_or_default();
     let look = second_look(finding).map(|look| format!(" ({look})")).unwrap_or_default();
@@ -101,13 +101,13 @@ pub(super) fn in_a_line(finding: &Finding) -> String {
     format!("{id}: {} {title}{place}{look}", severity(finding))
 }
 
-/// Returns the beginning of a list, and the number of the other entries.
+/// Returns the first `most` entries of a list, and the number of the others.
 pub(super) fn cut<T>(list: &[T], most: usize) -> (impl Iterator<Item = &T>, usize) {
     (list.iter().take(most), list.len().saturating_sub(most))
 }
 
-/// Returns a text without credentials, and without lines and names that give a reviewer orders: text
-/// of the change may stand in any field, and no marks stand around it there.
+/// Removes credentials, and lines and names that give orders to a reviewer, from a text: text of
+/// the change may be in any field, and no marks delimit it there.
 pub(super) fn without_orders(text: &str) -> String {
     let redacted = redacted_text(text);
     let lines = without_injections(&redacted);

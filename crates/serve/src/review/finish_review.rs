@@ -18,10 +18,10 @@ use super::room::Room;
 use super::tasks::Tasks;
 use crate::mcp::{Effect, Refusal, Tool};
 
-/// The most paths that are named of those that a review was limited to.
+/// The maximum number of listed paths that a review was limited to.
 const MAX_PATHS: usize = 20;
 
-/// The most characters of a reason, of a risk and of a note.
+/// The maximum number of characters of a reason, of a risk and of a note.
 const MAX_LINE: usize = 500;
 
 #[derive(Deserialize, JsonSchema)]
@@ -38,9 +38,9 @@ struct Input {
 /// The end of a review, or the second look before it.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Ending {
-    /// `second_looks` where findings are to be looked at again first, or else `finished`.
+    /// The state: `second_looks` if findings need a second look first, or else `finished`.
     state: &'static str,
-    /// The second look that is wanted: one task for all findings.
+    /// The required second look: one task for all findings.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Tasks")]
     second_looks: Option<Tasks>,
@@ -58,7 +58,7 @@ impl Ending {
         &self.next
     }
 
-    /// Returns the ending for an answer that says itself what to do next.
+    /// Removes the next step, for an answer that has its own.
     pub(super) fn without_next(self) -> Ending {
         Ending { next: String::new(), ..self }
     }
@@ -69,7 +69,7 @@ impl Ending {
 struct Outcome {
     /// The id of the review: `assay replay`, `assay diff` and `assay fix` take it too.
     review: String,
-    /// `ready`, `ready with fixes`, `not ready`, `nothing to review` or `incomplete`.
+    /// The verdict: `ready`, `ready with fixes`, `not ready`, `nothing to review` or `incomplete`.
     verdict: String,
     /// The title of the change, and the paths that the review was limited to.
     change: String,
@@ -78,11 +78,11 @@ struct Outcome {
     /// The number of further reasons.
     #[serde(skip_serializing_if = "is_zero")]
     more_because: usize,
-    /// True if a reviewer that had to answer did not.
+    /// True if a required reviewer did not answer.
     incomplete: bool,
     /// The part of the change that was read, and by which reviewers.
     coverage: String,
-    /// The open findings, the worst first, without those that are folded.
+    /// The open findings that are not folded, worst first.
     findings: Vec<FindingSummary>,
     /// The number of further open findings that are not folded.
     #[serde(skip_serializing_if = "is_zero")]
@@ -101,19 +101,19 @@ struct Outcome {
 /// The numbers of findings and remarks that are folded.
 #[derive(Serialize, JsonSchema)]
 struct Folded {
-    /// Open findings that can wait, by a second look.
+    /// Open findings that can wait, according to a second look.
     put_off: usize,
     /// Open findings that are less likely or matter less than those that are listed.
     not_shown: usize,
-    /// Findings that are not sure enough, or were refuted.
+    /// Findings that are not certain enough, or were refuted.
     held_back: usize,
     /// Open findings that a person has to check, whether they are listed or not.
     to_be_checked: usize,
-    /// Findings that were there before the change.
+    /// Findings that existed before the change.
     pre_existing: usize,
     /// Findings that were dismissed.
     dismissed: usize,
-    /// Risks that no reviewer could show.
+    /// Risks that no reviewer could prove.
     residual_risks: usize,
     /// Tests that are missing.
     testing_gaps: usize,
@@ -122,23 +122,23 @@ struct Folded {
 /// The findings and remarks that are folded, each in a line.
 #[derive(Serialize, JsonSchema)]
 struct Unfolded {
-    /// Open findings that can wait, by a second look.
+    /// Open findings that can wait, according to a second look.
     put_off: Vec<String>,
     /// Open findings that are less likely or matter less than those that are listed.
     not_shown: Vec<String>,
-    /// Findings that are not sure enough, or were refuted.
+    /// Findings that are not certain enough, or were refuted.
     held_back: Vec<String>,
     /// Open findings that a person has to check.
     to_be_checked: Vec<String>,
-    /// Findings that were there before the change.
+    /// Findings that existed before the change.
     pre_existing: Vec<String>,
     /// Findings that were dismissed.
     dismissed: Vec<String>,
-    /// Risks that no reviewer could show.
+    /// Risks that no reviewer could prove.
     residual_risks: Vec<String>,
     /// Tests that are missing.
     testing_gaps: Vec<String>,
-    /// The number of entries that are not listed, for their size; the run has them.
+    /// The number of entries that are left out because of their size; the run has them.
     #[serde(skip_serializing_if = "is_zero")]
     more: usize,
 }
@@ -156,7 +156,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
     )
 }
 
-/// Ends a review, with an answer that fits into a room.
+/// Ends a review, with an answer that fits into `room`.
 pub(super) fn end(
     reviews: &dyn Reviews,
     id: &str,
@@ -282,7 +282,7 @@ impl Unfolded {
     }
 }
 
-/// Returns a reason on the scale of the protocol.
+/// Formats a reason on the severity scale of the protocol.
 fn reason(reason: &Reason) -> String {
     let text = match reason.rule {
         Rule::Major => reason.text.replace("MAJOR, P1 or worse", "P1 or worse"),
@@ -291,7 +291,7 @@ fn reason(reason: &Reason) -> String {
     truncate(&text, MAX_LINE)
 }
 
-/// Returns the title of the change, and the paths that the review was limited to.
+/// Formats the title of the change, with the paths that the review was limited to.
 fn reviewed(ended: &Ended) -> String {
     match ended.limited_to.is_empty() {
         true => ended.title.clone(),

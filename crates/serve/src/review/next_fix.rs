@@ -1,4 +1,4 @@
-//! `next_fix`: the worst finding that is still there.
+//! `next_fix`: the worst finding that still exists.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ struct Input {
     /// The id of a finished review.
     #[schemars(length(min = 1, max = 40))]
     review: String,
-    /// The ids of findings that are left out.
+    /// The ids of findings to skip.
     #[serde(default)]
     #[schemars(length(max = 200), inner(length(min = 1, max = 60)))]
     skip: Vec<String>,
@@ -29,7 +29,7 @@ struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "FindingSummary")]
     fix: Option<FindingSummary>,
-    /// The number of findings that are still there, this one among them.
+    /// The number of findings that still exist, including this one.
     still_there: usize,
     /// The number of findings that are gone.
     fixed: usize,
@@ -47,7 +47,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
         "next_fix",
         "Returns the worst finding of a finished review that is still there, by the files as they \
          are now.",
-        // The configured analysers run, and may write.
+        // The configured analysers run, and may write files.
         Effect::Adds,
         move |input: Input| {
             let skip = input.skip.iter().cloned().collect();

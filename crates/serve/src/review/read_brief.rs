@@ -1,4 +1,4 @@
-//! `read_brief`: one task with all that belongs to it.
+//! `read_brief`: one task with all of its texts.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ struct Input {
     /// The persona of the task.
     #[schemars(length(min = 1, max = 60))]
     persona: String,
-    /// The part of the change.
+    /// The number of the part of the change, from 1.
     #[serde(default = "first")]
     #[schemars(range(min = 1, max = 1000))]
     part: usize,
-    /// Return one text alone, where you have read the others: the `change`, or the `task`.
+    /// Return a single text if you have read the others: the `change`, or the `task`.
     #[serde(default)]
     #[schemars(with = "Only")]
     only: Option<Only>,
-    /// The byte to begin at: the `next_offset` of the answer before.
+    /// The byte to start at: the `next_offset` of the previous answer.
     #[serde(default)]
     offset: usize,
 }
@@ -45,19 +45,19 @@ fn first() -> usize {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The persona.
+    /// The name of the persona.
     persona: String,
-    /// The part of the change.
+    /// The number of the part of the change, from 1.
     part: usize,
     /// The number of parts.
     of: usize,
-    /// The bytes of the whole text.
+    /// The size of the whole text in bytes.
     bytes: usize,
-    /// The byte that this answer begins at.
+    /// The byte that this answer starts at.
     offset: usize,
     /// The text, from the offset on.
     text: String,
-    /// The offset of the rest; missing where this is the end.
+    /// The offset of the rest; absent at the end of the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "usize")]
     next_offset: Option<usize>,

@@ -17,22 +17,22 @@ use super::room::Room;
 use super::tasks::OpenTask;
 use crate::mcp::{Effect, Refusal, Tool};
 
-/// The most reports of one call.
+/// The maximum number of reports in one call.
 pub(super) const MAX_REPORTS: usize = 50;
 
-/// The most open tasks that are listed.
+/// The maximum number of open tasks in an answer.
 const MAX_WAITING: usize = 60;
 
-/// The most reasons why something in a report could not be read.
+/// The maximum number of parse errors in the answer to a report.
 const MAX_NOT_READ: usize = 5;
 
-/// The most characters of a title, and of a reason.
+/// The maximum number of characters of a title, and of a reason.
 const MAX_LINE: usize = 240;
 
-/// The most characters of a persona's name.
+/// The maximum number of characters of a persona's name.
 const MAX_NAME: usize = 60;
 
-/// The bytes for receipts in an answer that holds the end of the review as well.
+/// The bytes for receipts in an answer that also holds the end of the review.
 const RECEIPTS_BESIDE_END: usize = 9_000;
 
 #[derive(Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ struct Input {
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 60))]
     persona: Option<String>,
-    /// The part of the change that a single report is on; 1 where it is left out.
+    /// The part of the change that a single report is on; 1 by default.
     #[serde(default)]
     #[schemars(with = "usize", range(min = 1, max = 1000))]
     part: Option<usize>,
@@ -53,16 +53,16 @@ struct Input {
     #[serde(default)]
     #[schemars(with = "Written")]
     report: Option<Written>,
-    /// Several reports, instead of persona, part and report. Each is answered on its own.
+    /// Several reports, instead of persona, part and report. Each is answered separately.
     #[serde(default)]
     #[schemars(with = "Vec<Entry>", length(min = 1, max = 50))]
     reports: Option<Vec<Entry>>,
-    /// End the review in the same call, as finish_review does, if no report has to be corrected.
+    /// End the review in the same call, as finish_review does, unless a report has to be corrected.
     #[serde(default)]
     finish: bool,
 }
 
-/// An entry of a batch. Anything is taken here, so that a broken entry costs only itself.
+/// An entry of a batch. Any JSON value is accepted, so that a broken entry affects only itself.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Entry {
@@ -76,7 +76,7 @@ enum Entry {
 struct Single {
     /// The persona that reports.
     persona: String,
-    /// The part of the change; 1 where it is left out.
+    /// The part of the change; 1 by default.
     #[serde(default = "first")]
     part: usize,
     /// The report.
@@ -87,15 +87,15 @@ fn first() -> usize {
     1
 }
 
-/// A report as it is handed in.
+/// A report in the form in which it is submitted.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Written {
-    /// As text.
+    /// A text.
     Text(String),
-    /// As an object.
+    /// An object.
     Object(Map<String, Value>),
-    /// As a list of findings.
+    /// A list of findings.
     List(Vec<Value>),
 }
 
@@ -118,7 +118,7 @@ struct Output {
     /// The number of further tasks.
     #[serde(skip_serializing_if = "is_zero")]
     more_waiting: usize,
-    /// The end of the review, where it was asked for and no report has to be corrected.
+    /// The end of the review, if it was requested and no report has to be corrected.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Ending")]
     finish: Option<Ending>,
@@ -129,29 +129,29 @@ struct Output {
 /// The answer to a report.
 #[derive(Default, Serialize, JsonSchema)]
 struct Answered {
-    /// The persona.
+    /// The name of the persona.
     persona: String,
-    /// The part of the change.
+    /// The number of the part of the change, from 1.
     part: usize,
-    /// `taken`; `hand_in_again` where it can be corrected once; `refused` where it counts for
-    /// nothing; `not_taken` where there is no such open task.
+    /// The state: `taken`; `hand_in_again` if the report can be corrected once; `refused` if it
+    /// counts for nothing; `not_taken` if there is no such open task.
     state: &'static str,
-    /// The reason why it is not taken.
+    /// The reason that the report is not taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     why: Option<String>,
-    /// The number of findings in it; in a second look, of answers.
+    /// The number of findings in the report; for a second look, of answers.
     findings: usize,
-    /// How each finding was read.
+    /// The findings as they were understood.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     read: Vec<ReadFinding>,
-    /// How each answer of a second look was read.
+    /// The answers of a second look as they were understood.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     looks: Vec<ReadLook>,
-    /// The number of findings or answers that were read and are not listed, for their size.
+    /// The number of parsed findings or answers that are left out because of their size.
     #[serde(skip_serializing_if = "is_zero")]
     more_read: usize,
-    /// The reasons why something in it could not be read.
+    /// The reasons that a part of the report could not be parsed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_read: Vec<String>,
     /// The number of further reasons.
@@ -159,27 +159,28 @@ struct Answered {
     more_not_read: usize,
 }
 
-/// How a finding was read.
+/// A finding as it was understood.
 #[derive(Serialize, JsonSchema)]
 struct ReadFinding {
     /// The title.
     title: String,
     /// The severity that counts, `P0` to `P3`.
     severity: String,
-    /// The confidence that counts, of 100.
+    /// The confidence that counts, from 0 to 100.
     confidence: u8,
-    /// The place that counts.
+    /// The place that counts, as file and line.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     place: Option<String>,
-    /// How the place was found: `as named`, `moved from …`, `placed by assay`, `no place` …
+    /// The way the place was found: `as named`, `moved from …`, `placed by assay`, `no place` …
     placed: String,
-    /// `found`, `not_found`, `found elsewhere at file:line`, `not_checked` or `none`.
+    /// The result of the search for the quote: `found`, `not_found`,
+    /// `found elsewhere at file:line`, `not_checked` or `none`.
     quote: String,
     /// The fields of the schema that are missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing: Vec<&'static str>,
-    /// The values that count other than they were given.
+    /// The values that were changed, with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
@@ -199,22 +200,22 @@ impl From<&FindingReceipt> for ReadFinding {
     }
 }
 
-/// How an answer of a second look was read.
+/// An answer of a second look as it was understood.
 #[derive(Serialize, JsonSchema)]
 struct ReadLook {
     /// The number of the finding in the brief.
     finding: usize,
     /// The title of the finding.
     title: String,
-    /// `confirm`, `refute`, `unsure`, or `missing`.
+    /// The answer: `confirm`, `refute`, `unsure`, or `missing`.
     answer: &'static str,
-    /// `found`, `not_found` or `none`.
+    /// The result of the search for the quote: `found`, `not_found` or `none`.
     quote: String,
-    /// `block`, `later` or `ignore`.
+    /// The consequence: `block`, `later` or `ignore`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     consequence: Option<&'static str>,
-    /// What the answer does to the finding.
+    /// The effect of the answer on the finding.
     effect: String,
 }
 
@@ -287,15 +288,15 @@ fn report(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
     })
 }
 
-/// A report that was handed in.
+/// A submitted report.
 struct Handed {
     /// The answer without details.
     answer: Answered,
-    /// The receipt; `None` where the report was not taken.
+    /// The receipt; `None` if the report was not taken.
     receipt: Option<Receipt>,
 }
 
-/// Hands in an entry of a batch.
+/// Submits an entry of a batch.
 fn hand_in(review: &mut Delegated, entry: Entry) -> Handed {
     let Single { persona, part, report } = match entry {
         Entry::Report(single) => single,
@@ -340,7 +341,7 @@ impl From<Receipt> for Handed {
     }
 }
 
-/// Returns the answers with as many details as fit.
+/// Adds as many details to the answers as fit.
 fn with_details(handed: Vec<Handed>, room: &mut Room) -> Vec<Answered> {
     let add = |Handed { answer, receipt }| match receipt {
         Some(receipt) => answer.with_details(&receipt, room),
@@ -365,7 +366,7 @@ impl Answered {
         }
     }
 
-    /// Returns the answer to an entry that is no report.
+    /// Returns the answer to an entry that is not a report.
     fn broken(value: &Value) -> Answered {
         let persona = value["persona"].as_str().unwrap_or_default();
         Answered {

@@ -1,24 +1,26 @@
-//! The room of one answer: [`Room`] counts the bytes that are left, so that nothing is cut by a client.
+//! The size limit of one answer: [`Room`] counts the bytes that are left, so that no client
+//! truncates the answer.
 
 use serde::Serialize;
 
-/// The most characters of one answer. Agents cut the answer of a tool at 30,000.
+/// The maximum number of characters of one answer. Agents truncate the answer of a tool at 30,000.
 pub(super) const MAX_ANSWER: usize = 28_000;
 
-/// The bytes of an answer that are set aside for names of fields and for `next`.
+/// The bytes of an answer that are reserved for names of fields and for `next`.
 const SET_ASIDE: usize = 3_000;
 
-/// The bytes that are left in an answer, counted as JSON. An answer has no more characters than bytes.
+/// The number of bytes that are left in an answer, counted as JSON. An answer has no more
+/// characters than bytes.
 #[derive(Debug)]
 pub(super) struct Room(usize);
 
 impl Room {
-    /// Returns the room of a whole answer.
+    /// Returns the budget of a whole answer.
     pub(super) fn new() -> Room {
         Room(MAX_ANSWER - SET_ASIDE)
     }
 
-    /// Takes the room for a value; returns false and takes nothing if the value does not fit.
+    /// Reserves the bytes of a value. Returns false and reserves nothing if the value does not fit.
     pub(super) fn take<T: Serialize + ?Sized>(&mut self, value: &T) -> bool {
         let bytes = json_bytes(value);
         let fits = bytes <= self.0;
@@ -26,12 +28,12 @@ impl Room {
         fits
     }
 
-    /// Takes the room for a value that is part of the answer in any case.
+    /// Reserves the bytes of a value that is part of the answer in any case.
     pub(super) fn charge<T: Serialize + ?Sized>(&mut self, value: &T) {
         self.0 = self.0.saturating_sub(json_bytes(value));
     }
 
-    /// Returns the first values as far as they fit, and the number of the others.
+    /// Returns the first values that fit, and the number of the others.
     pub(super) fn list<T: Serialize>(&mut self, values: Vec<T>) -> (Vec<T>, usize) {
         let all = values.len();
         let fitting: Vec<T> = values.into_iter().take_while(|value| self.take(value)).collect();
@@ -39,15 +41,15 @@ impl Room {
         (fitting, more)
     }
 
-    /// Takes a part of the room away, and returns it as a room of its own.
+    /// Moves a part of the budget into a new one.
     pub(super) fn split(&mut self, bytes: usize) -> Room {
         let bytes = bytes.min(self.0);
         self.0 -= bytes;
         Room(bytes)
     }
 
-    /// Returns the end of the longest piece of a text that begins at an offset and fits: at the end of
-    /// a line where there is one.
+    /// Returns the end of the longest piece of a text that starts at an offset and fits. The piece
+    /// ends at the end of a line if it contains one.
     pub(super) fn end_of_piece(&self, text: &str, offset: usize) -> usize {
         let rest = &text[offset..];
         let mut left = self.0;
@@ -67,7 +69,7 @@ impl Room {
     }
 }
 
-/// The quotes around a text and the comma behind it.
+/// The quotes around a text and the comma after it.
 const PUNCTUATION: usize = 3;
 
 fn json_bytes<T: Serialize + ?Sized>(value: &T) -> usize {

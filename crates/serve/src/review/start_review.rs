@@ -16,22 +16,22 @@ use super::room::{MAX_ANSWER, Room};
 use super::tasks::Tasks;
 use crate::mcp::{Effect, Refusal, Tool};
 
-/// The most characters of a note, of a title, and of the reason why a reviewer reads.
+/// The maximum number of characters of a note, of a title, and of the reason that a reviewer reads.
 const MAX_LINE: usize = 300;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// Compare the branch and the working tree with where they left this branch or commit. With
-    /// none of base, staged, commit and pull_request, it is the default branch, or the last commit
-    /// where there is nothing else.
+    /// Compare the branch and the working tree with the point where they left this branch or
+    /// commit. Without any of base, staged, commit and pull_request, it is the default branch, or
+    /// the last commit if there is nothing else.
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 200))]
     base: Option<String>,
-    /// Review what is staged.
+    /// Review the staged changes.
     #[serde(default)]
     staged: bool,
-    /// Review a commit, or a range of them such as main..topic.
+    /// Review a commit, or a range such as main..topic.
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 200))]
     commit: Option<String>,
@@ -39,7 +39,7 @@ struct Input {
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 200))]
     pull_request: Option<String>,
-    /// Take in new files that git does not track yet.
+    /// Include new files that git does not track yet.
     #[serde(default)]
     untracked: bool,
     /// Review these paths only.
@@ -52,21 +52,21 @@ struct Input {
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 20_000))]
     purpose: Option<String>,
-    /// Have these personas read the change too, beside those that it wakes.
+    /// Have these personas read the change too, in addition to those that it activates.
     #[serde(default)]
     #[schemars(length(max = 40), inner(length(min = 1, max = 60)))]
     personas: Vec<String>,
-    /// Have each persona read the change on its own, instead of a few readings for all concerns.
+    /// Have each persona read the change separately, instead of a few readings for all concerns.
     #[serde(default)]
     each_persona: bool,
-    /// Who reads: you (`myself`: the answer holds the change once and a task for each reading), or
-    /// `sub-agents` (the answer holds the sizes of the tasks; each sub-agent calls read_brief).
+    /// The readers: you (`myself`: the answer has the change once and a task for each reading), or
+    /// `sub-agents` (the answer has the sizes of the tasks; each sub-agent calls read_brief).
     #[serde(default)]
     readers: Readers,
     /// List the reviewers that do not read this change, with the reason.
     #[serde(default)]
     list_asleep: bool,
-    /// The model that you are, such as claude-sonnet-4-5; models of a family err alike.
+    /// The name of your model, such as claude-sonnet-4-5; models of a family make the same errors.
     #[serde(default)]
     #[schemars(length(max = 60))]
     model: String,
@@ -82,8 +82,8 @@ enum Readers {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The id of the review: for all other tools, and for `assay replay`, `assay diff` and `assay
-    /// fix` once the review is finished.
+    /// The id of the review: for all other tools, and for `assay replay`, `assay diff` and
+    /// `assay fix` once the review is finished.
     review: String,
     /// The title of the change.
     change_title: String,
@@ -101,7 +101,7 @@ struct Output {
     tasks: Tasks,
     /// The limits of the protocol.
     limits: Limits,
-    /// Notes on what decides on the change.
+    /// Notes on the configuration that decides on the change.
     notes: Vec<String>,
     /// The number of further notes.
     #[serde(skip_serializing_if = "is_zero")]
@@ -113,11 +113,11 @@ struct Output {
 /// The limits of the protocol.
 #[derive(Serialize, JsonSchema)]
 struct Limits {
-    /// The most characters of an answer.
+    /// The maximum number of characters of an answer.
     answer_characters: usize,
-    /// The most bytes of a report.
+    /// The maximum size of a report in bytes.
     report_bytes: usize,
-    /// The most reports of one call.
+    /// The maximum number of reports in one call.
     reports_per_call: usize,
 }
 
@@ -132,12 +132,12 @@ const LIMITS: Limits = Limits {
 struct Line {
     /// The name of the reviewer.
     name: String,
-    /// `you` where you do the reading, `assay` where it is done.
+    /// The reader: `you` if you do the reading, `assay` if it is done.
     by: &'static str,
-    /// True if the change cannot be ready without its report.
+    /// True if the change cannot be ready without a report of this reviewer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     required: bool,
-    /// The reason why it reads.
+    /// The reason that the reviewer reads the change.
     why: String,
 }
 
@@ -235,7 +235,7 @@ fn next(id: &str, tasks: &Tasks, read_by: ReadBy) -> String {
     )
 }
 
-/// Returns the scope that the arguments name.
+/// Returns the scope that the arguments select. Refuses more than one.
 fn scope(input: &Input) -> Result<Scope, Refusal> {
     let pull = input.pull_request.as_deref().map(pull_request).transpose()?;
     let asked = [

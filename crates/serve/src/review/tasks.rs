@@ -1,4 +1,4 @@
-//! Tasks as tools show them: [`Tasks`], with as many of their texts as fit into an answer.
+//! Tasks as tools return them: [`Tasks`], with as many of their texts as fit into an answer.
 
 use assay_review::delegation::{Brief, ReadBy};
 use schemars::JsonSchema;
@@ -7,31 +7,31 @@ use serde::Serialize;
 use super::finding::is_zero;
 use super::room::Room;
 
-/// The tool that returns a text which is not in an answer.
+/// The tool that returns a text that is not in an answer.
 const READ_BRIEF: &str = "read_brief";
 
-/// The most tasks that are listed.
+/// The maximum number of tasks in an answer.
 const MAX_TASKS: usize = 150;
 
-/// The most missing texts that are named one by one.
+/// The maximum number of missing texts that are listed one by one.
 const MAX_NAMED: usize = 12;
 
 /// The task of a persona.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Task {
-    /// The persona; its report is handed in under this name.
+    /// The persona; submit its report under this name.
     persona: String,
-    /// The part of the change.
+    /// The number of the part of the change, from 1.
     part: usize,
     /// The number of parts.
     of: usize,
-    /// The fault of the report that was handed in before.
+    /// The error in the previous report for this task.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     again: Option<String>,
-    /// The bytes of the text; where sub-agents read, of the whole brief.
+    /// The size of the text in bytes; if sub-agents read, of the whole brief.
     bytes: usize,
-    /// The task. Where it is missing, `call` names the tool that returns it.
+    /// The text of the task. If it is absent, `call` names the tool that returns it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     text: Option<String>,
@@ -46,9 +46,9 @@ pub(super) struct Task {
 pub(super) struct ChangePart {
     /// The number of the part.
     part: usize,
-    /// The bytes of the text.
+    /// The size of the text in bytes.
     bytes: usize,
-    /// The text. Where it is missing, `call` names the tool that returns it.
+    /// The text. If it is absent, `call` names the tool that returns it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     text: Option<String>,
@@ -58,24 +58,24 @@ pub(super) struct ChangePart {
     call: Option<&'static str>,
 }
 
-/// Tasks, with the texts that they share given once.
+/// Tasks, with each shared text once.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct Tasks {
-    /// The rules for every task. Missing where sub-agents read.
+    /// The rules for every task. Absent if sub-agents read.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     instructions: Option<String>,
-    /// The bytes of the instructions.
+    /// The size of the instructions in bytes.
     #[serde(skip_serializing_if = "is_zero")]
     instructions_bytes: usize,
-    /// The change, in parts. Missing where sub-agents read.
+    /// The change, in parts. Absent if sub-agents read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     change: Vec<ChangePart>,
-    /// The answer that holds the change, where it is not repeated.
+    /// The tool whose answer holds the change, if it is not repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     change_is_in: Option<&'static str>,
-    /// The tasks that are to be done.
+    /// The open tasks.
     tasks: Vec<Task>,
     /// The number of further tasks, which are listed once some of these are done.
     #[serde(skip_serializing_if = "is_zero")]
@@ -83,7 +83,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// Returns the tasks of briefs, with as many texts as fit where the agent reads them itself.
+    /// Builds tasks from briefs, with as many texts as fit if the agent itself reads them.
     pub(super) fn new(briefs: Vec<Brief>, read_by: ReadBy, room: &mut Room) -> Tasks {
         let listed = briefs.iter().take(MAX_TASKS);
         let listed = listed.map(|brief| Task::without_text(brief, read_by)).collect();
@@ -117,12 +117,12 @@ impl Tasks {
         self.change.iter().any(|told| told.part == part)
     }
 
-    /// Returns true if there is nothing to do.
+    /// Returns true if there is no task.
     pub(super) fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
 
-    /// Returns a sentence that names the texts which are not in the answer; nothing where all are.
+    /// Returns a sentence that lists the texts that are not in the answer; empty if all are.
     pub(super) fn missing_texts(&self) -> String {
         let parts = self.change.iter().filter(|part| part.text.is_none());
         let parts = parts.map(|part| format!("change part {} ({} bytes)", part.part, part.bytes));
@@ -176,9 +176,9 @@ impl ChangePart {
 /// A task without a report.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OpenTask {
-    /// The persona.
+    /// The name of the persona.
     persona: String,
-    /// The part of the change.
+    /// The number of the part of the change, from 1.
     part: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `verify_fix`: the standing of a finding, by the files.
+//! `verify_fix`: the status of a finding, by the current files.
 
 use std::sync::Arc;
 
@@ -26,11 +26,11 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// `fixed`, `still_there`, or `not_verified` where only a new review can tell.
+    /// The status: `fixed`, `still_there`, or `not_verified` if only a new review can decide.
     standing: &'static str,
-    /// The reason for the standing.
+    /// The reason for the status.
     because: String,
-    /// The findings that were not there in the review.
+    /// The findings that were not in the review.
     new_findings: Vec<String>,
     /// The number of further new findings.
     more_new_findings: usize,
@@ -45,7 +45,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
         "Returns the standing of a finding of a finished review: the reviewers that need no model \
          read the files again. A finding that only a model can judge is not verified until a new \
          review.",
-        // The configured analysers run, and may write.
+        // The configured analysers run, and may write files.
         Effect::Adds,
         move |input: Input| {
             let verified = reviews.verify_fix(&input.review, &input.finding).map_err(refused)?;

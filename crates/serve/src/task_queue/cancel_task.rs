@@ -1,4 +1,4 @@
-//! `cancel_task`: a task that is not wanted any more.
+//! `cancel_task`: the cancellation of a task.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The name of the task.
+    /// The id of the task.
     #[schemars(with = "Name")]
     task_id: TaskId,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// Always true: what is refused is answered with an error.
+    /// Always true: a failure is returned as an error.
     success: bool,
-    /// The name of the task.
+    /// The id of the task.
     task_id: String,
-    /// Where it stands.
+    /// The status of the task.
     status: String,
 }
 

@@ -1,4 +1,4 @@
-//! `get_epic_progress`: how far the tasks of an epic have come.
+//! `get_epic_progress`: the progress of the tasks of an epic.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,25 +21,25 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// Always true: what is refused is answered with an error.
+    /// Always true: a failure is returned as an error.
     success: bool,
-    /// The epic.
+    /// The key of the epic.
     epic_key: String,
-    /// How many tasks it has.
+    /// The number of tasks.
     total: usize,
-    /// How many of them are completed.
+    /// The number of completed tasks.
     completed: usize,
-    /// How much of it that is, in per cent.
+    /// The share of completed tasks in per cent.
     percent_complete: usize,
-    /// The same, under its older name.
+    /// The same share under its older name.
     percent: usize,
-    /// How many stand where.
+    /// The number of tasks by status.
     by_status: BTreeMap<String, usize>,
-    /// How many there are of each kind of work.
+    /// The number of tasks by type.
     by_type: BTreeMap<String, usize>,
-    /// Those that are not completed.
+    /// The tasks that are not completed.
     open: Vec<Line>,
-    /// How many more are not completed.
+    /// The number of tasks that are not completed and not listed.
     left_out: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `get_findings`: what reviews found, for a task.
+//! `get_findings`: the findings of reviews for a task.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The name of the task.
+    /// The id of the task.
     #[schemars(with = "Name")]
     task_id: TaskId,
-    /// So many at the most; 50 where it is left out.
+    /// The maximum number of findings, 50 by default.
     #[serde(default)]
     #[schemars(with = "u8", range(min = 1, max = 200))]
     limit: Option<usize>,
@@ -26,24 +26,24 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The name of the task.
+    /// The id of the task.
     task_id: String,
-    /// The findings that the task is about: those that it was made with, then those that were
-    /// handed in for it.
+    /// The findings of the task: those that it was created with, then those that were reported for
+    /// it.
     findings: Vec<Found>,
-    /// How many more there are.
+    /// The number of findings that are not listed.
     left_out: usize,
-    /// How many reports were handed in for the task.
+    /// The number of reports for the task.
     reports: usize,
-    /// How many of those could not be read, so that their findings are missing.
+    /// The number of reports that cannot be read, so that their findings are missing.
     unreadable_reports: usize,
-    /// What the task says of its findings in words.
+    /// The summary of the findings in the task.
     summary: String,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Found {
-    /// Where it is from: `task`, or the number of the report.
+    /// The source: `task`, or the number of the report.
     from: String,
     /// The finding: file, line_number, severity, category, description, suggested_fix.
     finding: Map<String, Value>,
@@ -79,7 +79,7 @@ fn findings(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     })
 }
 
-/// Takes the findings out of whatever holds them.
+/// Returns the list `findings` of an object, each with its source.
 fn list(holder: Option<&Value>, from: &str) -> Vec<Found> {
     let list = holder.and_then(|holder| holder.get("findings")).and_then(Value::as_array);
     let findings = list.map(Vec::as_slice).unwrap_or_default().iter().filter_map(Value::as_object);

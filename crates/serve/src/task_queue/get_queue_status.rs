@@ -1,4 +1,4 @@
-//! `get_queue_status`: how many tasks stand where, and who is at work.
+//! `get_queue_status`: the number of tasks by status, and the agents at work.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// Only the queue of this agent; all where it is left out.
+    /// Return only the queue of this agent; by default all queues.
     #[serde(default)]
     #[schemars(with = "Name")]
     agent_id: Option<AgentId>,
@@ -22,31 +22,31 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// How many tasks of each queue stand where.
+    /// The number of tasks in each queue, by state.
     queues: Vec<Tally>,
-    /// The agents that are there.
+    /// The registered agents.
     agents: Vec<Worker>,
-    /// How many more queues and agents there are.
+    /// The number of queues and agents that are not listed.
     left_out: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Tally {
-    /// The queue.
+    /// The name of the queue.
     queue: String,
-    /// Those that can be taken now.
+    /// Tasks that can be claimed now.
     ready: usize,
-    /// Those that rest, or wait for others.
+    /// Tasks in back-off, and tasks that wait for others.
     waiting: usize,
-    /// Those that wait for what will not come by itself.
+    /// Tasks that wait for a condition that is not met without an intervention.
     blocked: usize,
-    /// Those that an agent holds.
+    /// Tasks with a lease.
     in_progress: usize,
-    /// Those that are done.
+    /// Tasks that are completed.
     completed: usize,
-    /// Those that were given up.
+    /// Tasks that failed.
     failed: usize,
-    /// Those that were called off.
+    /// Tasks that were cancelled.
     cancelled: usize,
 }
 
@@ -61,21 +61,21 @@ impl From<Count> for Tally {
 
 #[derive(Serialize, JsonSchema)]
 struct Worker {
-    /// Its name.
+    /// The id of the agent.
     id: String,
-    /// The queue that it works on.
+    /// The queue of the agent.
     queue: String,
-    /// What it does: idle, working, paused, stopping or stopped.
+    /// The state of the agent: idle, working, paused, stopping or stopped.
     state: String,
-    /// The task that it works on.
+    /// The id of the task that the agent works on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     task: Option<String>,
-    /// When it last gave a sign of life.
+    /// The time of the last heartbeat.
     last_seen: String,
-    /// Whether it lives.
+    /// True if the agent is alive.
     alive: bool,
-    /// Whether it is to take no task.
+    /// True if the agent must not claim tasks.
     paused: bool,
 }
 

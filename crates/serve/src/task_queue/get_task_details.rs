@@ -1,4 +1,4 @@
-//! `get_task_details`: one task, whole.
+//! `get_task_details`: one task in full.
 
 use std::sync::Arc;
 
@@ -13,34 +13,34 @@ use super::Desk;
 use super::name::Name;
 use crate::mcp::{Effect, Refusal, Tool};
 
-/// So many characters of a text of a task are shown; a description can be longer than what a
-/// model reads at once.
+/// The maximum number of characters of a task's texts; a description can be longer than a model
+/// reads at once.
 const MAX_TEXT: usize = 50_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The name of the task.
+    /// The id of the task.
     #[schemars(with = "Name")]
     task_id: TaskId,
 }
 
-/// Either the task or what went wrong.
+/// The task, or an error.
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The task, with texts and lists that are too long cut short.
+    /// The task; texts and lists that are too long are truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Map<String, Value>")]
     task: Option<Value>,
-    /// Its queue.
+    /// The queue of the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     queue: Option<String>,
-    /// Where it stands: `state`, and what goes with it.
+    /// The claim state: `state`, and its details.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Map<String, Value>")]
     standing: Option<Standing>,
-    /// That there is no such task.
+    /// The error if there is no such task.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     error: Option<String>,
@@ -65,7 +65,8 @@ fn details(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
             standing: Some(listed.standing),
             error: None,
         }),
-        // Whoever asks may well not know whether there is one: that is an answer.
+        // An unknown task is an answer and not a refusal: the caller may want to know whether it
+        // exists.
         Err(QueueError::Unknown(id)) => Ok(Output {
             task: None,
             queue: None,
@@ -83,7 +84,7 @@ fn shown(task: &Task) -> Value {
     task
 }
 
-/// Cuts texts once there is no room left, and says so.
+/// Truncates texts once no room is left, and marks the cut.
 fn shorten(value: &mut Value, room: &mut usize) {
     match value {
         Value::String(text) => {

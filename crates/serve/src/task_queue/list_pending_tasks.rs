@@ -1,4 +1,4 @@
-//! `list_pending_tasks`: what waits, in the order in which it is taken.
+//! `list_pending_tasks`: the waiting tasks, in the order in which they are claimed.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// Only those for this agent; all where it is left out.
+    /// Return only tasks for this agent; by default all.
     #[serde(default)]
     #[schemars(with = "Name")]
     agent_id: Option<AgentId>,
-    /// So many at the most; 50 where it is left out.
+    /// The maximum number of tasks, 50 by default.
     #[serde(default)]
     #[schemars(with = "u8", range(min = 1, max = 200))]
     limit: Option<usize>,
@@ -26,9 +26,9 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The tasks, the next one first.
+    /// The tasks, next one first.
     tasks: Vec<Line>,
-    /// How many more there are.
+    /// The number of tasks that are not listed.
     left_out: usize,
 }
 

@@ -1,8 +1,9 @@
-//! The MCP server `task-queue`: tasks for agents, and the findings that go with them.
+//! The MCP server `task-queue`: tasks for agents, and their findings.
 //!
-//! [`server`] makes it from a [`Desk`]: the queue, the agents that there are, and the task that
-//! whoever calls is working on. A tool is one file and one line in [`server`]. Names are checked
-//! before anything is looked up by them, and lists are cut, with a count of what is left out.
+//! [`server`] builds the server from a [`Desk`]: the queue, the configured agents, and the task
+//! that the caller works on. A tool is one file and one line in [`server`]. Ids are validated
+//! before they are used in a look-up, and lists are truncated, with the number of entries that are
+//! left out.
 
 mod cancel_task;
 mod get_epic_progress;
@@ -33,19 +34,19 @@ use crate::mcp::{Refusal, Server};
 /// The name of the server.
 pub const NAME: &str = "task-queue";
 
-/// What a model is told of the tools together.
+/// The instructions of the server, which a model reads together with the tools.
 const INSTRUCTIONS: &str = "Tasks for agents. Queue work for another agent with \
     queue_task_for_agent, look at what waits and what became of it, and hand in what a review \
     found with report_findings. Findings are checked against the code: quote the lines that they \
     are about.";
 
-/// So many tasks or findings are listed unless more are asked for.
+/// The default number of listed tasks or findings.
 const LISTED: usize = 50;
 
-/// So many are listed at the most.
+/// The maximum number of listed tasks or findings.
 const MOST_LISTED: usize = 200;
 
-/// The agents that there are, with the queue of each.
+/// The configured agents, with the queue of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agents(BTreeMap<AgentId, QueueName>);
 
@@ -56,12 +57,12 @@ impl FromIterator<(AgentId, QueueName)> for Agents {
 }
 
 impl Agents {
-    /// Their names.
+    /// Returns the ids of the agents.
     fn names(&self) -> Vec<&str> {
         self.0.keys().map(AgentId::as_str).collect()
     }
 
-    /// The queue of one.
+    /// Returns the queue of an agent. Refuses an unknown agent.
     fn queue_of(&self, agent: &AgentId) -> Result<&QueueName, Refusal> {
         self.0.get(agent).ok_or_else(|| {
             Refusal::new(format!(
@@ -72,28 +73,28 @@ impl Agents {
     }
 }
 
-/// What the tools work on.
+/// The context of the tools.
 pub struct Desk {
-    /// The tasks.
+    /// The queue store.
     pub queue: Arc<dyn Queue>,
     /// The agents that tasks can be queued for.
     pub agents: Agents,
-    /// The task that whoever calls is working on, if it is an agent.
+    /// The task that the caller works on; `None` if the caller is not an agent.
     pub parent: Option<TaskId>,
-    /// What was handed in for tasks.
+    /// The reports that were submitted for tasks.
     pub reports: HandedIn,
-    /// The repository, for findings to be held against.
+    /// The root of the repository, to check findings against.
     pub root: PathBuf,
-    /// Where pull requests are looked up, if they can be.
+    /// The client that looks up pull requests; `None` if GitHub is not configured.
     pub github: Option<GitHub>,
-    /// The time of new tasks.
+    /// The clock that sets the time of new tasks.
     pub clock: Clock,
-    /// The repositories whose pull requests are looked up; if it is empty, those of any are.
+    /// The repositories whose pull requests are looked up; if empty, any.
     pub repositories: Vec<RepositoryName>,
 }
 
 impl Desk {
-    /// Finds a task.
+    /// Returns a task. Refuses an unknown id.
     fn task(&self, id: &TaskId) -> Result<Listed, Refusal> {
         self.queue.get(id).map_err(|error| match error {
             QueueError::Unknown(id) => Refusal::new(format!(
@@ -107,7 +108,7 @@ impl Desk {
         self.queue.list(filter).map_err(|error| Refusal::of(&error))
     }
 
-    /// The task that whoever calls is working on.
+    /// Returns the task that the caller works on, or `None` if the caller is not an agent.
     fn parent(&self) -> Result<Option<Listed>, Refusal> {
         let Some(id) = &self.parent else { return Ok(None) };
         self.queue.get(id).map(Some).map_err(|error| match error {
@@ -120,7 +121,7 @@ impl Desk {
     }
 }
 
-/// Makes the server.
+/// Builds the server.
 pub fn server(desk: Desk, version: &'static str) -> Server {
     let desk = Arc::new(desk);
     let tools = vec![
@@ -139,30 +140,30 @@ pub fn server(desk: Desk, version: &'static str) -> Server {
 /// A task in a list.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Line {
-    /// Its name.
+    /// The id of the task.
     id: String,
-    /// What kind of work it is.
+    /// The type of work.
     #[serde(rename = "type")]
     kind: String,
-    /// What it is called.
+    /// The title of the task.
     title: String,
-    /// Where it stands.
+    /// The status of the task.
     status: String,
-    /// Whether it can be claimed, rests, waits for others, is blocked, is held or is over.
+    /// The claim state: ready, resting, waiting, blocked, held or over.
     state: String,
-    /// Why it is blocked.
+    /// The reason that the task is blocked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     blocked_because: Option<String>,
-    /// How urgent it is: lower comes first.
+    /// The priority: lower comes first.
     priority: u8,
-    /// Its queue.
+    /// The queue of the task.
     queue: String,
-    /// Who is to do it.
+    /// The agent that the task is assigned to.
     assigned_to: String,
-    /// Since when it is there.
+    /// The time at which the task was created.
     created_at: String,
-    /// What has to be completed before.
+    /// The ids of tasks that have to be completed first.
     depends_on: Vec<String>,
 }
 
@@ -186,7 +187,7 @@ impl From<Listed> for Line {
     }
 }
 
-/// The word for where a task stands, and why it is blocked if it is.
+/// Returns the word for a claim state, and the reason if the task is blocked.
 fn told(standing: assay_store::queue::Standing) -> (&'static str, Option<String>) {
     use assay_store::queue::Standing;
     match standing {
@@ -199,7 +200,7 @@ fn told(standing: assay_store::queue::Standing) -> (&'static str, Option<String>
     }
 }
 
-/// How many are to be listed.
+/// Returns the number of entries to list.
 fn limit(asked: Option<usize>) -> usize {
     asked.unwrap_or(LISTED).min(MOST_LISTED)
 }

@@ -1,13 +1,13 @@
-//! How names look in schemas.
+//! The schema of names: `Name`.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// What names of tasks, agents and kinds of work are made of.
+/// The pattern of ids of tasks and agents, and of types of work.
 const PATTERN: &str = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$";
 
-/// Stands for a name of the store in a schema; the store itself knows none.
+/// The schema of a name; the types in the store have none.
 pub(super) struct Name;
 
 impl JsonSchema for Name {

@@ -1,4 +1,5 @@
-//! Reviews of pull requests: a task that names one becomes the one that all triggers make.
+//! Reviews of pull requests: a task that names a pull request becomes the same task that all
+//! triggers create.
 
 use assay_findings::write::plain::chain;
 use assay_store::pulls::{Pull, RepositoryName, named_in};
@@ -9,15 +10,16 @@ use super::Desk;
 use crate::mcp::Refusal;
 use crate::pulls::{self, PullError};
 
-/// What would have something else reviewed than the pull request.
+/// The context keys that would direct a review to something else than the pull request.
 const ELSEWHERE: [&str; 6] =
     ["commit", "base", "worktree_branch", "implementation_branch", "_own_branch", "spec"];
 
-/// Makes a task that asks for the review of a pull request the one that there is for its last commit,
-/// and completes what it knows of it. Any other stays as it is, and so does one where nobody can look.
+/// Turns a request to review a pull request into the unique task for its head commit, and completes
+/// its context. Leaves other tasks unchanged, and all tasks if GitHub is not configured or the
+/// repository is not.
 ///
-/// Where GitHub does not say what the last commit is, nothing is to be queued: whoever asks GitHub
-/// later would make a second task for the same review.
+/// Fails if GitHub does not return the head commit: a trigger that asks GitHub later would create a
+/// second task for the same review.
 pub(super) fn complete(desk: &Desk, task: &mut Task) -> Result<(), Refusal> {
     let (Some(github), Some((repository, number))) = (&desk.github, subject(task)) else {
         return Ok(());
@@ -32,7 +34,7 @@ pub(super) fn complete(desk: &Desk, task: &mut Task) -> Result<(), Refusal> {
             chain(&error)
         )),
     })?;
-    // The one review of this head must be of this head, and must not wait for what never comes.
+    // The unique review of a head must be of this head, and must not wait for a dependency.
     task.context.retain(|key, _| !ELSEWHERE.contains(&key.as_str()));
     if !task.depends_on.is_empty() {
         let message = "nothing was queued: the review of a pull request depends on nothing";
@@ -43,14 +45,14 @@ pub(super) fn complete(desk: &Desk, task: &mut Task) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The pull request that a task asks a review of.
+/// Returns the pull request that a task asks to review, if any.
 fn subject(task: &Task) -> Option<(RepositoryName, u64)> {
     let review: Kind = "review".parse().expect("it is a name");
     named_in(&task.context).filter(|_| task.kind == review)
 }
 
-/// Adds what is known of a pull request to a context. The ticket is the one that the context names, if
-/// it does: whoever made the task may know better than the branch's name.
+/// Adds the facts of a pull request to a context. A ticket in the context has precedence: the
+/// creator of the task may know better than the name of the branch.
 fn add(context: &mut Map<String, Value>, pull: &Pull) {
     let has_ticket = context.contains_key("jira_key");
     let is_new = |key: &str| !(has_ticket && matches!(key, "jira_key" | "jira_project"));

@@ -1,6 +1,6 @@
-//! `queue_task_for_agent`: work for another agent.
+//! `queue_task_for_agent`: a task for another agent.
 //!
-//! A model does not say where its work belongs: the repository, tickets and workflow of the new
+//! A model does not choose where its work belongs: the repository, tickets and workflow of the new
 //! task are those of the task that the agent works on.
 
 use std::sync::Arc;
@@ -16,54 +16,54 @@ use super::name::Name;
 use super::{Desk, pulls};
 use crate::mcp::{Effect, Refusal, Title, Tool};
 
-/// What a task takes over from the one that its maker is working on, whatever its maker says:
-/// where the work belongs is not for a model to make up.
+/// The context keys that a task inherits from the task of its creator, whatever the creator passes:
+/// a model must not invent where its work belongs.
 const TRUSTED: [&str; 5] = ["github_repo", "jira_project", "jira_key", "epic_key", "workflow"];
 
-/// The beginning of keys that belong to the workflow, such as how often a change was reviewed.
+/// The prefix of keys that belong to the workflow, such as the number of reviews of a change.
 const OF_THE_WORKFLOW: char = '_';
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// Who is to do it.
+    /// The id of the agent that is to do the task.
     #[schemars(with = "Name")]
     agent_id: AgentId,
-    /// What kind of work it is: review, fix, implementation, validation, architecture,
-    /// planning, qa_verification or escalation.
+    /// The type of work: review, fix, implementation, validation, architecture, planning,
+    /// qa_verification or escalation.
     #[schemars(with = "Name", length(max = 40))]
     task_type: Kind,
-    /// What it is called, on one line.
+    /// The title, on one line.
     #[schemars(length(min = 1, max = 1_000))]
     title: Title,
-    /// What is to be done, with everything that whoever does it needs to know.
+    /// The work to do, with everything that the agent needs to know.
     #[schemars(length(min = 1, max = 200_000))]
     description: String,
-    /// What the work is about, such as jira_key, github_repo, pr_number and branch_name.
+    /// The subject of the work, such as jira_key, github_repo, pr_number and branch_name.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 100))]
     context: Map<String, Value>,
-    /// Names of tasks that have to be completed before.
+    /// The ids of tasks that have to be completed first.
     #[serde(default)]
     #[schemars(with = "Vec<Name>", length(max = 50))]
     depends_on: Vec<TaskId>,
-    /// How urgent it is: 1 comes first, 100 last. 0 is for escalations.
+    /// The priority: 1 comes first, 100 last. 0 is for escalations.
     #[serde(default)]
     #[schemars(with = "u8", range(max = 100))]
     priority: Priority,
-    /// When it is done well, a line each.
+    /// The acceptance criteria, one line each.
     #[serde(default)]
     #[schemars(length(max = 50), inner(length(min = 1, max = 2_000)))]
     acceptance_criteria: Vec<String>,
-    /// The earliest moment at which it is taken, such as 2026-02-03T02:00:00Z; at once if there is none.
+    /// The earliest time to start, such as 2026-02-03T02:00:00Z; by default at once.
     #[serde(default)]
     #[schemars(with = "String", length(max = 40))]
     run_at: Option<Moment>,
-    /// How long after its time it comes again, such as 6h or 1d; once if there is none.
+    /// The interval at which the task is repeated, such as 6h or 1d; by default it runs once.
     #[serde(default)]
     #[schemars(with = "String", length(max = 20))]
     repeat_every: Option<Interval>,
-    /// How it is to be done, in any form.
+    /// The plan of the work, in any form.
     #[serde(default)]
     #[schemars(with = "Map<String, Value>")]
     plan: Option<Map<String, Value>>,
@@ -71,19 +71,19 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// Always true: what is refused is answered with an error.
+    /// Always true: a failure is returned as an error.
     success: bool,
-    /// The name of the task.
+    /// The id of the task.
     task_id: String,
-    /// Whether it was there before: one pull request is reviewed once at one commit.
+    /// True if the task existed before: a pull request is reviewed once at each commit.
     already_there: bool,
-    /// Who is to do it.
+    /// The id of the agent that is to do the task.
     agent_id: String,
-    /// The queue that it waits in.
+    /// The queue of the task.
     queue: String,
-    /// Where it stands.
+    /// The status of the task.
     status: String,
-    /// Its context, with what it took over from the task of whoever queued it.
+    /// The context of the task, with the keys inherited from the task of the caller.
     context: Map<String, Value>,
 }
 
@@ -167,8 +167,9 @@ impl Output {
     }
 }
 
-/// Takes over what is not for the caller to say. What the review of a pull request was not trusted
-/// to say, as a stranger opened that, no task that follows from it is.
+/// Copies the keys that a caller must not choose from the parent. If the parent is about a pull
+/// request, all other values of these keys are removed: the review of an outsider's pull request
+/// was not trusted with them, and neither is a task that follows from it.
 fn inherit(context: &mut Map<String, Value>, parent: &Map<String, Value>) {
     if parent.contains_key("pr_number") {
         context.retain(|key, _| !TRUSTED.contains(&key.as_str()));

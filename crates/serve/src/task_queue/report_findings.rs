@@ -1,4 +1,4 @@
-//! `report_findings`: what an agent's review found, read and held against the code like any other.
+//! `report_findings`: the findings of an agent's review, parsed and checked against the code.
 
 use std::sync::Arc;
 
@@ -18,15 +18,15 @@ use crate::mcp::{Effect, Refusal, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The name of the task that the review was done for.
+    /// The id of the task that the review was done for.
     #[schemars(with = "Name")]
     task_id: TaskId,
-    /// The review: JSON with `findings`, a list of findings, or a text with either in it. Each
+    /// The review: JSON with `findings`, a list of findings, or a text that contains either. Each
     /// finding has file, line_number, severity, category, description, suggested_fix, and in
-    /// `evidence` the lines of code that it is about. An empty list says that nothing was found.
+    /// `evidence` the lines of code that it is about. An empty list means that nothing was found.
     #[schemars(length(min = 1, max = 1_000_000))]
     report: String,
-    /// Who reviewed; the agent of the task where it is left out.
+    /// The name of the reviewer; by default the agent of the task.
     #[serde(default)]
     #[schemars(with = "Name")]
     reviewer: Option<AgentId>,
@@ -34,22 +34,22 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The name of the task.
+    /// The id of the task.
     task_id: String,
-    /// Which report of the task this is.
+    /// The number of this report, counted per task.
     report: u32,
-    /// What the findings come to: ready, ready_with_fixes, not_ready,
-    /// nothing_to_review or incomplete.
+    /// The verdict on the findings: ready, ready_with_fixes, not_ready, nothing_to_review or
+    /// incomplete.
     verdict: State,
-    /// Why.
+    /// The reasons of the verdict.
     because: Vec<String>,
-    /// The findings that hold, the worst first.
+    /// The findings that hold, worst first.
     findings: Vec<Map<String, Value>>,
-    /// How many more hold.
+    /// The number of findings that hold and are not listed.
     left_out: usize,
-    /// How many are not sure enough to be told, as their code could not be found.
+    /// The number of findings that are held back, because their code was not found.
     held_back: usize,
-    /// What could not be read, and why.
+    /// The reasons that parts of the report were rejected.
     rejected: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ fn hand_in(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     })
 }
 
-/// Gives findings as tasks hold them.
+/// Converts findings into the form in which tasks store them.
 fn listed(findings: &[Finding]) -> Vec<Map<String, Value>> {
     let document = Document { findings: Some(findings), ..Document::default() };
     let written = write::write(Form::Qa, &document);

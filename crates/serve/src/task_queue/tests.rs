@@ -1,4 +1,4 @@
-//! The tools over a real queue on files.
+//! Tests of the tools, with a real queue on files.
 
 use std::fs;
 use std::path::Path;
@@ -19,15 +19,15 @@ use crate::clients::{self, DIFF};
 
 const TOKEN: &str = "t-secret";
 
-/// A repository with a queue, and the server for it.
+/// A repository with a queue, and the settings of the server for it.
 struct Stage {
     folder: TempDir,
     parent: Option<TaskId>,
-    /// What there is on GitHub, if it can be asked.
+    /// The fake of GitHub; `None` if GitHub is not configured.
     github: Option<OnGithub>,
 }
 
-/// A GitHub on which `o/r` has a pull request 7.
+/// A fake GitHub on which `o/r` has a pull request 7.
 struct OnGithub {
     fake: Arc<fake::GitHub>,
     served: fake::Server,
@@ -83,7 +83,7 @@ impl Stage {
         server(desk, "1.0.0")
     }
 
-    /// Puts a task in the queue of `qa`.
+    /// Pushes a task to the queue of `qa`.
     fn push(&self, task: Value) -> TaskId {
         let mut whole = json!({
             "id": "one", "type": "review", "title": "One", "assigned_to": "qa",
@@ -96,7 +96,7 @@ impl Stage {
         id
     }
 
-    /// Calls a tool; what it gives has to fit the schema that is published.
+    /// Calls a tool. Fails if the result does not match the published schema.
     fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
         let server = self.server();
         let tool = server.tool(tool).unwrap();
@@ -116,7 +116,8 @@ impl Stage {
     }
 }
 
-/// Gives the tasks and reports below a folder; the queue's own lock and index do not count.
+/// Returns the names and contents of all JSON files below a folder, which excludes the lock and the
+/// index of the queue.
 fn files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -207,7 +208,7 @@ fn what_a_strangers_pull_request_may_not_name_no_task_that_follows_from_it_names
     assert_eq!(answer["context"], context);
 }
 
-/// A review of a pull request on GitHub.
+/// Returns the arguments for a review of a pull request on GitHub.
 fn of_a_pull(context: Value) -> Value {
     let mut whole = json!({ "github_repo": "o/r", "pr_number": 7 });
     whole.as_object_mut().unwrap().extend(context.as_object().unwrap().clone());
@@ -560,7 +561,7 @@ fn a_damaged_report_is_never_answered_with_ready() {
     fs::write(stage.folder.path().join("shop.py"), code).unwrap();
     for report in assay_testkit::model::DAMAGED_REPORTS {
         let asked = json!({ "task_id": "one", "report": report.text });
-        // A report that nothing can be read from is refused, which is no pass either.
+        // A report that cannot be parsed is refused, which is not a pass either.
         if let Ok(answer) = stage.call("report_findings", asked) {
             let verdict = answer["verdict"].as_str().unwrap();
             assert!(matches!(verdict, "incomplete" | "not_ready"), "{}: {answer}", report.name);

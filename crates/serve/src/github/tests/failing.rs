@@ -1,4 +1,4 @@
-//! What is said where something is wrong.
+//! Refusals and failures of the tools.
 
 use super::*;
 
@@ -111,7 +111,7 @@ fn a_write_of_which_nobody_knows_says_how_to_look() {
                 if tool.contains("update") || tool.contains("link") { "PATCH" } else { "POST" };
             stage.github.fail_next(verb, Fault::BadGateway(when));
             let refusal = stage.call(tool, arguments.clone()).unwrap_err();
-            // It is sent once, whatever becomes of it.
+            // The request is sent once, whether it succeeds or fails.
             let writes = stage.asked(|logged| logged.method != "GET");
             assert_eq!(writes.len(), 1, "{tool}: {writes:?}");
             let done = stage.written().len();

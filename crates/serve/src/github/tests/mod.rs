@@ -1,4 +1,4 @@
-//! The tools, before a GitHub that is stricter than the real one.
+//! Tests of the tools, with a fake of GitHub that is stricter than the real one.
 
 mod failing;
 mod permitting;
@@ -22,7 +22,7 @@ use crate::clients;
 const REPO: &str = "octo/demo";
 const TOKEN: &str = "t-assay-secret";
 
-/// A GitHub with a pull request, and the server for it.
+/// A fake GitHub with a pull request, and the settings of the server for it.
 struct Stage {
     github: Arc<fake::GitHub>,
     clock: Arc<Stopped>,
@@ -31,11 +31,11 @@ struct Stage {
     number: u64,
     repositories: Vec<&'static str>,
     permit: Permit,
-    /// Where tickets are, if that is known.
+    /// The client of JIRA; `None` if JIRA is not configured.
     tickets: Option<Jira>,
 }
 
-/// The clock of the fake, which goes on when somebody waits.
+/// The clock of the fake, which advances when a client waits.
 struct Stopped(Arc<fake::Clock>);
 
 impl ServiceClock for Stopped {
@@ -49,7 +49,7 @@ impl ServiceClock for Stopped {
     }
 }
 
-/// A diff that adds so many lines to each of so many files.
+/// Returns a diff that adds `lines` lines to each of `files` files.
 fn diff(files: usize, lines: usize) -> String {
     let added: String = (1..=lines).map(|line| format!("+line {line}\n")).collect();
     let file = |file| {
@@ -101,12 +101,12 @@ impl Stage {
         server(desk, "1.0.0")
     }
 
-    /// Calls a tool; what it gives has to fit the schema that is published.
+    /// Calls a tool. Fails if the result does not match the published schema.
     fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
         call(&self.server(&self.served.url(), Some(TOKEN)), tool, arguments)
     }
 
-    /// Calls a tool that refuses, and changes nothing.
+    /// Calls a tool that refuses. Fails if a request took effect.
     fn refusal(&self, tool: &str, arguments: Value) -> String {
         let refusal = self.call(tool, arguments).unwrap_err();
         let effects: Vec<String> = self.asked(|logged| logged.took_effect);
@@ -114,14 +114,14 @@ impl Stage {
         refusal
     }
 
-    /// Gives the requests that came.
+    /// Returns the requests that match `which`, as method and path.
     fn asked(&self, which: impl Fn(&fake::Logged) -> bool) -> Vec<String> {
         let log = self.github.log();
         let log = log.iter().filter(|logged| which(logged));
         log.map(|logged| format!("{} {}", logged.method, logged.path)).collect()
     }
 
-    /// Gives the bodies of all that was written.
+    /// Returns the bodies of the requests that took effect.
     fn written(&self) -> Vec<Value> {
         let log = self.github.log().into_iter();
         log.filter(|logged| logged.took_effect).map(|logged| logged.body).collect()
@@ -146,7 +146,7 @@ fn review(comments: Value) -> Value {
     json!({ "pr_number": 1, "event": "REQUEST_CHANGES", "body": "Not yet.", "comments": comments })
 }
 
-/// A call of every tool that can be answered.
+/// Returns a valid call of every tool.
 fn good() -> Vec<(&'static str, Value)> {
     vec![
         ("github_get_pr", json!({ "pr_number": 1 })),
@@ -163,7 +163,7 @@ fn good() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The tools that write.
+/// Returns a valid call of every tool that writes.
 fn writers() -> Vec<(&'static str, Value)> {
     good().split_off(5)
 }

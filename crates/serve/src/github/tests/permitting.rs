@@ -1,4 +1,4 @@
-//! Who may do what, and where.
+//! Permissions of agents, and the repositories that a call may name.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn each_permission_allows_its_own_and_no_more() {
         let is_push = tool == "github_create_branch";
         assert_eq!(stage.call(tool, arguments).is_ok(), is_push, "{tool}");
     }
-    // A ticket is told only by whoever may write there.
+    // A comment on a ticket needs the permission to write in JIRA.
     let mut stage = Stage::new();
     stage.permit = Permit::agent("qa", [Deed::WriteOnGithub], []);
     let jira = FakeJira::cloud();
@@ -74,7 +74,7 @@ fn only_repositories_of_the_configuration_are_asked_about() {
     let refusal = stage.refusal("github_get_pr", get);
     assert_eq!(refusal, "`repo` is missing: name it as `owner/name`");
     assert_eq!(stage.asked(|_| true), [""; 0]);
-    // Where none is configured, any can be named.
+    // If no repository is configured, a call may name any.
     let named = json!({ "pr_number": 1, "repo": REPO });
     assert_eq!(stage.call("github_get_pr", named).unwrap()["number"], 1);
 }

@@ -1,4 +1,4 @@
-//! What is read, whole or cut.
+//! Tools that read, with complete and with truncated results.
 
 use super::*;
 
@@ -69,7 +69,7 @@ fn a_diff_is_given_whole_and_a_huge_one_in_parts() {
     assert_eq!(told["diff"], diff(2, 10));
     assert_eq!((told.get("next_offset"), &told["without_diff"]), (None, &json!([])));
 
-    // So many files are not given at once by GitHub itself.
+    // GitHub itself does not return a diff with so many files at once.
     let huge = Stage::with(|pull| NewPull { diff: diff(310, 60), ..pull });
     let (mut whole, mut offset, mut parts) = (String::new(), json!(0), 0);
     while !offset.is_null() {

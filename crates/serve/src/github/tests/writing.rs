@@ -1,4 +1,4 @@
-//! What is written, once, and where it belongs.
+//! Tools that write: each effect happens once, at the right place.
 
 use assay_services::jira::document;
 

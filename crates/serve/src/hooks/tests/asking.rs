@@ -1,4 +1,4 @@
-//! Builds that ask for a review.
+//! Requests for a review by a build.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 fn a_build_asks_for_a_review_with_the_token() {
     let served = Served::start();
     let ask = |body: &str| {
-        // As `curl -d` sends it.
+        // The content type that `curl -d` sends.
         let kind = ("content-type", "application/x-www-form-urlencoded");
         let token = ("authorization", "bearer 0123456789abcdef");
         served.send("/queue", &[kind, token], body.as_bytes())
@@ -59,7 +59,7 @@ fn a_build_asks_for_a_review_with_the_token() {
             no JSON -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: expected value at line 1 column 1
         "#]],
     );
-    // Nobody else's repositories are asked about.
+    // Repositories that are not configured are not looked up.
     let asked = served.asked().into_iter().collect::<Vec<_>>().join("\n");
     expect![[r#"
         /repos/o/r/pulls/403

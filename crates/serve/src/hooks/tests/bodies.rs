@@ -1,4 +1,4 @@
-//! Bodies that are not what they should be.
+//! Malformed bodies.
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn a_body_that_is_not_what_it_should_be_is_told_what_is_wrong() {
     assert_eq!(fine.status, 202, "{}", fine.body);
 }
 
-/// Bodies of all kinds: bytes, and real ones with some of them changed or cut off.
+/// Generates bodies of all kinds: random bytes, and real bodies with some bytes changed or cut off.
 fn bodies() -> impl Strategy<Value = Vec<u8>> {
     let real = [
         pull_request("opened", "o/r", 7, &commit(1)).to_string(),

@@ -1,4 +1,4 @@
-//! Names, and whether the server can work.
+//! Host names, and the readiness of the server.
 
 use super::*;
 

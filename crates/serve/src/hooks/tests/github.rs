@@ -1,4 +1,4 @@
-//! Webhooks of GitHub: who sent them, and what they make.
+//! Webhooks of GitHub: authentication, and the tasks that they create.
 
 use super::*;
 
@@ -102,7 +102,7 @@ fn only_what_has_a_pull_request_reviewed_makes_a_task() {
     assert_eq!(served.tasks(), [""; 0]);
     let mut heads = 1..;
     for action in ["opened", "reopened", "synchronize", "ready_for_review"] {
-        // Nobody cares how a repository is spelled.
+        // The case of a repository's name does not matter.
         let body = pull_request(action, "O/R", 7, &commit(heads.next().unwrap()));
         assert_eq!(deliver("pull_request", body).status, 202, "{action}");
     }
@@ -140,7 +140,7 @@ fn a_pull_request_that_is_for_its_first_branch_again_is_reviewed_once_more() {
     assert_eq!(redelivered["state"], "already_there");
     body["pull_request"]["updated_at"] = json!("2026-02-03T11:00:00Z");
     assert_eq!(served.deliver("d-10", "pull_request", &body).json()["state"], "queued");
-    // Whoever opens it again, or pushes the same commit, tells of nothing new.
+    // Opening the pull request again, or pushing the same commit, is not a new event.
     body["action"] = json!("synchronize");
     assert_eq!(served.deliver("d-11", "pull_request", &body).json()["state"], "already_there");
 }
@@ -206,14 +206,14 @@ fn a_redelivery_makes_nothing_new_whatever_became_of_the_task() {
     "#]],
     );
     served.stop();
-    // A person took the task away.
+    // A person removed the task.
     let file = served.folder.path().join(format!("queue/queues/qa/{first}.json"));
     std::fs::remove_file(file).unwrap();
     let folder = std::mem::replace(&mut served.folder, TempDir::new().unwrap());
     let served = Served::within(folder, |_| {}, |_| {});
     assert_eq!(line(&served.opened(7)), "200 already_there: this delivery was taken in before");
     assert_eq!(served.tasks(), [""; 0]);
-    // Its name keeps no other task away: it is not part of what is signed.
+    // The id of a delivery suppresses no other task, since it is not signed.
     let body = pull_request("synchronize", "o/r", 7, &commit(2));
     assert_eq!(served.deliver("d-7", "pull_request", &body).status, 202);
 }

@@ -1,4 +1,4 @@
-//! What is too much, too slow, or cannot be taken now.
+//! Requests that are too large, too slow, or cannot be processed now.
 
 use super::*;
 use crate::hooks::limits::MAX_BODY;
@@ -59,7 +59,7 @@ fn a_full_queue_is_told_and_takes_more_when_there_is_room() {
 #[test]
 fn a_queue_that_cannot_be_written_to_is_told_without_saying_where_it_is() {
     let served = Served::start();
-    // What should be a folder is a file.
+    // The folder of the queues is replaced by a file.
     let folder = served.folder.path().join("queue/queues");
     std::fs::remove_dir_all(&folder).unwrap();
     std::fs::write(&folder, "").unwrap();

@@ -1,4 +1,5 @@
-//! The triggers behind a real address, with a queue on files, before strict fakes of GitHub and JIRA.
+//! Tests of the triggers on a real address, with a queue on files and strict fakes of GitHub and
+//! JIRA.
 
 mod asking;
 mod bodies;
@@ -41,7 +42,8 @@ const SECRET: &str = "It's a Secret to Everybody";
 const WORD: &str = "a+word/for=jira-0123";
 const TOKEN: &str = "0123456789abcdef";
 
-/// A GitHub with pull requests of two repositories. All that came before them are closed.
+/// Returns a GitHub with pull requests in two repositories. All pull requests with smaller numbers
+/// are closed.
 fn pulls() -> Arc<fake::GitHub> {
     let github = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::stopped())));
     github.add_token("bot", TOKEN, Access::User);
@@ -65,7 +67,7 @@ fn pulls() -> Arc<fake::GitHub> {
     github
 }
 
-/// The server, in a folder of its own.
+/// The running server, in its own folder.
 struct Served {
     folder: TempDir,
     queue: Arc<FileQueue>,
@@ -137,7 +139,7 @@ impl Served {
         webhook::send(&self.address, "POST", path, headers, body).unwrap()
     }
 
-    /// Sends a signed delivery under a name.
+    /// Sends a signed delivery with an id.
     fn deliver(&self, id: &str, event: &str, body: &Value) -> Answer {
         let body = body.to_string();
         let mut connection = webhook::Connection::open(&self.address).unwrap();
@@ -149,14 +151,14 @@ impl Served {
         self.deliver(&format!("d-{number}"), "pull_request", &body)
     }
 
-    /// The names of all tasks, whatever became of them.
+    /// Returns the ids of all tasks, in any status.
     fn tasks(&self) -> Vec<String> {
         let filter = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
         let listed = self.queue.list(&filter).unwrap();
         listed.iter().map(|listed| listed.task.id.to_string()).collect()
     }
 
-    /// Does a task.
+    /// Claims a task and completes it.
     fn complete(&self, task: &str) {
         let (queue, agent) = ("qa".parse().unwrap(), "qa".parse().unwrap());
         let tenure = Tenure::ByTime(Duration::from_secs(60));
@@ -170,7 +172,7 @@ impl Served {
         self.queue.settle(&claimed.lease, done).unwrap();
     }
 
-    /// What GitHub was asked about, each thing once.
+    /// Returns the paths that GitHub was asked for, each once.
     fn asked(&self) -> BTreeSet<String> {
         let log = self.github.log().into_iter();
         log.filter_map(|logged| logged.path.split('?').next().map(str::to_owned)).collect()
@@ -195,14 +197,14 @@ fn queue_with_room_for(most: usize, folder: &TempDir) -> FileQueue {
     FileQueue::open(&folder.path().join("queue"), policy, &Clock::system()).unwrap()
 }
 
-/// An answer in a line: the status, and what is said.
+/// Formats an answer in a line: the status code, the state and the reason.
 fn line(answer: &Answer) -> String {
     let json = answer.json();
     let reason = json["reason"].as_str().map(|reason| format!(": {reason}")).unwrap_or_default();
     format!("{} {}{reason}", answer.status, json["state"].as_str().unwrap())
 }
 
-/// Compares what is answered to several.
+/// Compares several answers with the expected lines.
 #[track_caller]
 fn check(answers: &[(&str, Answer)], expected: Expect) {
     let lines = answers.iter().map(|(what, answer)| format!("{what} -> {}\n", line(answer)));
