@@ -1,26 +1,26 @@
-//! The refs that decide what a change is held against: [`BaseRefs`].
+//! The refs that determine the base of a change: [`BaseRefs`].
 
 use std::path::Path;
 
 use crate::GitError;
 use crate::git::{Git, unless_no};
 
-/// The symbolic ref that names the main branch of a remote.
+/// The symbolic ref that names the main branch of the remote.
 const REMOTE_HEAD: &str = "refs/remotes/origin/HEAD";
 
-/// Refs that can be the main branch.
+/// Refs that may be the main branch.
 const MAIN_REFS: [&str; 4] = [
     "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
     "refs/heads/master",
 ];
 
-/// The refs that decide where a branch left the main branch, as they were at one time.
+/// A snapshot of the refs that determine where a branch left the main branch.
 #[derive(Debug)]
 pub struct BaseRefs {
     git: Git,
-    /// Each ref with its commit; `None` for a ref that is not there.
+    /// Each ref with its commit; `None` for a ref that does not exist.
     refs: Vec<(String, Option<String>)>,
-    /// The target of the symbolic ref of the remote.
+    /// The target of the remote's symbolic ref; `None` if it is not set.
     remote_head: Option<String>,
     main: Option<MainBranch>,
     head: Option<String>,
@@ -54,9 +54,9 @@ impl BaseRefs {
         Ok(BaseRefs { git, refs, remote_head, main, head })
     }
 
-    /// Puts the refs back if they were moved so that the branch would have left the main branch
-    /// elsewhere, and returns what was moved, in words. A main branch that went on with others' work is
-    /// left as it is.
+    /// Restores the refs if they were moved so that the branch would leave the main branch at
+    /// another commit. Returns a text for each ref that was moved. A main branch that only advanced
+    /// with the work of others stays as it is.
     pub fn put_back(&self) -> Result<Vec<String>, GitError> {
         let main = main_branch(&self.git)?;
         if main == self.main || self.is_harmless(main.as_ref())? {
@@ -88,14 +88,14 @@ impl BaseRefs {
         Ok(moved)
     }
 
-    /// Returns true if the main branch only went on, and the branch left it where it did before.
+    /// Returns true if the main branch only advanced, and the branch leaves it at the same commit.
     fn is_harmless(&self, now: Option<&MainBranch>) -> Result<bool, GitError> {
         let (Some(before), Some(now)) = (&self.main, now) else { return Ok(self.main.is_none()) };
         if before.name != now.name || !self.git.is_ancestor(&before.commit, &now.commit)? {
             return Ok(false);
         }
         let Some(head) = self.head.as_deref().filter(|head| *head != before.commit) else {
-            // Work on the main branch itself is held against the commit that the loop began with.
+            // Work on the main branch itself is compared with the commit that the loop started at.
             return Ok(true);
         };
         let fork = |commit: &str| self.git.merge_base(commit, head);
@@ -109,7 +109,7 @@ fn main_branch(git: &Git) -> Result<Option<MainBranch>, GitError> {
     Ok(commit.map(|commit| MainBranch { name, commit }))
 }
 
-/// Returns the ref that the remote calls its main branch.
+/// Returns the ref that the remote names as its main branch, or `None` if there is none.
 fn remote_head(git: &Git) -> Result<Option<String>, GitError> {
     let target = unless_no(git.line(&["symbolic-ref", "--quiet", REMOTE_HEAD]))?;
     Ok(target.filter(|target| !target.is_empty()))

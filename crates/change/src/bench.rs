@@ -1,4 +1,4 @@
-//! A copy of the work tree to work on: [`Bench`].
+//! A scratch copy of the work tree: [`Bench`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,29 +11,29 @@ use crate::laid_out::LaidOut;
 use crate::name::shown;
 use crate::patch::Patch;
 
-/// A copy of the work tree, uncommitted work included, apart from where anybody else works. It goes
-/// when this does.
+/// A copy of the work tree, including uncommitted work, in a folder that only its owner uses.
+/// Dropping it removes the folder.
 #[derive(Debug)]
 pub struct Bench {
     git: Git,
     folder: PathBuf,
-    /// The work tree as it was when the copy was made: a commit on no branch.
+    /// The commit, on no branch, of the work tree at the time of the copy.
     start: String,
     laid_out: LaidOut,
     _note: ScratchNote,
 }
 
 impl Bench {
-    /// Takes away what one left behind that nobody cleaned up after.
+    /// Removes a copy that a killed process left behind.
     pub fn clear(root: &Path, folder: &Path) -> Result<(), GitError> {
         Git::find(root)?.clear(&folder.join("tree"));
-        // What cannot be removed now, whoever comes next tries to.
+        // The next process tries again to remove what remains.
         let _ = fs::remove_dir_all(folder);
         Ok(())
     }
 
-    /// Lays out the work tree of a repository as it is into a folder, in place of whatever an
-    /// earlier one left there.
+    /// Copies the current work tree of a repository into a folder. Replaces the remains of an
+    /// earlier copy there.
     pub fn lay_out(root: &Path, folder: &Path) -> Result<Bench, GitError> {
         let git = Git::find(root)?;
         let layout = |source| GitError::Layout { source };
@@ -47,23 +47,24 @@ impl Bench {
         Ok(Bench { git, folder, start, laid_out, _note: note })
     }
 
-    /// Gives its folder.
+    /// Returns the folder of the copy.
     pub fn path(&self) -> &Path {
         self.laid_out.path()
     }
 
-    /// Returns the work that was done on the copy. If that made a repository of a folder, git takes none
-    /// of the files there, and nothing is taken.
+    /// Returns the work that was done on the copy. If a folder in the copy was made a repository,
+    /// git includes none of its files, and the patch is empty.
     pub fn patch(&self) -> Result<Patch, GitError> {
         let own = self.laid_out.own()?;
-        // Not the folder's own index, in which whoever works there can hide what they did.
+        // The index of the copy itself is not used: a program that works there could hide files
+        // with it.
         let index = fresh_index(&self.folder);
         own.begin_index(&index)?;
         let listed = own.run_with_index(&["ls-files", "--stage", "-z"], &index)?;
         self.laid_out.refuse_within(&listed)?;
         let new = ["ls-files", "--others", "--exclude-standard", "-z"];
         let new = own.run_with_index(&new, &index)?;
-        // Git names a repository within as a folder.
+        // Git lists a nested repository as a folder.
         let folders = new.split(|byte| *byte == 0).filter_map(|name| name.strip_suffix(b"/"));
         let repositories: Vec<String> = folders.map(shown).collect();
         if !repositories.is_empty() {
@@ -75,17 +76,17 @@ impl Bench {
     }
 }
 
-/// Names a file for an index, which is not there yet.
+/// Returns the path of an index file that does not exist yet.
 fn fresh_index(folder: &Path) -> PathBuf {
     let index = folder.join("index");
-    // Where it cannot be removed, git says why it cannot use it.
+    // If the file cannot be removed, git reports the reason when it uses the file.
     let _ = fs::remove_file(&index);
     index
 }
 
 impl Drop for Bench {
     fn drop(&mut self) {
-        // What cannot be removed now is removed when the folder is needed again.
+        // The rest of a failed removal is removed when the folder is used again.
         self.git.clear(self.path());
         let _ = fs::remove_dir_all(&self.folder);
     }

@@ -1,16 +1,16 @@
-//! A change as a service shows it for comments: [`commentable`] gives the lines of each hunk, with
-//! three of context.
+//! The lines of a change that accept comments on a hosting service: [`commentable`] returns the
+//! lines of each hunk, with three lines of context.
 
 use assay_findings::path::RepoPath;
 use assay_findings::post::{Diff, FileHunks, HunkLines, Kind};
 
 use crate::diff::{FileDiff, Hunk, Span};
 
-/// How many lines of context are shown around what changed.
+/// The number of context lines around a changed line.
 const CONTEXT: usize = 3;
 
-/// Gives the lines that take a comment. A file whose name is no text is not among them: the service
-/// knows it by another one.
+/// Returns the lines that accept a comment. Leaves out files whose name is not UTF-8: the service
+/// knows them under another name.
 pub(crate) fn commentable(files: &[FileDiff]) -> Diff {
     let exact = |path: &Option<String>| {
         let path = path.as_deref().filter(|path| !path.starts_with('"'))?;
@@ -25,8 +25,8 @@ pub(crate) fn commentable(files: &[FileDiff]) -> Diff {
     Diff { files: known.collect() }
 }
 
-/// Joins hunks that touch and takes away context that is too far from what changed, so that a diff
-/// with another amount of it is shown the same.
+/// Joins adjacent hunks and removes context that is too far from a changed line, so that the result
+/// does not depend on the amount of context in the diff.
 fn hunks(hunks: &[Hunk]) -> Vec<HunkLines> {
     let mut joined: Vec<HunkLines> = Vec::new();
     for hunk in hunks {
@@ -39,7 +39,7 @@ fn hunks(hunks: &[Hunk]) -> Vec<HunkLines> {
     joined.iter().flat_map(shown).collect()
 }
 
-/// Gives a hunk line by line. What went stands before what came in its place.
+/// Returns the lines of a hunk. Removed lines precede the added lines that replace them.
 fn lines(hunk: &Hunk) -> HunkLines {
     let first = |span: Span| span.start.saturating_add(u32::from(span.count == 0));
     let mut removed = hunk.removed.iter().flat_map(|lines| lines.start()..=lines.end()).peekable();
@@ -65,18 +65,18 @@ fn lines(hunk: &Hunk) -> HunkLines {
     }
 }
 
-/// Gives the lines before and after that follow a hunk.
+/// Returns the numbers of the old and the new line after a hunk.
 fn end(hunk: &HunkLines) -> (u32, u32) {
     after((hunk.old_start, hunk.new_start), &hunk.lines)
 }
 
-/// Gives the lines before and after that follow some lines.
+/// Returns the numbers of the old and the new line after some lines.
 fn after((old, new): (u32, u32), lines: &[Kind]) -> (u32, u32) {
     let count = |other| lines.iter().filter(|kind| **kind != other).count() as u32;
     (old.saturating_add(count(Kind::Added)), new.saturating_add(count(Kind::Removed)))
 }
 
-/// Cuts a hunk into what is shown of it.
+/// Splits a hunk into the pieces that are within the context of a changed line.
 fn shown(hunk: &HunkLines) -> Vec<HunkLines> {
     let mut pieces: Vec<(usize, usize)> = Vec::new();
     let changed = hunk.lines.iter().enumerate().filter(|(_, kind)| **kind != Kind::Context);

@@ -1,9 +1,9 @@
-//! Files of a work tree whose bytes are not those that git has of them, although git calls them
-//! unchanged: [`ConvertedFile`].
+//! Files of a work tree whose bytes differ from those in git, although git reports no change:
+//! [`ConvertedFile`].
 //!
-//! A filter, an encoding, or a mark in the index makes the bytes of a commit other than those of the work
-//! tree: checks see one file, and everybody who clones the repository sees another. No filter is run
-//! here.
+//! A filter, an encoding, or a flag in the index makes the bytes of a commit differ from those of
+//! the work tree: checks see one file, and a clone of the repository has another. This module runs
+//! no filter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,27 +11,27 @@ use std::fs;
 use crate::git::{Git, check, text};
 use crate::{GitError, StoredFile, StoredFiles};
 
-/// The attributes by which git converts a file into anything.
+/// The attributes by which git converts a file.
 const ATTRIBUTES: [&str; 2] = ["filter", "working-tree-encoding"];
 
-/// The beginning of the file that is committed in the place of a large file.
+/// The first bytes of the pointer that is committed instead of a large file.
 const LARGE_FILE: &[u8] = b"version https://git-lfs.github.com/spec/";
 
-/// A file that git calls unchanged, or converts, and whose bytes are not those that git has of it.
+/// A file that git converts, or considers unchanged, and whose bytes differ from those in git.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConvertedFile {
-    /// The path, from the root.
+    /// The path, relative to the root.
     pub path: String,
-    /// The attribute by which git converts the file, such as `filter=name`; `None` if git does not look
-    /// at the file.
+    /// The attribute by which git converts the file, such as `filter=name`; `None` if git does not
+    /// compare the file.
     pub attribute: Option<String>,
-    /// Whether git has a pointer to a large file in the place of the file.
+    /// True if git has a pointer to a large file instead of the file.
     pub is_large_file: bool,
 }
 
 impl StoredFiles {
-    /// Returns the tracked files of the work tree that git converts or takes for unchanged, and whose
-    /// bytes are not those that git has of them. Ends of lines do not count.
+    /// Returns the tracked files of the work tree that git converts or considers unchanged, and
+    /// whose bytes differ from those in git. Differences in line ends do not count.
     pub fn converted(&self) -> Result<Vec<ConvertedFile>, GitError> {
         let index = self.index()?;
         let is_file = |path: &str| {
@@ -64,7 +64,7 @@ impl StoredFiles {
         Ok(converted)
     }
 
-    /// Returns the objects that the index has of files, by their paths.
+    /// Returns the object ids of the files in the index, by path.
     fn index(&self) -> Result<BTreeMap<String, String>, GitError> {
         let listed = self.list(&["ls-files", "-z", "--stage"])?;
         let entries = listed.iter().filter_map(|entry| {
@@ -76,7 +76,7 @@ impl StoredFiles {
         Ok(entries.collect())
     }
 
-    /// Returns the files that git would show as changed.
+    /// Returns the paths of the files that git reports as changed.
     fn changed_since_index(&self) -> Result<BTreeSet<String>, GitError> {
         Ok(self.list(&["diff-files", "--name-only", "-z"])?.into_iter().collect())
     }
@@ -88,12 +88,13 @@ impl StoredFiles {
         Ok(entries.map(text).collect())
     }
 
-    /// Returns the attributes that convert files, by the paths of the files. A filter that is not set up
-    /// converts nothing.
+    /// Returns the attributes that convert files, by path. A filter that is not configured converts
+    /// nothing.
     fn attributes(&self, paths: &[String]) -> Result<BTreeMap<String, String>, GitError> {
         let args = [&["check-attr", "-z", "--stdin"], &ATTRIBUTES[..]].concat();
         let names: String = paths.iter().map(|path| format!("{path}\0")).collect();
-        // The attributes of the work tree decide here, which git is kept from reading otherwise.
+        // The attributes of the work tree apply here; all other commands prevent git from reading
+        // them.
         let mut git: Git = self.git.clone();
         git.empty_tree = String::new();
         let command = git.command(&args).folder(&self.git.root);
@@ -112,8 +113,7 @@ impl StoredFiles {
     }
 }
 
-/// Returns the bytes of a file without the returns at the ends of lines, and without what git writes into
-/// `$Id$`.
+/// Removes carriage returns at line ends, and the text that git expands in `$Id$`.
 fn plain(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes;

@@ -1,8 +1,10 @@
-//! Unified diffs: [`parse`] reads what `git diff` or `diff -u` prints into a [`FileDiff`] each.
+//! Unified diffs: [`parse`] parses the output of `git diff` or `diff -u` into one [`FileDiff`] per
+//! file.
 //!
 //! A [`Hunk`] holds no text: the lines are in the trees before and after the change. So a diff is
-//! read as a stream, and memory follows the number of hunks and not their size. A file whose hunks
-//! cannot be read (a merge, a wrong header, too many hunks) has the content [`Content::Unread`].
+//! parsed as a stream, and memory depends on the number of hunks and not on their size. A file
+//! whose hunks cannot be parsed (a merge, a wrong header, too many hunks) has the content
+//! [`Content::Unread`].
 
 mod names;
 mod parser;
@@ -20,108 +22,109 @@ use crate::left_out::LeftOut;
 
 pub(crate) use parser::Parser;
 
-/// What a change does to one file.
+/// The diff of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FileDiff {
-    /// Its path before; `None` for a new file.
+    /// The path before the change; `None` for a new file.
     pub old_path: Option<String>,
-    /// Its path after; `None` for a deleted one.
+    /// The path after the change; `None` for a deleted file.
     pub new_path: Option<String>,
-    /// Its mode before, where the diff tells.
+    /// The mode before the change; `None` if the diff does not state it.
     pub old_mode: Option<Mode>,
-    /// Its mode after, where the diff tells.
+    /// The mode after the change; `None` if the diff does not state it.
     pub new_mode: Option<Mode>,
-    /// What it was made from.
+    /// The source of the file: a rename, a copy, or none.
     pub origin: Origin,
-    /// What it holds.
+    /// The kind of content.
     pub content: Content,
-    /// Whether the repository called it generated before the change, under both of its paths.
+    /// True if the attributes before the change mark the file as generated, under both of its
+    /// paths.
     pub generated: bool,
-    /// The rule by which nobody looks at it, such as `lock file`.
+    /// The rule that excludes the file from review, such as `lock file`; `None` if it is reviewed.
     pub left_out: Option<LeftOut>,
-    /// The places where it changed; none unless it is text or a link.
+    /// The changed places; empty unless the content is text or a link.
     pub hunks: Vec<Hunk>,
 }
 
-/// What git keeps of a file's mode.
+/// The mode of a file in git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
-    /// A file.
+    /// A regular file.
     File,
-    /// A file that can be run.
+    /// An executable file.
     Executable,
     /// A symbolic link.
     Link,
-    /// A link to a commit of another repository.
+    /// A commit of another repository.
     Submodule,
 }
 
-/// What a file was made from.
+/// The source of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Origin {
-    /// Itself, or nothing.
+    /// The file at the same path, or none.
     #[default]
     Same,
-    /// The file at its old path, which is gone.
+    /// The file at the old path, which no longer exists.
     Renamed,
-    /// The file at its old path, which is still there.
+    /// The file at the old path, which still exists.
     Copied,
 }
 
-/// What a file holds.
+/// The kind of content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Content {
     /// Text.
     #[default]
     Text,
-    /// No text: its content is not shown.
+    /// Binary content, which a diff does not show.
     Binary,
     /// A commit of another repository.
     Submodule,
-    /// The path that a symbolic link leads to.
+    /// The target of a symbolic link.
     Link,
-    /// Its hunks could not be read.
+    /// Content whose hunks could not be parsed.
     Unread(Unread),
 }
 
-/// Why the hunks of a file could not be read.
+/// The reason that the hunks of a file could not be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unread {
-    /// It is compared with more than one file, or not merged yet.
+    /// The file is compared with more than one file, or is not merged yet.
     Merge,
-    /// The diff does not hold what it announces.
+    /// The diff does not match its own headers.
     Broken,
-    /// The diff has too many places to remember.
+    /// The diff has too many hunks.
     TooMany,
     /// The file itself could not be read.
     Unreadable,
 }
 
-/// One place where a file changed. It knows where its lines stand and not what they say: that is
-/// in the trees before and after, so that a huge diff takes no more memory than a small one.
+/// A changed place in a file. A hunk has line numbers and no text: the text is in the trees before
+/// and after the change, so that a huge diff takes no more memory than a small one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
-    /// Where it stands in the file before.
+    /// The lines of the file before the change.
     pub old: Span,
-    /// Where it stands in the file after.
+    /// The lines of the file after the change.
     pub new: Span,
-    /// The lines that came, by their numbers after.
+    /// The added lines, by their numbers after the change.
     pub added: Vec<Lines>,
-    /// The lines that went, by their numbers before.
+    /// The removed lines, by their numbers before the change.
     pub removed: Vec<Lines>,
 }
 
-/// Some lines of a file, none of them perhaps.
+/// A range of lines of a file, which may be empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// The first line; the one before where there are none.
+    /// The first line, from 1; for an empty range, the line before it.
     pub start: u32,
-    /// How many.
+    /// The number of lines.
     pub count: u32,
 }
 
 impl Mode {
-    /// Reads git's six digits.
+    /// Parses the six digits of a mode in git.
     fn read(digits: &[u8]) -> Mode {
         match digits {
             b"100755" => Mode::Executable,
@@ -131,7 +134,7 @@ impl Mode {
         }
     }
 
-    /// Gives what a file of this mode holds, as far as the mode tells.
+    /// Returns the kind of content that follows from the mode.
     fn content(self) -> Content {
         match self {
             Mode::File | Mode::Executable => Content::Text,
@@ -142,8 +145,8 @@ impl Mode {
 }
 
 impl FileDiff {
-    /// Returns what a change to a file without reviewable content is, such as `binary`; `None` where
-    /// there is content to read, or where the content could not be told.
+    /// Returns the kind of a change without reviewable content, such as `binary`; `None` if there
+    /// is content to read, or if the content could not be parsed.
     pub fn without_content(&self) -> Option<&'static str> {
         let is_same_file = self.old_path == self.new_path;
         match self.content {
@@ -156,7 +159,7 @@ impl FileDiff {
         }
     }
 
-    /// Makes the diff of a file that is new as a whole and has this many lines.
+    /// Creates the diff of a new file with `count` lines.
     pub(crate) fn all_new(path: String, mode: Mode, count: u32) -> FileDiff {
         let hunks = Lines::range(1, count).filter(|_| count > 0).map(|lines| Hunk {
             old: Span { start: 0, count: 0 },
@@ -173,23 +176,23 @@ impl FileDiff {
         }
     }
 
-    /// Gives the path to show: the new one, or the old one of a deleted file.
+    /// Returns the path to show: the new one, or the old one of a deleted file.
     pub fn path(&self) -> &str {
         self.new_path.as_deref().or(self.old_path.as_deref()).unwrap_or("")
     }
 
-    /// Gives the lines that came, in order.
+    /// Returns the added lines, in order.
     pub fn added(&self) -> impl Iterator<Item = Lines> {
         self.hunks.iter().flat_map(|hunk| hunk.added.iter().copied())
     }
 
-    /// Gives the lines that went, in order, by their numbers before.
+    /// Returns the removed lines, in order, by their numbers before the change.
     pub fn removed(&self) -> impl Iterator<Item = Lines> {
         self.hunks.iter().flat_map(|hunk| hunk.removed.iter().copied())
     }
 }
 
-/// Gives the lines that a diff adds or edits, by file.
+/// Returns the lines that a diff adds or edits, by file.
 pub fn changed_lines(files: &[FileDiff]) -> ChangedLines {
     let mut changed = ChangedLines::default();
     for file in files {
@@ -205,19 +208,19 @@ pub fn changed_lines(files: &[FileDiff]) -> ChangedLines {
 /// Renamed files: the old path of each, with its new path.
 pub type Renames = BTreeMap<RepoPath, RepoPath>;
 
-/// Gives the files that a diff renames.
+/// Returns the files that a diff renames.
 pub fn renames(files: &[FileDiff]) -> Renames {
     let renamed = files.iter().filter(|file| file.origin == Origin::Renamed);
     let path = |path: &Option<String>| RepoPath::exact(path.as_deref()?).ok();
     renamed.filter_map(|file| path(&file.old_path).zip(path(&file.new_path))).collect()
 }
 
-/// Reads the head of a hunk, `@@ -1,2 +3,4 @@`, as its lines before and after.
+/// Parses the header of a hunk, `@@ -1,2 +3,4 @@`, into its lines before and after.
 pub fn hunk_header(line: &str) -> Option<(Span, Span)> {
     parser::hunk_header(line.as_bytes())
 }
 
-/// Reads a diff. What does not belong to one is passed over.
+/// Parses a diff. Text that does not belong to a diff is skipped.
 pub fn parse(bytes: &[u8]) -> Vec<FileDiff> {
     let mut parser = Parser::default();
     parser.feed(bytes);

@@ -1,4 +1,4 @@
-//! A change in few characters, the same for the same change: [`Change::digest`].
+//! The digest of a change: [`Change::digest`], equal for equal changes.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -14,8 +14,8 @@ use crate::name::raw;
 use crate::tree::TreeKind;
 
 impl Change {
-    /// Takes the digest of what it is held against and of every file that it touches, byte for byte,
-    /// whatever is in it.
+    /// Returns the digest of the base commit and of every touched file, byte for byte and for any
+    /// content.
     pub fn digest(&self) -> String {
         let mut digest = blake3::Hasher::new();
         part(&mut digest, self.base_revision().unwrap_or_default().as_bytes());
@@ -31,8 +31,8 @@ impl Change {
         digest.finalize().to_hex()[..32].to_owned()
     }
 
-    /// Takes the digest of every file that the change touches, as the file was and as it is, byte for byte.
-    /// Commits that touch none of these files leave the digest as it is.
+    /// Returns the digest of every touched file, before and after the change, byte for byte.
+    /// Commits that touch none of these files do not change the digest.
     pub fn content_digest(&self) -> String {
         let mut digest = blake3::Hasher::new();
         for file in &self.files {
@@ -55,12 +55,12 @@ impl Change {
         digest.finalize().to_hex()[..32].to_owned()
     }
 
-    /// Adds what is in a file after the change.
+    /// Adds the content of a file after the change.
     fn content(&self, digest: &mut blake3::Hasher, path: &str) {
         match &self.tree.kind {
             TreeKind::Dir(_) => {
                 let file = self.root.join(argument(&raw(path)));
-                // What cannot be read is told apart from whatever can.
+                // An unreadable file differs from every readable one.
                 let read = on_disk(&file).unwrap_or_else(|_| blake3::hash(b"unreadable"));
                 digest.update(read.as_bytes());
             }
@@ -75,18 +75,18 @@ impl Change {
 }
 
 fn text(digest: &mut blake3::Hasher, tree: &dyn Tree, path: &str) {
-    // A path that cannot be asked for names no text.
+    // A path that the tree cannot represent names no text.
     let read = RepoPath::exact(path).map_or(Ok(None), |path| tree.read(&path));
     match read {
         Ok(text) => part(digest, text.unwrap_or_default().as_bytes()),
-        // What cannot be read is told apart from whatever can; the change notes the error.
+        // An unreadable file differs from every readable one; the change records the error.
         Err(_) => {
             digest.update(blake3::hash(b"unreadable").as_bytes());
         }
     }
 }
 
-/// Takes the digest of a file of any size, or of where a link leads.
+/// Returns the digest of a file of any size, or of the target of a link.
 pub(crate) fn on_disk(file: &Path) -> io::Result<blake3::Hash> {
     let about = fs::symlink_metadata(file)?;
     if about.is_symlink() {
@@ -108,7 +108,7 @@ pub(crate) fn on_disk(file: &Path) -> io::Result<blake3::Hash> {
     }
 }
 
-/// Adds a part, kept apart from the next.
+/// Adds bytes with their length, so that adjacent parts cannot be confused.
 fn part(digest: &mut blake3::Hasher, bytes: &[u8]) {
     digest.update(&(bytes.len() as u64).to_le_bytes());
     digest.update(bytes);

@@ -1,12 +1,12 @@
-//! Asking git: [`Git`] is the one place that knows its command line.
+//! Calls of git: [`Git`] is the only type that knows its command line.
 //!
-//! A repository's settings can name programs to run. Whatever is asked here, none of them is:
-//! hooks, filters, monitors, external diffs and converters are switched off by settings of our own,
-//! which come after the repository's.
+//! The settings of a repository can name programs to run. No call here runs them: hooks, filters,
+//! monitors, external diffs and converters are switched off by our settings, which override those
+//! of the repository.
 //!
-//! Attributes are switched off as well, since they belong to the repository under review. Which
-//! files are generated is read from the attributes before the change ([`generated`]), so that no
-//! change exempts its own files.
+//! Attributes are switched off as well, since they belong to the repository under review. Generated
+//! files are determined by the attributes before the change ([`generated`]), so that no change
+//! exempts its own files.
 
 mod error;
 mod generated;
@@ -28,7 +28,7 @@ use crate::name::shown;
 pub use error::GitError;
 pub(crate) use error::unless_no;
 
-/// Settings that keep the repository's own from running programs or hiding files.
+/// Settings that prevent those of the repository from running programs or hiding files.
 const SETTINGS: [(&str, &str); 8] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
@@ -41,36 +41,36 @@ const SETTINGS: [(&str, &str); 8] = [
     ("diff.suppressBlankEmpty", "false"),
 ];
 
-/// How a diff is asked for.
+/// The command and options of a diff.
 const DIFF: [&str; 16] = [
     "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--find-copies",
     "-l1000", "--no-relative",
-    // Whether a submodule's own files changed is for its own settings to find out.
+    // Only the settings of a submodule determine whether its files changed.
     "--ignore-submodules=dirty", "--submodule=short", "--unified=3", "--inter-hunk-context=0",
     "--src-prefix=a/", "--dst-prefix=b/", "--indent-heuristic", "--diff-algorithm=myers",
 ];
 
-/// The most messages that are read.
+/// The maximum number of commit messages that are read.
 const MAX_MESSAGES: &str = "--max-count=50";
 
-/// How long a diff may take.
+/// The timeout of a diff.
 const DIFF_TIME: Duration = Duration::from_secs(600);
 
-/// A repository.
+/// A repository, with the settings for every call of git.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     pub(crate) root: PathBuf,
-    /// The tree without files.
+    /// The id of the tree without files.
     pub(crate) empty_tree: String,
-    /// Where git is run, so that paths mean what they mean there.
+    /// The folder in which git runs, so that relative paths start there.
     folder: PathBuf,
-    /// Settings that come after the repository's.
+    /// The settings that override those of the repository.
     settings: Vec<Setting>,
-    /// Git's own folder and the work tree, where they are not to be looked for.
+    /// The folder of git and the work tree; `None` if git finds them itself.
     pinned: Option<(PathBuf, PathBuf)>,
 }
 
-/// A setting's key, of any bytes, and its value.
+/// The key of a setting, of any bytes, and its value.
 type Setting = (OsString, OsString);
 
 impl Git {
@@ -90,7 +90,7 @@ impl Git {
         Ok(git)
     }
 
-    /// Holds it to git's own folder and a work tree, whatever may be found there later.
+    /// Fixes the folder of git and the work tree, whatever git would find there later.
     pub(crate) fn pinned(self, git_folder: &Path, work_tree: &Path) -> Git {
         Git { pinned: Some((git_folder.to_owned(), work_tree.to_owned())), ..self }
     }
@@ -123,7 +123,7 @@ impl Git {
     }
 
     /// Returns the absolute path of a repository that belongs to another user, as git names it, or
-    /// else the folder that was asked for.
+    /// else the given folder.
     fn unsafe_root(&self, message: &str) -> PathBuf {
         let named = message.split_once("repository at '").and_then(|(_, rest)| {
             let root = Path::new(rest.rsplit_once('\'')?.0);
@@ -133,7 +133,7 @@ impl Git {
         named.unwrap_or_else(|| self.folder.canonicalize().unwrap_or_else(|_| folder()))
     }
 
-    /// Returns the names of the filters that are set up, wherever that may be, as `filter.name`.
+    /// Returns the configured filters from all configuration files, as `filter.name`.
     fn filters(&self) -> Result<BTreeSet<Vec<u8>>, GitError> {
         let args = ["config", "--null", "--name-only", "--get-regexp", r"^filter\."];
         let listed = unless_no(self.run(&args))?.unwrap_or_default();
@@ -142,13 +142,13 @@ impl Git {
         Ok(keys.filter_map(|key| Some(key[..dot(key)?].to_vec())).collect())
     }
 
-    /// Returns true if a filter of a name is set up.
+    /// Returns true if a filter of this name is configured.
     pub(crate) fn has_filter(&self, name: &str) -> bool {
         let key = format!("filter.{name}.clean");
         self.settings.iter().any(|(known, _)| *known == *key)
     }
 
-    /// Prepares git.
+    /// Returns a command of git with our settings.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, args: &[A]) -> Command {
         let command = Command::new("git")
             .args(["--no-pager", "--literal-pathspecs"])
@@ -157,9 +157,9 @@ impl Git {
             .env("LC_ALL", "C")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
-            // What is missing from a partial clone is not fetched: that would run its remote.
+            // Missing objects of a partial clone are not fetched: that would run its remote.
             .env("GIT_NO_LAZY_FETCH", "1")
-            // What is pushed is what is there, whatever stands in for it here.
+            // Replacement objects are ignored, since a push sends the original ones.
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_ALLOW_PROTOCOL", "none");
         let command = match &self.pinned {
@@ -171,7 +171,7 @@ impl Git {
         with_settings(self.without_attributes(command), &self.settings)
     }
 
-    /// Keeps git from reading attributes, which could call code binary and so hide it.
+    /// Prevents git from reading attributes, which could mark code as binary and so hide it.
     fn without_attributes(&self, command: Command) -> Command {
         match self.empty_tree.as_str() {
             "" => command,
@@ -185,7 +185,7 @@ impl Git {
         Ok(finished.stdout)
     }
 
-    /// Runs git on another index than the repository's.
+    /// Runs git with another index than the repository's.
     pub(crate) fn run_with_index(&self, args: &[&str], index: &Path) -> Result<Vec<u8>, GitError> {
         let command = self.command(args).env("GIT_INDEX_FILE", index).folder(&self.root);
         let finished = command.run()?;
@@ -197,9 +197,9 @@ impl Git {
         Ok(text(&self.run(args)?).trim().to_owned())
     }
 
-    /// Returns the messages of the commits after one and up to another, the newest first.
+    /// Returns the messages of the commits after `from` and up to `to`, newest first.
     pub(crate) fn messages(&self, from: &str, to: &str) -> Result<Vec<String>, GitError> {
-        // Everything is new where nothing was committed before, and there may be no commit at all.
+        // If nothing was committed before, everything is new, and there may be no commit at all.
         let range = match from == self.empty_tree {
             true if self.head_or_empty()? == self.empty_tree => return Ok(Vec::new()),
             true => to.to_owned(),
@@ -211,13 +211,13 @@ impl Git {
         Ok(messages.filter(|message| !message.is_empty()).collect())
     }
 
-    /// Gives the name under which commits are made.
+    /// Returns the name that commits are made under, or `None` if it is not configured.
     pub(crate) fn user_name(&self) -> Option<String> {
         self.line(&["config", "user.name"]).ok().filter(|name| !name.is_empty())
     }
 
-    /// Gives the name of the repository: as the remote that it came from calls it, or else as its
-    /// folder is called, which is the same for all of its work trees.
+    /// Returns the name of the repository: by the URL of its remote, or else by its folder, which
+    /// is the same for all of its work trees.
     pub(crate) fn name(&self) -> String {
         let remote = self.line(&["config", "--get", "remote.origin.url"]).unwrap_or_default();
         let folder = || self.line(&["rev-parse", "--path-format=absolute", "--git-common-dir"]);
@@ -227,12 +227,12 @@ impl Git {
         named.unwrap_or_else(|| last_name(&self.root.to_string_lossy()).unwrap_or("").to_owned())
     }
 
-    /// Gives the folder in which git looks for hooks when it is not kept from running them.
+    /// Returns the folder in which git looks for hooks unless our settings disable them.
     pub(crate) fn hooks_folder(&self) -> Result<PathBuf, GitError> {
         let listed = self.line(&["config", "--show-scope", "--get-all", "core.hooksPath"]);
         let listed = unless_no(listed)?.unwrap_or_default();
         let mut set = listed.lines().filter_map(|line| line.split_once('\t'));
-        // Our own setting comes from the command line.
+        // Our own setting has the scope of the command line.
         match set.rfind(|(scope, _)| *scope != "command") {
             Some((_, folder)) => Ok(self.root.join(folder)),
             None => {
@@ -243,7 +243,7 @@ impl Git {
         }
     }
 
-    /// Gives the commit that a name stands for.
+    /// Returns the commit that a name denotes. Fails if there is none.
     pub(crate) fn resolve(&self, name: &str) -> Result<String, GitError> {
         let unknown = || GitError::UnknownRevision { name: name.to_owned() };
         if name.starts_with('-') {
@@ -254,7 +254,8 @@ impl Git {
             Ok(id) if !id.is_empty() => Ok(id),
             Ok(_) => Err(unknown()),
             Err(error) if error.is_no() => Err(unknown()),
-            // Git dies of a name that it cannot take apart, such as a day before the reflog begins.
+            // Git aborts on a name that it cannot parse, such as a day before the start of the
+            // reflog.
             Err(GitError::Failed { code: Some(128), message, .. }) if is_bad_name(&message) => {
                 Err(unknown())
             }
@@ -262,7 +263,7 @@ impl Git {
         }
     }
 
-    /// Returns the commit that a name stands for, or `None` if there is no such commit.
+    /// Returns the commit that a name denotes, or `None` if there is no such commit.
     pub(crate) fn resolve_if_known(&self, name: &str) -> Result<Option<String>, GitError> {
         match self.resolve(name) {
             Err(GitError::UnknownRevision { .. }) => Ok(None),
@@ -270,7 +271,7 @@ impl Git {
         }
     }
 
-    /// Gives the last commit, or the empty tree where nothing is committed.
+    /// Returns the last commit, or the empty tree if nothing is committed.
     pub(crate) fn head_or_empty(&self) -> Result<String, GitError> {
         match self.resolve("HEAD") {
             Err(GitError::UnknownRevision { .. }) => Ok(self.empty_tree.clone()),
@@ -278,7 +279,7 @@ impl Git {
         }
     }
 
-    /// Checks that each path leads to something, now or in the last commit.
+    /// Fails if a path exists neither now nor in the last commit.
     pub(crate) fn check_paths(&self, paths: &[String]) -> Result<(), GitError> {
         for path in paths {
             if self.folder.join(path).exists() {
@@ -292,12 +293,12 @@ impl Git {
         Ok(())
     }
 
-    /// Gives the commit at which this branch left another.
+    /// Returns the commit at which the current branch left another one.
     pub(crate) fn fork_point(&self, base: &str) -> Result<String, GitError> {
         self.merge_base(base, "HEAD")
     }
 
-    /// Gives the commit at which two histories parted.
+    /// Returns the commit at which two histories diverge.
     pub(crate) fn merge_base(&self, base: &str, tip: &str) -> Result<String, GitError> {
         let start = self.resolve(base)?;
         match self.line(&["merge-base", &start, tip]) {
@@ -306,20 +307,20 @@ impl Git {
             Ok(_) | Err(_) if self.is_shallow()? => {
                 Err(GitError::EndsTooEarly { base: base.to_owned(), tip: tip.to_owned() })
             }
-            // Histories that never met are compared as they are.
+            // Histories without a common commit are compared as they are.
             Ok(_) | Err(_) => Ok(start),
         }
     }
 
-    /// Gives the branch that changes are made against, if HEAD is not on it.
+    /// Returns the branch that changes are made against, or `None` if HEAD is on it.
     pub(crate) fn default_branch(&self) -> Result<Option<String>, GitError> {
         let Some(branch) = self.main_branch()? else { return Ok(None) };
         let current = self.current_branch()?;
         Ok((current.as_deref() != Some(branch.as_str())).then_some(branch))
     }
 
-    /// Returns the branch that changes are made against. What a remote is known to have comes before
-    /// a local branch of the same name: commits that only the local branch has were not published yet.
+    /// Returns the branch that changes are made against. A remote-tracking branch precedes a local
+    /// branch of the same name: commits that only the local branch has are not published yet.
     pub(crate) fn main_branch(&self) -> Result<Option<String>, GitError> {
         let remote = self.symbolic_ref("refs/remotes/origin/HEAD")?;
         let published = ["origin/main", "origin/master"].map(str::to_owned);
@@ -339,7 +340,7 @@ impl Git {
         Ok(None)
     }
 
-    /// Returns the remote-tracking branch that the local main branch follows, such as `upstream/main`.
+    /// Returns the remote-tracking branch of the local main branch, such as `upstream/main`.
     pub(crate) fn main_upstream(&self) -> Result<Option<String>, GitError> {
         for name in ["main", "master"] {
             let of = format!("refs/heads/{name}");
@@ -353,7 +354,7 @@ impl Git {
         Ok(None)
     }
 
-    /// Returns the branch that HEAD is on.
+    /// Returns the branch that HEAD is on, or `None` if it is detached.
     pub(crate) fn current_branch(&self) -> Result<Option<String>, GitError> {
         self.symbolic_ref("HEAD")
     }
@@ -363,7 +364,7 @@ impl Git {
         Ok(target.filter(|target| !target.is_empty()))
     }
 
-    /// Returns true if a commit is another one, or came before it; false where either is unknown.
+    /// Returns true if `commit` is `of` or one of its ancestors; false if either is unknown.
     pub(crate) fn is_ancestor(&self, commit: &str, of: &str) -> Result<bool, GitError> {
         for name in [commit, of] {
             if self.resolve_if_known(name)?.is_none() {
@@ -378,7 +379,7 @@ impl Git {
         Ok(self.line(&["rev-parse", "--is-shallow-repository"])? == "true")
     }
 
-    /// Gives a commit's first parent, or the empty tree for the first commit of all.
+    /// Returns the first parent of a commit, or the empty tree for a root commit.
     pub(crate) fn parent_or_empty(&self, commit: &str) -> Result<String, GitError> {
         let commit = self.resolve(commit)?;
         match self.resolve(&format!("{commit}^")) {
@@ -391,7 +392,7 @@ impl Git {
         }
     }
 
-    /// Gives the files that git neither tracks nor ignores.
+    /// Returns the files that git neither tracks nor ignores.
     pub(crate) fn untracked(&self, paths: &[String]) -> Result<Vec<String>, GitError> {
         let mut args =
             vec!["ls-files", "--others", "--exclude-standard", "--full-name", "-z", "--"];
@@ -401,8 +402,8 @@ impl Git {
         Ok(names.map(shown).collect())
     }
 
-    /// Says whether git tracks a folder's files, or any of them, or what the folder lies in: behind
-    /// a link or in a submodule git lists nothing, and all of it came with the repository.
+    /// Returns true if git tracks a file in a folder, or tracks a part of the folder's path: behind
+    /// a link or in a submodule git lists nothing, and all of it is part of the repository.
     pub(crate) fn tracks(&self, folder: &str) -> bool {
         let around = folder.match_indices('/').map(|(at, _)| &folder[..at]);
         let around: Vec<&str> = around.collect();
@@ -412,12 +413,12 @@ impl Git {
         let mut names = entries.filter_map(|entry| Some(entry.split_once('\t')?.1.to_owned()));
         names.any(|name| {
             let below = name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-            // Git tracks no folder, so whatever has such a name is a link, a submodule or a file.
+            // Git tracks no folders, so an entry with such a name is a link, a submodule or a file.
             below || name == folder || around.contains(&name.as_str())
         })
     }
 
-    /// Reads a diff as it comes.
+    /// Runs a diff and parses it as a stream.
     pub(crate) fn diff(&self, what: &[&str], paths: &[String]) -> Result<Vec<FileDiff>, GitError> {
         let mut args = [&DIFF, what, &["--"]].concat();
         args.extend(paths.iter().map(String::as_str));
@@ -428,26 +429,26 @@ impl Git {
     }
 }
 
-/// Gives the last part of an address or a path.
+/// Returns the last part of a URL or a path.
 fn last_name(address: &str) -> Option<&str> {
     let address = address.trim_end_matches('/');
     let address = address.strip_suffix(".git").unwrap_or(address);
     address.rsplit(['/', ':']).next().filter(|name| !name.is_empty())
 }
 
-/// Returns true if git complains about the name that it was given, and not about itself.
+/// Returns true if the message of git is about the given name, and not about git itself.
 fn is_bad_name(message: &str) -> bool {
     ["ambiguous argument", "bad revision", "Log for", "log for", "invalid", "Needed a single"]
         .iter()
         .any(|start| message.contains(start))
 }
 
-/// Makes an argument of bytes.
+/// Converts bytes into an argument.
 pub(crate) fn argument(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }
 
-/// Gives an error where git failed.
+/// Fails if git failed, with the reason from its stderr.
 pub(crate) fn check(args: &[&str], status: ExitStatus, stderr: &[u8]) -> Result<(), GitError> {
     if status.success() {
         return Ok(());
@@ -459,9 +460,9 @@ pub(crate) fn check(args: &[&str], status: ExitStatus, stderr: &[u8]) -> Result<
     })
 }
 
-/// Returns the lines of git's stderr that say why it failed: its errors, the refusal of each ref and
-/// the words of the remote, without progress, addresses and hints; where there are none, how git
-/// ended.
+/// Returns the lines of git's stderr with the reason of a failure: its errors, the refusal of each
+/// ref and the messages of the remote, without progress, URLs and hints. Returns the exit status if
+/// there are none.
 fn refusal(status: ExitStatus, stderr: &str) -> String {
     const MAX_LINES: usize = 6;
     const MAX_CHARS: usize = 600;
@@ -477,7 +478,7 @@ fn refusal(status: ExitStatus, stderr: &str) -> String {
     }
 }
 
-/// Hands settings over by the environment, where nobody else can read them.
+/// Passes settings in the environment, which other users cannot read.
 fn with_settings(command: Command, settings: &[Setting]) -> Command {
     let count = settings.len().to_string();
     let numbered = settings.iter().enumerate();
@@ -488,7 +489,7 @@ fn with_settings(command: Command, settings: &[Setting]) -> Command {
     })
 }
 
-/// Gives the settings that switch a filter off.
+/// Returns the settings that switch a filter off.
 fn quieted(filter: &[u8]) -> [Setting; 4] {
     [(".clean", ""), (".smudge", ""), (".process", ""), (".required", "false")]
         .map(|(key, value)| (OsString::from_vec([filter, key.as_bytes()].concat()), value.into()))

@@ -1,4 +1,4 @@
-//! Commits of the past, for reading only: [`History`].
+//! Commits of the past, read-only: [`History`].
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::GitError;
 use crate::diff::FileDiff;
 use crate::git::{Git, text};
 
-/// The history of a repository. Nothing in the repository is ever changed.
+/// The history of a repository. No method changes the repository.
 #[derive(Debug)]
 pub struct History {
     git: Git,
@@ -17,22 +17,22 @@ pub struct History {
 /// A commit of a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastCommit {
-    /// The whole name.
+    /// The full id.
     pub id: String,
-    /// The parents; none of a first commit.
+    /// The ids of the parents; empty for a root commit.
     pub parents: Vec<String>,
-    /// The whole message.
+    /// The full message.
     pub message: String,
 }
 
-/// The commit that a line of a file comes from.
+/// The origin of a line: the commit that introduced it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineOrigin {
-    /// The commit.
+    /// The id of the commit.
     pub commit: String,
     /// The path of the file in that commit.
     pub path: String,
-    /// The number of the line in that commit, counted from one.
+    /// The number of the line in that commit, from 1.
     pub line: u32,
 }
 
@@ -47,7 +47,7 @@ impl History {
         &self.git.root
     }
 
-    /// Returns the newest commits that lead to HEAD, at most so many, the newest first.
+    /// Returns at most `most` commits that lead to HEAD, newest first.
     pub fn commits(&self, most: usize) -> Result<Vec<PastCommit>, GitError> {
         if self.git.head_or_empty()? == self.git.empty_tree {
             return Ok(Vec::new());
@@ -64,7 +64,7 @@ impl History {
         Ok(text(&shown).split('\0').find_map(commit))
     }
 
-    /// Returns the commit from which two commits diverge; the first of them if they have no commit in
+    /// Returns the commit at which two commits diverge; the first of them if they have no commit in
     /// common.
     pub fn merge_base(&self, one: &str, other: &str) -> Result<String, GitError> {
         self.git.merge_base(one, other)
@@ -87,8 +87,8 @@ impl History {
         self.git.run(&["cat-file", "blob", object]).map(Some)
     }
 
-    /// Returns the origin of each of some lines of a file at a commit; blanks at line ends do not
-    /// count as changes.
+    /// Returns the origin of each line in a range of a file at a commit. White space does not count
+    /// as a change.
     pub fn blame(
         &self,
         commit: &str,
@@ -108,8 +108,8 @@ fn commit(listed: &str) -> Option<PastCommit> {
     Some(PastCommit { id, parents, message: lines.next().unwrap_or("").trim().to_owned() })
 }
 
-/// Reads what `git blame --line-porcelain` prints: of each line a head, its details, and the line
-/// behind a tab.
+/// Parses the output of `git blame --line-porcelain`: for each line a header, its details, and the
+/// line after a tab.
 fn origins(text: &str) -> Vec<LineOrigin> {
     let mut origins = Vec::new();
     let mut head: Option<(String, u32)> = None;

@@ -1,4 +1,4 @@
-//! Files of a work tree that git ignores, and by whose rules.
+//! Files of a work tree that git ignores, and those that only new rules hide.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,15 +11,15 @@ use crate::{GitError, StoredFiles};
 /// The name of a file with ignore rules.
 const RULES: &str = ".gitignore";
 
-/// The most files that are listed below ignored folders.
+/// The maximum number of files that are listed below ignored folders.
 const MAX_FILES: usize = 50_000;
 
 /// Folders of a virtual environment of Python.
 const INSTALLED: [&str; 5] = ["bin", "include", "lib", "lib64", "share"];
 
 impl StoredFiles {
-    /// Returns the files that git ignores, sorted. Folders for which `skips` answers true, by their
-    /// names, are not entered.
+    /// Returns the files that git ignores, sorted. Folders whose name satisfies `skips` are not
+    /// entered.
     pub fn ignored(&self, skips: &dyn Fn(&str) -> bool) -> Result<Vec<String>, GitError> {
         let args = [
             "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory",
@@ -45,7 +45,7 @@ impl StoredFiles {
         while let Some(folder) = waiting.pop() {
             let is_environment = self.git.root.join(&folder).join("pyvenv.cfg").is_file();
             let skips = |name: &str| skips(name) || (is_environment && INSTALLED.contains(&name));
-            // A folder that cannot be read cannot be read by a check either.
+            // A folder that cannot be read here cannot be read by a check either.
             let entries = fs::read_dir(self.git.root.join(&folder)).into_iter().flatten();
             for entry in entries.flatten() {
                 let Ok(name) = entry.file_name().into_string() else { continue };
@@ -59,8 +59,9 @@ impl StoredFiles {
         }
     }
 
-    /// Returns those of some ignored files that the ignore rules of a commit do not hide: only rules
-    /// which were added since hide them. Rules that are no part of the tree hide what they do now.
+    /// Returns those of some ignored files that the ignore rules of a commit do not hide: only
+    /// rules that were added since hide them. Rules outside of the tree are applied as they are
+    /// now.
     pub fn hidden_since(&self, commit: &str, files: &[String]) -> Result<Vec<String>, GitError> {
         if files.is_empty() {
             return Ok(Vec::new());

@@ -1,4 +1,5 @@
-//! A folder that git laid out for somebody else to work in: [`LaidOut`], seen again afterwards.
+//! A linked work tree in which another program works: [`LaidOut`], and the check of its repository
+//! afterwards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,27 +9,27 @@ use assay_sandbox::ScratchNote;
 use crate::GitError;
 use crate::git::{Git, argument};
 
-/// How git lists what is a repository of its own.
+/// The start of git's entry for a nested repository.
 const SUBMODULE: &[u8] = b"160000 ";
 
-/// A folder that git laid out, as it was then.
+/// A linked work tree, with its state at creation.
 #[derive(Debug)]
 pub(crate) struct LaidOut {
     path: PathBuf,
-    /// Git's own folder for this one.
+    /// The folder of git for this work tree.
     git_folder: PathBuf,
-    /// What git wrote into the folder to find its own.
+    /// The content of the file `.git`, which refers to the folder of git.
     link: Vec<u8>,
-    /// Both folders go with the process, if their owner does not come to remove them.
+    /// The notes that remove both folders with the process, unless their owner removes them before.
     _notes: [ScratchNote; 2],
 }
 
 impl LaidOut {
-    /// Lays out a commit of a repository in a folder.
+    /// Creates a work tree of a commit in a folder.
     pub(crate) fn add(git: &Git, path: &Path, commit: &str) -> Result<LaidOut, GitError> {
         let folder = path.display().to_string();
-        // Git may know of one whose folder was taken away. Others like that are their owners' business,
-        // whose disk may only be unplugged.
+        // Git may know a work tree whose folder was removed; `--force` replaces it. Other such
+        // entries are left to their owners, whose disk may only be unplugged.
         let add = ["worktree", "add", "--force", "--quiet", "--detach", &folder, commit];
         let layout = |source| GitError::Layout { source };
         let note = ScratchNote::new([path.to_owned()]).map_err(layout)?;
@@ -40,13 +41,13 @@ impl LaidOut {
         Ok(LaidOut { path: path.to_owned(), git_folder, link, _notes: [note, git_note] })
     }
 
-    /// Gives the folder.
+    /// Returns the folder of the work tree.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Sees the repository from the folder, as it is set up by now. What was put there in the place
-    /// of git's own could have programs run.
+    /// Opens the repository from the folder, with its current settings. Fails if the file `.git`
+    /// was replaced: another repository could run programs.
     pub(crate) fn own(&self) -> Result<Git, GitError> {
         let link = self.path.join(".git");
         let is_file = fs::symlink_metadata(&link).is_ok_and(|about| about.is_file());
@@ -56,8 +57,8 @@ impl LaidOut {
         Ok(Git::find(&self.path)?.pinned(&self.git_folder, &self.path))
     }
 
-    /// Refuses repositories within, of those that an index lists: git looks into each, and its
-    /// settings could have programs run.
+    /// Fails if a submodule that an index lists is a repository: git enters each, and its settings
+    /// could run programs.
     pub(crate) fn refuse_within(&self, listed: &[u8]) -> Result<(), GitError> {
         for entry in listed.split(|byte| *byte == 0).filter(|it| it.starts_with(SUBMODULE)) {
             let name = entry.splitn(2, |byte| *byte == b'\t').nth(1).unwrap_or_default();

@@ -1,12 +1,13 @@
 //! The change under review, read from git: [`open`] returns a [`Change`].
 //!
-//! - [`diff`] reads unified diffs. [`unified`] reads diffs that are not applied yet, and applies them in memory.
+//! - [`diff`] parses unified diffs. [`unified`] parses diffs that are not applied yet, and applies
+//!   them in memory.
 //! - `git` is the only module that knows the command line of git.
-//! - [`tree`] answers for the files before and after the change. `name` makes text of file names
-//!   that are no UTF-8.
+//! - [`tree`] reads the files before and after the change. `name` converts file names that are not
+//!   UTF-8 into text.
 //! - `worktree`, `bench`, `patch`: folders in which agents and fixers work, and their results.
 //! - `recorded`: a change that can be reviewed again without its repository.
-//! - [`state`]: the state below `.assay/`, and which of it this machine wrote.
+//! - [`state`]: the state below `.assay/`, and the check that this machine wrote it.
 //!
 //! Nothing here judges a change. Hooks, filters, external diffs and text converters of git are
 //! never run.
@@ -59,41 +60,41 @@ pub use crate::stored::{StoredFile, StoredFiles, StoredTree};
 use crate::tree::{DirTree, GitTree, NotedTree, TreeErrors, TreeKind};
 pub use crate::worktree::Worktree;
 
-/// Which change is meant.
+/// The selection of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// The branch and the working tree against the default branch; where that shows nothing, the
-    /// last commit.
+    /// The branch and the working tree against the default branch; the last commit if there is no
+    /// difference.
     Automatic,
-    /// The branch and the working tree against where they left a branch or commit.
+    /// The branch and the working tree against the point where they left a branch or commit.
     Against(String),
-    /// What is staged.
+    /// The staged changes.
     Staged,
-    /// A commit, or a range of them.
+    /// A commit, or a range of commits.
     Commits(String),
-    /// A pull request, fetched from the remote that its repository is.
+    /// A pull request, fetched from the remote of its repository.
     Pull {
-        /// The repository it was made to, `OWNER/REPO`.
+        /// The repository that the pull request is for, `OWNER/REPO`.
         repository: String,
-        /// Its number.
+        /// The number of the pull request.
         number: u64,
-        /// The commit that is meant, by its whole name; its last one if nothing is said.
+        /// The full id of the commit to review; the last one if `None`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<String>,
-        /// The branch that it is for, which not every pull request tells by itself.
+        /// The base branch; `None` if unknown, since not every source of a pull request states it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
     },
 }
 
 impl Scope {
-    /// What was made on top of a commit, or of what is found to be one.
+    /// Returns the scope of the work on top of `base`, or the automatic scope if it is `None`.
     pub fn on_top_of(base: Option<&str>) -> Scope {
         base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()))
     }
 
-    /// Reads a pull request as people write it, `owner/repo#7`.
+    /// Parses a pull request in the form `owner/repo#7`.
     pub fn pull_request(text: &str) -> Option<Scope> {
         let (repository, number) = text.split_once('#')?;
         let (owner, name) = repository.split_once('/')?;
@@ -103,28 +104,28 @@ impl Scope {
     }
 }
 
-/// A change: what it is called, its diff, and the trees before and after it.
+/// A change: its title, its diff, and the trees before and after it.
 #[derive(Debug)]
 pub struct Change {
-    /// The repository's root.
+    /// The root of the repository.
     pub root: PathBuf,
-    /// The change in words, such as `working tree against main`.
+    /// A description of the change, such as `working tree against main`.
     pub title: String,
-    /// The files it touches.
+    /// The touched files.
     pub files: Vec<FileDiff>,
-    /// New files that git does not track and that were not asked for.
+    /// Untracked files that are not part of the change, since they were not requested.
     pub untracked: Vec<String>,
-    /// Whether there may be more to it than was asked for.
+    /// True if the change is limited to some paths and may be larger.
     pub is_limited: bool,
-    /// The messages of its commits, the newest first.
+    /// The messages of the commits, newest first.
     messages: Vec<String>,
     /// The purpose as the caller states it.
     purpose: Option<String>,
-    /// The rules by which files are left out, once they are known.
+    /// The exclusion rules; `None` until they are applied.
     leave_out: Option<LeaveOut>,
-    /// The pull request that it is, `OWNER/REPO#N`.
+    /// The pull request, `OWNER/REPO#N`; `None` for any other change.
     pull: Option<String>,
-    /// Its last commit, where it is a pull request.
+    /// The last commit of a pull request; `None` for any other change.
     head: Option<String>,
     base: NotedTree,
     tree: NotedTree,
@@ -161,18 +162,18 @@ impl Change {
         })
     }
 
-    /// Gives the tree before the change: that of the commit it is held against.
+    /// Returns the tree before the change: that of the base commit.
     pub fn base(&self) -> &(dyn Tree + Sync) {
         &self.base
     }
 
-    /// Returns what of the trees before and after the change could not be read so far. A review of a
-    /// change with such errors is incomplete, whichever reviewer asked for the file.
+    /// Returns the errors of the trees before and after the change so far. A review of a change
+    /// with such errors is incomplete, no matter which reviewer asked for the file.
     pub fn tree_errors(&self) -> Vec<TreeError> {
         self.errors.all()
     }
 
-    /// Names the commit that it is held against, where it is of a repository.
+    /// Returns the base commit; `None` for a recorded change.
     pub fn base_revision(&self) -> Option<&str> {
         match &self.base.kind {
             TreeKind::Git(tree) => tree.revision.as_deref(),
@@ -180,23 +181,23 @@ impl Change {
         }
     }
 
-    /// Names the last commit of a pull request, which is what was looked at whatever became of it.
+    /// Returns the reviewed commit of a pull request, even if the pull request has moved since.
     pub fn pull_head(&self) -> Option<&str> {
         self.head.as_deref()
     }
 
-    /// Gives the tree after the change.
+    /// Returns the tree after the change.
     pub fn tree(&self) -> &(dyn Tree + Sync) {
         &self.tree
     }
 
-    /// Returns the messages of its commits, the newest first.
+    /// Returns the messages of the commits, newest first.
     pub fn messages(&self) -> Vec<String> {
         self.messages.clone()
     }
 
-    /// States the purpose of the change, beside the messages of its commits: the text of a pull
-    /// request or of a ticket, or a text that a person gives. Later texts follow earlier ones.
+    /// Adds a text to the purpose of the change, in addition to its commit messages: of a pull
+    /// request, of a ticket, or by a person. Later texts follow earlier ones.
     pub fn state_purpose(&mut self, text: &str) {
         let text = text.trim();
         if text.is_empty() {
@@ -213,7 +214,7 @@ impl Change {
         self.purpose.as_deref()
     }
 
-    /// Says whether the tree after it is the work tree.
+    /// Returns true if the tree after the change is the work tree.
     pub fn is_in_work_tree(&self) -> bool {
         matches!(self.tree.kind, TreeKind::Dir(_))
     }
@@ -226,54 +227,55 @@ impl Change {
         })
     }
 
-    /// Counts its hunks. A file that was only renamed, emptied or is no text counts as one.
+    /// Returns the number of hunks. A file without hunks, such as a renamed or binary one, counts
+    /// as one.
     pub fn hunks(&self) -> usize {
         self.files.iter().map(|file| file.hunks.len().max(1)).sum()
     }
 
-    /// Gives the lines that it touches.
+    /// Returns the lines that the change adds or edits.
     pub fn changed_lines(&self) -> ChangedLines {
         diff::changed_lines(&self.files)
     }
 
-    /// Gives the lines that take a comment where it is a pull request.
+    /// Returns the lines that accept a comment if the change is a pull request.
     pub fn commentable(&self) -> post::Diff {
         commentable::commentable(&self.files)
     }
 }
 
-/// What belongs to a change besides its scope.
+/// The part of a scope that belongs to a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
-    /// The paths it is limited to; all where there are none.
+    /// The paths that the change is limited to; empty for all.
     pub paths: Vec<String>,
-    /// Whether new files that git does not track belong to it.
+    /// True if untracked files belong to the change.
     pub untracked: bool,
 }
 
 impl Selection {
-    /// All of it, with new files that git does not track yet.
+    /// Returns a selection of all paths, including untracked files.
     pub fn with_untracked() -> Selection {
         Selection { untracked: true, ..Selection::default() }
     }
 }
 
-/// Gives the root of the repository around a folder.
+/// Returns the root of the repository around a folder.
 pub fn root(folder: &Path) -> Result<PathBuf, GitError> {
     Ok(Git::find(folder)?.root)
 }
 
-/// Gives the name under which commits are made in the repository around a folder.
+/// Returns the name that commits are made under in the repository around a folder.
 pub fn user_name(folder: &Path) -> Option<String> {
     Git::find(folder).ok()?.user_name()
 }
 
-/// Gives the name of the repository around a folder.
+/// Returns the name of the repository around a folder.
 pub fn repository_name(folder: &Path) -> Result<String, GitError> {
     Ok(Git::find(folder)?.name())
 }
 
-/// Gives the commit that a name stands for in the repository around a folder.
+/// Returns the commit that a name denotes in the repository around a folder.
 pub fn commit_of(folder: &Path, name: &str) -> Result<String, GitError> {
     Git::find(folder)?.resolve(name)
 }
@@ -283,23 +285,23 @@ pub fn main_branch(folder: &Path) -> Result<Option<String>, GitError> {
     Git::find(folder)?.main_branch()
 }
 
-/// Moves a branch of a repository's remote, `OWNER/REPO`, on to a commit that is here.
+/// Moves a branch on the remote of a repository, `OWNER/REPO`, forward to a local commit.
 pub fn push(folder: &Path, repository: &str, commit: &str, branch: &str) -> Result<(), GitError> {
     Git::find(folder)?.push(repository, commit, branch)
 }
 
-/// Fetches a branch of a repository's remote, `OWNER/REPO`, and returns its last commit.
+/// Fetches a branch from the remote of a repository, `OWNER/REPO`, and returns its last commit.
 pub fn fetch_branch(folder: &Path, repository: &str, branch: &str) -> Result<String, GitError> {
     Git::find(folder)?.fetch_branch(repository, branch)
 }
 
-/// Gives the folder in which git looks for the hooks of the repository around a folder.
+/// Returns the folder in which git looks for the hooks of the repository around a folder.
 pub fn hooks_folder(folder: &Path) -> Result<PathBuf, GitError> {
     Git::find(folder)?.hooks_folder()
 }
 
-/// Returns true if files in a folder of a repository, named from its root, came with the repository,
-/// or if git has no answer; false where there is no repository.
+/// Returns true if git tracks files in a folder, given relative to the root, or if git fails; false
+/// if there is no repository.
 pub fn is_tracked(root: &Path, folder: &str) -> bool {
     match Git::find(root) {
         Ok(git) => git.tracks(folder),
@@ -307,7 +309,7 @@ pub fn is_tracked(root: &Path, folder: &str) -> bool {
     }
 }
 
-/// Says whether a link, a file or another repository stands where a folder of one's own should.
+/// Returns true if the path exists and is not a plain folder: a link, a file or another repository.
 pub fn is_foreign(folder: &Path) -> bool {
     let Ok(found) = folder.symlink_metadata() else { return false };
     !found.is_dir() || folder.join(".git").symlink_metadata().is_ok()
@@ -357,7 +359,7 @@ fn open_automatic(git: Git, selection: &Selection) -> Result<Change, GitError> {
     }
     let head = git.head_or_empty()?;
     if head == git.empty_tree {
-        // All that git knows of is new.
+        // All files that git tracks are new.
         let title = "everything, as nothing is committed".to_owned();
         return against_worktree(git, &head, title, selection);
     }
@@ -367,7 +369,7 @@ fn open_automatic(git: Git, selection: &Selection) -> Result<Change, GitError> {
         return Ok(uncommitted);
     }
     if !uncommitted.untracked.is_empty() {
-        // Files that nobody added yet are all that is new, so it is them that is meant.
+        // Untracked files are the only new ones, so they are the change.
         let all = Selection { untracked: true, ..selection.clone() };
         return against_worktree(git, &head, "untracked files".to_owned(), &all);
     }
@@ -398,7 +400,7 @@ fn open_commits(git: Git, range: &str, paths: &[String]) -> Result<Change, GitEr
         Some((from, to)) => {
             let to = to.trim_start_matches('.');
             let to = git.resolve(if to.is_empty() { "HEAD" } else { to })?;
-            // What came on the other side since is no part of the range.
+            // Commits that were added to the other side since are not part of the range.
             (git.merge_base(from, &to)?, to)
         }
         None => (git.parent_or_empty(range)?, git.resolve(range)?),

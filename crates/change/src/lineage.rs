@@ -1,23 +1,23 @@
-//! Where a change stands in the history: [`Lineage`].
+//! The position of a change in the history: [`Lineage`].
 
 use crate::git::Git;
 use crate::tree::TreeKind;
 use crate::{Change, GitError};
 
-/// Where a change stands in the history, for telling whether another one follows it.
+/// The position of a change in the history, to decide whether another change follows it.
 #[derive(Debug, Clone, Default)]
 pub struct Lineage {
-    /// The commit that it is held against.
+    /// The base commit; `None` for a recorded change.
     pub base: Option<String>,
-    /// The last commit of it, or the one that its uncommitted part was made on.
+    /// The last commit of the change, or the parent of its uncommitted part.
     pub head: Option<String>,
-    /// The branch that the work tree is on, or the pull request.
+    /// The branch of the work tree, or the pull request.
     pub branch: Option<String>,
     git: Option<Git>,
 }
 
 impl Change {
-    /// Returns where the change stands in the history; a recorded change stands nowhere.
+    /// Returns the position of the change in the history; empty for a recorded change.
     pub fn lineage(&self) -> Result<Lineage, GitError> {
         let TreeKind::Git(base) = &self.base.kind else { return Ok(Lineage::default()) };
         let (git, from) = base.stands_on();
@@ -40,13 +40,13 @@ impl Change {
 }
 
 impl Lineage {
-    /// Says whether it goes on from where an earlier change stood: on the same branch, which may
-    /// have been rewritten, or on a history that has the other's in it.
+    /// Returns true if this change continues an earlier one: on the same branch, which may have
+    /// been rewritten, or on a history that contains the earlier head.
     pub fn follows(&self, branch: Option<&str>, head: Option<&str>) -> bool {
         let same_branch = branch.is_some() && self.branch.as_deref() == branch;
         let contains = || {
             let (git, earlier, later) = (self.git.as_ref()?, head?, self.head.as_deref()?);
-            // Where git has no answer nothing follows, so that no finding is taken for gone.
+            // If git fails, the change does not follow, so that no finding counts as gone.
             Some(git.is_ancestor(earlier, later).unwrap_or(false))
         };
         same_branch || contains().unwrap_or(false)

@@ -1,12 +1,13 @@
-//! Names of files as text. Git's names are bytes: [`shown`] makes text of them that [`raw`] turns
-//! back, so that no two names look alike and every file can be asked for by the text.
+//! File names as text. Names in git are bytes: [`shown`] converts them into text that [`raw`]
+//! converts back, so that different names have different texts and every file can be addressed by
+//! its text.
 //!
-//! Most names are shown as they are. One that is not UTF-8, or begins with a quotation mark, is
+//! Most names are shown unchanged. A name that is not UTF-8, or begins with a quotation mark, is
 //! shown as git quotes it: `"caf\351"`.
 
 use std::borrow::Cow;
 
-/// Gives a name as text.
+/// Converts a name into text.
 pub(crate) fn shown(name: &[u8]) -> String {
     match std::str::from_utf8(name) {
         Ok(text) if !text.starts_with('"') => text.to_owned(),
@@ -14,7 +15,7 @@ pub(crate) fn shown(name: &[u8]) -> String {
     }
 }
 
-/// Gives the name that a text stands for.
+/// Converts a text back into the name.
 pub(crate) fn raw(text: &str) -> Cow<'_, [u8]> {
     match unquoted(text.as_bytes()) {
         Some((name, [])) if shown(&name) == text => Cow::Owned(name),
@@ -35,8 +36,8 @@ fn quoted(name: &[u8]) -> String {
     text
 }
 
-/// Takes git's quotes, with their escapes, off a name; gives what follows it as well. `None` where
-/// there are no quotes, or no second one.
+/// Removes the quotes and escapes of git from a name. Returns the name and the rest of the text, or
+/// `None` if a quote is missing.
 pub(crate) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut name = Vec::new();
@@ -55,7 +56,7 @@ pub(crate) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// Reads what stands behind a back-slash.
+/// Parses an escape sequence after its backslash.
 fn escape(text: &[u8]) -> Option<(u8, &[u8])> {
     if let [high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', rest @ ..] = text {
         return Some(((high & 7) << 6 | (middle & 7) << 3 | (low & 7), rest));

@@ -8,17 +8,17 @@ use assay_sandbox::ScratchFolder;
 use crate::tree::TreeKind;
 use crate::{Change, GitError};
 
-/// A folder with the tree after a change in it.
+/// A folder with the tree after a change.
 #[derive(Debug)]
 pub enum OnDisk {
     /// The work tree itself.
     WorkTree(PathBuf),
-    /// A copy, which goes when this does.
+    /// A copy, which is removed when this value is dropped.
     Copy(ScratchFolder),
 }
 
 impl OnDisk {
-    /// Gives the folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         match self {
             OnDisk::WorkTree(path) => path,
@@ -28,8 +28,8 @@ impl OnDisk {
 }
 
 impl Change {
-    /// Gives a folder with the tree after the change: the work tree where the change is in it, or
-    /// else a copy. No hook and no filter is run for it.
+    /// Returns a folder with the tree after the change: the work tree if the change is in it, or
+    /// else a copy. No hook and no filter is run.
     pub fn on_disk(&self) -> Result<OnDisk, GitError> {
         let tree = match &self.tree.kind {
             TreeKind::Git(tree) => tree,

@@ -1,4 +1,4 @@
-//! What was done on a copy of the work tree: [`Patch`], which is put in all or nothing.
+//! The work that was done on a copy of the work tree: [`Patch`], applied completely or not at all.
 //!
 //! A fixer works on a copy of the work tree ([`Bench`](crate::Bench)), and its patch is applied
 //! before it is checked, since checks need the dependencies that are installed in the work tree.
@@ -17,14 +17,14 @@ use crate::git::{Git, argument, text};
 use crate::name::shown;
 use crate::snapshot::is_executable;
 
-/// What was done, as two trees that git keeps.
+/// A patch, as two trees in git.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patch {
-    /// The commit from which it starts.
+    /// The commit that the patch starts from.
     pub(crate) start: String,
-    /// The tree that it leads to.
+    /// The tree that the patch results in.
     pub(crate) end: String,
-    /// The folders that were made repositories of their own: none of the work is taken then.
+    /// The folders that were made repositories; if there are any, the patch is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) repositories: Vec<String>,
 }
@@ -37,24 +37,25 @@ struct Step {
 }
 
 impl Patch {
-    /// Returns the folders that were made repositories of their own, because of which the patch is empty.
+    /// Returns the folders that were made repositories, because of which the patch is empty.
     pub fn repositories(&self) -> &[String] {
         &self.repositories
     }
 
-    /// Names the files that it touches.
+    /// Returns the paths of the files that the patch touches.
     pub fn files(&self, root: &Path) -> Result<Vec<String>, GitError> {
         let touched = self.touched(&Git::find(root)?)?;
         Ok(touched.iter().map(|file| shown(&file.name)).collect())
     }
 
-    /// Puts it into the work tree, but for what is left out: not where somebody else changed one of
-    /// the files since. What is in already stays.
+    /// Applies the patch to the work tree, without the files for which `leave_out` returns true.
+    /// Fails if another process changed one of the files since. Files that are already patched
+    /// stay.
     pub fn put_in(&self, root: &Path, leave_out: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
         self.go(root, leave_out, |file| (&file.before, &file.after))
     }
 
-    /// Takes it out of the work tree again, as far as it is in.
+    /// Reverts the patch in the work tree, as far as it is applied.
     pub fn take_out(&self, root: &Path, leave_out: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
         self.go(root, leave_out, |file| (&file.after, &file.before))
     }
@@ -84,7 +85,7 @@ impl Patch {
             }
             steps.push(Step { path, now, to });
         }
-        // What goes makes room for what comes: a folder can become a file, and a file a folder.
+        // Files are removed first: a folder can become a file, and a file a folder.
         steps.sort_by_key(|step| step.to != Kept::Nothing);
         let aside = git.line(&["rev-parse", "--absolute-git-dir"])?;
         let aside = ScratchFolder::new_in("assay-", Path::new(&aside)).map_err(layout)?;
@@ -108,7 +109,7 @@ impl Patch {
         let listed = git.run(&["diff-tree", "-r", "-z", "--raw", "--no-renames", start, end])?;
         let mut parts = listed.split(|byte| *byte == 0).filter(|part| !part.is_empty());
         let mut touched = Vec::new();
-        // Of a file there are first the modes and objects on both sides, and then its name.
+        // Each entry has the modes and objects of both sides, followed by the name.
         while let (Some(about), Some(name)) = (parts.next(), parts.next()) {
             let about = text(about);
             let about: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
@@ -131,7 +132,7 @@ struct Touched {
     after: Object,
 }
 
-/// What a tree that git keeps has at a path.
+/// The object of a tree in git at a path.
 struct Object {
     mode: String,
     id: String,
@@ -148,7 +149,8 @@ impl Object {
     }
 }
 
-/// Has a file that takes another one's place be as open to others as that was.
+/// Copies the read and write permissions of the replaced file to its replacement. An executable
+/// replacement is executable for all users who could read the replaced file.
 fn keep_mode(path: &Path, made: &Path) -> io::Result<()> {
     let (Ok(before), Ok(after)) = (fs::symlink_metadata(path), fs::symlink_metadata(made)) else {
         return Ok(());
@@ -161,18 +163,18 @@ fn keep_mode(path: &Path, made: &Path) -> io::Result<()> {
     fs::set_permissions(made, fs::Permissions::from_mode((before & 0o666) | executable))
 }
 
-/// Says whether a folder on the way to a path is a link: then what is there is not the tree's.
+/// Returns true if a folder in a path is a link: the file is then outside of the tree.
 fn leads_elsewhere(root: &Path, path: &Path) -> bool {
     let folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
     folders.into_iter().any(Path::is_symlink)
 }
 
-/// Says whether there is nothing at a path, nor can be.
+/// Returns true if the error means that no file is at the path, nor can be.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// What stands at a path.
+/// The content at a path.
 #[derive(Debug, PartialEq, Eq)]
 enum Kept {
     Nothing,
@@ -188,14 +190,15 @@ impl Kept {
             Ok(about) if about.is_symlink() => {
                 Ok(Kept::Link(fs::read_link(path)?.as_os_str().as_bytes().to_vec()))
             }
-            // Git knows files alone.
+            // Git tracks files only.
             Ok(about) if about.is_dir() => Ok(Kept::Nothing),
             Ok(_) => Ok(Kept::File { bytes: fs::read(path)?, is_executable: is_executable(path) }),
         }
     }
 
-    /// Puts it at a path, in place of whatever is there, so that somebody who is killed leaves the
-    /// one or the other. It is made in a folder aside, where nobody looks for files of the tree.
+    /// Writes the content to a path by a rename, so that a process that is killed leaves either the
+    /// old content or the new. The file is written in the folder `aside`, which is outside of the
+    /// tree.
     fn put(&self, path: &Path, aside: &Path) -> io::Result<()> {
         if *self == Kept::Nothing {
             return match fs::remove_file(path) {
@@ -207,7 +210,7 @@ impl Kept {
             fs::create_dir_all(folder)?;
         }
         if fs::symlink_metadata(path).is_ok_and(|about| about.is_dir()) {
-            // What was in it is gone, or it stays.
+            // The folder is empty by now, or removing it fails.
             fs::remove_dir(path)?;
         }
         let made = aside.join("made");

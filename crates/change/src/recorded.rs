@@ -1,5 +1,5 @@
-//! A change on record: [`RecordedChange`] holds all that a review of it reads, so that it can be
-//! reviewed again anywhere.
+//! A recorded change: [`RecordedChange`] holds all files that a review of it reads, so that it can
+//! be reviewed again anywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -22,14 +22,14 @@ pub struct RecordedChange {
     files: Vec<FileDiff>,
     before: RecordedTree,
     after: RecordedTree,
-    /// What could not be read when the change was recorded.
+    /// The errors of the trees when the change was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tree_errors: Vec<TreeError>,
 }
 
 impl RecordedChange {
-    /// Records a change and whatever other files a review of it has read. Every text is cleaned
-    /// first of what must not be kept.
+    /// Records a change, and the other files that a review of it has read. Every text passes
+    /// `clean`, which removes what must not be stored.
     pub fn of(
         change: &Change,
         others: &BTreeSet<RepoPath>,
@@ -53,7 +53,7 @@ impl RecordedChange {
         }
     }
 
-    /// Makes one that stands in no repository yet, out of the files before and after it.
+    /// Creates a recorded change that exists in no repository, from the files before and after it.
     pub fn sketched(
         title: String,
         files: Vec<FileDiff>,
@@ -65,12 +65,12 @@ impl RecordedChange {
         RecordedChange { title, messages, purpose: None, files, before, after, tree_errors }
     }
 
-    /// Gives how many bytes of files it holds.
+    /// Returns the size of all files in bytes.
     pub fn bytes(&self) -> usize {
         self.before.bytes() + self.after.bytes()
     }
 
-    /// Gives the change as it was, seen from a folder that need not have anything to do with it.
+    /// Restores the change, with a root that need not be related to it.
     pub fn open(self, root: PathBuf) -> Change {
         let errors = TreeErrors::new(self.tree_errors);
         Change {

@@ -1,4 +1,4 @@
-//! What a change calls otherwise: [`Change::renames`].
+//! The renames of a change: [`Change::renames`].
 
 use assay_findings::path::RepoPath;
 
@@ -8,15 +8,15 @@ use crate::name::shown;
 use crate::tree::TreeKind;
 use crate::{Change, GitError};
 
-/// How git is asked for nothing but names.
+/// The options of git that list names only.
 const NAMES: [&str; 10] = [
     "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "-l1000", "--no-relative",
     "--ignore-submodules=all", "--name-status", "--diff-filter=R", "-z",
 ];
 
 impl Change {
-    /// Gives the files that it renames, whichever of them are under review: all in all, in one of
-    /// its commits, or since the last of them.
+    /// Returns all renames, whether or not the files are under review: between base and tip, in one
+    /// of the commits, and since the last commit.
     pub fn renames(&self) -> Result<Renames, GitError> {
         let mut renames = diff::renames(&self.files);
         let TreeKind::Git(base) = &self.base.kind else { return Ok(renames) };
@@ -49,7 +49,7 @@ impl Change {
     }
 }
 
-/// Asks git for renames, the oldest first.
+/// Runs git for renames, oldest first.
 fn named(
     git: &Git,
     command: &[&str],

@@ -1,5 +1,5 @@
-//! The work tree as it is, uncommitted work included: its [`fingerprint`], and its commit on no
-//! branch.
+//! Snapshots of the work tree, including uncommitted work: its [`fingerprint`], and its commit on
+//! no branch.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,11 +10,12 @@ use crate::digest::on_disk;
 use crate::git::{Git, argument, text};
 use crate::name::shown;
 
-/// The name and address under which a snapshot is committed, on no branch.
+/// The name and address under which a snapshot is committed.
 const IDENTITY: [&str; 4] = ["-c", "user.name=assay", "-c", "user.email=assay@localhost"];
 
-/// What tells one state of a work tree from another: every file that git knows or would take in,
-/// byte for byte, but for those that somebody leaves out.
+/// Returns a digest of the work tree: of every file that git tracks or would add, byte for byte,
+/// except for those that `leave_out` returns true for. `instead` may return another text to digest
+/// for a file.
 pub fn fingerprint(
     root: &Path,
     leave_out: &dyn Fn(&str) -> bool,
@@ -39,7 +40,7 @@ pub fn fingerprint(
         let content = match instead(&path, &file) {
             Some(text) => blake3::hash(text.as_bytes()),
             None if file.is_dir() => within(&file),
-            // What was deleted, or cannot be read, is told apart from whatever is there.
+            // A file that was deleted or cannot be read differs from every readable one.
             None => on_disk(&file).unwrap_or_else(|_| blake3::hash(b"not there")),
         };
         digest.update(content.as_bytes());
@@ -48,7 +49,7 @@ pub fn fingerprint(
     Ok(digest.finalize().to_hex()[..32].to_owned())
 }
 
-/// Takes the digest of a repository within another: all of it, as it lies there.
+/// Returns the digest of a nested repository with all of its files.
 fn within(folder: &Path) -> blake3::Hash {
     let all = |_: &str| false;
     let as_it_is = |_: &str, _: &Path| None;
@@ -63,7 +64,7 @@ pub(crate) fn is_executable(file: &Path) -> bool {
 }
 
 impl Git {
-    /// Puts what is committed into an index that is not the repository's own.
+    /// Reads the last commit into an index that is not the repository's own.
     pub(crate) fn begin_index(&self, index: &Path) -> Result<(), GitError> {
         if self.line(&["rev-parse", "--verify", "--quiet", "HEAD"]).is_ok() {
             self.run_with_index(&["read-tree", "HEAD"], index)?;
@@ -71,13 +72,13 @@ impl Git {
         Ok(())
     }
 
-    /// Gives the tree of all that is in the work tree, by an index that was begun for it.
+    /// Returns the tree of all files in the work tree, by an index that was started for it.
     pub(crate) fn tree_as_it_is(&self, index: &Path) -> Result<String, GitError> {
         self.run_with_index(&["add", "--all"], index)?;
         Ok(text(&self.run_with_index(&["write-tree"], index)?).trim().to_owned())
     }
 
-    /// Commits the work tree as it is, on no branch.
+    /// Commits the current work tree, on no branch.
     pub(crate) fn commit_as_it_is(&self, index: &Path) -> Result<String, GitError> {
         self.begin_index(index)?;
         let tree = self.tree_as_it_is(index)?;

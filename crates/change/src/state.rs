@@ -1,17 +1,18 @@
-//! State of a work tree: what assay keeps below `.assay/`, guarded by [`State`].
+//! State of a work tree, which assay stores below `.assay/`: [`State`].
 //!
 //! A commit, an archive, a test or a fixer can put files there as well. So a unit of state (a run,
 //! a cached answer, the ledger) is used only if git does not track its folder, no link leads to it,
-//! and its digest is the one that this machine recorded. That record, the *seal*, lies in the state
-//! home, outside of every work tree. All kinds of state go through this module: a kind is opened
-//! with [`State::open`], and its units are checked or held. State that is refused is the error
+//! and its digest is the one that this machine recorded. That record, the *seal*, is in the state
+//! home, outside of every work tree. All kinds of state use this module: a kind is opened with
+//! [`State::open`], and its units are checked or held. State that is refused is the error
 //! [`StateError::Refused`], which no caller may turn into an absence. A new kind of state needs a
 //! name and nothing else.
 //!
-//! The outbox, the spending of a day and the deliveries that `assay serve` has seen lie in the
-//! state home themselves ([`State::outside`]): everything that runs in the work tree can write to
-//! the tree, and a message of the outbox is sent with the user's token. A journal of the validation
-//! loop, which people commit, is sealed by its chain instead (`assay_validate::journal`).
+//! The outbox, the spending of a day and the deliveries that `assay serve` has received are in the
+//! state home themselves ([`State::outside`]): every program that runs in the work tree can write
+//! to the tree, and a message of the outbox is sent with the user's token. A journal of the
+//! validation loop, which people commit, is sealed by its chain instead
+//! (`assay_validate::journal`).
 
 mod folder;
 mod identity;
@@ -27,31 +28,32 @@ pub use self::folder::{is_at_or_below, is_state, write_whole};
 pub use self::seal::{Held, Kind};
 use crate::git::Git;
 
-/// The folder at the root of a work tree that holds state, and what people configure.
+/// The folder at the root of a work tree that holds state and configuration.
 pub const FOLDER: &str = ".assay";
 
-/// Where older versions kept messages to services: in reach of whatever runs in the work tree.
+/// The folder of older versions for outgoing messages, which programs in the work tree can write
+/// to.
 const OLD_OUTBOX: &str = "outbox";
 
-/// Why a unit of state is not used.
+/// The reason that a unit of state is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// Git tracks it, or what it lies in.
+    /// Git tracks the unit, or a folder around it.
     Tracked,
-    /// It is a link, or lies behind one.
+    /// The unit is a link, or is behind one.
     Link,
-    /// It is another repository, or lies in one.
+    /// The unit is another repository, or is in one.
     Repository,
-    /// It has no seal of this machine.
+    /// The unit has no seal of this machine.
     Unsealed,
-    /// It is not what was sealed.
+    /// The unit differs from its seal.
     Changed,
-    /// It lies where nothing of its kind is kept any more.
+    /// The unit is at a place that is no longer used.
     Retired,
 }
 
 impl Reason {
-    /// Returns the reason and the remedy in words.
+    /// Formats the reason and the remedy.
     fn in_words(self, path: &str) -> String {
         match self {
             Reason::Tracked => format!(
@@ -81,8 +83,8 @@ impl Reason {
     }
 }
 
-/// Returns what the user can do about a unit that this machine did not write. Only decisions in a
-/// ledger cannot be made again by another run, so a user can vouch for one.
+/// Returns the remedy for a unit that this machine did not write. Only the decisions in a ledger
+/// cannot be recreated by another run, so a user can adopt a ledger.
 fn remedy(path: &str) -> String {
     let delete = format!("delete it with `rm -r {path}`");
     match Path::new(path).extension().is_some_and(|end| end == "db") {
@@ -91,26 +93,26 @@ fn remedy(path: &str) -> String {
     }
 }
 
-/// Why state cannot be used.
+/// The reason that state cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// It has no authority.
+    /// The state is not trusted.
     #[error("`{path}` is not used: {}", .reason.in_words(.path))]
     Refused {
-        /// The file or folder, from the root of the work tree where it lies inside.
+        /// The file or folder; relative to the root if it is in the work tree.
         path: String,
-        /// Why.
+        /// The reason that the state is refused.
         reason: Reason,
     },
-    /// There is no place outside of the work tree.
+    /// There is no state home outside of the work tree.
     #[error(
         "assay has no folder for its seals outside of the work tree, so `{path}` cannot be used: \
          {why}; set `XDG_STATE_HOME` or `HOME` to a folder that can be written"
     )]
     NoHome {
-        /// What was to be used.
+        /// The state that was requested.
         path: String,
-        /// What is wrong with the state home.
+        /// The problem with the state home.
         why: String,
     },
     /// A file cannot be read or written.
@@ -118,19 +120,19 @@ pub enum StateError {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl StateError {
-    /// Returns true if the state is there and has no authority.
+    /// Returns true if the state exists and is not trusted.
     pub fn is_refusal(&self) -> bool {
         matches!(self, StateError::Refused { .. })
     }
 }
 
-/// Gives an error the path that it is about.
+/// Adds the path to an I/O error.
 fn at(path: &Path) -> impl FnOnce(io::Error) -> StateError {
     let path = path.to_owned();
     move |source| StateError::File { path, source }
@@ -140,14 +142,14 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> StateError {
 #[derive(Debug, Clone)]
 pub struct State {
     root: PathBuf,
-    /// The root without links in it.
+    /// The root with all links resolved.
     real_root: PathBuf,
-    /// The folder for all work trees of this user, or why there is none.
+    /// The state home for all work trees of this user, or the reason that there is none.
     home: Result<PathBuf, String>,
 }
 
 impl State {
-    /// The state of the work tree at `root`, with its seals below `home`, such as
+    /// Creates the state of the work tree at `root`, with its seals below `home`, such as
     /// `~/.local/state/assay`.
     pub fn new(root: &Path, home: Option<&Path>) -> State {
         let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
@@ -166,13 +168,13 @@ impl State {
         &self.root
     }
 
-    /// Returns the path of a file or folder below `.assay/`, and checks nothing.
+    /// Returns the path of a file or folder below `.assay/`, without any check.
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(FOLDER).join(name)
     }
 
-    /// Returns the folder of this work tree for something that is kept outside of it, which is made
-    /// where it is missing. Only the user can enter the folder.
+    /// Returns the folder of this work tree in the state home for state of this name. Creates a
+    /// missing folder, with access for the user only.
     pub fn outside(&self, name: &str) -> Result<PathBuf, StateError> {
         let no_home = |why| StateError::NoHome { path: self.shown(&self.path(name)), why };
         let home = self.home.clone().map_err(no_home)?;
@@ -182,7 +184,8 @@ impl State {
         Ok(folder)
     }
 
-    /// Opens a kind of state, such as `runs`. Fails if what lies there came from elsewhere.
+    /// Opens a kind of state, such as `runs`. Fails if its path is a link or
+    /// another repository, or if git tracks it.
     pub fn open(&self, kind: &str) -> Result<Kind, StateError> {
         let path = self.path(kind);
         let top = self.root.join(FOLDER);
@@ -197,8 +200,8 @@ impl State {
         Ok(Kind::new(self.clone(), path, None))
     }
 
-    /// Opens a folder that the user named for state, where other files may lie as well, tracked or
-    /// not. Of these files, git must track none.
+    /// Opens a folder that the user named for state, which may contain other files, tracked or not.
+    /// Fails if git tracks one of `files`.
     pub fn open_folder(&self, folder: &Path, files: &[String]) -> Result<Kind, StateError> {
         self.refuse_foreign(folder)?;
         let real = real(folder);
@@ -213,8 +216,8 @@ impl State {
         Ok(Kind::new(self.clone(), folder.to_owned(), Some(real)))
     }
 
-    /// Returns the refusal of messages that an older version left in the work tree, or that something
-    /// put there; `None` where there are none. The same messages are told of once.
+    /// Returns the refusal of messages in the outbox of an older version; `None` if there are none.
+    /// The same messages are reported once.
     pub fn refuse_old_outbox(&self) -> Option<StateError> {
         let path = self.path(OLD_OUTBOX);
         let messages = old_messages(&path);
@@ -228,19 +231,19 @@ impl State {
         if is_told.as_ref() == Some(&listed) {
             return None;
         }
-        // Where that cannot be recorded, it is told again.
+        // If the record cannot be written, the messages are reported again.
         let _ = record.map(|record| folder::write_whole(&record, listed.as_bytes()));
         Some(refused)
     }
 
-    /// Makes `.assay/` with a `.gitignore` that covers all state.
+    /// Creates `.assay/` with a `.gitignore` that covers all state.
     pub fn make(&self) -> Result<(), StateError> {
         let top = self.root.join(FOLDER);
         self.refuse_foreign(&top)?;
         folder::make(&top).map_err(at(&top))
     }
 
-    /// Refuses what is no folder or file of its own.
+    /// Fails if the path is a link, or a folder that is a repository.
     fn refuse_foreign(&self, path: &Path) -> Result<(), StateError> {
         let refused = |reason| StateError::Refused { path: self.shown(path), reason };
         let Ok(found) = path.symlink_metadata() else { return Ok(()) };
@@ -257,28 +260,28 @@ impl State {
         Git::find(&self.root).is_ok_and(|git| git.tracks(path))
     }
 
-    /// Returns the folder of this work tree below the state home, for something that is kept there. The
-    /// folder belongs to the work tree's path and to the repository that lies there.
+    /// Returns the folder of this work tree below the state home for state of this name. The folder
+    /// depends on the path of the work tree and on its repository.
     fn folder_of(&self, home: &Path, name: &str) -> PathBuf {
         let key = short_hash(self.real_root.as_os_str().as_encoded_bytes(), 16);
         let old = home.join(name).join(&key);
         let Some(id) = identity::repository_id(&self.real_root, home, &key) else { return old };
         let folder = home.join(name).join(format!("{key}-{id}"));
         if old.is_dir() && !folder.exists() {
-            // An older version knew the path alone. Where this fails, the state begins anew.
+            // An older version used the path alone. If the rename fails, the state starts empty.
             let _ = fs::rename(&old, &folder);
         }
         folder
     }
 
-    /// Returns a path from the root, where it lies inside.
+    /// Formats a path, relative to the root if it is inside.
     fn shown(&self, path: &Path) -> String {
         let inside = path.strip_prefix(&self.root).or_else(|_| path.strip_prefix(&self.real_root));
         inside.unwrap_or(path).display().to_string()
     }
 }
 
-/// Returns a path without links, as far as it exists.
+/// Resolves all links in the existing part of a path.
 fn real(path: &Path) -> PathBuf {
     let mut missing = Vec::new();
     let mut existing = path;
@@ -294,8 +297,8 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// Returns the messages in an outbox of an older version, sorted, and whatever stands in place of one:
-/// a link, or a folder that cannot be read.
+/// Returns the messages in an outbox of an older version, sorted. A link, or a folder that cannot
+/// be read, counts as a message.
 fn old_messages(outbox: &Path) -> Vec<String> {
     let mut messages = Vec::new();
     match outbox.symlink_metadata() {
@@ -306,7 +309,7 @@ fn old_messages(outbox: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(outbox) else { return vec![OLD_OUTBOX.to_owned()] };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // These never held messages that wait.
+        // These folders never contained waiting messages.
         if ["locks", "memory", "undelivered"].contains(&name.as_str()) {
             continue;
         }

@@ -1,6 +1,6 @@
-//! Files as git keeps them, beside those of the work tree: [`StoredFiles`].
+//! Files in git and in the work tree, compared by bytes: [`StoredFiles`].
 //!
-//! What is compared here is bytes: no filter and no conversion of line ends is applied.
+//! No filter and no conversion of line ends is applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::GitError;
 use crate::git::{Git, check, text};
 
-/// Where commits of this module are kept from being collected: refs of this work tree alone, which no
-/// clone and no push takes along.
+/// The refs that protect commits of this module from garbage collection. They belong to this work
+/// tree alone, and no clone and no push copies them.
 const REFS: &str = "refs/worktree/assay/";
 
 /// A repository whose files are compared.
@@ -19,21 +19,21 @@ pub struct StoredFiles {
     pub(crate) git: Git,
 }
 
-/// A file as git keeps it.
+/// A file in git.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredFile {
-    /// The object that its content is.
+    /// The id of the object with the content.
     pub id: String,
-    /// Whether the file can be executed.
+    /// True if the file is executable.
     pub is_executable: bool,
 }
 
-/// Files, links and submodules as git keeps them, by their paths.
+/// The files, links and submodules of a tree in git, by their paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoredTree {
-    /// The files.
+    /// The regular files.
     pub files: BTreeMap<String, StoredFile>,
-    /// The links; the content of each is the path that the link leads to.
+    /// The links; the content of each is the target of the link.
     pub links: BTreeMap<String, StoredFile>,
     /// The commits of the submodules.
     pub submodules: BTreeMap<String, String>,
@@ -45,19 +45,19 @@ impl StoredFiles {
         Ok(StoredFiles { git: Git::find(folder)? })
     }
 
-    /// Returns the folder that git keeps for this work tree.
+    /// Returns the folder of git for this work tree.
     pub fn git_folder(&self) -> Result<PathBuf, GitError> {
         Ok(PathBuf::from(self.git.line(&["rev-parse", "--absolute-git-dir"])?))
     }
 
-    /// Returns the folder that git keeps for all work trees of the repository.
+    /// Returns the folder of git that all work trees of the repository share.
     pub fn common_folder(&self) -> Result<PathBuf, GitError> {
         let args = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
         Ok(PathBuf::from(self.git.line(&args)?))
     }
 
-    /// Returns the files, links and submodules of a commit or a tree by their paths. Names that are no
-    /// text are left out.
+    /// Returns the files, links and submodules of a commit or a tree. Leaves out names that are not
+    /// UTF-8.
     pub fn of_revision(&self, revision: &str) -> Result<StoredTree, GitError> {
         let args = ["ls-tree", "-r", "-z", "--full-tree", revision];
         let listed = self.git.run(&args)?;
@@ -79,7 +79,7 @@ impl StoredFiles {
         Ok(tree)
     }
 
-    /// Returns the paths of the files of a commit or a tree that mention one of some words.
+    /// Returns the paths of the files in a commit or a tree that contain one of some words.
     pub fn mentioning(&self, revision: &str, words: &[String]) -> Result<Vec<String>, GitError> {
         if words.is_empty() {
             return Ok(Vec::new());
@@ -88,7 +88,7 @@ impl StoredFiles {
         args.extend(words.iter().flat_map(|word| ["-e", word]));
         args.push(revision);
         let finished = self.git.command(&args).folder(&self.git.root).run()?;
-        // Git ends with 1 if no file mentions a word.
+        // Git exits with 1 if no file contains a word.
         if finished.status.code() != Some(1) {
             check(&args, finished.status, &finished.stderr)?;
         }
@@ -97,7 +97,7 @@ impl StoredFiles {
         Ok(names.filter_map(|name| Some(name.strip_prefix(':')?.to_owned())).collect())
     }
 
-    /// Returns the contents of files that git keeps, in their order.
+    /// Returns the contents of files in git, in order.
     pub fn read_all(&self, files: &[&StoredFile]) -> Result<Vec<Vec<u8>>, GitError> {
         if files.is_empty() {
             return Ok(Vec::new());
@@ -119,8 +119,8 @@ impl StoredFiles {
         Ok(contents)
     }
 
-    /// Returns the commit that is checked out in a submodule, and whether its files differ from it;
-    /// `None` for a submodule without files.
+    /// Returns the commit that is checked out in a submodule, and true if its files differ from the
+    /// commit; `None` for a submodule without files.
     pub fn submodule(&self, path: &str) -> Result<Option<(String, bool)>, GitError> {
         let folder = self.git.root.join(path);
         if fs::symlink_metadata(folder.join(".git")).is_err() {
@@ -132,7 +132,7 @@ impl StoredFiles {
         Ok(Some((head, !changed.is_empty())))
     }
 
-    /// Returns the paths of the files in the work tree that git tracks or would take in.
+    /// Returns the paths of the files in the work tree that git tracks or would add.
     pub fn of_work_tree(&self) -> Result<Vec<String>, GitError> {
         let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
         let listed = self.git.command(&args).folder(&self.git.root).run()?;
@@ -142,7 +142,7 @@ impl StoredFiles {
             names.filter_map(|name| Some(std::str::from_utf8(name).ok()?.to_owned())).collect();
         paths.sort();
         paths.dedup();
-        // What is tracked may be deleted, and a repository within another is none of its files.
+        // A tracked file may be deleted, and a nested repository is not a file.
         paths.retain(|path| {
             fs::symlink_metadata(self.git.root.join(path)).is_ok_and(|about| !about.is_dir())
         });
@@ -158,12 +158,12 @@ impl StoredFiles {
         Ok(names.map(text).collect())
     }
 
-    /// Returns the objects that files of the work tree would be, in the order of their paths.
+    /// Returns the object ids of files in the work tree, in the order of `paths`.
     pub fn ids_of(&self, paths: &[String]) -> Result<Vec<String>, GitError> {
         self.hash(paths, &["hash-object", "--no-filters", "--stdin-paths"])
     }
 
-    /// Keeps files of the work tree, under a name, and returns the tree that they are.
+    /// Stores files of the work tree in git, under a ref of this name, and returns their tree.
     pub fn keep(&self, name: &str, paths: &[String], index: &Path) -> Result<String, GitError> {
         let ids = self.hash(paths, &["hash-object", "-w", "--no-filters", "--stdin-paths"])?;
         let lines = paths.iter().zip(&ids).map(|(path, id)| {
@@ -181,12 +181,12 @@ impl StoredFiles {
         Ok(tree)
     }
 
-    /// Returns true if a commit is another one, or came before it; false where either is unknown.
+    /// Returns true if `commit` is `of` or one of its ancestors; false if either is unknown.
     pub fn is_ancestor(&self, commit: &str, of: &str) -> Result<bool, GitError> {
         self.git.is_ancestor(commit, of)
     }
 
-    /// Returns the last commit of the work tree; `None` where nothing is committed.
+    /// Returns the last commit of the work tree; `None` if nothing is committed.
     pub fn head(&self) -> Result<Option<String>, GitError> {
         self.git.resolve_if_known("HEAD")
     }
@@ -196,7 +196,7 @@ impl StoredFiles {
         self.git.run(&["cat-file", "-e", &format!("{revision}^{{tree}}")]).is_ok()
     }
 
-    /// Returns the content of a file that git keeps.
+    /// Returns the content of a file in git.
     pub fn read(&self, file: &StoredFile) -> Result<Vec<u8>, GitError> {
         self.git.run(&["cat-file", "blob", &file.id])
     }

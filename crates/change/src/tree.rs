@@ -1,8 +1,8 @@
 //! The files before and after a change: [`DirTree`] on disk, `GitTree` in a commit or the index.
 //!
 //! An absent file and an unreadable file are different answers: `Ok(None)` and a `TreeError`. A
-//! change records every error of its trees (`NotedTree`), whichever caller asked for the file, and
-//! a review with such an error is incomplete.
+//! change records every error of its trees (`NotedTree`), no matter which caller asked for the
+//! file, and a review with such an error is incomplete.
 
 mod noted;
 mod objects;
@@ -25,13 +25,13 @@ pub(crate) use crate::tree::noted::{NotedTree, TreeErrors};
 use crate::tree::objects::{Answer, FileObject, Objects};
 pub(crate) use crate::tree::recorded::RecordedTree;
 
-/// Larger files are not read.
+/// The maximum size of a file that is read, in bytes.
 const MAX_FILE: u64 = 16 << 20;
 
-/// Git looks this far into a file for a NUL, which no text has.
+/// The number of bytes in which git looks for a NUL, which no text contains.
 pub(crate) const PEEK: usize = 8_000;
 
-/// The mode of what is no file but a commit of another repository.
+/// The mode of an entry that is a commit of another repository.
 const SUBMODULE: &[u8] = b"160000 ";
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(crate) enum TreeKind {
 }
 
 impl TreeKind {
-    /// Returns a file's size in bytes, or `None` if there is no such file.
+    /// Returns the size of a file in bytes, or `None` if there is no such file.
     fn size(&self, path: &RepoPath) -> Result<Option<u64>, TreeError> {
         match self {
             TreeKind::Dir(tree) => {
@@ -64,11 +64,11 @@ impl TreeKind {
     }
 }
 
-/// A folder. Links are followed only to what lies inside it.
+/// A folder as a tree. Links are followed only to targets inside of the folder.
 #[derive(Debug, Clone)]
 pub struct DirTree {
     root: PathBuf,
-    /// The root without links, to hold other paths against.
+    /// The root with all links resolved, to compare other paths with.
     real_root: PathBuf,
 }
 
@@ -79,7 +79,7 @@ impl DirTree {
         DirTree { root, real_root }
     }
 
-    /// Returns the file's real path, or `None` if there is no such file inside the tree.
+    /// Returns the real path of a file, or `None` if there is no such file inside of the tree.
     fn inside(&self, path: &RepoPath) -> Result<Option<PathBuf>, TreeError> {
         let name = raw(path.as_str());
         if !stays_inside(&name) {
@@ -99,15 +99,15 @@ impl DirTree {
     }
 }
 
-/// Returns true if a name leads to no place outside of its tree.
+/// Returns true if a name denotes no place outside of its tree.
 fn stays_inside(name: &[u8]) -> bool {
     Path::new(argument(name)).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Returns true if an error says that there is no such file, and not that the file system failed.
+/// Returns true if an error means that there is no such file, and not that the file system failed.
 fn is_absence(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
-    // A link that leads to itself leads to no file.
+    // A link to itself leads to no file.
     const ELOOP: i32 = 40;
     matches!(error.kind(), NotFound | NotADirectory | InvalidFilename | InvalidInput)
         || error.raw_os_error() == Some(ELOOP)
@@ -140,7 +140,7 @@ impl Tree for DirTree {
 }
 
 impl DirTree {
-    /// Lists the files that git knows or would take in; `None` where the folder is no work tree.
+    /// Returns the files that git tracks or would add; `None` if the folder is not a work tree.
     fn listed(&self) -> Result<Option<Vec<RepoPath>>, GitError> {
         if !self.root.join(".git").exists() {
             return Ok(None);
@@ -168,7 +168,7 @@ impl DirTree {
         Ok(Some(found))
     }
 
-    /// Lists all files. A folder that is removed meanwhile has none.
+    /// Returns all files in the folder. A folder that is removed meanwhile has none.
     fn walked(&self) -> io::Result<Vec<RepoPath>> {
         let mut found = Vec::new();
         let mut waiting = vec![self.root.clone()];
@@ -202,7 +202,7 @@ fn as_text(bytes: Vec<u8>) -> Option<String> {
     (!is_binary && bytes.len() as u64 <= MAX_FILE).then(|| text(&bytes))
 }
 
-/// The files of a commit, or of the index. Git is started once and asked for each.
+/// The files of a commit, or of the index. Git is started once and answers for each file.
 #[derive(Debug)]
 pub(crate) struct GitTree {
     git: Git,
@@ -210,7 +210,7 @@ pub(crate) struct GitTree {
     pub(crate) revision: Option<String>,
     contents: Objects,
     kinds: Objects,
-    /// The files of a commit, which never change.
+    /// The files of a commit, listed once since they never change.
     listing: OnceLock<Vec<RepoPath>>,
 }
 
@@ -229,7 +229,7 @@ impl GitTree {
         GitTree { git, revision, contents, kinds, listing: OnceLock::new() }
     }
 
-    /// Gives the repository, and the commit or tree; `None` for the index.
+    /// Returns the repository, and the commit or tree; `None` for the index.
     pub(crate) fn stands_on(&self) -> (&Git, Option<&str>) {
         (&self.git, self.revision.as_deref())
     }
@@ -241,7 +241,7 @@ impl GitTree {
         let Some(revision) = &self.revision else {
             return self.git.run(&out).map(|_| ());
         };
-        // An index of its own, beside the files: the repository's stays as it is.
+        // A separate index is used, so that the repository's index stays unchanged.
         let index = ScratchFolder::new("assay-index-");
         let index = index.map_err(|source| GitError::Layout { source })?;
         let file = index.path().join("index");
@@ -249,11 +249,11 @@ impl GitTree {
         self.git.run_with_index(&out, &file).map(|_| ())
     }
 
-    /// Gives git's name for a file.
+    /// Returns the name of a file's object in the syntax of git.
     fn object(&self, path: &RepoPath) -> Vec<u8> {
         let tree = match &self.revision {
             Some(revision) => format!("{revision}:"),
-            // Without its number a path such as `1:x` would be taken for another stage.
+            // Without its number, a path such as `1:x` would denote another stage.
             None => ":0:".to_owned(),
         };
         [tree.as_bytes(), &raw(path.as_str())].concat()
@@ -261,13 +261,13 @@ impl GitTree {
 }
 
 impl GitTree {
-    /// Asks git about a file; `None` if the tree has no such file, or has something else by that
-    /// name.
+    /// Returns a file from git; `None` if the tree has no such file, or has another kind of object
+    /// by that name.
     ///
-    /// Git says `missing` of an absent path and of a listed file whose object the repository lacks,
-    /// as in a partial or damaged clone, so the listing decides.
+    /// Git reports `missing` both for an absent path and for a listed file whose object the
+    /// repository lacks, as in a partial or damaged clone, so the listing decides.
     fn ask(&self, objects: &Objects, path: &RepoPath) -> Result<Option<FileObject>, TreeError> {
-        // Git dies of a name that leads out of the repository.
+        // Git aborts on a name that leads out of the repository.
         if !stays_inside(&raw(path.as_str())) {
             return Ok(None);
         }
@@ -288,7 +288,7 @@ impl GitTree {
         }
     }
 
-    /// Returns the files of the commit, sorted and listed once.
+    /// Returns the files of the commit, sorted, from a cached listing.
     fn committed(&self) -> Result<&[RepoPath], TreeError> {
         if self.listing.get().is_none() {
             let listed = self.listed()?;
@@ -332,11 +332,11 @@ impl Tree for GitTree {
     }
 }
 
-/// Reads the path of a listed file: mode, kind or id, id or stage, tab, path.
+/// Parses the path of a listed file: mode, kind or id, id or stage, tab, path.
 fn listed_file(entry: &[u8]) -> Option<RepoPath> {
     let tab = entry.iter().position(|byte| *byte == b'\t')?;
     let (about, path) = (&entry[..tab], &entry[tab + 1..]);
-    // A stage of its own means that it is not merged; then there is no one file.
+    // A stage other than 0 means that the file is not merged; then there is no single file.
     let is_staged = [&b" 1"[..], b" 2", b" 3"].iter().any(|stage| about.ends_with(stage));
     if about.starts_with(SUBMODULE) || is_staged {
         return None;

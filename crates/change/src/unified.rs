@@ -1,10 +1,10 @@
-//! Unified diffs with the text of their lines: [`read`] takes one apart, [`PatchedTree`] applies diffs to a
-//! tree in memory.
+//! Unified diffs with the text of their lines: [`read`] parses a diff, [`PatchedTree`] applies
+//! diffs to a tree in memory.
 //!
-//! [`crate::diff`] reads the output of git, of which a [`crate::Change`] keeps positions alone: the lines
-//! are in its trees. The lines of a diff that is not applied yet are nowhere but in the diff. People and
-//! models write such diffs, so counts and line numbers in them may be wrong: a fault is reported with its
-//! line, and the rest is still read.
+//! [`crate::diff`] parses the output of git, of which a [`crate::Change`] stores positions alone:
+//! the lines are in its trees. The lines of a diff that is not applied yet are only in the diff.
+//! People and models write such diffs, so counts and line numbers in them may be wrong: a fault is
+//! reported with its line, and the rest is still parsed.
 
 mod fault;
 mod hunks;
@@ -25,7 +25,7 @@ pub use reader::read;
 /// A unified diff.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnifiedDiff<'t> {
-    /// The files that it changes.
+    /// The files that the diff changes.
     pub files: Vec<FilePatch<'t>>,
     /// The faults that belong to none of the files.
     pub faults: Vec<Fault<'t>>,
@@ -38,30 +38,30 @@ pub struct FilePatch<'t> {
     pub old: Option<RepoPath>,
     /// The path after; `None` for a deleted file.
     pub new: Option<RepoPath>,
-    /// The source.
+    /// The source of the file: a rename, a copy, or none.
     pub origin: Origin,
-    /// The line of its header.
+    /// The line of the file's header.
     pub line: u32,
-    /// The places where the file changes.
+    /// The changed places of the file.
     pub hunks: Vec<HunkText<'t>>,
-    /// The faults of form.
+    /// The faults in the syntax of this part.
     pub faults: Vec<Fault<'t>>,
-    /// The lines before the hunks that stand in none.
+    /// The lines before the first hunk that are in no hunk.
     pub stray: Vec<DiffLine<'t>>,
 }
 
-/// One place where a file changes, with its lines.
+/// A changed place in a file, with its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HunkText<'t> {
-    /// The line of its header.
+    /// The line of the hunk's header.
     pub line: u32,
-    /// The lines of the file before, by the header.
+    /// The lines of the file before the change, by the header.
     pub old: Span,
-    /// Whether no line of the file after stands before it, by the header.
+    /// True if the hunk starts at the first line of the file after the change, by the header.
     pub is_at_top: bool,
-    /// The lines.
+    /// The lines of the hunk.
     pub lines: Vec<DiffLine<'t>>,
-    /// Whether the header and all lines could be read.
+    /// True if the header and all lines could be parsed.
     pub is_whole: bool,
 }
 
@@ -74,14 +74,14 @@ pub struct DiffLine<'t> {
     pub text: &'t str,
     /// The line end.
     pub end: LineEnd,
-    /// The line number, counted from the first line of the diff on.
+    /// The number of the line in the diff, or in the text around it.
     pub at: u32,
 }
 
 /// The mark of a line in a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// The line stays.
+    /// The line is unchanged.
     Context,
     /// The line is added.
     Added,
@@ -102,12 +102,12 @@ pub enum LineEnd {
     None,
 }
 
-/// Lines of a file after a diff, with nothing between them that is not shown.
+/// Consecutive lines of a file after a diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece<'t> {
-    /// The lines.
+    /// The lines of the piece.
     pub lines: Vec<DiffLine<'t>>,
-    /// Whether lines may stand before them that are not shown.
+    /// True if other lines may precede the piece.
     pub is_cut: bool,
 }
 
@@ -122,7 +122,8 @@ impl<'t> FilePatch<'t> {
         self.new.is_some() && self.new != self.old
     }
 
-    /// Returns the file afterwards, as far as the diff shows it. Lines without a mark count as there.
+    /// Returns the file after the diff, as far as the diff shows it. Lines without a mark are
+    /// included.
     pub fn pieces(&self) -> impl Iterator<Item = Piece<'t>> {
         let kept = |lines: &[DiffLine<'t>], is_cut: bool| Piece {
             lines: lines.iter().filter(|line| line.mark != Mark::Removed).copied().collect(),
@@ -135,7 +136,7 @@ impl<'t> FilePatch<'t> {
 }
 
 impl<'t> HunkText<'t> {
-    /// Returns the lines that the file has before, by the diff.
+    /// Returns the lines that the file has before the change, by the diff.
     pub fn before(&self) -> impl Iterator<Item = &DiffLine<'t>> {
         self.lines.iter().filter(|line| matches!(line.mark, Mark::Context | Mark::Removed))
     }

@@ -1,4 +1,4 @@
-//! Files that git does not know, as if they were added as a whole.
+//! Untracked files, as diffs that add a whole file: `new_file`.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader};
@@ -10,9 +10,9 @@ use crate::git::argument;
 use crate::name::raw;
 use crate::tree::PEEK;
 
-/// Shows a file that git does not know as all new.
+/// Returns the diff of an untracked file, which adds all of its lines.
 pub(crate) fn new_file(root: &Path, path: String) -> FileDiff {
-    // Git names a repository inside the repository as a folder.
+    // Git lists a nested repository as a folder.
     if let Some(path) = path.strip_suffix('/') {
         return FileDiff::all_new(path.to_owned(), Mode::Submodule, 0);
     }
@@ -31,7 +31,7 @@ pub(crate) fn new_file(root: &Path, path: String) -> FileDiff {
     }
 }
 
-/// Shows a file that could not be read as such, and not as a file without text.
+/// Returns the diff of an unreadable file, which is distinct from that of a file without text.
 fn unreadable(path: String) -> FileDiff {
     let file = FileDiff::all_new(path, Mode::File, 0);
     FileDiff { content: Content::Unread(Unread::Unreadable), ..file }
@@ -44,7 +44,7 @@ fn mode(metadata: &Metadata) -> Mode {
     }
 }
 
-/// Counts the lines of a file of any size; `None` if it is no text.
+/// Counts the lines of a file of any size; returns `None` if it is not text.
 fn lines(file: &Path) -> io::Result<Option<u32>> {
     let mut reader = BufReader::with_capacity(64 << 10, File::open(file)?);
     let mut count = 0u32;
@@ -64,6 +64,6 @@ fn lines(file: &Path) -> io::Result<Option<u32>> {
         seen += length;
         reader.consume(length);
     }
-    // The last line may have no end.
+    // The last line may have no line end.
     Ok(Some(count.saturating_add(u32::from(last != b'\n'))))
 }

@@ -1,4 +1,4 @@
-//! A branch in a folder of its own, to be worked on: [`Worktree`].
+//! A branch in a separate folder, to be worked on: [`Worktree`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use crate::name::shown;
 /// The name and address under which work of agents is committed.
 const IDENTITY: [&str; 4] = ["-c", "user.name=assay", "-c", "user.email=assay@localhost"];
 
-/// A branch laid out in a folder of its own, apart from where anybody else works. The folder goes
-/// when this does. A branch that was not there is made with the first commit.
+/// A work tree of a branch in a folder that only its owner uses. Dropping it removes the folder. A
+/// branch that does not exist is created with the first commit.
 #[derive(Debug)]
 pub struct Worktree {
     git: Git,
     laid_out: LaidOut,
     branch: String,
-    /// Where the branch was, if it was there.
+    /// The commit of the branch when it was opened; `None` if the branch did not exist.
     was: Option<String>,
     start: String,
 }
 
 impl Worktree {
-    /// Lays out a branch of a repository in a folder. A branch that is not there is taken from the
-    /// remote, or else begins where it is told to.
+    /// Creates a work tree of a branch in a folder. A branch that does not exist starts at the
+    /// branch of the remote, or else at `from`.
     pub fn open(
         root: &Path,
         path: &Path,
@@ -42,8 +42,8 @@ impl Worktree {
         Worktree::lay_out(git, path, branch, was, start)
     }
 
-    /// Lays out a commit in a folder, to be worked on for a branch. Where the branch is elsewhere, it
-    /// is left alone until [`Worktree::advance`] replaces what is on it.
+    /// Creates a work tree of a commit in a folder, to be worked on for a branch. A branch at
+    /// another commit stays there until [`Worktree::advance`] moves it.
     pub fn open_at(
         root: &Path,
         path: &Path,
@@ -64,31 +64,30 @@ impl Worktree {
         was: Option<String>,
         start: String,
     ) -> Result<Worktree, GitError> {
-        // Whoever worked here before may not have come to an end.
+        // An earlier process may have been killed before it removed the folder.
         git.clear(path);
         let laid_out = LaidOut::add(&git, path, &start)?;
         Ok(Worktree { git, laid_out, branch: branch.to_owned(), was, start })
     }
 
-    /// Removes a folder in which a branch of a repository was laid out by a process that did not live
-    /// to remove it.
+    /// Removes the work tree that a killed process left in a folder.
     pub fn remove(root: &Path, path: &Path) {
         if let Ok(git) = Git::find(root) {
             git.clear(path);
         }
     }
 
-    /// Gives its folder.
+    /// Returns the folder of the work tree.
     pub fn path(&self) -> &Path {
         self.laid_out.path()
     }
 
-    /// Gives the message of the commit that it was laid out at.
+    /// Returns the message of the commit that the work tree started at.
     pub fn message(&self) -> Result<String, GitError> {
         self.git.line(&["show", "--no-patch", "--no-show-signature", "--format=%B", &self.start])
     }
 
-    /// Names the files that were changed, whether that is committed or not.
+    /// Returns the paths of the changed files, committed or not.
     pub fn changed(&self) -> Result<Vec<String>, GitError> {
         let own = self.own()?;
         let tree = own.tree()?;
@@ -98,8 +97,8 @@ impl Worktree {
         Ok(names.map(shown).collect())
     }
 
-    /// Commits all that was changed, and moves the branch there. Gives the new commit, or nothing
-    /// if nothing was changed.
+    /// Commits all changes and moves the branch. Returns the new commit, or `None` if nothing
+    /// changed.
     pub fn commit(&self, message: &str) -> Result<Option<String>, GitError> {
         let commit = self.make_commit(message)?;
         if let Some(commit) = &commit {
@@ -108,13 +107,12 @@ impl Worktree {
         Ok(commit)
     }
 
-    /// Moves the branch to a commit, unless another process moved the branch since it was laid out.
+    /// Moves the branch to a commit. Fails if another process moved the branch since it was opened.
     pub fn advance(&self, commit: &str) -> Result<(), GitError> {
         self.git.move_branch(&self.branch, commit, self.was.as_deref())
     }
 
-    /// Commits all that was changed, on no branch. Returns the new commit, or `None` if nothing was
-    /// changed.
+    /// Commits all changes, on no branch. Returns the new commit, or `None` if nothing changed.
     pub fn make_commit(&self, message: &str) -> Result<Option<String>, GitError> {
         let own = self.own()?;
         let tree = own.tree()?;
@@ -125,7 +123,7 @@ impl Worktree {
         Ok((head != self.start).then_some(head))
     }
 
-    /// Sees the repository from the folder, once nothing there could have programs run.
+    /// Opens the repository from the folder, after a check that no setting there can run programs.
     fn own(&self) -> Result<Git, GitError> {
         let own = self.laid_out.own()?;
         self.laid_out.refuse_within(&own.run(&["ls-files", "--stage", "-z"])?)?;
@@ -135,13 +133,13 @@ impl Worktree {
 
 impl Drop for Worktree {
     fn drop(&mut self) {
-        // What cannot be removed now is removed when the folder is needed again.
+        // The rest of a failed removal is removed when the folder is used again.
         self.git.clear(self.path());
     }
 }
 
 impl Git {
-    /// Removes a folder in which a branch was laid out.
+    /// Removes the work tree in a folder.
     pub(crate) fn clear(&self, path: &Path) {
         if fs::symlink_metadata(path).is_ok() {
             let folder = path.display().to_string();
@@ -150,7 +148,7 @@ impl Git {
         }
     }
 
-    /// Refuses a name that no branch can have.
+    /// Fails if a name is not valid for a branch.
     fn check_branch(&self, branch: &str) -> Result<(), GitError> {
         match self.line(&["check-ref-format", "--branch", branch]) {
             Ok(_) => Ok(()),
@@ -158,16 +156,16 @@ impl Git {
         }
     }
 
-    /// Gives the tree of all that is in the folder.
+    /// Returns the tree of all files in the folder.
     fn tree(&self) -> Result<String, GitError> {
         self.run(&["add", "--all"])?;
         self.line(&["write-tree"])
     }
 
-    /// Commits a tree upon another commit, and gives the new one.
+    /// Commits a tree on top of another commit, and returns the new commit.
     fn commit_tree(&self, tree: &str, parent: &str, message: &str) -> Result<String, GitError> {
         let commit = ["commit-tree", tree, "-p", parent, "-F", "-"];
-        // Git takes no message with a zero in it.
+        // Git accepts no message with a NUL.
         let message = message.replace('\0', "");
         let command = self.command(&[&IDENTITY[..], &commit[..]].concat());
         let finished = command.input(message.as_bytes()).run()?;
@@ -175,7 +173,7 @@ impl Git {
         Ok(text(&finished.stdout).trim().to_owned())
     }
 
-    /// Gives the commit where a branch that is not there is to begin.
+    /// Returns the commit at which a new branch starts.
     fn branch_start(&self, branch: &str, from: Option<&str>) -> Result<String, GitError> {
         match (self.resolve_if_known(&format!("refs/remotes/origin/{branch}"))?, from) {
             (Some(remote), _) => Ok(remote),
@@ -184,12 +182,12 @@ impl Git {
         }
     }
 
-    /// Moves a branch on, or makes it, unless somebody else did. Where it is checked out, its files
-    /// follow.
+    /// Moves a branch forward, or creates it. Fails if another process did. If the branch is
+    /// checked out, its files are updated.
     fn move_branch(&self, branch: &str, to: &str, from: Option<&str>) -> Result<(), GitError> {
         let name = format!("refs/heads/{branch}");
         let Some(folder) = self.checked_out(&name)? else {
-            // Without a value before, there must be none.
+            // Without an old value, the branch must not exist.
             return self.run(&["update-ref", &name, to, from.unwrap_or_default()]).map(|_| ());
         };
         let there = Git::find(&folder)?;
@@ -199,7 +197,7 @@ impl Git {
         there.run(&["merge", "--quiet", "--ff-only", to]).map(|_| ())
     }
 
-    /// Gives the folder in which a branch is checked out.
+    /// Returns the folder in which a branch is checked out, or `None` if there is none.
     fn checked_out(&self, name: &str) -> Result<Option<PathBuf>, GitError> {
         let listed = self.line(&["worktree", "list", "--porcelain"])?;
         let mut folder = None;

@@ -1,4 +1,4 @@
-//! Reading a diff line by line, in pieces of any size: [`Parser`].
+//! The parser of diffs, line by line, from pieces of any size: [`Parser`].
 
 use assay_findings::vote::Lines;
 
@@ -6,38 +6,39 @@ use super::names::{self, Names};
 use super::{Content, FileDiff, Hunk, Mode, Origin, Span, Unread};
 use crate::name::{raw, shown};
 
-/// No more of a line is kept. A header may name two paths of 4096 bytes, each byte as `\ooo`.
+/// The maximum number of bytes of a line that are stored. A header may name two paths of 4096
+/// bytes, each byte as `\ooo`.
 const MAX_LINE: usize = 40 << 10;
 
-/// So many hunks and runs of lines are remembered over all files; what comes after is not read.
+/// The maximum number of hunks and runs of lines over all files; the rest is not parsed.
 const MAX_PLACES: usize = 1 << 20;
 
-/// Reads a diff that comes in pieces.
+/// A parser of a diff that arrives in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
     files: Vec<FileDiff>,
     place: Place,
-    /// The beginning of a line whose end has not come yet.
+    /// The start of a line whose end has not arrived yet.
     partial: Vec<u8>,
-    /// Whether that line was longer than is kept.
+    /// True if that line is longer than the stored part.
     is_cut: bool,
-    /// The name on the `---` line just before, and whether it was cut off.
+    /// The name on the preceding `---` line, and true if it was truncated.
     old_name: Option<(Vec<u8>, bool)>,
-    /// Lines that the current hunk still has to come: old ones and new ones.
+    /// The number of old and new lines that the current hunk still lacks.
     left: (u32, u32),
-    /// The numbers of the next lines: the old one and the new one.
+    /// The numbers of the next old and the next new line.
     next: (u32, u32),
-    /// How many hunks and runs of lines there are.
+    /// The number of hunks and runs of lines so far.
     places: usize,
     /// The number of lines that were read.
     number: usize,
-    /// The first file that could not be read.
+    /// The first fault; `None` while all files could be parsed.
     fault: Option<Fault>,
-    /// The lines of all hunks, if they are kept.
+    /// The lines of all hunks; `None` if they are not stored.
     kept: Option<Vec<HunkLine>>,
 }
 
-/// The first reason why a file of a diff could not be read.
+/// The first reason that a file of a diff could not be parsed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fault {
     /// The line of the diff, from 1.
@@ -48,10 +49,10 @@ pub(super) struct Fault {
 /// A line of a hunk.
 #[derive(Debug)]
 pub(super) struct HunkLine {
-    /// The file, by its place in the diff.
+    /// The index of the file in the diff.
     pub(super) file: usize,
     pub(super) kind: LineKind,
-    /// The number of the line, or of the next one, before and after.
+    /// The numbers of the line, or of the next line, before and after the change.
     pub(super) numbers: (u32, u32),
     /// The line of the diff, from 1.
     pub(super) line: usize,
@@ -59,7 +60,7 @@ pub(super) struct HunkLine {
     pub(super) text: Vec<u8>,
 }
 
-/// Where in a diff a line stands.
+/// The position of a line in a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Place {
     /// In text that belongs to no file.
@@ -67,13 +68,13 @@ enum Place {
     Outside,
     /// In the headers of a file, before its names.
     Header,
-    /// Behind the names of a file.
+    /// After the names of a file.
     Named,
     /// In a diff with more than one old side.
     Merge,
 }
 
-/// What became of a line.
+/// The kind of a line in a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineKind {
     Context,
@@ -82,19 +83,18 @@ pub(super) enum LineKind {
 }
 
 impl Parser {
-    /// Returns a parser that keeps the lines of hunks, however long they are.
+    /// Creates a parser that stores the lines of hunks, however long they are.
     pub(super) fn keeping_lines() -> Parser {
         Parser { kept: Some(Vec::new()), ..Parser::default() }
     }
 
-    /// Returns the files and the lines of their hunks once all has come, or why a file could not be
-    /// read.
+    /// Ends the diff. Returns the files, and the lines of their hunks or the first fault.
     pub(super) fn finish_with_lines(mut self) -> (Vec<FileDiff>, Result<Vec<HunkLine>, Fault>) {
         let kept = self.end();
         (self.files, kept)
     }
 
-    /// Takes the next piece.
+    /// Parses the next piece.
     pub(crate) fn feed(&mut self, mut piece: &[u8]) {
         while let Some(end) = piece.iter().position(|byte| *byte == b'\n') {
             self.keep(&piece[..end]);
@@ -104,13 +104,13 @@ impl Parser {
         self.keep(piece);
     }
 
-    /// Gives the files once all has come.
+    /// Ends the diff and returns its files.
     pub(crate) fn finish(mut self) -> Vec<FileDiff> {
         let _ = self.end();
         self.files
     }
 
-    /// Takes the end of the diff.
+    /// Parses the last line. Returns the stored lines, or the first fault.
     fn end(&mut self) -> Result<Vec<HunkLine>, Fault> {
         if !self.partial.is_empty() {
             self.end_line();
@@ -125,7 +125,7 @@ impl Parser {
         }
     }
 
-    /// A file that no line named is one that could not be read.
+    /// Marks a file that no line named as one that could not be parsed.
     fn check_named(&mut self) {
         if self.files.last().is_some_and(|file| file.path().is_empty()) {
             self.give_up(Unread::Broken, "the file has no name");
@@ -143,7 +143,7 @@ impl Parser {
         let line = std::mem::take(&mut self.partial);
         self.number += 1;
         self.line(&line);
-        // The buffer is used again.
+        // The buffer is reused.
         self.partial = line;
         self.partial.clear();
         self.is_cut = false;
@@ -165,14 +165,14 @@ impl Parser {
         self.header(line.strip_suffix(b"\r").unwrap_or(line));
     }
 
-    /// Takes a line of a hunk; says whether it was one.
+    /// Parses a line of a hunk. Returns false if the line is none.
     fn hunk_line(&mut self, line: &[u8]) -> bool {
         let kind = match line {
             [b'+', ..] => LineKind::Added,
             [b'-', ..] => LineKind::Removed,
-            // An empty line of context may have lost its blank on the way.
+            // An empty line of context may have lost its blank in transport.
             [b' ', ..] | [] | [b'\r'] => LineKind::Context,
-            // A note that the last line has no end.
+            // A note that the last line has no line end.
             [b'\\', ..] => return true,
             _ => return false,
         };
@@ -199,7 +199,7 @@ impl Parser {
         true
     }
 
-    /// Adds a line to the ones of the current hunk.
+    /// Adds a line number to the lines of the current hunk.
     fn remember(&mut self, number: u32, lines: fn(&mut Hunk) -> &mut Vec<Lines>) {
         let Some(hunk) = self.files.last_mut().and_then(|file| file.hunks.last_mut()) else {
             return;
@@ -227,7 +227,7 @@ impl Parser {
         }
     }
 
-    /// Marks the current file as one whose hunks could not be read.
+    /// Marks the current file as one whose hunks could not be parsed.
     fn give_up(&mut self, why: Unread, reason: &'static str) {
         self.fault.get_or_insert(Fault { line: self.number, reason });
         if let Some(file) = self.files.last_mut() {
@@ -238,7 +238,7 @@ impl Parser {
 
     fn header(&mut self, line: &[u8]) {
         let old_name = self.old_name.take();
-        // The hunks of a merge have a column for each old side, so any line may stand there.
+        // The hunks of a merge have a column for each old side, so any line may occur there.
         if self.opens(line) || self.place == Place::Merge {
             return;
         }
@@ -263,7 +263,7 @@ impl Parser {
         }
     }
 
-    /// Takes a line that opens a file; says whether it was one.
+    /// Parses a line that starts a file. Returns false if the line is none.
     fn opens(&mut self, line: &[u8]) -> bool {
         let unread = Content::Unread(Unread::Merge);
         let (name, content, place) = if let Some(names) = line.strip_prefix(b"diff --git ") {
@@ -289,14 +289,14 @@ impl Parser {
         self.check_whole();
     }
 
-    /// Names that were cut off could be anybody's.
+    /// Gives up on a file whose name was truncated, since the rest could be any name.
     fn check_whole(&mut self) {
         if self.is_cut {
             self.give_up(Unread::Broken, "the name of the file is too long");
         }
     }
 
-    /// Takes a `---` and a `+++` line, which open a file of their own where no `diff --git` did.
+    /// Parses a `---` and a `+++` line, which start a new file unless a `diff --git` line did.
     fn names(&mut self, old: &[u8], new: &[u8]) {
         let (old_name, new_name) = names::of_lines(old, new);
         if self.place != Place::Header {
@@ -309,7 +309,7 @@ impl Parser {
         correct(&mut file.new_path, names::side(new), new_name);
     }
 
-    /// Takes a header of git's own; says whether it was one.
+    /// Parses a header of git. Returns false if the line is none.
     fn git_header(&mut self, line: &[u8]) -> bool {
         let Some(file) = self.files.last_mut() else { return false };
         if let Some(mode) = line.strip_prefix(b"new file mode ") {
@@ -343,7 +343,7 @@ impl Parser {
         true
     }
 
-    /// Takes a header that tells where a file came from; says whether it was one.
+    /// Parses a header of a rename or a copy. Returns false if the line is none.
     fn move_header(&mut self, line: &[u8]) -> bool {
         let Some(file) = self.files.last_mut() else { return false };
         let name_after = |prefix: &[u8]| {
@@ -365,7 +365,7 @@ impl Parser {
         true
     }
 
-    /// Takes the header of a hunk; says whether it was one.
+    /// Parses the header of a hunk. Returns false if the line is none.
     fn hunk(&mut self, line: &[u8]) -> bool {
         let Some((old, new)) = hunk_header(line) else {
             match line {
@@ -393,7 +393,7 @@ impl Parser {
         true
     }
 
-    /// Takes a line that belongs to no file, or is all there is of one.
+    /// Parses a line that belongs to no file, or is the only line of one.
     fn outside(&mut self, line: &[u8]) {
         self.place = Place::Outside;
         let Some(names) = binary_names(line) else { return };
@@ -405,15 +405,15 @@ impl Parser {
     }
 }
 
-/// What stands between the names of two binary files.
+/// The separator between the names of two binary files.
 const AND: &[u8] = b" and ";
 
-/// Gives both names out of a note that two binary files differ.
+/// Returns both names in a note that two binary files differ.
 fn binary_names(line: &[u8]) -> Option<&[u8]> {
     line.strip_prefix(b"Binary files ")?.strip_suffix(b" differ")
 }
 
-/// Corrects the path that a `diff --git` line gave by the name on a later line.
+/// Corrects the path from a `diff --git` line by the name on a later line.
 fn correct(path: &mut Option<String>, name: Option<Vec<u8>>, without_prefix: Option<Vec<u8>>) {
     let agrees = |path: &String| name.as_ref().is_some_and(|name| name.ends_with(&raw(path)));
     if !path.as_ref().is_some_and(agrees) {
@@ -421,7 +421,7 @@ fn correct(path: &mut Option<String>, name: Option<Vec<u8>>, without_prefix: Opt
     }
 }
 
-/// Reads `@@ -1,2 +3,4 @@` as the lines of both sides.
+/// Parses `@@ -1,2 +3,4 @@` into the lines of both sides.
 pub(super) fn hunk_header(line: &[u8]) -> Option<(Span, Span)> {
     let line = line.strip_prefix(b"@@ ")?;
     let end = line.windows(3).position(|window| window == b" @@")?;

@@ -1,4 +1,4 @@
-//! Files before and after a change of which only a diff is known: [`sketch`].
+//! Files before and after a change, reconstructed from a diff alone: [`sketch`].
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::parser::{LineKind, Parser};
 
 /// The files on both sides of a diff, by their paths.
 ///
-/// Lines between hunks are not known; they are empty, so that all known lines keep their numbers.
+/// Lines between hunks are unknown. They are empty, so that all known lines have their numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sketch {
     /// The files before the change.
@@ -16,20 +16,20 @@ pub struct Sketch {
     pub after: BTreeMap<String, String>,
 }
 
-/// A diff that cannot be laid out.
+/// The error of a diff that cannot be reconstructed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the diff: {reason}")]
 pub struct SketchError {
-    /// The line, counted from one.
+    /// The line of the diff, from 1.
     pub line: usize,
-    /// The reason in words.
+    /// The reason, as a text.
     pub reason: &'static str,
 }
 
-/// The highest number of a line that is laid out: all lines before it are laid out, too.
+/// The maximum number of a line: all lines before it are created too.
 const MAX_NUMBER: u32 = 10_000_000;
 
-/// One side of a file while it is laid out.
+/// A side of a file during the reconstruction.
 #[derive(Debug, Default)]
 struct Side {
     text: String,
@@ -49,9 +49,10 @@ impl Side {
     }
 }
 
-/// Lays out the files of a unified diff.
+/// Reconstructs the files of a unified diff.
 ///
-/// Fails if the diff changes no text, or if a hunk does not hold as many lines as its head says.
+/// Fails if the diff changes no text, or if a hunk does not have as many lines as its header
+/// states.
 pub fn sketch(diff: &str) -> Result<Sketch, SketchError> {
     let mut parser = Parser::keeping_lines();
     parser.feed(diff.as_bytes());

@@ -1,33 +1,33 @@
-//! Why git gave no answer: [`GitError`].
+//! Errors of git: [`GitError`].
 
 use std::path::PathBuf;
 
 use assay_sandbox::RunError;
 
-/// Why git gave no answer.
+/// The reason that a call of git has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// The folder belongs to no repository.
+    /// The folder is in no repository.
     #[error("`{folder}` is not in a git repository")]
     NotARepository {
-        /// The folder.
+        /// The folder that was given.
         folder: PathBuf,
     },
-    /// The repository has no files outside of git.
+    /// The repository has no work tree.
     #[error("`{folder}` has no work tree: it is a bare repository, or git's own folder")]
     NoWorkTree {
-        /// The folder.
+        /// The folder that was given.
         folder: PathBuf,
     },
-    /// The repository says that its files lie elsewhere.
+    /// The work tree that the repository configures is elsewhere.
     #[error("the repository of `{folder}` takes `{root}` for its work tree, where it does not lie")]
     StrayWorkTree {
-        /// The folder that was asked for.
+        /// The folder that was given.
         folder: PathBuf,
-        /// What is set as the work tree.
+        /// The configured work tree.
         root: PathBuf,
     },
-    /// The repository belongs to another user, whose settings git would follow.
+    /// The repository belongs to another user, whose settings git would apply.
     #[error(
         "`{root}` belongs to another user; `git config --global --add safe.directory {quoted}` \
          trusts that repository and no other",
@@ -37,42 +37,42 @@ pub enum GitError {
         /// The absolute path of the repository.
         root: PathBuf,
     },
-    /// There is no such commit or branch.
+    /// The commit or branch does not exist.
     #[error("`{name}` is no commit or branch of this repository")]
     UnknownRevision {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
     },
-    /// There is no such file or folder.
+    /// The file or folder does not exist.
     #[error("`{path}` is no file or folder of this repository")]
     UnknownPath {
-        /// What was asked for.
+        /// The path that was given.
         path: String,
     },
-    /// The history ends too early to compare with.
+    /// The history is too shallow: the parent of a commit is missing.
     #[error(
         "this clone ends at `{commit}`: its parent is not there; `git fetch --deepen 1` gets it"
     )]
     CutOff {
-        /// The commit whose parent is not there.
+        /// The commit whose parent is missing.
         commit: String,
     },
-    /// The history ends before two branches meet.
+    /// The history is too shallow: the common commit of two branches is missing.
     #[error(
         "this clone ends before `{base}` and `{tip}` meet; `git fetch --unshallow` gets the rest"
     )]
     EndsTooEarly {
-        /// What was to be compared with.
+        /// The base of the comparison.
         base: String,
-        /// What was to be compared.
+        /// The tip of the comparison.
         tip: String,
     },
-    /// No remote is this repository.
+    /// No remote belongs to this repository.
     #[error("no remote of this repository is `{repository}`; there {remotes}")]
     UnknownRemote {
-        /// What was asked for.
+        /// The repository that was given, `OWNER/REPO`.
         repository: String,
-        /// The remotes that there are, in words.
+        /// A text that lists the remotes.
         remotes: String,
     },
     /// The remote has no ref of the pull request, or none yet.
@@ -81,22 +81,22 @@ pub enum GitError {
          the number, or wait if it was opened just now"
     )]
     UnknownPull {
-        /// Where it was looked for.
+        /// The repository of the pull request, `OWNER/REPO`.
         repository: String,
-        /// Its number.
+        /// The number of the pull request.
         number: u64,
     },
-    /// The branch that is pushed to has commits that the pushed one does not follow.
+    /// The branch on the remote has commits that the pushed one does not follow.
     #[error(
         "pushing to branch `{branch}` of `{repository}` was refused, as the branch has other commits \
          by now: {refusal}; work on its head again"
     )]
     BranchMoved {
-        /// The repository.
+        /// The repository, `OWNER/REPO`.
         repository: String,
-        /// The branch.
+        /// The name of the branch.
         branch: String,
-        /// What git said.
+        /// The message of git.
         refusal: String,
     },
     /// The remote does not allow the push.
@@ -105,69 +105,69 @@ pub enum GitError {
          the token, protection of the branch, hooks of the server), or push by hand"
     )]
     PushRefused {
-        /// The repository.
+        /// The repository, `OWNER/REPO`.
         repository: String,
-        /// The branch.
+        /// The name of the branch.
         branch: String,
-        /// What git said.
+        /// The message of git.
         refusal: String,
     },
-    /// A name is none that a branch can have.
+    /// The name is not valid for a branch.
     #[error("`{name}` is no name for a branch")]
     BadBranch {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
     },
-    /// Somebody works on a branch.
+    /// The branch is checked out elsewhere with uncommitted changes.
     #[error(
         "branch `{branch}` is checked out in `{folder}` with changes that are not committed; \
          commit them, or switch to another branch there"
     )]
     BusyBranch {
-        /// The branch.
+        /// The name of the branch.
         branch: String,
-        /// Where it is checked out.
+        /// The folder in which the branch is checked out.
         folder: PathBuf,
     },
-    /// Whoever worked in a folder put a repository of their own there.
+    /// A program that worked in the folder replaced its repository.
     #[error("`{folder}/.git` is not what git put there, so nothing of it is committed")]
     Replaced {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
     },
-    /// Somebody else changed a file that was worked on.
+    /// Another process changed a file of the patch in the meantime.
     #[error("`{file}` was changed by somebody else meanwhile")]
     Moved {
-        /// The file.
+        /// The path of the file.
         file: String,
     },
     /// Git could not be run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Git refused.
+    /// Git returned a failure.
     #[error("git {command} failed: {message}")]
     Failed {
         /// The sub-command.
         command: String,
-        /// What git said.
+        /// The message of git.
         message: String,
-        /// The exit code; `None` where a signal ended git.
+        /// The exit code; `None` if a signal ended git.
         code: Option<i32>,
     },
-    /// A folder for the tree could not be made.
+    /// A folder for the tree could not be created.
     #[error("could not make a folder for the files of the change")]
     Layout {
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The change is on record only.
+    /// The change is a recording, without the folder that it was made in.
     #[error("the change is on record only, without the folder that it was made in")]
     OnRecordOnly,
 }
 
 impl GitError {
-    /// Returns true if git answered the question with no, which its exit code 1 says. Any other
-    /// failure leaves the question open.
+    /// Returns true if git answered a question with no, which is its exit code 1. Any other failure
+    /// leaves the question open.
     pub(crate) fn is_no(&self) -> bool {
         matches!(self, GitError::Failed { code: Some(1), .. })
     }
@@ -177,7 +177,7 @@ impl GitError {
         matches!(self, GitError::Run(_) | GitError::Failed { .. })
     }
 
-    /// Returns true if the folder is known to be no work tree that git would read.
+    /// Returns true if the folder is certainly not a work tree that git would read.
     pub(crate) fn is_no_work_tree(&self) -> bool {
         matches!(
             self,
@@ -188,7 +188,7 @@ impl GitError {
     }
 }
 
-/// Returns an answer of git, or `None` if git answered with no.
+/// Returns the answer of git, or `None` if git answered with no.
 pub(crate) fn unless_no<T>(answer: Result<T, GitError>) -> Result<Option<T>, GitError> {
     match answer {
         Err(error) if error.is_no() => Ok(None),
@@ -196,7 +196,7 @@ pub(crate) fn unless_no<T>(answer: Result<T, GitError>) -> Result<Option<T>, Git
     }
 }
 
-/// Quotes a path for a shell where the path needs it.
+/// Quotes a path for a shell if necessary.
 fn shell_word(path: &std::path::Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%,:=".contains(c);

@@ -1,4 +1,4 @@
-//! Which files a repository calls generated.
+//! Files that the attributes of a repository mark as generated: `Git::mark_generated`.
 
 use std::io::{self, BufRead, Write};
 
@@ -8,12 +8,12 @@ use super::{Git, GitError};
 use crate::diff::FileDiff;
 use crate::name::raw;
 
-/// The attribute by which a repository says so.
+/// The attribute that marks a file as generated.
 const ATTRIBUTE: &str = "linguist-generated";
 
 impl Git {
-    /// Marks the files that the attributes in a commit call generated. Where git is too old to read
-    /// attributes from a commit, none is.
+    /// Marks the files that the attributes in a commit declare as generated. Marks none if git is
+    /// too old to read attributes from a commit.
     pub(crate) fn mark_generated(
         &self,
         files: &mut [FileDiff],
@@ -54,12 +54,12 @@ impl Git {
     fn generated(&self, files: &[FileDiff], commit: &str) -> io::Result<Vec<bool>> {
         let source = format!("--source={commit}");
         let command = self.command(&["check-attr", &source, "--stdin", "-z", ATTRIBUTE]);
-        // Names count from the folder that it runs in.
+        // Paths are relative to the folder that git runs in.
         let mut git = command.folder(&self.root).converse().map_err(io::Error::other)?;
         files
             .iter()
             .map(|file| {
-                // What was moved to where generated files lie was not generated there.
+                // A file that was moved to a place of generated files was not generated there.
                 let paths = [&file.old_path, &file.new_path].into_iter().flatten();
                 paths
                     .map(|path| is_generated(&mut git, path))
@@ -72,7 +72,7 @@ impl Git {
 fn is_generated(git: &mut Conversation, path: &str) -> io::Result<bool> {
     git.write_all(&raw(path))?;
     git.write_all(b"\0")?;
-    // It answers with the path, the attribute and its value.
+    // Git answers with the path, the attribute and its value.
     let mut field = Vec::new();
     for _ in 0..3 {
         field.clear();

@@ -1,4 +1,4 @@
-//! Getting a pull request: [`Git::pull`] fetches it from the remote that its repository is.
+//! Fetching of pull requests: [`Git::pull`] fetches one from the remote of its repository.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use assay_base::hash::short_hash;
 
 use super::{Git, GitError, Setting, check, text, unless_no, with_settings};
 
-/// How long a remote may take.
+/// The timeout of a call to a remote.
 const REMOTE_TIME: Duration = Duration::from_secs(600);
 
-/// What git needs to get at a remote as the user would: agents, helpers, proxies.
+/// The variables that git needs to access a remote like the user: agents, helpers, proxies.
 const NEEDED: [&str; 24] = [
     "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND",
     "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR",
@@ -19,35 +19,35 @@ const NEEDED: [&str; 24] = [
     "https_proxy", "no_proxy",
 ];
 
-/// The ways to a remote that run nothing of the repository's choosing.
+/// The protocols that run no program of the repository's choice.
 const PROTOCOLS: &str = "file:http:https:ssh";
 
-/// The program at the other end, which a setting could replace by any other.
+/// The program on the remote side, which a setting could replace by any other.
 const UPLOAD_PACK: &str = "--upload-pack=git-upload-pack";
 
-/// The settings that name programs which a fetch runs: only the user's own count.
+/// The settings that name programs that a fetch runs: only those of the user apply.
 const PROGRAMS: &str = r"^(credential\..*|core\.(sshcommand|askpass))$";
 
-/// Who asks for a password of GitHub's own where nobody else has one: the variables that hold a token
-/// by habit. It is read by a shell of git's, so that it stands in no argument.
+/// The credential helper for GitHub that is used if no other has a password. It reads the
+/// conventional variables of a token, in a shell of git, so that the token is in no argument.
 const TOKEN_HELPER: (&str, &str) = (
     "credential.https://github.com.helper",
     "!f() { t=\"${GITHUB_TOKEN:-$GH_TOKEN}\"; test \"$1\" = get && test -n \"$t\" && \
      printf 'username=x-access-token\\npassword=%s\\n' \"$t\"; }; f",
 );
 
-/// The two commits that a pull request is made of.
+/// The two commits of a pull request.
 #[derive(Debug)]
 pub(crate) struct Pull {
-    /// Where it left its base.
+    /// The commit at which the pull request left its base.
     pub(crate) base: String,
-    /// Its last commit.
+    /// The last commit.
     pub(crate) head: String,
 }
 
 impl Git {
-    /// Fetches a pull request into `refs/assay/pull/`: its last commit, or the one that is wanted,
-    /// and the branch that it is for. Others fetch as well: what is given is what was fetched here.
+    /// Fetches a pull request into `refs/assay/pull/`: its last commit or the `wanted` one, and its
+    /// base branch. Other processes may fetch at the same time; the result is from this fetch.
     pub(crate) fn pull(
         &self,
         repository: &str,
@@ -65,14 +65,15 @@ impl Git {
         if !is_there(&head) {
             return Err(GitError::UnknownPull { repository: repository.to_owned(), number });
         }
-        // One that cannot be merged is held against the branch that it is for, or else the default.
+        // A pull request that cannot be merged is compared with its base branch, or else the
+        // default branch.
         let base = base.map(|base| self.branch_name(base)).transpose()?;
         let against = match (is_there(&merge), base) {
             (true, _) => merge.clone(),
             (false, Some(base)) => base,
             (false, None) => "HEAD".to_owned(),
         };
-        // Repositories that are remotes of one clone have pull requests of the same number.
+        // Several remotes of one clone may have pull requests of the same number.
         let kept = format!("refs/assay/pull/{}/{number}", repository_hash(repository));
         self.fetch(
             &remote,
@@ -80,7 +81,7 @@ impl Git {
         )?;
         let mut head = self.resolve(&format!("{kept}/head"))?;
         if let Some(wanted) = wanted.filter(|wanted| *wanted != head) {
-            // What was pushed a moment ago may not stand there yet, and something else may by now.
+            // A commit that was just pushed may not be at the ref yet, or not be there any more.
             if !is_commit(wanted) {
                 return Err(GitError::UnknownRevision { name: wanted.to_owned() });
             }
@@ -95,8 +96,8 @@ impl Git {
         Ok(Pull { base: self.merge_base(&against, &head)?, head })
     }
 
-    /// Fetches a branch of a repository's remote into `refs/assay/branch/`, and returns its last
-    /// commit.
+    /// Fetches a branch from the remote of a repository into `refs/assay/branch/`, and returns its
+    /// last commit.
     pub(crate) fn fetch_branch(&self, repository: &str, branch: &str) -> Result<String, GitError> {
         let remote = self.remote_of(repository)?;
         let name = self.branch_name(branch)?;
@@ -106,7 +107,7 @@ impl Git {
         self.resolve(&kept)
     }
 
-    /// Gives the whole name of a branch, if it can be one.
+    /// Returns the full ref of a branch. Fails if the name is not valid.
     fn branch_name(&self, branch: &str) -> Result<String, GitError> {
         match self.line(&["check-ref-format", "--branch", branch]) {
             Ok(_) => Ok(format!("refs/heads/{branch}")),
@@ -132,7 +133,7 @@ impl Git {
         Ok(finished.stdout)
     }
 
-    /// Gives the settings that put the user's programs in the place of the repository's.
+    /// Returns the settings that replace the programs of the repository by those of the user.
     fn programs(&self) -> Vec<Setting> {
         let mut settings: Vec<Setting> =
             [("core.sshCommand", "ssh"), ("core.askPass", ""), ("credential.helper", "")]
@@ -141,7 +142,7 @@ impl Git {
         for whose in ["--system", "--global"] {
             let args = ["config", whose, "--includes", "--null", "--get-regexp", PROGRAMS];
             let command = self.command(&args).pass_on(["XDG_CONFIG_HOME"]);
-            // No such setting is a failure to git.
+            // Git exits with an error if no such setting exists.
             let listed = command.run().map(|finished| finished.stdout).unwrap_or_default();
             let own = pairs(&listed).into_iter();
             settings.extend(own.map(|(key, value)| (key.into(), value.into())));
@@ -150,10 +151,10 @@ impl Git {
         settings
     }
 
-    /// Finds the remote that a repository is.
+    /// Returns the remote of a repository. Fails if there is none.
     pub(super) fn remote_of(&self, repository: &str) -> Result<String, GitError> {
         let listed = self.run(&["config", "--null", "--get-regexp", r"^remote\..*\.url$"]);
-        // A remote is fetched from its first address.
+        // A remote is fetched from its first URL.
         let mut remotes = BTreeMap::new();
         for (key, address) in pairs(&unless_no(listed)?.unwrap_or_default()) {
             let name = key.strip_prefix("remote.").and_then(|key| key.strip_suffix(".url"));
@@ -172,15 +173,15 @@ impl Git {
     }
 }
 
-/// Says whether a text is a whole name of a commit.
+/// Returns true if a text is the full id of a commit.
 fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Digits of a hash in the name of a ref.
+/// The number of digits of a hash in the name of a ref.
 const HASH_DIGITS: usize = 12;
 
-/// Returns the hash of a repository's name, the same in upper and lower case.
+/// Returns the hash of a repository's name, regardless of case.
 fn repository_hash(repository: &str) -> String {
     short_hash(repository.to_ascii_lowercase(), HASH_DIGITS)
 }
@@ -190,7 +191,7 @@ fn branch_hash(branch: &str) -> String {
     short_hash(branch, HASH_DIGITS)
 }
 
-/// Reads settings as git lists them: key, line break, value, NUL.
+/// Parses settings as git lists them: key, line break, value, NUL.
 fn pairs(listed: &[u8]) -> Vec<(String, String)> {
     let entries = listed.split(|byte| *byte == 0).map(text);
     let pairs = entries.filter_map(|entry| {
@@ -200,14 +201,14 @@ fn pairs(listed: &[u8]) -> Vec<(String, String)> {
     pairs.collect()
 }
 
-/// Takes `OWNER/REPO` out of a remote's address: `https://host/OWNER/REPO.git`, `git@host:OWNER/REPO`
+/// Returns the `OWNER/REPO` of a remote's URL: `https://host/OWNER/REPO.git`, `git@host:OWNER/REPO`
 /// or a path.
 fn repository_of(address: &str) -> Option<&str> {
     let address = address.trim_end_matches('/');
     let address = address.strip_suffix(".git").unwrap_or(address);
     let path = match address.split_once("://") {
         Some((_, rest)) => rest.split_once('/')?.1,
-        // A colon before the first slash stands behind a host.
+        // A colon before the first slash follows a host.
         None => match address.split_once(':') {
             Some((host, path)) if !host.contains('/') => path,
             _ => address,
@@ -219,7 +220,7 @@ fn repository_of(address: &str) -> Option<&str> {
     (start < last).then(|| &path[start..])
 }
 
-/// Says which remotes there are, without what their addresses may keep secret.
+/// Formats the list of remotes, without the parts of their URLs that may be secret.
 fn in_words(remotes: &BTreeMap<String, String>) -> String {
     let known = remotes.iter().map(|(name, address)| match repository_of(address) {
         Some(repository) => format!("`{name}` ({repository})"),

@@ -1,13 +1,13 @@
-//! Handing commits on: [`Git::push`] moves a branch of the remote that a repository is.
+//! Pushing of commits: [`Git::push`] moves a branch on the remote of a repository.
 
 use super::{Git, GitError};
 
-/// The program at the other end, which a setting could replace by any other.
+/// The program on the remote side, which a setting could replace by any other.
 const RECEIVE_PACK: &str = "--receive-pack=git-receive-pack";
 
 impl Git {
-    /// Moves a branch of a repository's remote on to a commit, or makes it. A branch that has
-    /// something else on it by now is left alone, and that is a failure.
+    /// Moves a branch on the remote of a repository forward to a commit, or creates it. Fails if
+    /// the branch has other commits by now.
     pub(crate) fn push(
         &self,
         repository: &str,
@@ -38,7 +38,7 @@ impl Git {
     }
 }
 
-/// Returns true if the remote was reached and did not take the push.
+/// Returns true if the remote was reached and refused the push.
 fn is_refused(message: &str) -> bool {
     let words = [
         "! [", "protected branch", "permission to", "permission denied", "error: 403",
@@ -48,7 +48,7 @@ fn is_refused(message: &str) -> bool {
     words.iter().any(|word| message.contains(word))
 }
 
-/// Returns true if the push was refused only because the branch moved on.
+/// Returns true if the push was refused only because the branch has moved.
 fn is_behind(message: &str) -> bool {
     let behind = ["(non-fast-forward)", "(fetch first)", "(stale info)", "cannot lock ref"];
     behind.iter().any(|word| message.contains(word))

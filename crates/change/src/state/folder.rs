@@ -1,39 +1,40 @@
-//! What lies below `.assay/`: what people write, what is state, and which of it git sees.
+//! The content of `.assay/`: authored files, state, and the ignore file that hides state from git.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Files and folders below `.assay/` that people write and commit. All else is state.
+/// Files and folders below `.assay/` that people write and commit. All others are state.
 const AUTHORED: [&str; 6] =
     ["rules", "personas", "prompts", "baseline.json", "flows.yaml", ".gitignore"];
 
-/// How the ignore file begins, whichever version wrote it.
+/// The first line of the ignore file, in every version.
 const OURS: &str = "# Written by assay:";
 
-/// Returns true if a path from the root of a work tree is state: below `.assay/`, or `.assay` itself
-/// as something else than a folder, and none of what people write there.
+/// Returns true if a path, relative to the root of a work tree, is state: it is below `.assay/`, or
+/// is `.assay` itself, and is not authored.
 pub fn is_state(path: &str) -> bool {
     let mut parts = path.split('/');
     let is_below = parts.next() == Some(super::FOLDER);
     is_below && parts.next().is_none_or(|name| !AUTHORED.contains(&name))
 }
 
-/// Returns true if a path is a file or folder, or lies below it. Names count as a whole: `rules-disabled`
-/// does not lie below `rules`.
+/// Returns true if a path is `place` or below it. Whole names are compared: `rules-disabled` is not
+/// below `rules`.
 pub fn is_at_or_below(path: &str, place: &str) -> bool {
     path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns the ignore file: all but what people write, so that a later kind of state is covered too.
+/// Returns the text of the ignore file: it hides all except authored files, so that a later kind of
+/// state is covered too.
 fn ignored() -> String {
     let authored = AUTHORED.iter().filter(|name| **name != ".gitignore");
     let authored: String = authored.map(|name| format!("!/{name}\n")).collect();
     format!("{OURS} state of this machine, which is not meant for git.\n/*\n{authored}")
 }
 
-/// Makes the folder with its ignore file, or completes the file that an older version wrote. A file
-/// that a person wrote is left alone.
+/// Creates the folder with its ignore file, or updates the file of an older version. A file that a
+/// person wrote stays unchanged.
 pub(super) fn make(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let path = folder.join(".gitignore");
@@ -49,7 +50,7 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically and durably.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().suffix(".tmp").tempfile_in(folder)?;

@@ -1,9 +1,9 @@
-//! Which repository lies at a path: [`repository_id`].
+//! The identity of the repository at a path: [`repository_id`].
 //!
-//! State outside of a work tree is filed by the path of the work tree. Another repository may lie at
-//! that path one day, so each repository gets a random id, in git's own folder. The id survives
-//! `git gc`, is shared by all work trees of a repository and is not taken along by a clone. If the id is
-//! lost, a repository is known again by a commit that it had when the id was made.
+//! State outside of a work tree is stored by the path of the work tree. Another repository may be
+//! at that path later, so each repository gets a random id, in the folder of git. The id survives
+//! `git gc`, is shared by all work trees of a repository and is not copied by a clone. If the id is
+//! lost, a repository is recognised by a commit that it had when the id was created.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,17 +11,18 @@ use std::path::{Path, PathBuf};
 
 use crate::git::Git;
 
-/// The file in git's own folder that holds the id.
+/// The file in the folder of git that holds the id.
 const ID_FILE: &str = "assay-repository";
 
-/// The folder of the state home that says which commit a repository had when it got its id.
+/// The folder of the state home that records a commit of each repository from the time it got its
+/// id.
 const KNOWN: &str = "repositories";
 
 /// The number of characters of an id.
 const ID_LENGTH: usize = 16;
 
-/// Returns the id of the repository around a work tree, which is made where there is none; `None`
-/// where there is no repository, or its folder cannot be written. `key` stands for the path.
+/// Returns the id of the repository around a work tree; creates a missing id. Returns `None` if
+/// there is no repository, or if its folder cannot be written. `key` is a hash of the path.
 pub(super) fn repository_id(root: &Path, home: &Path, key: &str) -> Option<String> {
     let folder = common_folder(root)?;
     if let Some(id) = read_id(&folder) {
@@ -30,12 +31,12 @@ pub(super) fn repository_id(root: &Path, home: &Path, key: &str) -> Option<Strin
     let id = known_id(root, home, key);
     write_id(&folder, id.as_deref()).ok()?;
     let id = read_id(&folder)?;
-    // Without the record, the repository is not known again once its id is lost.
+    // Without the record, the repository is not recognised once its id is lost.
     let _ = record(root, home, &format!("{key}-{id}"));
     Some(id)
 }
 
-/// Returns the folder that git keeps for all work trees of the repository around a root.
+/// Returns the folder of git that all work trees of the repository share.
 fn common_folder(root: &Path) -> Option<PathBuf> {
     let link = root.join(".git");
     let about = fs::symlink_metadata(&link).ok()?;
@@ -59,7 +60,7 @@ fn read_id(folder: &Path) -> Option<String> {
     is_plain.then(|| id.to_owned())
 }
 
-/// Writes an id, or a random one. An id that another process wrote meanwhile stays.
+/// Writes the known id, or else a random one. An id that another process wrote meanwhile stays.
 fn write_id(folder: &Path, known: Option<&str>) -> io::Result<()> {
     let mut file = tempfile::Builder::new().prefix("").rand_bytes(ID_LENGTH).tempfile_in(folder)?;
     let random = file.path().file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -67,7 +68,7 @@ fn write_id(folder: &Path, known: Option<&str>) -> io::Result<()> {
     writeln!(file, "{id}")?;
     let path = folder.join(ID_FILE);
     if read_id(folder).is_none() {
-        // What lies there is no id.
+        // The content of the file is not an id.
         let _ = fs::remove_file(&path);
     }
     match file.persist_noclobber(&path) {
@@ -76,7 +77,7 @@ fn write_id(folder: &Path, known: Option<&str>) -> io::Result<()> {
     }
 }
 
-/// Returns the id that a repository at this path had, if the repository has its commit.
+/// Returns the former id of a repository at this path, if the repository has the recorded commit.
 fn known_id(root: &Path, home: &Path, key: &str) -> Option<String> {
     let git = Git::find(root).ok()?;
     let entries = fs::read_dir(home.join(KNOWN)).ok()?;

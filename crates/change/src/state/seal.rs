@@ -1,10 +1,11 @@
-//! Seals: what this machine wrote, recorded outside of the work tree.
+//! Seals: records, outside of the work tree, of the state that this machine wrote.
 //!
 //! A seal is a small file in the state home with the digest of one unit of state. A unit that is
-//! written once is sealed before it takes its place ([`Kind::seal_bytes`], [`Kind::seal_draft`]),
-//! so that a crash in between leaves a seal without a unit. A unit that changes is held during the
-//! change ([`Kind::hold`]): its seal says *open* until the [`Held`] unit is dropped. An open seal
-//! that no process holds was left by a crash, and the unit counts as it is.
+//! written once is sealed before it is moved to its place ([`Kind::seal_bytes`],
+//! [`Kind::seal_draft`]), so that a crash in between leaves a seal without a unit. A unit that
+//! changes is locked during the change ([`Kind::hold`]): its seal is *open* until the [`Held`] unit
+//! is dropped. An open seal that no process holds is the result of a crash, and the unit is
+//! accepted as it is.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,22 +16,22 @@ use assay_base::hash::short_hash;
 use super::folder::write_whole;
 use super::{FOLDER, Reason, State, StateError, at};
 
-/// Stands in a seal for a digest while the unit changes.
+/// The text in a seal instead of a digest while the unit changes.
 const OPEN: &str = "open";
 
-/// Where the seals of a work tree lie in the state home.
+/// The name of the folder in the state home for the seals of a work tree.
 const SEALS: &str = "seals";
 
-/// Files that SQLite keeps beside a database, and that decide what is read from it. Its shared memory is
-/// made anew from the log.
+/// Suffixes of the files of a SQLite database that determine its content. The shared memory is
+/// rebuilt from the log.
 const BESIDE_A_DATABASE: [&str; 2] = ["-wal", "-journal"];
 
-/// One kind of state, such as `.assay/runs`, whose folder did not come from elsewhere.
+/// A kind of state, such as `.assay/runs`, whose folder was checked.
 #[derive(Debug, Clone)]
 pub struct Kind {
     state: State,
     path: PathBuf,
-    /// The path without links, for a folder that the user named.
+    /// The path with all links resolved, for a folder that the user named; otherwise `None`.
     named: Option<PathBuf>,
 }
 
@@ -44,18 +45,18 @@ impl Kind {
         &self.path
     }
 
-    /// Returns the folder of the work tree for something that is kept outside of it, see
+    /// Returns the folder of the work tree in the state home for state of this name, see
     /// [`State::outside`].
     pub fn outside(&self, name: &str) -> Result<PathBuf, StateError> {
         self.state.outside(name)
     }
 
-    /// Returns the path of the kind as seals record it: without links.
+    /// Returns the path of the kind as seals record it, with all links resolved.
     pub fn recorded_path(&self) -> PathBuf {
         self.recorded(&self.path)
     }
 
-    /// Makes the folder, and `.assay/` with its ignore file around it.
+    /// Creates the folder, and `.assay/` with its ignore file around it.
     pub fn make(&self) -> Result<(), StateError> {
         if self.named.is_none() {
             self.state.make()?;
@@ -63,7 +64,7 @@ impl Kind {
         fs::create_dir_all(&self.path).map_err(at(&self.path))
     }
 
-    /// Returns the names in the folder, sorted; none where there is no folder.
+    /// Returns the names in the folder, sorted; empty if there is no folder.
     pub fn names(&self) -> Result<Vec<String>, StateError> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
@@ -79,8 +80,8 @@ impl Kind {
         Ok(names)
     }
 
-    /// Returns the path of a unit that this machine wrote; `None` where there is no such unit. Fails
-    /// if the unit has no authority.
+    /// Returns the path of a unit that this machine wrote; `None` if there is no such unit. Fails
+    /// if the unit is not trusted.
     pub fn check(&self, unit: &str) -> Result<Option<PathBuf>, StateError> {
         let path = self.unit(unit);
         let Some(digest) = self.digest(&path)? else { return Ok(None) };
@@ -98,7 +99,7 @@ impl Kind {
         self.write_seal(&self.unit(unit), &digest.finalize().to_hex())
     }
 
-    /// Seals a unit that is about to be made of a draft, which lies beside its place.
+    /// Seals a unit that is about to be created from a draft, before the draft is renamed.
     pub fn seal_draft(&self, unit: &str, draft: &Path) -> Result<(), StateError> {
         match self.digest(draft)? {
             Some(digest) => self.write_seal(&self.unit(unit), &digest),
@@ -106,8 +107,7 @@ impl Kind {
         }
     }
 
-    /// Seals a unit as it is, for a user who looked at it and vouches for it. Returns false if there is
-    /// no such unit.
+    /// Seals a unit as it is, for a user who checked it. Returns false if there is no such unit.
     pub fn adopt(&self, unit: &str) -> Result<bool, StateError> {
         let path = self.unit(unit);
         let _lock = self.lock()?;
@@ -116,13 +116,13 @@ impl Kind {
         Ok(true)
     }
 
-    /// Holds a unit that changes over time, and keeps other processes from it until the value is
-    /// dropped. Fails if the unit has no authority.
+    /// Locks a unit that changes over time, against other processes, until the value is dropped.
+    /// Fails if the unit is not trusted.
     pub fn hold(&self, unit: &str) -> Result<Held, StateError> {
         let path = self.unit(unit);
         let lock = match self.lock() {
             Ok(lock) => Some(lock),
-            // A unit that is not there needs no seal to be read.
+            // A missing unit can be read without a seal.
             Err(StateError::NoHome { .. }) if path.symlink_metadata().is_err() => None,
             Err(error) => return Err(error),
         };
@@ -130,8 +130,8 @@ impl Kind {
         Ok(Held { kind: self.clone(), path, is_there, is_changing: false, _lock: lock })
     }
 
-    /// Returns the label of a unit that this machine sealed, also if the unit is gone since; `None`
-    /// where it has none.
+    /// Returns the label of a unit that this machine sealed, even if the unit is gone; `None` if it
+    /// has no label.
     pub fn label(&self, unit: &str) -> Result<Option<String>, StateError> {
         match self.seal_lines(&self.unit(unit)) {
             Ok(lines) => Ok(lines.into_iter().nth(2)),
@@ -141,8 +141,8 @@ impl Kind {
         }
     }
 
-    /// Forgets seals of this work tree whose units are gone, but not those with a label: a label says
-    /// that the unit is missed.
+    /// Removes the seals of this work tree whose units are gone, except those with a label: a label
+    /// means that the unit is expected.
     pub fn prune(&self) {
         let Ok(folder) = self.state.outside(SEALS) else { return };
         let seals = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -165,7 +165,7 @@ impl Kind {
         StateError::Refused { path: self.state.shown(path), reason }
     }
 
-    /// Waits until no other process holds a unit of this kind.
+    /// Locks this kind of state; waits until no other process holds a unit of it.
     fn lock(&self) -> Result<File, StateError> {
         let folder = self.state.outside(SEALS)?;
         let path = folder.join(format!("{}.lock", self.name_of(&self.path)));
@@ -175,7 +175,7 @@ impl Kind {
         Ok(file)
     }
 
-    /// Returns the path of a unit as it is recorded: without links in the root.
+    /// Returns the path of a unit as it is recorded, with the links in the root resolved.
     fn recorded(&self, path: &Path) -> PathBuf {
         let below = path.strip_prefix(&self.path).unwrap_or(Path::new(""));
         let kind = match &self.named {
@@ -200,7 +200,7 @@ impl Kind {
         Ok(self.seal_lines(path)?.into_iter().next())
     }
 
-    /// Returns the lines of a seal: the digest, the path, and a label where there is one. None where
+    /// Returns the lines of a seal: the digest, the path, and the label if there is one; empty if
     /// there is no seal.
     fn seal_lines(&self, path: &Path) -> Result<Vec<String>, StateError> {
         let seal = self.seal_path(path)?;
@@ -211,7 +211,7 @@ impl Kind {
         }
     }
 
-    /// Writes the digest of a unit; the label that the seal has stays.
+    /// Writes the digest of a unit; the label of the seal stays.
     fn write_seal(&self, path: &Path, digest: &str) -> Result<(), StateError> {
         let label = self.seal_lines(path)?.into_iter().nth(2);
         self.write_seal_with(path, digest, label.as_deref())
@@ -232,8 +232,8 @@ impl Kind {
         write_whole(&seal, text.as_bytes()).map_err(at(&seal))
     }
 
-    /// Takes the digest of a unit; `None` where there is none. A link anywhere in the unit, or on the
-    /// way to it, is refused.
+    /// Returns the digest of a unit; `None` if there is none. Fails if there is a link in the unit
+    /// or in the path to it.
     fn digest(&self, path: &Path) -> Result<Option<String>, StateError> {
         let above = path.ancestors().skip(1).take_while(|above| above.starts_with(&self.path));
         for above in above {
@@ -244,13 +244,13 @@ impl Kind {
         let mut digest = blake3::Hasher::new();
         let is_there = self.add_path(&mut digest, path, b"file")?;
         for (number, beside) in beside(path).enumerate() {
-            // A connection leaves an empty log while it is open.
+            // An open connection leaves an empty log.
             if beside.symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == 0) {
                 continue;
             }
             let is_beside = self.add_path(&mut digest, &beside, &number.to_le_bytes())?;
             if is_beside && !is_there {
-                // A new database would take it for its own.
+                // A new database would use the log as its own.
                 return Err(self.refused(&beside, Reason::Unsealed));
             }
         }
@@ -289,7 +289,7 @@ impl Kind {
     }
 }
 
-/// Returns the paths of what SQLite keeps beside a database; none for other files.
+/// Returns the paths of the additional files of a SQLite database; none for other files.
 pub(super) fn beside(path: &Path) -> impl Iterator<Item = PathBuf> {
     let is_database = path.extension().is_some_and(|end| end == "db");
     let ends = BESIDE_A_DATABASE.iter().filter(move |_| is_database);
@@ -300,7 +300,7 @@ pub(super) fn beside(path: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Adds a name and bytes to a digest, kept apart from what follows.
+/// Adds a name and bytes to a digest, each with its length.
 fn add(digest: &mut blake3::Hasher, name: &[u8], bytes: &[u8]) {
     for part in [name, bytes] {
         digest.update(&(part.len() as u64).to_le_bytes());
@@ -308,7 +308,7 @@ fn add(digest: &mut blake3::Hasher, name: &[u8], bytes: &[u8]) {
     }
 }
 
-/// A unit of state that no other process uses meanwhile.
+/// A unit of state, locked against other processes.
 #[derive(Debug)]
 pub struct Held {
     kind: Kind,
@@ -324,12 +324,12 @@ impl Held {
         &self.path
     }
 
-    /// Returns true if the unit was there when it was taken.
+    /// Returns true if the unit existed when it was locked.
     pub fn is_there(&self) -> bool {
         self.is_there
     }
 
-    /// Announces that the unit changes. It is sealed as it then is when the value is dropped.
+    /// Marks the unit as changing. Dropping the value seals the unit in its new state.
     pub fn change(&mut self) -> Result<(), StateError> {
         if !self.is_changing {
             self.kind.write_seal(&self.path, OPEN)?;
@@ -338,7 +338,7 @@ impl Held {
         Ok(())
     }
 
-    /// Announces that the unit changes, and labels its seal or takes the label off. The label outlives
+    /// Marks the unit as changing, and sets or removes the label of its seal. The label outlives
     /// the unit, see [`Kind::label`].
     pub fn change_labelled(&mut self, label: Option<&str>) -> Result<(), StateError> {
         self.kind.write_seal_with(&self.path, OPEN, label)?;
@@ -346,7 +346,7 @@ impl Held {
         Ok(())
     }
 
-    /// Seals the unit as it is.
+    /// Seals the unit in its current state.
     pub fn seal(&mut self) -> Result<(), StateError> {
         self.is_changing = false;
         match self.kind.digest(&self.path)? {

@@ -1,4 +1,4 @@
-//! Attacks on state, as a table: what is put where, and what becomes of it.
+//! Attacks on state, as a table: planted files, and the expected results.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -27,7 +27,7 @@ impl Case {
         self.repository.path().join(path)
     }
 
-    /// Writes a unit as assay does.
+    /// Writes a unit in the way that assay does.
     fn write(&self, kind: &str, unit: &str, text: &str) {
         let kind = self.state().open(kind).unwrap();
         self.state().make().unwrap();
@@ -39,7 +39,7 @@ impl Case {
         fs::write(held.path(), text).unwrap();
     }
 
-    /// Returns what is read of a unit, or why it is refused.
+    /// Returns the content of a unit, or the reason of its refusal.
     fn read(&self, kind: &str, unit: &str) -> Result<Option<String>, Reason> {
         match self.state().open(kind).and_then(|kind| kind.check(unit)) {
             Ok(path) => Ok(path.map(|path| fs::read_to_string(path).unwrap())),
@@ -212,7 +212,7 @@ fn a_change_that_a_crash_cut_short_leaves_the_unit_usable() {
     let mut held = case.state().open("ledger.db").unwrap().hold("").unwrap();
     held.change().unwrap();
     fs::write(held.path(), "after").unwrap();
-    // Neither sealed nor dropped, as if the process were gone.
+    // The unit is neither sealed nor dropped, as after a crash.
     std::mem::forget(held);
     assert_eq!(case.read("ledger.db", ""), Ok(Some("after".to_owned())));
 }
@@ -301,7 +301,7 @@ fn an_old_outbox_is_refused_once_and_only_where_it_holds_messages() {
     assert_eq!([told(), told()], [true, false]);
 }
 
-/// Removes git's own folder, and begins another history at the same path.
+/// Removes the folder of git, and starts another history at the same path.
 fn begin_another_repository(case: &Case) {
     fs::remove_dir_all(case.path(".git")).unwrap();
     case.repository.git(&["init", "--quiet", "--initial-branch=main"]);

@@ -1,4 +1,4 @@
-//! A tree that remembers what could not be read: [`NotedTree`].
+//! A tree that records its read errors: [`NotedTree`].
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use super::TreeKind;
 pub(crate) struct TreeErrors(Arc<Mutex<BTreeSet<TreeError>>>);
 
 impl TreeErrors {
-    /// Starts with errors that are known already.
+    /// Creates a list with errors that are known already.
     pub(crate) fn new(known: Vec<TreeError>) -> TreeErrors {
         TreeErrors(Arc::new(Mutex::new(known.into_iter().collect())))
     }
@@ -31,8 +31,8 @@ impl TreeErrors {
     }
 }
 
-/// A tree of a change. Each error is noted, so that a review knows of a file that could not be read
-/// even where the caller has no use for the error.
+/// A tree of a change. Each error is recorded, so that a review knows of an unreadable file even if
+/// the caller ignores the error.
 #[derive(Debug)]
 pub(crate) struct NotedTree {
     pub(crate) kind: TreeKind,
@@ -44,7 +44,7 @@ impl NotedTree {
         NotedTree { kind, errors: errors.clone() }
     }
 
-    /// Returns a file's size in bytes, or `None` if there is no such file.
+    /// Returns the size of a file in bytes, or `None` if there is no such file.
     pub(crate) fn size(&self, path: &RepoPath) -> Result<Option<u64>, TreeError> {
         self.errors.noted(self.kind.size(path))
     }

@@ -1,4 +1,4 @@
-//! Git's objects, each asked for by name: [`Objects`].
+//! Objects of git, read by name: [`Objects`].
 
 use std::io::{self, BufRead, Read, Write};
 use std::sync::{Mutex, PoisonError};
@@ -9,10 +9,11 @@ use assay_sandbox::{Command, Conversation};
 use super::MAX_FILE;
 use crate::git::{Git, argument, text};
 
-/// How long an answer may take.
+/// The timeout of one answer.
 const TIME: Duration = Duration::from_secs(60);
 
-/// What is asked about an object: how git is asked again and again, and how once.
+/// A query about an object: the option of `cat-file` for a long-running process, and that for a
+/// single call.
 #[derive(Debug)]
 pub(super) struct Question {
     again: &'static str,
@@ -20,15 +21,15 @@ pub(super) struct Question {
     has_content: bool,
 }
 
-/// What a file says.
+/// The query for the content of a file.
 pub(super) const CONTENT: Question = Question { again: "--batch", once: "blob", has_content: true };
 
-/// Whether it is a file at all.
+/// The query that distinguishes files from other kinds of objects.
 pub(super) const KIND: Question =
     Question { again: "--batch-check", once: "-t", has_content: false };
 
-/// A process that is asked about one object after another, started with the first question and
-/// again when it died.
+/// A process that answers queries one after another. It is started with the first query, and again
+/// if it died.
 #[derive(Debug)]
 pub(super) struct Objects {
     git: Git,
@@ -36,23 +37,24 @@ pub(super) struct Objects {
     running: Mutex<Option<Conversation>>,
 }
 
-/// What git says about a name.
+/// The answer of git about a name.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// A file.
+    /// The name denotes a file.
     File(FileObject),
-    /// A folder, a submodule, or a file whose content was asked for and is too large.
+    /// The name denotes a folder, a submodule, or a file that is too large for the requested
+    /// content.
     OtherKind,
     /// There is no such name, or no such object.
     Missing,
 }
 
-/// A file as git keeps it.
+/// A file in git.
 #[derive(Debug)]
 pub(super) struct FileObject {
     /// The size in bytes.
     pub(super) size: u64,
-    /// The content, where the content was asked for.
+    /// The content; empty if it was not requested.
     pub(super) content: Vec<u8>,
 }
 
@@ -61,13 +63,13 @@ impl Objects {
         Objects { git: git.clone(), question, running: Mutex::default() }
     }
 
-    /// Returns the answer about a name. Fails if git could not be started, or died, or answered with
+    /// Returns the answer about a name. Fails if git could not be started, died, or answered with
     /// neither an object nor its absence.
     pub(super) fn ask(&self, name: &[u8]) -> io::Result<Answer> {
         if name.contains(&0) {
             return Ok(Answer::Missing);
         }
-        // These would end the question early.
+        // These characters would end the query early.
         if name.contains(&b'\n') || name.contains(&b'\r') {
             return self.ask_once(name);
         }
@@ -82,7 +84,7 @@ impl Objects {
                     command.converse().map_err(io::Error::other)?
                 }
             };
-            // One that failed to answer is not asked again: what it still has to say would be
+            // A process that failed to answer is not used again: the rest of its output would be
             // taken for another answer.
             match self.exchange(&mut git, name) {
                 Ok(answer) => {
@@ -127,8 +129,7 @@ impl Objects {
         })
     }
 
-    /// Asks in a process of its own, which says no more than that there is no such file of that
-    /// name where its exit code is that of an error.
+    /// Runs a query in a separate process. Its exit code 128 means that there is no such file.
     fn ask_once(&self, name: &[u8]) -> io::Result<Answer> {
         const NO_SUCH_NAME: i32 = 128;
         let args = [b"cat-file", self.question.once.as_bytes(), name].map(argument);
@@ -159,9 +160,9 @@ enum Header {
     NotUnderstood,
 }
 
-/// Reads the first line of an answer about a name.
+/// Parses the first line of an answer about a name.
 fn read_header(header: &[u8], name: &[u8]) -> Header {
-    // A name that is not known is repeated, whatever the name looks like.
+    // Git repeats an unknown name, whatever the name looks like.
     if header.strip_prefix(name).is_some_and(|rest| rest == b" missing") {
         return Header::Missing;
     }

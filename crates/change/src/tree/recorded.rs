@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct RecordedTree(BTreeMap<RepoPath, String>);
 
 impl RecordedTree {
-    /// Reads files of a tree. Their texts go through `clean`, which removes what must not be kept.
+    /// Reads files of a tree. Their texts pass `clean`, which removes what must not be stored.
     pub(crate) fn take(
         tree: &dyn Tree,
         paths: impl Iterator<Item = RepoPath>,
@@ -24,7 +24,7 @@ impl RecordedTree {
         RecordedTree(paths.filter_map(read).collect())
     }
 
-    /// Returns the bytes of all files together.
+    /// Returns the size of all files in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.0.values().map(String::len).sum()
     }

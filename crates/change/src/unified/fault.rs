@@ -1,25 +1,25 @@
-//! Faults of a diff: [`Fault`] of its form, [`Misfit`] where the diff does not apply.
+//! Faults of a diff: [`Fault`] in its syntax, [`Misfit`] if it does not apply.
 
 use assay_findings::ground::TreeError;
 use assay_findings::path::RepoPath;
 
-/// A fault of form.
+/// A fault in the syntax of a diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault<'t> {
     /// The line of the diff.
     pub line: u32,
-    /// The fault.
+    /// The kind of the fault.
     pub kind: FaultKind<'t>,
 }
 
-/// A fault in the form of a diff, by its kind.
+/// The kind of a fault in the syntax of a diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultKind<'t> {
     /// The diff names no file.
     NoFile,
-    /// A hunk stands above the first file.
+    /// A hunk precedes the first file.
     HunkWithoutFile,
-    /// The names of a file cannot be read.
+    /// The names of a file cannot be parsed.
     NoNames,
     /// The file at the path is binary.
     Binary(String),
@@ -27,24 +27,25 @@ pub enum FaultKind<'t> {
     Link(String),
     /// The file at the path is compared with several others.
     Merge(String),
-    /// The path leaves the repository, belongs to git or is no path.
+    /// The path leaves the repository, belongs to git or is invalid.
     BadPath {
         /// The path as it is written.
         path: String,
-        /// The reason.
+        /// The reason of the fault.
         reason: String,
     },
     /// No hunk follows the names of a file.
     NoHunk,
-    /// The line stands in no hunk.
+    /// The line is in no hunk.
     OutsideHunk(&'t str),
     /// The header of a hunk does not state its lines.
     BadHeader(&'t str),
-    /// The line of a hunk has no mark.
+    /// A line of a hunk has no mark.
     Unmarked(&'t str),
-    /// The header of a hunk states other counts than the hunk has: of lines before and of lines after.
+    /// The header of a hunk states other counts than the hunk has: of lines before and of lines
+    /// after.
     Counts {
-        /// The counts by the header.
+        /// The counts in the header.
         stated: (u32, u32),
         /// The counts of the lines.
         found: (usize, usize),
@@ -56,36 +57,36 @@ pub enum FaultKind<'t> {
 pub struct Misfit {
     /// The line of the diff.
     pub line: u32,
-    /// The reason.
+    /// The reason of the misfit.
     pub kind: MisfitKind,
 }
 
-/// The reason why a hunk or a file cannot be applied.
+/// The reason that a hunk or a file cannot be applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MisfitKind {
-    /// The hunk cannot be read.
+    /// The hunk cannot be parsed.
     Unreadable,
-    /// Finding the place of the hunk takes too long.
+    /// The search for the place of the hunk takes too long.
     TooMuch,
-    /// The diffs before this file took all the time that there is.
+    /// The diffs before this file used up the budget.
     TooMuchBefore,
     /// The hunk does not fit at the stated line and fits at several others.
     Ambiguous {
-        /// The line by the header.
+        /// The line in the header.
         stated: u32,
-        /// The first lines where the hunk fits.
+        /// The first lines at which the hunk fits.
         fits: Vec<usize>,
     },
-    /// A hunk without context stands behind the end of the file.
+    /// A hunk without context is after the end of the file.
     BehindEnd {
-        /// The line by the header.
+        /// The line in the header.
         stated: u32,
         /// The number of lines of the file.
         count: usize,
     },
-    /// A hunk without context stands before the hunk above it.
+    /// A hunk without context precedes the hunk above it.
     BeforeOther,
-    /// The file ends before a line that the hunk has.
+    /// The file ends before a line of the hunk.
     FileEnds {
         /// The number of lines of the file.
         count: usize,
@@ -94,39 +95,39 @@ pub enum MisfitKind {
         /// The text of that line.
         wanted: String,
     },
-    /// The last line of the file has a line break and the hunk has none, or the other way round.
+    /// The last line of the file has a line break and the hunk has none, or the reverse.
     LineBreak {
         /// The line of the file.
         number: usize,
-        /// Whether the line of the file has a line break.
+        /// True if the line of the file has a line break.
         has_break: bool,
         /// The line of the diff.
         at: u32,
     },
-    /// A line of the file is another than the hunk has.
+    /// A line of the file differs from that of the hunk.
     Differs {
         /// The line of the file.
         number: usize,
-        /// The text of that line.
+        /// The text in the file.
         found: String,
         /// The line of the diff.
         at: u32,
-        /// The text of that line.
+        /// The text in the diff.
         wanted: String,
     },
-    /// The file is to be new and is there already.
+    /// The diff creates the file, which exists already.
     Exists,
-    /// There is a file already at the path that another file is to be moved to.
+    /// A file exists at the path that another file is moved to.
     TargetExists(RepoPath),
-    /// The file is to be deleted and has this many lines left.
+    /// The diff deletes the file, of which this many lines are left.
     LinesLeft(usize),
     /// An earlier diff deletes or moves the file.
     TakenAway(RepoPath),
-    /// The file is no text.
+    /// The file is not text.
     NotText(RepoPath),
-    /// There is no such file.
+    /// The file does not exist.
     NoFile(RepoPath),
-    /// The tree gave no answer.
+    /// The tree could not be read.
     Tree(TreeError),
 }
 
@@ -141,8 +142,8 @@ impl From<TreeError> for MisfitKind {
 pub struct Moved {
     /// The line of the hunk's header.
     pub line: u32,
-    /// The line of the file by the header.
+    /// The line of the file in the header.
     pub stated: u32,
-    /// The line of the file where the hunk fits.
+    /// The line of the file at which the hunk fits.
     pub fits: u32,
 }

@@ -1,4 +1,4 @@
-//! The hunks of a file applied to its lines: [`apply`].
+//! Application of a file's hunks to its lines: [`apply`].
 
 use super::patched_line::{Budget, LineOrigin, PatchedLine};
 use super::place::Places;
@@ -12,7 +12,7 @@ pub(super) struct Applied {
     pub(super) moved: Vec<Moved>,
 }
 
-/// Applies the hunks of a file, one after another. One that does not fit is left out.
+/// Applies the hunks of a file, one after another. A hunk that does not fit is skipped.
 pub(super) fn apply(
     before: Vec<PatchedLine>,
     file: &FilePatch<'_>,
@@ -46,7 +46,7 @@ pub(super) fn apply(
     applied
 }
 
-/// Puts the added lines where they belong and leaves the removed ones out.
+/// Inserts the added lines and leaves the removed ones out.
 fn merged(
     before: Vec<PatchedLine>,
     placed: &[(usize, &HunkText<'_>)],
@@ -61,7 +61,7 @@ fn merged(
         let is_mixed = is_mixed(hunk);
         for line in &hunk.lines {
             match line.mark {
-                // A line without a mark is in no hunk that is placed.
+                // A hunk with an unmarked line is never placed.
                 Mark::Context | Mark::Unmarked => lines.extend(rest.next()),
                 Mark::Removed => drop(rest.next()),
                 Mark::Added => {
@@ -75,7 +75,8 @@ fn merged(
     lines
 }
 
-/// Returns true if some lines of a hunk end with a return and some without: then the hunk changes the ends.
+/// Returns true if some lines of a hunk end with a carriage return and others do not: then the hunk
+/// changes line ends.
 fn is_mixed(hunk: &HunkText<'_>) -> bool {
     let ends = |end: LineEnd| hunk.lines.iter().any(|line| line.end == end);
     ends(LineEnd::Feed) && ends(LineEnd::ReturnFeed)

@@ -9,12 +9,12 @@ pub(super) struct PatchedLine {
     pub(super) origin: LineOrigin,
 }
 
-/// Where a line of a patched file comes from.
+/// The origin of a line in a patched file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineOrigin {
-    /// This line of the file before.
+    /// A line of the file before the diffs, by its number.
     Before(u32),
-    /// This line of a diff.
+    /// A line of a diff, by its number.
     Diff(u32),
 }
 

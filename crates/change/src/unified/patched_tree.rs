@@ -1,4 +1,5 @@
-//! A tree as it would be after diffs: [`PatchedTree`]. Nothing is written anywhere, and no process is started.
+//! A tree as it would be after diffs: [`PatchedTree`]. Nothing is written, and no process is
+//! started.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,32 +14,33 @@ use super::{FilePatch, LineEnd, Misfit, MisfitKind, Moved};
 use crate::diff::{FileDiff, Hunk, Origin, Span};
 use crate::{Change, RecordedChange};
 
-/// The most misfits that are reported of one file.
+/// The maximum number of misfits that are reported per file.
 const MAX_MISFITS: usize = 20;
 
-/// The most lines that are moved or compared for all diffs. Diffs that a person wrote take a hundredth.
+/// The maximum number of lines that are moved or compared for all diffs. Diffs of people need a
+/// hundredth of it.
 const WORK: usize = 1 << 26;
 
-/// The files that diffs change, as they would be afterwards.
+/// The files that diffs change, in their state after the diffs.
 #[derive(Debug, Default)]
 pub struct PatchedTree {
-    /// Each that is touched; `None` where it is gone.
+    /// The touched files; `None` for one that is deleted or moved away.
     files: BTreeMap<RepoPath, Option<Text>>,
-    /// The files at those paths before, and those that are gone or were moved.
+    /// The texts before the diffs of the touched files, including those that are deleted or moved.
     before: BTreeMap<RepoPath, String>,
     /// The hunks that do not fit, by path.
     misfits: BTreeMap<String, Vec<Misfit>>,
-    /// The hunks that fit elsewhere than they say.
+    /// The hunks that fit at another line than they state, by path.
     moved: BTreeMap<String, Vec<Moved>>,
 }
 
-/// A file that is changed.
+/// A changed file.
 #[derive(Debug, Clone)]
 struct Text {
     lines: Vec<PatchedLine>,
-    /// How its lines end.
+    /// The line end of the file.
     end: LineEnd,
-    /// The source.
+    /// The source of the file, and its kind; `None` for a new file.
     from: Option<(RepoPath, Origin)>,
 }
 
@@ -86,7 +88,7 @@ impl PatchedTree {
         self.moved.get(path).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns where a line of a file after the diffs comes from.
+    /// Returns the origin of a line in a file after the diffs.
     pub fn origin(&self, path: &RepoPath, line: u32) -> Option<LineOrigin> {
         let text = self.files.get(path)?.as_ref()?;
         Some(text.lines.get((line as usize).checked_sub(1)?)?.origin)
@@ -186,7 +188,7 @@ impl PatchedTree {
         }
     }
 
-    /// Takes a file out of the tree as it is by now, or a copy of it.
+    /// Removes a file from the patched tree and returns it; returns a copy if `keeps` is true.
     fn take(
         &mut self,
         tree: &dyn Tree,
@@ -208,7 +210,7 @@ impl PatchedTree {
         Ok(file.clone())
     }
 
-    /// Returns why a file cannot be taken.
+    /// Returns the reason that a file cannot be read.
     fn absence(&self, tree: &dyn Tree, path: &RepoPath) -> Result<MisfitKind, MisfitKind> {
         if self.files.contains_key(path) {
             return Ok(MisfitKind::TakenAway(path.clone()));
@@ -219,8 +221,8 @@ impl PatchedTree {
         })
     }
 
-    /// Returns the change that the diffs make, under a title, as of a repository. Other files may be shown
-    /// with it.
+    /// Returns the change that the diffs make, with a title and the root of a repository. Its trees
+    /// also have the files in `others`.
     pub fn change(&self, title: &str, root: &Path, others: BTreeMap<RepoPath, String>) -> Change {
         let made = self.files.values().flatten().filter_map(|text| text.from.as_ref());
         let renamed = made.filter(|(_, origin)| *origin == Origin::Renamed);
@@ -239,7 +241,7 @@ impl PatchedTree {
         recorded.open(root.to_owned())
     }
 
-    /// Returns the diff of a file that is gone, unless the diffs themselves had made it.
+    /// Returns the diff of a deleted file, or `None` if the diffs themselves had created it.
     fn deletion(&self, path: &RepoPath) -> Option<FileDiff> {
         let count = self.before.get(path)?.split_inclusive('\n').count();
         let old_path = Some(path.to_string());
@@ -263,12 +265,12 @@ impl PatchedTree {
     }
 }
 
-/// Returns true if the hunks of a file hold nothing that was there before.
+/// Returns true if the hunks of a file contain no line from before the change.
 fn only_adds(file: &FilePatch<'_>) -> bool {
     !file.hunks.is_empty() && file.hunks.iter().all(|hunk| hunk.before().next().is_none())
 }
 
-/// Returns the places where a file differs from the file that it was made from, given the lines of that.
+/// Returns the hunks between a file and its source, which has `count` lines.
 fn hunks(lines: &[PatchedLine], count: usize) -> Vec<Hunk> {
     let mut hunks = Vec::new();
     let (mut old, mut new) = (1u32, 1u32);
@@ -285,7 +287,7 @@ fn hunks(lines: &[PatchedLine], count: usize) -> Vec<Hunk> {
     hunks
 }
 
-/// Returns the hunk between two lines that were kept, where anything came or went there.
+/// Returns the hunk between two unchanged lines, or `None` if no line was added or removed there.
 fn between(old: (u32, u32), new: (u32, u32)) -> Option<Hunk> {
     let span = |(start, end): (u32, u32)| match end.saturating_sub(start) {
         0 => Span { start: start - 1, count: 0 },

@@ -1,4 +1,4 @@
-//! Where a hunk fits in a file: [`Places`].
+//! The search for the place of a hunk in a file: [`Places`].
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -6,16 +6,16 @@ use std::collections::HashMap;
 use super::patched_line::{Budget, PatchedLine};
 use super::{DiffLine, HunkText, LineEnd, MisfitKind};
 
-/// The most places where a hunk nearly fits that are compared for the reason why it does not fit.
+/// The maximum number of places that are compared to find the reason that a hunk does not fit.
 const MAX_NEAR: usize = 64;
 
-/// The most places where a hunk fits that are reported.
+/// The maximum number of reported places where a hunk fits.
 const MAX_REPORTED: usize = 4;
 
-/// The lines of a file, for looking up where a hunk fits.
+/// The lines of a file, indexed for the search of hunks.
 pub(super) struct Places<'b> {
     lines: &'b [PatchedLine],
-    /// Where each line stands, by its text.
+    /// The positions of each line, by its text.
     index: OnceCell<HashMap<&'b str, Vec<usize>>>,
 }
 
@@ -24,8 +24,8 @@ impl<'b> Places<'b> {
         Places { lines, index: OnceCell::new() }
     }
 
-    /// Returns how many lines stand before a hunk that follows others: as its header states, or else
-    /// where alone it fits.
+    /// Returns the number of lines before a hunk that follows others: at the line in its header, or
+    /// else at the only place where it fits.
     pub(super) fn find(
         &self,
         hunk: &HunkText<'_>,
@@ -53,7 +53,7 @@ impl<'b> Places<'b> {
         }
     }
 
-    /// Returns the place of a hunk that only adds and shows nothing around it.
+    /// Returns the place of a hunk that only adds lines and has no context.
     fn between(&self, stated: u32, from: usize) -> Result<usize, MisfitKind> {
         let place = stated as usize;
         match self.lines.len() {
@@ -88,7 +88,7 @@ impl<'b> Places<'b> {
         })
     }
 
-    /// Returns the first few places where lines fit, by the rarest of them.
+    /// Returns the first few places where all lines fit, searched by the rarest line.
     fn all(&self, wanted: &[&DiffLine<'_>], from: usize, budget: &mut Budget) -> Vec<usize> {
         let index = self.index(budget);
         budget.spend(wanted.len());
@@ -109,7 +109,8 @@ impl<'b> Places<'b> {
         found
     }
 
-    /// Returns why lines fit nowhere: the one that differs where most of them fit.
+    /// Returns the reason that lines fit nowhere: the first difference at the place where most of
+    /// them fit.
     fn mismatch(&self, wanted: &[&DiffLine<'_>], stated: usize, budget: &mut Budget) -> MisfitKind {
         let index = self.index(budget);
         let same_start = wanted.first().and_then(|line| index.get(line.text));
@@ -137,8 +138,8 @@ impl<'b> Places<'b> {
     }
 }
 
-/// Returns true if a line is the one that a hunk shows. Returns at the end make no difference: diffs
-/// are mostly written without.
+/// Returns true if a line equals that of a hunk. Carriage returns at the end are ignored: diffs are
+/// mostly written without them.
 fn agrees(line: &PatchedLine, wanted: &DiffLine<'_>) -> bool {
     line.text() == wanted.text && line.has_end() == (wanted.end != LineEnd::None)
 }

@@ -1,25 +1,25 @@
-//! Reading a unified diff line by line: [`read`].
+//! The parser of unified diffs, line by line: [`read`].
 //!
-//! A hunk is read by the counts in its header first, since its lines may look like headers
-//! themselves. Where those do not add up the hunk is read up to the next header, so that the fault
-//! is reported and the rest of the diff is still read.
+//! A hunk is parsed by the counts in its header first, since its lines may look like headers
+//! themselves. If the counts do not match, the hunk is parsed up to the next header, so that the
+//! fault is reported and the rest of the diff is still parsed.
 
 use assay_findings::path::RepoPath;
 
 use super::{DiffLine, Fault, FaultKind, FilePatch, HunkText, LineEnd, Mark, UnifiedDiff};
 use crate::diff::{self, Content, Span, Unread};
 
-/// No system has longer paths, in bytes.
+/// The maximum length of a path in bytes; no system has longer ones.
 const MAX_PATH: usize = 4096;
 
-/// The most faults that are reported of one file.
+/// The maximum number of faults that are reported per file.
 const MAX_FAULTS: usize = 20;
 
-/// The beginning of a hunk.
+/// The start of a hunk's header.
 const HUNK: &str = "@@";
 
-/// Reads a unified diff to its end, whatever is wrong with it. Lines are counted from a number on: that of
-/// the diff's first line in the text that it stands in, or 1.
+/// Parses a unified diff to its end, whatever faults it has. `first_line` is the number of the
+/// diff's first line in the text around it, or 1.
 pub fn read(text: &str, first_line: u32) -> UnifiedDiff<'_> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
@@ -31,14 +31,14 @@ pub fn read(text: &str, first_line: u32) -> UnifiedDiff<'_> {
 }
 
 struct Reader<'t> {
-    /// Each without its line feed.
+    /// The lines, each without its line feed.
     lines: Vec<&'t str>,
     at: usize,
     first_line: u32,
     diff: UnifiedDiff<'t>,
 }
 
-/// The lines of a hunk, up to where it ends.
+/// The lines of a hunk, and the position of its end.
 struct Body<'t> {
     lines: Vec<DiffLine<'t>>,
     end: usize,
@@ -53,7 +53,7 @@ impl<'t> Reader<'t> {
                 self.astray(self.at, FaultKind::HunkWithoutFile);
                 self.at = self.next_header(self.at + 1);
             } else {
-                // Text before the first file, such as a message, is no part of the diff.
+                // Text before the first file, such as a message, is not part of the diff.
                 self.at += 1;
             }
         }
@@ -88,14 +88,14 @@ impl<'t> Reader<'t> {
         starts(at, "--- ") && starts(at + 1, "+++ ")
     }
 
-    /// Returns where the next hunk or file begins.
+    /// Returns the position of the next hunk or file.
     fn next_header(&self, from: usize) -> usize {
         let mut rest = from..self.lines.len();
         rest.find(|at| self.lines[*at].starts_with(HUNK) || self.opens_file(*at))
             .unwrap_or(self.lines.len())
     }
 
-    /// Reads a file from its header on.
+    /// Parses a file, from its header on.
     fn file(&mut self) {
         let start = self.at;
         let end = self.end_of_header();
@@ -113,7 +113,7 @@ impl<'t> Reader<'t> {
         let is_git = self.is_git_header(start);
         self.at = end;
         self.hunks(&mut file);
-        // Git tells of renames and modes in its header; two names alone change nothing.
+        // A header of git may state a rename or a mode; two names alone change nothing.
         if !is_git && file.hunks.is_empty() && file.faults.is_empty() {
             report(&mut file.faults, self.number(start), FaultKind::NoHunk);
         }
@@ -123,7 +123,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns where the header of the file that begins here ends.
+    /// Returns the end of the current file's header.
     fn end_of_header(&self) -> usize {
         if !self.is_git_header(self.at) {
             return self.at + 2;
@@ -178,7 +178,7 @@ impl<'t> Reader<'t> {
         });
     }
 
-    /// Reads a hunk by its counts; `None` where they do not add up.
+    /// Parses a hunk by its counts; returns `None` if they do not match.
     fn counted(&self, from: usize, old: u32, new: u32) -> Option<Body<'t>> {
         let mut left = (old, new);
         let mut lines = Vec::new();
@@ -206,7 +206,7 @@ impl<'t> Reader<'t> {
         ends.then_some(Body { lines, end })
     }
 
-    /// Reads a hunk up to the next header.
+    /// Parses a hunk up to the next header.
     fn uncounted(&self, from: usize) -> Body<'t> {
         let end = self.next_header(from);
         let said = self.lines[from..end].iter().rposition(|line| !is_blank(line));
@@ -220,22 +220,23 @@ impl<'t> Reader<'t> {
         body
     }
 
-    /// Reads a line of a hunk: none if it has no mark, nothing if it is the note that the line before has no
-    /// end.
+    /// Parses a line of a hunk. Returns `None` for a line without a mark or after the end, and
+    /// `Some(None)` for the note that the line before has no line end.
     fn line(&self, at: usize) -> Option<Option<DiffLine<'t>>> {
         self.lines.get(at)?;
         let line = self.line_or_unmarked(at);
         line.is_none_or(|line| line.mark != Mark::Unmarked).then_some(line)
     }
 
-    /// Reads a line with any mark; nothing if it is the note that the line before has no end.
+    /// Parses a line with any mark or none; returns `None` for the note that the line before has no
+    /// line end.
     fn line_or_unmarked(&self, at: usize) -> Option<DiffLine<'t>> {
         let whole = self.lines.get(at)?;
         let (line, end) = match whole.strip_suffix('\r') {
             Some(line) => (line, LineEnd::ReturnFeed),
             None => (*whole, LineEnd::Feed),
         };
-        // An empty line of context may have lost its blank on the way.
+        // An empty line of context may have lost its blank in transport.
         let (mark, text) = match line.as_bytes().first() {
             None => (Mark::Context, line),
             Some(b' ') => (Mark::Context, &line[1..]),
@@ -247,7 +248,7 @@ impl<'t> Reader<'t> {
         Some(DiffLine { mark, text, end, at: self.number(at) })
     }
 
-    /// Reports what is wrong with a hunk.
+    /// Reports the faults of a hunk.
     fn check(&self, file: &mut FilePatch<'t>, head: usize, said: (Span, Span), body: &Body<'t>) {
         if let Some(line) = body.lines.iter().find(|line| line.mark == Mark::Unmarked) {
             return report(&mut file.faults, line.at, FaultKind::Unmarked(line.text));
@@ -268,7 +269,7 @@ fn report<'t>(faults: &mut Vec<Fault<'t>>, line: u32, kind: FaultKind<'t>) {
     }
 }
 
-/// Takes the end off the last line.
+/// Removes the line end of the last line.
 fn end_with_file(lines: &mut [DiffLine<'_>]) {
     if let Some(last) = lines.last_mut() {
         last.end = LineEnd::None;
@@ -279,12 +280,12 @@ fn is_blank(line: &str) -> bool {
     line.is_empty() || line == "\r"
 }
 
-/// Returns true if a line ends a mailed diff; what follows is the version of git.
+/// Returns true if a line ends a mailed diff; the version of git follows it.
 fn is_signature(line: &str) -> bool {
     matches!(line, "-- " | "-- \r")
 }
 
-/// Names a file by its header.
+/// Sets the paths of a file by its header. Fails if its content cannot be patched.
 fn name<'t>(file: &mut FilePatch<'_>, header: &[u8]) -> Result<(), FaultKind<'t>> {
     let Some(named) = diff::parse(header).pop() else { return Err(FaultKind::NoNames) };
     let path = |name: &Option<String>| name.as_deref().map(inside).transpose();
@@ -303,7 +304,7 @@ fn name<'t>(file: &mut FilePatch<'_>, header: &[u8]) -> Result<(), FaultKind<'t>
     })
 }
 
-/// Takes a path that stays inside the repository, and out of what git keeps there.
+/// Parses a path. Fails if it leaves the repository or is in the folder of git.
 fn inside<'t>(name: &str) -> Result<RepoPath, FaultKind<'t>> {
     let refuse =
         |reason: &str| Err(FaultKind::BadPath { path: name.to_owned(), reason: reason.to_owned() });

@@ -1,4 +1,4 @@
-//! The digest of a change: the same for the same, another for anything else.
+//! The digest of a change: equal for equal changes, different for all others.
 
 use assay_change::{Scope, Selection};
 use assay_testkit::Repository;

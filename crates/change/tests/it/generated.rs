@@ -1,4 +1,4 @@
-//! Files that a repository calls generated.
+//! Files that a repository marks as generated.
 
 use expect_test::expect;
 

@@ -1,5 +1,5 @@
-//! Repositories that mean harm by what they hold: nothing outside of them is read, and what they
-//! hold is not mistaken for anything else.
+//! Repositories with hostile content: nothing outside of them is read, and their content is never
+//! mistaken for anything else.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -81,7 +81,7 @@ fn a_path_that_leads_out_of_the_tree_names_no_file() {
     let files = parse(diff.as_bytes());
     assert_eq!(files[0].path(), "../../etc/passwd");
     assert_eq!(changed_lines(&files[..1]), ChangedLines::default());
-    // Quoted, the second is a path like any other until a tree looks at it.
+    // In quotes, the second name is an ordinary path until a tree resolves it.
     let quoted = path(files[1].path());
     assert_eq!(quoted.as_str(), r#""../x\377""#);
     let repository = Repository::new();

@@ -1,4 +1,4 @@
-//! Ignored files, and by whose rules.
+//! Ignored files, by old and by new rules.
 
 use assay_change::StoredFiles;
 use assay_testkit::Repository;

@@ -1,4 +1,4 @@
-//! Every kind of repository that a folder can belong to.
+//! All kinds of repositories that a folder can belong to.
 
 use std::os::unix::fs::chown;
 

@@ -1,4 +1,4 @@
-//! Whether one change goes on from where another stood.
+//! The check that one change continues another.
 
 use assay_change::{Lineage, Scope, Selection, open};
 use assay_testkit::Repository;

@@ -1,4 +1,4 @@
-//! Changes of real repositories, opened through the crate's front door.
+//! Changes of real repositories, through the public API of the crate.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 

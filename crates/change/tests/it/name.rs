@@ -1,4 +1,4 @@
-//! What a repository is called.
+//! The name of a repository.
 
 use assay_change::repository_name;
 use assay_testkit::Repository;

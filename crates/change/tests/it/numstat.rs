@@ -1,4 +1,4 @@
-//! Random changes of random repositories: what is counted is what git counts.
+//! Random changes of random repositories: line counts equal those of git.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -13,8 +13,7 @@ use proptest::prelude::*;
 use crate::shown::{against, commits, counts, open};
 use assay_testkit::Repository;
 
-/// One thing that somebody does to a file; a number stands for the file of that number, whichever
-/// that is by now.
+/// An edit of a file. A number selects a file by its current position.
 #[derive(Debug, Clone)]
 enum Edit {
     Write(Vec<u8>, Vec<u8>),
@@ -49,7 +48,7 @@ fn line() -> impl Strategy<Value = &'static [u8]> {
 }
 
 fn text(size: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u8>> {
-    // A file with a NUL is binary, which few are.
+    // A file with a NUL is binary; few are.
     let lines = prop::collection::vec(line(), size);
     (lines, prop::bool::weighted(0.1)).prop_map(|(lines, is_binary)| {
         let mut text = lines.concat();
@@ -80,7 +79,7 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
     ]);
     let any = prop::collection::vec(1u8.., 1..6).prop_map(|mut name| {
         name.retain(|byte| *byte != b'/');
-        // It is neither empty nor a name that git keeps for itself.
+        // The name is neither empty nor reserved by git.
         [b"~", name.as_slice()].concat()
     });
     prop_oneof![4 => known.prop_map(<[u8]>::to_vec), 1 => any]
@@ -101,15 +100,15 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// What a file says, and whether it can be run.
+/// The content of a file, and true if it is executable.
 type File = (Vec<u8>, bool);
 
-/// The files of a repository, as they are to be.
+/// The intended files of a repository.
 #[derive(Debug, Clone, Default)]
 struct Files(BTreeMap<Vec<u8>, File>);
 
 impl Files {
-    /// Puts a file where no other is, and no folder.
+    /// Adds a file, unless its path conflicts with another file or folder.
     fn put(&mut self, name: Vec<u8>, file: File) {
         let below = |inner: &[u8], outer: &[u8]| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with(b"/"))
@@ -166,7 +165,7 @@ impl Files {
         }
     }
 
-    /// Makes a work tree hold these files and no others.
+    /// Writes these files to a work tree, and removes all others.
     fn write(&self, repository: &Repository) {
         for entry in fs::read_dir(repository.path()).unwrap().flatten() {
             let path = entry.path();
@@ -185,10 +184,10 @@ impl Files {
     }
 }
 
-/// A file's names and how many lines came and went: none of what is no text.
+/// The names of a file, and the numbers of added and removed lines; zero for binary files.
 type Counted = (String, String, (u32, u32));
 
-/// Reads `--numstat -z`: numbers and a name, or an empty name and two.
+/// Parses `--numstat -z`: numbers and a name, or an empty name followed by two names.
 fn as_git_counts(numstat: &[u8]) -> Vec<Counted> {
     let mut fields = numstat.split(|byte| *byte == 0);
     let mut counted = Vec::new();
@@ -215,7 +214,7 @@ fn as_we_count(files: &[FileDiff]) -> Vec<Counted> {
     files.iter().map(count).collect()
 }
 
-/// Shows a name as this crate promises to.
+/// Formats a name in the way that this crate documents.
 fn shown(name: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(name)
         && !text.starts_with('"')

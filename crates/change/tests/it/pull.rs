@@ -1,4 +1,4 @@
-//! Pull requests, fetched from a repository on disk that has them where a host would.
+//! Pull requests, fetched from a repository on disk that has the refs of a hosting service.
 
 use assay_change::{GitError, Scope, Selection};
 use expect_test::{Expect, expect};
@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use crate::shown::{open, path, show};
 use assay_testkit::{Repository, git};
 
-/// A clone, and the repository it was made from, which has a pull request.
+/// A clone, and its origin, which has a pull request.
 struct Pulled {
     host: tempfile::TempDir,
     clone: Repository,
@@ -18,7 +18,8 @@ impl Pulled {
     }
 }
 
-/// Makes a pull request 7 of one file onto `main`, which went on, with or without a merge of it.
+/// Creates pull request 7 with one file onto `main`, which has advanced, with or without a merge
+/// ref.
 fn pulled(is_merged: bool) -> Pulled {
     let host = tempfile::tempdir().unwrap();
     let bare = host.path().join("Owner/repo.git");
@@ -179,7 +180,7 @@ fn a_commit_that_is_wanted_is_looked_at_whatever_the_pull_request_is_by_now() {
     let pulled = pulled(false);
     let bare = pulled.bare();
     let topic = git(&bare, &["rev-parse", "refs/pull/7/head"]);
-    // Somebody pushed since, and the name of the pull request lags behind.
+    // A commit was pushed since, and the ref of the pull request is not updated yet.
     let author = Repository::empty(&[]);
     author.git(&["fetch", "--quiet", bare.to_str().unwrap(), "refs/pull/7/head"]);
     author.git(&["checkout", "--quiet", "-b", "topic", "FETCH_HEAD"]);

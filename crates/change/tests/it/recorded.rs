@@ -1,4 +1,4 @@
-//! A change on record, and what was said of it.
+//! Recorded changes, and the messages in them.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ fn a_recorded_change_is_the_same_anywhere() {
         open(repository.path(), &Scope::Commits("HEAD".into()), &Selection::default()).unwrap();
     let clean = |text: &str| text.replace("secret", "[redacted]");
     let recorded = RecordedChange::of(&change, &BTreeSet::from([path("helper.txt")]), &clean);
-    // It goes through a file, as it would on its way to another machine.
+    // The recording is serialized, as it would be for another machine.
     let text = serde_json::to_string(&recorded).unwrap();
     assert!(!text.contains("secret"), "{text}");
     drop(repository);

@@ -1,4 +1,4 @@
-//! Which files a change calls otherwise.
+//! The renames of a change.
 
 use assay_change::{Scope, Selection, open};
 use assay_testkit::Repository;

@@ -1,4 +1,4 @@
-//! What a change of a repository looks like as text.
+//! Changes formatted as text, for comparisons.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) fn path(path: &str) -> RepoPath {
     RepoPath::exact(path).unwrap()
 }
 
-/// Counts the lines that came and went.
+/// Counts the added and the removed lines.
 pub(crate) fn counts(file: &FileDiff) -> (u32, u32) {
     let count = |lines: &mut dyn Iterator<Item = Lines>| {
         lines.map(|lines| lines.end() - lines.start() + 1).sum()
@@ -31,7 +31,7 @@ pub(crate) fn counts(file: &FileDiff) -> (u32, u32) {
     (count(&mut file.added()), count(&mut file.removed()))
 }
 
-/// Shows a change: a line for each file, the text before it was held against first.
+/// Formats a change: its title, and a line for each file.
 pub(crate) fn show(change: &Change) -> String {
     let mut text = format!("{}\n", change.title);
     for file in &change.files {

@@ -1,4 +1,4 @@
-//! Both sides of a change of which only the diff is known.
+//! Both sides of a change, reconstructed from its diff.
 
 use assay_change::diff::sketch::sketch;
 

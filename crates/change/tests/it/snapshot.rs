@@ -1,4 +1,4 @@
-//! The work tree as it is: told from others, copied, worked on and put back.
+//! Snapshots of the work tree: fingerprints, copies, and patches that are applied and reverted.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -42,7 +42,7 @@ fn any_byte_mode_or_name_makes_another_tree_and_what_is_left_out_does_not() {
     assert_ne!(print_of(&repository), executable);
 }
 
-/// Lays out a bench beside a repository.
+/// Creates a scratch copy of a repository's work tree.
 fn lay_out(repository: &Repository) -> (Bench, TempDir) {
     let folder = TempDir::new().unwrap();
     (Bench::lay_out(repository.path(), &folder.path().join("bench")).unwrap(), folder)
@@ -95,7 +95,7 @@ fn a_patch_that_is_half_in_goes_all_the_way_either_way() {
     fs::write(bench.path().join("a.txt"), "two\n").unwrap();
     fs::write(bench.path().join("b.txt"), "two\n").unwrap();
     let patch = bench.patch().unwrap();
-    // Whoever put it in died after the first file.
+    // The process that applied the patch was killed after the first file.
     repository.write("a.txt", "two\n");
     patch.put_in(repository.path(), ALL).unwrap();
     patch.put_in(repository.path(), ALL).unwrap();
@@ -174,7 +174,7 @@ fn what_a_process_that_died_left_behind_stands_in_nobodys_way() {
     let at = folder.path().join("bench");
     let bench = Bench::lay_out(repository.path(), &at).unwrap();
     fs::write(bench.path().join("left.txt"), "x").unwrap();
-    // Nobody cleans up after it.
+    // The copy is not cleaned up.
     std::mem::forget(bench);
     let bench = Bench::lay_out(repository.path(), &at).unwrap();
     assert!(!bench.path().join("left.txt").exists());
@@ -216,7 +216,7 @@ fn a_submodule_that_was_committed_on_a_copy_is_refused_too() {
     let entry = format!("160000,{},sub", repository.git(&["rev-parse", "HEAD"]));
     assay_testkit::git(bench.path(), &["update-index", "--add", "--cacheinfo", &entry]);
     assay_testkit::git(bench.path(), &["commit", "--quiet", "-m", "its own"]);
-    // Whoever looked at it by now was git, when it was committed.
+    // The commit of the test itself ran git in the folder, which left this file.
     let _ = fs::remove_file(bench.path().join("ran"));
     assert!(matches!(bench.patch(), Err(GitError::Replaced { .. })));
     assert!(!bench.path().join("ran").exists());

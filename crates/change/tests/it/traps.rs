@@ -1,4 +1,4 @@
-//! Repositories whose settings name programs: whatever is opened, none of them is run.
+//! Repositories whose settings name programs: no scope runs any of them.
 
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use expect_test::expect;
 use crate::shown::{against, commits, open, path, show};
 use assay_testkit::{Repository, git};
 
-/// A repository with changes of every scope, and a program that leaves a mark when it is run.
+/// A repository with changes of every scope, and a program that creates a marker file when it runs.
 struct Trap {
     outside: tempfile::TempDir,
     repository: Repository,
@@ -53,20 +53,20 @@ impl Trap {
         self.repository.git(&["config", key, &value]);
     }
 
-    /// Puts the program in the place of a hook.
+    /// Installs the program as a hook.
     fn hook(&self, name: &str) {
         let hook = self.repository.file(format!(".git/hooks/{name}"));
         fs::copy(self.program(), hook).unwrap();
     }
 
-    /// Checks that git as it is walks into the trap.
+    /// Checks that plain git runs the program.
     fn catches(&self, args: &[&str]) {
         self.repository.try_git(args);
         assert!(self.mark().exists(), "the trap does not work: {args:?}");
         fs::remove_file(self.mark()).unwrap();
     }
 
-    /// Opens every scope, reads all that is in it, and checks that nothing was run.
+    /// Opens every scope, reads all of its files, and checks that the program did not run.
     fn is_avoided(&self) {
         let pull = Scope::pull_request("owner/repo#1").unwrap();
         let scopes = [
@@ -278,7 +278,7 @@ fn a_repository_chooses_no_program_to_know_its_alternates() {
 fn a_repository_chooses_no_program_that_knows_passwords() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let host = format!("http://{}", listener.local_addr().unwrap());
-    // It asks everybody for a password, as long as the test runs.
+    // The server asks every client for a password, as long as the test runs.
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let _ = stream.read(&mut [0; 4096]);

@@ -11,7 +11,7 @@ use assay_findings::ground::Tree;
 use crate::shown::{against, commits, open, path};
 use assay_testkit::Repository;
 
-/// Names that are hard to ask for.
+/// Names that are hard to address.
 const ODD: [&[u8]; 11] = [
     b"a b",
     b"tab\there",
@@ -71,7 +71,7 @@ fn what_is_no_file_of_the_tree_is_not_there() {
         assert!(!change.tree().exists(&at).unwrap(), "{name:?}");
         assert_eq!(change.tree().read(&at).unwrap(), None, "{name:?}");
     }
-    // It goes on answering.
+    // The process still answers.
     assert_eq!(change.tree().read(&path("folder/x")).unwrap().as_deref(), Some("1\n"));
 }
 

@@ -1,4 +1,4 @@
-//! Unified diffs with their lines, and what they make of a tree.
+//! Unified diffs with their lines, and their application to a tree.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Branches in folders of their own.
+//! Work trees of branches in separate folders.
 
 use std::fs;
 
@@ -98,8 +98,8 @@ fn what_was_changed_is_named_committed_or_not() {
     assert_eq!(repository.git(&["rev-parse", "topic"]), commit);
 }
 
-/// Makes a repository in a folder whose settings have a file written as soon as git compares its
-/// `bait` with what was staged.
+/// Creates a repository in a folder whose settings write a file as soon as git compares its `bait`
+/// with the staged version.
 pub(crate) fn plant(folder: &std::path::Path) {
     fs::create_dir_all(folder).unwrap();
     assay_testkit::git(folder, &["init", "--quiet"]);

@@ -308,7 +308,7 @@ fn more_places_than_can_be_remembered_are_not_read() {
     .assert_eq(&show(&parser.finish()));
 }
 
-/// Lines as they stand in diffs, in any order.
+/// Generates lines that occur in diffs, in any order.
 fn fragments() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         Just("diff --git a/x b/x"),
