@@ -1,7 +1,7 @@
 //! The list of the built-in rules. A new rule is its file under `rules/` and a line here.
 //!
 //! Patterns of built-in rules are ASCII: `\w`, `\d` and `\b` are rewritten when a rule is read.
-//! Compiling the Unicode tables for each pattern took longer than a small review.
+//! Compiling the Unicode tables for each pattern would take longer than a small review.
 
 use crate::language::Language;
 
@@ -11,7 +11,7 @@ macro_rules! rules {
     };
 }
 
-/// Every built-in structural rule: its name, and its file.
+/// Every built-in structural rule: its name, and the text of its file.
 pub(crate) const RULES: &[(&str, &str)] = rules![
     "c/assignment-as-condition",
     "c/catch-by-value",
@@ -230,8 +230,8 @@ pub(crate) const RULES: &[(&str, &str)] = rules![
     "yaml/workflow-write-all",
 ];
 
-/// Gives the built-in rules that may be of a language: those of its folder, and of the folders
-/// whose rules are shared with it.
+/// Returns the built-in rules for a language: those in its folder, and in the folders that share
+/// rules with it.
 pub(crate) fn for_language(language: Language) -> impl Iterator<Item = (&'static str, String)> {
     let folders: &[&str] = match language {
         Language::JavaScript | Language::TypeScript | Language::Tsx => &["javascript"],
@@ -254,9 +254,9 @@ pub(crate) fn for_language(language: Language) -> impl Iterator<Item = (&'static
     of_language.map(|(name, yaml)| (*name, with_ascii_classes(yaml)))
 }
 
-/// Takes the words, digits and word ends of a file's patterns for those of ASCII. The built-in rules
-/// mean names in code by them; to compile the tables of Unicode for each would take longer than
-/// everything else that a small review does.
+/// Replaces the classes for words, digits and word ends in the patterns of a file by those of
+/// ASCII. Built-in rules use them for names in code. Compiling the Unicode tables for each pattern
+/// would take longer than all other work of a small review.
 fn with_ascii_classes(yaml: &str) -> String {
     let mut out = String::with_capacity(yaml.len() * 2);
     for line in yaml.split_inclusive('\n') {
@@ -300,7 +300,7 @@ mod tests {
         );
     }
 
-    /// The least number of structural rules.
+    /// The minimum number of structural rules.
     const MIN_RULES: usize = 80;
 
     #[test]

@@ -1,22 +1,22 @@
-//! Where things are called: [`calls`], by syntax tree.
+//! Calls in code: [`calls`] finds them in the syntax tree.
 
 use assay_findings::vote::Lines;
 
 use crate::syntax::{Syntax, SyntaxNode, Touched, lines_of};
 
-/// The kinds of node that call something, over all grammars.
+/// The node kinds of calls in all grammars.
 const CALLS: [&str; 9] = [
     "call_expression", "call", "method_invocation", "function_call_expression",
     "member_call_expression", "scoped_call_expression", "command", "new_expression",
     "object_creation_expression",
 ];
 
-/// The fields in which they have the name of what they call.
+/// The fields of these nodes that hold the name of the callee.
 const NAMES: [&str; 5] = ["method", "name", "function", "constructor", "type"];
 
-/// Gives the lines on which a file calls something by a name.
+/// Returns the lines on which a file calls a name.
 pub fn calls(path: &str, text: &str, name: &str) -> Vec<Lines> {
-    // Most files do not even mention it.
+    // Most files do not contain the name at all.
     let Some(syntax) = text.contains(name).then(|| Syntax::of(path, text)).flatten() else {
         return Vec::new();
     };
@@ -30,7 +30,7 @@ pub fn calls(path: &str, text: &str, name: &str) -> Vec<Lines> {
     found
 }
 
-/// Gives the last name of what a node calls: `b` of `a.b(c)`.
+/// Returns the last name of the callee: `b` of `a.b(c)`.
 fn called_name(node: &SyntaxNode<'_>) -> Option<String> {
     let called = NAMES.iter().find_map(|field| node.field(field))?;
     let text = called.text();

@@ -1,10 +1,10 @@
 //! Code and comments of a file, line by line: [`CodeLines`].
 //!
-//! No grammar is needed: where strings and comments begin and end is enough to keep from taking the one for
-//! the other. So files of languages without a grammar are read as well, and single hunks of a diff, which
-//! begin anywhere.
+//! No grammar is needed: the delimiters of strings and comments are enough to distinguish them. So
+//! files of languages without a grammar can be read, and single hunks of a diff, which may begin
+//! anywhere.
 
-/// A language by its marks of strings and comments.
+/// A language by its delimiters of strings and comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineSyntax {
     Rust,
@@ -12,9 +12,9 @@ pub(crate) enum LineSyntax {
     Go,
     Script,
     Java,
-    /// One of those that begin a comment with `#`.
+    /// A language whose comments begin with `#`.
     Hash,
-    /// One of those that begin a comment with `--`.
+    /// A language whose comments begin with `--`.
     Dash,
 }
 
@@ -24,7 +24,7 @@ pub struct CodeLines {
     pub(crate) syntax: LineSyntax,
     /// The code on each line, without comments and without the content of strings.
     pub code: Vec<String>,
-    /// The comment on each line, with its marks.
+    /// The comment on each line, with its delimiters.
     pub comments: Vec<String>,
 }
 
@@ -32,9 +32,9 @@ pub struct CodeLines {
 enum Inside {
     Code,
     LineComment,
-    /// In nested comments, this many.
+    /// In a block comment, with the depth of nesting.
     BlockComment(usize),
-    /// In a string that ends with this many quotes, and hashes behind them.
+    /// In a string that ends with this many quotes, followed by this many hashes.
     Text {
         quote: char,
         quotes: usize,
@@ -45,7 +45,7 @@ enum Inside {
 }
 
 impl LineSyntax {
-    /// Returns the language of a file, by its name.
+    /// Returns the language of a file by its name, or `None` if it is unknown.
     pub(crate) fn of(path: &str) -> Option<LineSyntax> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
@@ -63,7 +63,7 @@ impl LineSyntax {
         })
     }
 
-    /// Returns what begins a comment up to the end of the line.
+    /// Returns the delimiter of a comment up to the end of the line.
     fn line_comment(self) -> &'static str {
         match self {
             LineSyntax::Python | LineSyntax::Hash => "#",
@@ -72,7 +72,7 @@ impl LineSyntax {
         }
     }
 
-    /// Returns true if lines that are cut off from those before begin in a comment.
+    /// Returns true if lines that are cut off from those before begin inside a comment.
     fn begins_in_comment(self, lines: &[&str]) -> bool {
         if self.line_comment() != "//" {
             return false;
@@ -88,19 +88,19 @@ impl LineSyntax {
     }
 }
 
-/// Returns true if the language of a file is known by its name, so that its comments can be read.
+/// Returns true if the language of a file is known by its name, so that its comments can be found.
 pub fn has_code_lines(path: &str) -> bool {
     LineSyntax::of(path).is_some()
 }
 
-/// Returns true if a file is a program by its name, and no data or configuration.
+/// Returns true if a file is a program by its name, and neither data nor configuration.
 pub fn is_program(path: &str) -> bool {
     let syntax = LineSyntax::of(path);
     syntax.is_some_and(|syntax| !matches!(syntax, LineSyntax::Hash | LineSyntax::Dash))
 }
 
 impl CodeLines {
-    /// Reads a file; `None` if its language is not known.
+    /// Reads a file; returns `None` if its language is unknown.
     pub fn of(path: &str, text: &str) -> Option<CodeLines> {
         let lines: Vec<&str> = text.lines().collect();
         LineSyntax::of(path).map(|syntax| CodeLines::read(syntax, &lines, false))
@@ -152,7 +152,7 @@ fn read_line(syntax: LineSyntax, line: &str, mut inside: Inside) -> (String, Str
         } else if inside == Inside::Code && next == Inside::Code {
             code.push_str(part);
         } else if inside == Inside::Code {
-            // A string is left of itself as its first quote.
+            // The first quote of a string stays in the code.
             code.push('"');
         }
         inside = next;
@@ -161,7 +161,7 @@ fn read_line(syntax: LineSyntax, line: &str, mut inside: Inside) -> (String, Str
     (code, comment, inside)
 }
 
-/// Returns how many bytes the next token takes, and what it opens.
+/// Returns the length of the next token in bytes, and the state that it opens.
 fn open(syntax: LineSyntax, rest: &str, before: &str) -> (usize, Inside) {
     let mark = syntax.line_comment();
     let is_word = before.ends_with(|c: char| c.is_alphanumeric() || c == '$');
@@ -201,7 +201,7 @@ fn open(syntax: LineSyntax, rest: &str, before: &str) -> (usize, Inside) {
     }
 }
 
-/// Returns the length of a letter in quotes, or of the quote that begins a lifetime.
+/// Returns the length of a quoted character, or of the quote that begins a lifetime.
 fn quoted_letter(rest: &str) -> usize {
     let mut chars = rest.char_indices().skip(1);
     match (chars.next(), chars.next()) {
@@ -222,7 +222,7 @@ fn in_comment(syntax: LineSyntax, rest: &str, depth: usize) -> (usize, Inside) {
     (1, Inside::BlockComment(depth))
 }
 
-/// Where a string ends.
+/// The end of a string, as the number of bytes up to it.
 enum End {
     Here(usize),
     Later(usize),

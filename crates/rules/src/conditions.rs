@@ -1,8 +1,9 @@
-//! Conditions that code can decide without running: [`Truth`], of expressions and of Rust's `cfg`.
+//! Conditions that can be decided without running the code: [`Truth`], of expressions and of Rust's
+//! `cfg`.
 
 use crate::syntax::SyntaxNode;
 
-/// Whether a condition holds.
+/// The value of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Truth {
     /// The condition holds on every machine.
@@ -11,11 +12,11 @@ pub(crate) enum Truth {
     Never,
     /// The condition depends on the platform, the version or the build, and holds on some machine.
     Environment,
-    /// Code cannot tell.
+    /// The condition cannot be decided.
     Unknown,
 }
 
-/// The values that platforms have, over Python, Node, Rust and Go.
+/// The values of platform names in Python, Node, Rust and Go.
 const PLATFORMS: [&str; 36] = [
     "linux", "linux2", "win32", "cygwin", "darwin", "aix", "android", "emscripten", "ios", "wasi",
     "freebsd", "openbsd", "netbsd", "sunos", "sunos5", "haiku", "posix", "nt", "java", "Linux",
@@ -23,7 +24,7 @@ const PLATFORMS: [&str; 36] = [
     "redox", "wasm", "plan9", "js", "wasip1", "none", "unknown",
 ];
 
-/// The texts of expressions that name the platform.
+/// The expressions that name the platform.
 const PLATFORM_NAMES: [&str; 8] = [
     "sys.platform", "os.name", "platform.system()", "process.platform", "os.platform()",
     "runtime.GOOS", "RUBY_PLATFORM", "PHP_OS_FAMILY",
@@ -55,7 +56,7 @@ impl Truth {
         self.not().and(other.not()).not()
     }
 
-    /// Returns whether an expression holds.
+    /// Returns the value of an expression.
     pub(crate) fn of_expression(node: &SyntaxNode<'_>) -> Truth {
         Truth::within(node, 0)
     }
@@ -142,7 +143,7 @@ pub(crate) fn operands<'t>(
     Some((left.clone(), operator, right.clone()))
 }
 
-/// Returns whether a comparison of two texts holds. Equal texts are equal if nothing is called.
+/// Returns the value of a comparison of two texts. Equal texts are equal if no function is called.
 pub(crate) fn compared(left: &str, operator: &str, right: &str, is_pure: bool) -> Truth {
     let (left, right) = (left.trim(), right.trim());
     let equals = match operator {
@@ -198,7 +199,7 @@ fn platform(value: &str, equals: bool) -> Truth {
     }
 }
 
-/// Returns whether a comparison of the version of Python with a tuple or a number holds.
+/// Returns the value of a comparison of the Python version with a tuple or a number.
 fn version(operator: &str, right: &str) -> Truth {
     let digits: String =
         right.trim_start_matches('(').chars().take_while(char::is_ascii_digit).collect();
@@ -226,12 +227,12 @@ fn starts_with_platform(text: &str) -> Truth {
     }
 }
 
-/// Returns true if a string has nothing in it that is computed.
+/// Returns true if a string has no computed part.
 fn is_constant(node: &SyntaxNode<'_>) -> bool {
     !node.dfs().any(|inner| matches!(&*inner.kind(), "interpolation" | "template_substitution"))
 }
 
-/// Returns true if nothing is called within a node.
+/// Returns true if no function is called within a node.
 fn is_pure(node: &SyntaxNode<'_>) -> bool {
     !node.dfs().any(|inner| {
         matches!(
@@ -245,7 +246,7 @@ fn is_pure(node: &SyntaxNode<'_>) -> bool {
     })
 }
 
-/// Returns whether the predicate of a `cfg` of Rust holds.
+/// Returns the value of a predicate of Rust's `cfg`.
 pub(crate) fn of_cfg(predicate: &str) -> Truth {
     let text = predicate.trim().trim_end_matches(',').trim();
     let inner = |name: &str| {
@@ -276,7 +277,7 @@ pub(crate) fn of_cfg(predicate: &str) -> Truth {
     }
 }
 
-/// Splits a list at the commas that no bracket and no string holds.
+/// Splits a list at the commas outside of brackets and strings.
 pub(crate) fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0usize, None);
     let mut is_escaped = false;

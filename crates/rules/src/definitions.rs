@@ -1,4 +1,4 @@
-//! Where code defines names: [`definitions`] reads functions, types and values off a syntax tree.
+//! Definitions in code: [`definitions`] finds functions, types and values in a syntax tree.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,24 +10,24 @@ use crate::syntax::{Syntax, SyntaxNode};
 /// A name that a file defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SymbolDefinition {
-    /// The name alone: `sell` of `Shop::sell`.
+    /// The unqualified name: `sell` of `Shop::sell`.
     pub name: String,
     /// The line of the name, from 1.
     pub line: u32,
-    /// What the name stands for.
+    /// The kind of the definition.
     pub kind: DefinitionKind,
-    /// Whether the name is a variable inside of a function.
+    /// True if the name is a variable inside of a function.
     pub is_local: bool,
-    /// Whether a run reaches the definition and leaves the name in place.
+    /// The reach of the definition: whether a run reaches it and the name stays defined.
     pub reach: Reach,
 }
 
-/// What a name stands for.
+/// The kind of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefinitionKind {
     /// A function or a method, or a variable that holds one.
     Function,
-    /// A type, by the word that a language defines it with: `struct`, `class`, `enum`.
+    /// A type, with the keyword of its language: `struct`, `class`, `enum`.
     Type(&'static str),
     /// A constant or a variable.
     Value,
@@ -37,7 +37,7 @@ pub enum DefinitionKind {
     Macro,
 }
 
-/// Returns the names that a file defines, in order; `None` if no grammar reads code in it.
+/// Returns the names that a file defines, in order; `None` if no grammar can parse its code.
 pub fn definitions(path: &str, text: &str) -> Option<Vec<SymbolDefinition>> {
     if matches!(language::of(path, text)?, Language::Yaml | Language::Json) {
         return None;
@@ -66,9 +66,9 @@ struct Candidate {
     definition: SymbolDefinition,
     range: Range<usize>,
     flow: Flow,
-    /// Whether only a mention of the name reaches the definition.
+    /// True if only a mention of the name reaches the definition.
     is_by_name: bool,
-    /// Whether the definition gives the name a value that is written out.
+    /// True if the definition assigns a literal value.
     is_literal: bool,
 }
 
@@ -114,11 +114,11 @@ fn is_literal(node: &SyntaxNode<'_>) -> bool {
     )
 }
 
-/// The places of a file that mention names or take them away.
+/// The places of a file that mention names or remove them.
 #[derive(Default)]
 struct Uses {
     mentions: HashMap<String, Vec<usize>>,
-    /// The names that a scope takes away, each with its place.
+    /// The removals of names: the id of the scope, the name, and the position.
     removed: Vec<(usize, String, usize)>,
 }
 
@@ -139,7 +139,7 @@ impl Uses {
         }
     }
 
-    /// Returns whether a run reaches a definition and leaves its name in place.
+    /// Returns the reach of a definition: whether a run reaches it and its name stays defined.
     fn reach(&self, one: &Candidate, all: &[Candidate]) -> Reach {
         let name = &one.definition.name;
         let in_scope = || {
@@ -189,7 +189,7 @@ impl Uses {
     }
 }
 
-/// Returns the names that a statement takes away.
+/// Returns the names that a statement removes.
 fn removed_by(kind: &str, text: &str) -> Vec<String> {
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -198,7 +198,7 @@ fn removed_by(kind: &str, text: &str) -> Vec<String> {
     match kind {
         "delete_statement" => {
             let rest = text.trim_start_matches("del").trim();
-            // `del items[0]` and `del a.b` leave `items` and `a`.
+            // `del items[0]` and `del a.b` do not remove `items` and `a`.
             let by_name = ["globals()", "vars()", "locals()"].iter().any(|it| rest.starts_with(it));
             match by_name {
                 true => words(rest).into_iter().skip(1).collect(),
@@ -262,7 +262,7 @@ fn defined_by(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
         | "alias_declaration"
         | "concept_definition"
         | "type_definition" => Type("type"),
-        // A type of C is used by the same words, without a body.
+        // A use of a C type has the same keyword, without a body.
         "struct_specifier" if node.field("body").is_some() => Type("struct"),
         "class_specifier" if node.field("body").is_some() => Type("class"),
         "union_specifier" if node.field("body").is_some() => Type("union"),
@@ -332,7 +332,7 @@ fn names_of(node: &SyntaxNode<'_>) -> Vec<(String, u32)> {
     }
 }
 
-/// Returns the name alone of what is declared, `sell` of `*Shop::sell(int)`, and its line.
+/// Returns the unqualified name in a declaration, `sell` of `*Shop::sell(int)`, and its line.
 fn plain(node: &SyntaxNode<'_>) -> Option<(String, u32)> {
     let mut node = node.clone();
     for _ in 0..12 {
@@ -381,7 +381,7 @@ fn is_function(value: Option<SyntaxNode<'_>>) -> bool {
     })
 }
 
-/// Returns true if a node stands inside of a function.
+/// Returns true if a node is inside of a function.
 fn is_in_a_function(node: &SyntaxNode<'_>) -> bool {
     let mut above = node.parent();
     while let Some(node) = above {
@@ -406,7 +406,7 @@ fn is_in_a_function(node: &SyntaxNode<'_>) -> bool {
     false
 }
 
-/// Returns the methods that a call of Ruby defines: `attr_reader :size`, `define_method(:sell)`.
+/// Returns the methods that a call in Ruby defines: `attr_reader :size`, `define_method(:sell)`.
 fn by_a_call(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
     const DEFINE: [&str; 6] =
         ["attr_reader", "attr_writer", "attr_accessor", "define_method", "scope", "alias_method"];
@@ -425,7 +425,7 @@ fn by_a_call(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
 mod tests {
     use super::*;
 
-    /// Shows what a file defines, in order: `function frob`, `struct Shop`, `local x`.
+    /// Formats the definitions of a file, in order: `function frob`, `struct Shop`, `local x`.
     fn shown(path: &str, text: &str) -> String {
         let Some(found) = definitions(path, text) else { return "no grammar".to_owned() };
         let words = found.into_iter().map(|found| {

@@ -8,22 +8,22 @@ mod tests;
 use crate::code_lines::{CodeLines, LineSyntax};
 use crate::language::is_test;
 
-/// The most lines of attributes or of a signature that are looked over.
+/// The maximum number of lines of attributes or of a signature that are searched.
 const MAX_LINES: usize = 60;
 
-/// Lines of a file of code, with nothing between them that is not shown: a whole file, or a hunk of a diff.
+/// Consecutive lines of a source file: a whole file, or a hunk of a diff.
 pub struct SourceLines<'t> {
     path: &'t str,
     lines: Vec<&'t str>,
-    /// Which of the lines were added, from 0.
+    /// The indices of the added lines, from 0.
     pub added: Vec<usize>,
-    /// Whether lines may stand before them that are not shown.
+    /// True if other lines may precede these.
     pub is_cut: bool,
     read: CodeLines,
 }
 
 impl<'t> SourceLines<'t> {
-    /// Reads lines; `None` if the language of the file is not known.
+    /// Reads lines; returns `None` if the language of the file is unknown.
     pub fn new(
         path: &'t str,
         lines: Vec<&'t str>,
@@ -39,7 +39,7 @@ impl<'t> SourceLines<'t> {
         self.read.code.get(at).map_or("", |code| code.trim())
     }
 
-    /// Returns the comment on a line, with its marks.
+    /// Returns the comment on a line, with its delimiters.
     pub fn comment(&self, at: usize) -> &str {
         self.read.comments.get(at).map_or("", |comment| comment.trim())
     }
@@ -49,15 +49,15 @@ impl<'t> SourceLines<'t> {
         self.code(at).is_empty() && !self.comment(at).is_empty()
     }
 
-    /// Returns how many bytes of blanks a line begins with.
+    /// Returns the number of bytes of white space at the start of a line.
     fn indent(&self, at: usize) -> usize {
         let line = self.lines.get(at).copied().unwrap_or_default();
         line.len() - line.trim_start().len()
     }
 }
 
-/// Returns true if the public items of a file need documentation and can be found. Those of tests and of
-/// declarations alone need none.
+/// Returns true if the public items of a file need documentation and can be found. Items of tests
+/// and of files with declarations only need none.
 pub fn needs_documentation(path: &str) -> bool {
     let is_known = match LineSyntax::of(path) {
         Some(LineSyntax::Rust | LineSyntax::Python | LineSyntax::Go | LineSyntax::Script) => true,
@@ -68,8 +68,9 @@ pub fn needs_documentation(path: &str) -> bool {
     is_known && !is_declaration && !is_test(path)
 }
 
-/// Returns the public items that begin on added lines and carry no documentation, each with its line,
-/// from 0, and its name. What may stand on lines that are not shown is taken to be there.
+/// Returns the public items that begin on added lines and have no documentation, each with its
+/// line, from 0, and its name. Documentation that may be on lines outside of the hunk is assumed to
+/// exist.
 pub fn undocumented(source: &SourceLines<'_>) -> Vec<(usize, String)> {
     if !needs_documentation(source.path) {
         return Vec::new();
@@ -88,21 +89,21 @@ pub fn undocumented(source: &SourceLines<'_>) -> Vec<(usize, String)> {
     source.added.iter().filter_map(|at| Some((*at, name_of(*at)?))).collect()
 }
 
-/// Takes the word at the beginning of some code.
+/// Returns the word at the start of some code.
 fn word(code: &str) -> &str {
     let end = code.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
     &code[..end.unwrap_or(code.len())]
 }
 
-/// Takes one of some words off the beginning of some code.
+/// Removes one of some words from the start of some code; returns `None` if there is none of them.
 fn without<'c>(code: &'c str, words: &[&str]) -> Option<&'c str> {
     let first = word(code);
     words.contains(&first).then(|| code[first.len()..].trim_start())
 }
 
 impl SourceLines<'_> {
-    /// Returns the first line above that is no attribute, decorator or annotation, as those begin with
-    /// a sign. They may take several lines.
+    /// Returns the first line above that is not an attribute, decorator or annotation, which begin
+    /// with `sign` and may take several lines.
     fn above(&self, at: usize, sign: &str) -> Option<usize> {
         let mut open = 0i32;
         let lowest = at.saturating_sub(MAX_LINES);
@@ -122,7 +123,7 @@ impl SourceLines<'_> {
         None
     }
 
-    /// Returns true if the comment that ends on a line begins as one of some marks say.
+    /// Returns true if the comment that ends on a line begins with one of some delimiters.
     fn is_comment_of(&self, at: usize, marks: &[&str]) -> bool {
         let begins = |at: usize| marks.iter().any(|mark| self.comment(at).starts_with(mark));
         let mut at = at;
@@ -139,8 +140,8 @@ impl SourceLines<'_> {
         true
     }
 
-    /// Returns true if a comment that begins as one of some marks say stands above an item and what
-    /// is put before it with a sign, or may stand there.
+    /// Returns true if a comment with one of some delimiters is above an item and its attributes,
+    /// or may be there.
     fn has_doc(&self, at: usize, sign: &str, marks: &[&str]) -> bool {
         match self.above(at, sign) {
             Some(above) => self.is_comment_of(above, marks),
@@ -161,7 +162,7 @@ fn rust(source: &SourceLines<'_>, at: usize) -> Option<String> {
     }
     let kinds = ["fn", "struct", "enum", "trait", "type", "const", "static", "mod", "union"];
     let rest = without(code, &kinds)?;
-    // A module with a file of its own has its documentation at the top of that file.
+    // A module in a separate file has its documentation at the top of that file.
     if word(code) == "mod" && rest.ends_with(';') {
         return None;
     }
@@ -186,7 +187,7 @@ fn script(source: &SourceLines<'_>, at: usize) -> Option<String> {
         ["function", "class", "interface", "type", "enum", "const", "let", "var", "namespace"];
     let rest = without(code, &kinds)?;
     let name = word(rest.trim_start_matches(['*', ' ']));
-    // A function that is declared for several parameters has its doc once.
+    // A function with several overloads is documented once.
     let head = |at: usize| source.code(at).split_once('(').map(|(head, _)| head);
     let is_overload =
         at.checked_sub(1).is_some_and(|above| head(at).is_some() && head(above) == head(at));

@@ -1,5 +1,5 @@
-//! A rule's examples, which are its test: code that it must find and code that it must leave
-//! alone, in ast-grep's own form.
+//! The examples of a rule, which are its test: code that it must find and code that it must not, in
+//! the format of ast-grep.
 
 use assay_findings::vote::Replacement;
 use serde::Deserialize;
@@ -14,9 +14,9 @@ use crate::syntax::{Syntax, Touched};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Examples {
-    /// The rule that they belong to.
+    /// The id of the rule.
     id: String,
-    /// The file they stand in, for rules that look at some files only.
+    /// The path of the file with the code, for rules that are limited to some files.
     path: Option<String>,
     /// Code in which the rule finds nothing.
     #[serde(default)]
@@ -24,22 +24,22 @@ struct Examples {
     /// Code in which the rule finds something.
     #[serde(default)]
     invalid: Vec<String>,
-    /// What the rule's rewrite makes of the first such codes, in order.
+    /// The results of the rule's rewrite for the first entries of `invalid`, in order.
     #[serde(default)]
     fixed: Vec<String>,
 }
 
-/// How many examples a rule was held against.
+/// The number of examples that a rule was checked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Held {
-    /// Those in which it has to find something.
+    /// Examples in which the rule has to find something.
     pub invalid: usize,
-    /// Those in which it has to find nothing.
+    /// Examples in which the rule has to find nothing.
     pub valid: usize,
 }
 
-/// Holds a rule against its examples, in each of its languages. Both come as YAML, the rule with
-/// the name of its file.
+/// Checks a rule with its examples, in each of its languages. Both are YAML; `name` is that of the
+/// rule's file.
 pub fn hold(name: &str, rule: &str, examples: &str) -> Result<Held, RuleError> {
     let fail = |message: String| RuleError { name: name.to_owned(), message };
     let examples: Examples =
@@ -80,7 +80,7 @@ impl Examples {
     }
 }
 
-/// Gives the rewrite at each place where the rule fires.
+/// Returns the rewrite at each match of the rule.
 fn hits(
     rules: &LanguageRules,
     language: Language,

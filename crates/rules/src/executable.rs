@@ -1,4 +1,4 @@
-//! Counting lines that do something: neither blank nor comment.
+//! The number of executable lines: neither blank nor comment.
 
 use std::collections::HashSet;
 
@@ -8,8 +8,8 @@ use assay_findings::vote::Lines;
 
 use crate::syntax::{Syntax, Touched};
 
-/// Counts the lines that a change adds and that do something, by file. A file that cannot be read
-/// counts nothing here, and the change notes the error.
+/// Counts the executable lines that a change adds, by file. A file that cannot be read has no
+/// entry, and the change records the error.
 pub fn executable_lines(change: &Change) -> Vec<(String, usize)> {
     let counted = change.files.iter().filter(|file| file.left_out.is_none()).filter_map(|file| {
         let path = file.new_path.as_deref()?;
@@ -21,8 +21,8 @@ pub fn executable_lines(change: &Change) -> Vec<(String, usize)> {
     counted.collect()
 }
 
-/// Counts the lines among the touched ones that do something. Without a tree, comments are told by
-/// how they begin.
+/// Counts the executable lines among the touched ones. Without a tree, comments are recognised by
+/// their first characters.
 pub(crate) fn count(text: &str, comments: Option<&[(Lines, String)]>, touched: &Touched) -> usize {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let comment_lines = comments.map(|comments| comment_lines(&lines, comments));
@@ -34,7 +34,7 @@ pub(crate) fn count(text: &str, comments: Option<&[(Lines, String)]>, touched: &
     touched.filter(|n| !lines[*n as usize - 1].is_empty() && !is_comment(*n)).count()
 }
 
-/// Gives the lines that are comments as a whole: where code shares one, it is longer.
+/// Returns the lines that consist of a comment alone: a line that also has code is longer.
 fn comment_lines(lines: &[&str], comments: &[(Lines, String)]) -> HashSet<u32> {
     let parts = comments.iter().flat_map(|(at, text)| (at.start()..).zip(text.lines()));
     let whole =

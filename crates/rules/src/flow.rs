@@ -1,5 +1,5 @@
-//! The code that runs: [`walk`] goes over a syntax tree and knows of each node whether any run reaches the node
-//! and whether a failure there is swallowed.
+//! Reachable code: [`walk`] visits a syntax tree and determines for each node whether a run reaches
+//! it, and whether a failure there is swallowed.
 
 use std::ops::Range;
 
@@ -9,21 +9,21 @@ use crate::conditions::{Truth, of_cfg};
 use crate::language::Language;
 use crate::syntax::{Syntax, SyntaxNode};
 
-/// Code nested deeper than this is not looked at.
+/// The maximum nesting of code that is analysed.
 const MAX_DEPTH: usize = 400;
 
-/// Whether code is reached when its file is loaded or its function is called.
+/// The reach of code when its file is loaded or its function is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
     /// The code is reached.
     Reached,
-    /// The code is reached only under a condition that cannot be decided without running it.
+    /// The code is reached under a condition that cannot be decided without running it.
     Conditional(String),
-    /// No run reaches the code, with the reason.
+    /// No run reaches the code, for this reason.
     Never(String),
 }
 
-/// The kind of the innermost named thing that a node stands in.
+/// The kind of the innermost scope around a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ScopeKind {
     Module,
@@ -31,21 +31,21 @@ pub(crate) enum ScopeKind {
     Function,
 }
 
-/// A place in the tree, and the way of a run to that place.
+/// The position of a node in the tree, and the control flow to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Flow {
     pub(crate) reach: Reach,
-    /// The statement that swallows a failure, where one does.
+    /// The statement that swallows a failure; `None` if none does.
     pub(crate) swallowed_by: Option<&'static str>,
     pub(crate) scope: ScopeKind,
-    /// The node id of the function or type around, 0 for the file.
+    /// The node id of the function or type around the node; 0 for the file.
     pub(crate) scope_id: usize,
     pub(crate) scope_range: Range<usize>,
-    /// The `if` whose branches decide, and whether this is an alternative.
+    /// The `if` around the node, and true if the node is in its alternative.
     pub(crate) branch: Option<(usize, bool)>,
-    /// The attributes of Rust that stand before the node.
+    /// The attributes of Rust before the node.
     pub(crate) attributes: Vec<String>,
-    /// Whether the node is a part of a statement that asserts.
+    /// True if the node is part of an assertion.
     pub(crate) is_in_assertion: bool,
 }
 
@@ -89,7 +89,7 @@ impl Flow {
     }
 }
 
-/// Walks over all nodes of a file, parents first. `asserts` says which nodes are assertions.
+/// Visits all nodes of a file, parents first. `asserts` returns true for assertions.
 pub(crate) fn walk<'s>(
     syntax: &'s Syntax,
     asserts: &dyn Fn(&SyntaxNode<'s>) -> bool,
@@ -190,7 +190,7 @@ impl<'s> Walk<'_, 's> {
 
     fn block(&mut self, node: &SyntaxNode<'s>, flow: &Flow, level: usize) {
         let mut flow = flow.clone();
-        // `#![cfg(…)]` holds for everything beside it.
+        // `#![cfg(…)]` applies to all nodes of its block.
         for inner in node.children().filter(|child| &*child.kind() == "inner_attribute_item") {
             flow = under_attribute(&flow, &inner.text());
         }
@@ -227,7 +227,7 @@ impl<'s> Walk<'_, 's> {
         }
     }
 
-    /// Returns true if a definition holds in its whole block, wherever it stands.
+    /// Returns true if a definition is valid in its whole block, at any position.
     fn is_hoisted(&self, kind: &str) -> bool {
         match self.language {
             Language::Rust => kind.ends_with("_item"),
@@ -257,7 +257,7 @@ fn under_attribute(flow: &Flow, attribute: &str) -> Flow {
     }
 }
 
-/// Returns the flow inside of a function or a type, or as it is.
+/// Returns the flow inside of a function or a type; unchanged for other nodes.
 fn entered(node: &SyntaxNode<'_>, kind: &str, flow: &Flow) -> Flow {
     let is_named_function = matches!(
         kind,
@@ -299,7 +299,7 @@ fn entered(node: &SyntaxNode<'_>, kind: &str, flow: &Flow) -> Flow {
     if !is_function && !is_class {
         return flow.clone();
     }
-    // A condition around a function decides about the function, not about each of its statements.
+    // A condition around a function applies to the function, not to each of its statements.
     let reach = match &flow.reach {
         never @ Reach::Never(_) => never.clone(),
         Reach::Conditional(_) if is_function => Reach::Reached,
@@ -408,7 +408,7 @@ fn loop_or_match(node: &SyntaxNode<'_>, kind: &str, flow: &Flow) -> Flow {
     }
 }
 
-/// Returns true if a handler catches a failed assertion and lets the run go on.
+/// Returns true if a handler catches a failed assertion and the run continues.
 fn swallows(handler: &SyntaxNode<'_>) -> bool {
     let kind = handler.kind().into_owned();
     if !matches!(kind.as_str(), "except_clause" | "catch_clause" | "rescue" | "except_group_clause")
@@ -427,7 +427,7 @@ fn swallows(handler: &SyntaxNode<'_>) -> bool {
                 .collect();
             words.is_empty() || words.iter().any(|word| names.contains(word))
         }
-        // Java names what is caught; a script catches everything.
+        // Java names the caught types; a script catches everything.
         "catch_clause" => {
             let caught =
                 handler.children().find(|child| &*child.kind() == "catch_formal_parameter");
@@ -454,7 +454,7 @@ fn is_failing_call(text: &str) -> bool {
         .any(|word| callee.contains(word))
 }
 
-/// Returns true if no statement behind this one is reached.
+/// Returns true if no statement after this one is reached.
 pub(crate) fn ends(node: &SyntaxNode<'_>, level: usize) -> bool {
     let kind = node.kind().into_owned();
     let inner = |node: &SyntaxNode<'_>| ends(node, level + 1);
@@ -503,7 +503,7 @@ pub(crate) fn ends(node: &SyntaxNode<'_>, level: usize) -> bool {
     }
 }
 
-/// The calls that end a run or skip the test that makes them.
+/// The calls that end a run, or skip the test that contains them.
 const ENDS: [&str; 31] = [
     "sys.exit", "exit", "quit", "os._exit", "os.abort", "process.exit", "process.abort",
     "std::process::exit", "process::exit", "std::process::abort", "panic!", "unreachable!",

@@ -1,4 +1,4 @@
-//! A place where a rule fires: [`Hit`], and the vote it becomes.
+//! A match of a rule: [`Hit`], and its conversion into a vote.
 //!
 //! The finding of a rule is recognised by the code that the rule matched, not by its line. Blanks
 //! and the trailing comma that a formatter adds are left out of the comparison.
@@ -10,7 +10,7 @@ use assay_findings::vote::{AutofixClass, Lines, Owner, Replacement, Vote};
 use crate::credentials::is_clean;
 use crate::rule::About;
 
-/// Longer code is quoted up to here.
+/// The maximum length of quoted code.
 const MAX_QUOTE: usize = 300;
 
 /// A place where a rule fires.
@@ -18,21 +18,21 @@ const MAX_QUOTE: usize = 300;
 pub(crate) struct Hit {
     pub(crate) lines: Lines,
     pub(crate) column: Option<u32>,
-    /// What is said besides the rule's message.
+    /// A text that precedes the rule's message.
     pub(crate) note: Option<String>,
-    /// The code that it is about.
+    /// The code that the rule matched.
     pub(crate) code: Option<String>,
-    /// How often the same code stands before it in the file.
+    /// The number of equal pieces of code before this one in the file.
     pub(crate) before: usize,
-    /// Whether that code must not be repeated.
+    /// True if the code must not be repeated.
     pub(crate) is_secret: bool,
-    /// Whether the replacement may be applied unseen.
+    /// True if the replacement may be applied without a review.
     pub(crate) is_safe: bool,
     pub(crate) replacement: Option<Replacement>,
 }
 
 impl Hit {
-    /// Makes a hit on a line that nobody can rewrite.
+    /// Creates a hit on a line, without a rewrite.
     pub(crate) fn on_line(line: u32, code: &str) -> Option<Hit> {
         Some(Hit {
             lines: Lines::at(line)?,
@@ -46,7 +46,7 @@ impl Hit {
         })
     }
 
-    /// Casts the vote of a rule that fires here.
+    /// Creates the vote of a rule that fires here.
     pub(crate) fn vote(self, about: &About, path: &RepoPath) -> Vote {
         let mut vote = Vote::new(about.title.clone(), about.grade.clone());
         vote.description = match &self.note {
@@ -70,19 +70,19 @@ impl Hit {
         vote
     }
 
-    /// Gives what the code is told again by: itself without blanks, or a hash of that.
+    /// Returns the identity of the code: the code without blanks, or its hash if it is secret.
     fn subject(&self, code: &str) -> String {
         let squeezed: String = code.split_whitespace().collect();
-        // Formatters add a comma behind the last of several lines.
+        // Formatters add a comma after the last of several lines.
         let squeezed = squeezed.replace(",)", ")").replace(",]", "]").replace(",}", "}");
         if self.is_secret || !is_clean(&squeezed) {
             return blake3::hash(squeezed.as_bytes()).to_hex().to_string();
         }
-        // Each copy is a defect of its own.
+        // Each copy is a separate defect.
         if self.before == 0 { squeezed } else { format!("{squeezed} {}", self.before) }
     }
 
-    /// Quotes the first line of the code, unless that would carry a secret along.
+    /// Returns the first line of the code as a quote, unless it contains a secret.
     fn quote(&self) -> Option<String> {
         let line = self.code.as_deref()?.lines().next()?.trim();
         let quotable = !self.is_secret && !line.is_empty() && !line.contains('`') && is_clean(line);

@@ -1,4 +1,4 @@
-//! What kinds of node mean in each language: [`Kinds`], looked up once and asked by number.
+//! The meaning of node kinds in each language: [`Kinds`], computed once and looked up by number.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use ast_grep_core::tree_sitter::LanguageExt;
 
 use crate::language::{Language, WITH_GRAMMAR};
 
-/// What the kinds of node of one language mean, by their numbers.
+/// The meanings of the node kinds of one language, by their numbers.
 pub(crate) struct Kinds(Vec<u8>);
 
 const COMMENT: u8 = 1;
@@ -21,7 +21,7 @@ static KINDS: LazyLock<HashMap<Language, Kinds>> = LazyLock::new(|| {
 });
 
 impl Kinds {
-    /// Gives the kinds of a language.
+    /// Returns the kinds of a language.
     pub(crate) fn of(language: Language) -> &'static Kinds {
         KINDS.get(&language).expect("every language with a grammar is there")
     }
@@ -41,7 +41,7 @@ impl Kinds {
         self.0.get(usize::from(kind)).is_some_and(|known| known & meaning != 0)
     }
 
-    /// Says whether a kind means anything here.
+    /// Returns true if a kind has any meaning here.
     pub(crate) fn means_something(&self, kind: u16) -> bool {
         self.has(kind, u8::MAX)
     }
@@ -50,28 +50,28 @@ impl Kinds {
         self.has(kind, COMMENT)
     }
 
-    /// Says whether it is a thing with a name: a function, a type, a module.
+    /// Returns true for a named definition: a function, a type, a module.
     pub(crate) fn is_named(&self, kind: u16) -> bool {
         self.has(kind, NAMED)
     }
 
-    /// Says whether it is a function with a name.
+    /// Returns true for a named function.
     pub(crate) fn is_function(&self, kind: u16) -> bool {
         self.has(kind, FUNCTION)
     }
 
-    /// Says whether it opens another level: a branch or a loop.
+    /// Returns true for a node that opens another level: a branch or a loop.
     pub(crate) fn is_branch(&self, kind: u16) -> bool {
         self.has(kind, BRANCH)
     }
 
-    /// Says whether levels are counted anew in it: a function, whatever it is called.
+    /// Returns true for a node in which levels are counted from zero: a function, named or not.
     pub(crate) fn is_scope(&self, kind: u16) -> bool {
         self.has(kind, SCOPE)
     }
 }
 
-/// Says what a kind means, by the names that the grammars have for it.
+/// Returns the meaning of a kind, by its names in the grammars.
 fn meaning(kind: &str) -> u8 {
     let mut meaning = 0;
     if kind.contains("comment") {

@@ -1,4 +1,4 @@
-//! Which language a file is in, and whether it holds tests.
+//! The language of a file, and the recognition of tests.
 
 pub(crate) use ast_grep_language::SupportLang as Language;
 
@@ -20,19 +20,19 @@ pub(crate) const WITH_GRAMMAR: [Language; 14] = [
     Language::Json,
 ];
 
-/// Says whether rules can be written for a language.
+/// Returns true if rules can be written for a language.
 pub(crate) fn has_grammar(language: Language) -> bool {
     WITH_GRAMMAR.contains(&language)
 }
 
-/// Gives the language of a file that rules can read, by its name or its first line.
+/// Returns the language of a file by its name or its first line; `None` if no grammar supports it.
 pub(crate) fn of(path: &str, text: &str) -> Option<Language> {
     by_name(path).or_else(|| by_first_line(text))
 }
 
-/// Gives the language that a file's name stands for.
+/// Returns the language of a file by its name.
 pub(crate) fn by_name(path: &str) -> Option<Language> {
-    // A name that is no text is shown in quotes.
+    // A name that is not UTF-8 is shown in quotes.
     let path = path.strip_prefix('"').and_then(|path| path.strip_suffix('"')).unwrap_or(path);
     let name = path.rsplit('/').next().unwrap_or(path);
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -61,12 +61,12 @@ pub(crate) fn by_name(path: &str) -> Option<Language> {
     })
 }
 
-/// Gives the name of the language that a file's name stands for, such as `python`.
+/// Returns the name of a file's language, such as `python`, by the name of the file.
 pub fn name_of_language(path: &str) -> Option<String> {
     by_name(path).map(|language| language.to_string().to_lowercase())
 }
 
-/// Reads the interpreter off a script's first line.
+/// Returns the language of a script by the interpreter on its first line.
 fn by_first_line(text: &str) -> Option<Language> {
     let line = text.lines().next()?.strip_prefix("#!")?;
     let mut words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
@@ -81,8 +81,9 @@ fn by_first_line(text: &str) -> Option<Language> {
     }
 }
 
-/// Returns true if an error in a file's syntax tree means that the file does not parse. Elsewhere
-/// the error may be the grammar's: it knows no preprocessor, no dialect and no template.
+/// Returns true if an error in a file's syntax tree means that the file does not parse. For other
+/// files, the error may be a limit of the grammar, which knows no preprocessor, dialect or
+/// template.
 pub(crate) fn has_whole_grammar(language: Language, path: &str, text: &str) -> bool {
     let is_whole = matches!(
         language,
@@ -94,15 +95,15 @@ pub(crate) fn has_whole_grammar(language: Language, path: &str, text: &str) -> b
             | Language::Go
             | Language::Java
     );
-    // Files of a template have its marks in their names, and types of Flow are announced.
+    // A template has its delimiters in the file name, and Flow types are announced by a comment.
     let is_template = path.contains("{{") || path.contains("{%");
     let is_flow = language == Language::JavaScript
         && text.lines().take(30).any(|line| line.contains("@flow"));
     is_whole && !is_template && !is_flow && !is_fixture(path)
 }
 
-/// Says whether a file is source of some language, readable by rules or not: such a file has no
-/// reason to be binary.
+/// Returns true if a file is source code of a language, supported by rules or not: such a file has
+/// no reason to be binary.
 pub(crate) fn is_source(path: &str) -> bool {
     const OTHERS: [&str; 18] = [
         "cs", "kt", "kts", "swift", "scala", "ex", "exs", "hs", "lua", "dart", "zig", "html",
@@ -112,16 +113,16 @@ pub(crate) fn is_source(path: &str) -> bool {
     by_name(path).is_some() || OTHERS.contains(&extension)
 }
 
-/// Says whether a file is code in a language that rules can read, and no data.
+/// Returns true if a file is code in a language that rules support, and not data.
 pub(crate) fn is_code(path: &str) -> bool {
     by_name(path).is_some_and(|language| !matches!(language, Language::Yaml | Language::Json))
 }
 
-/// The folders of what tests read: such code is flawed on purpose, or is data.
+/// The folders of test inputs: such code is flawed on purpose, or is data.
 const FIXTURE_FOLDERS: [&str; 5] =
     ["fixtures", "__fixtures__", "testdata", "snapshots", "__snapshots__"];
 
-/// The folders that tests stand in.
+/// The folders of tests.
 const TEST_FOLDERS: [&str; 11] = [
     "test", "tests", "_tests", "__tests__", "testing", "spec", "specs", "e2e", "cypress",
     "__mocks__", "integration-tests",
@@ -132,12 +133,12 @@ fn is_below(path: &str, names: &[&str]) -> bool {
     folders.split('/').any(|folder| names.contains(&folder))
 }
 
-/// Says whether a file is kept for tests to read.
+/// Returns true if a file is an input of tests.
 pub(crate) fn is_fixture(path: &str) -> bool {
     is_below(path, &FIXTURE_FOLDERS)
 }
 
-/// Says whether a file holds tests, by the customs of the common runners.
+/// Returns true if a file contains tests, by the conventions of common runners.
 pub fn is_test(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);

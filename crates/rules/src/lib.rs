@@ -1,5 +1,4 @@
-//! The built-in reviewer: [`Rulebook::review`] holds every rule against the lines that a change
-//! adds.
+//! The built-in reviewer: [`Rulebook::review`] applies every rule to the lines that a change adds.
 //!
 //! No rule reports anything on lines that the change did not touch.
 //!
@@ -9,12 +8,12 @@
 //! - `syntax`, `kinds`, `survey`, `scan`: the syntax tree of a file, the meaning of its kinds of
 //!   node, the facts of one walk over the touched part, and the structural rules, matched on that
 //!   walk.
-//! - `text`: rules over text, for conflict markers, credentials and orders to reviewers. `whole`:
+//! - `text`: rules on text, for conflict markers, credentials and orders to reviewers. `whole`:
 //!   checks of the change as a whole. `suppress`: comments that suppress a finding.
 //! - `credentials`: the only detector for credentials. Its results are reported, and [`redact`]
-//!   removes the same results from every text that is shown, sent or kept. [`without_injections`]
+//!   removes the same results from every text that is shown, sent or stored. [`without_injections`]
 //!   removes orders to reviewers.
-//! - `behaviours`: steps of changed functions that deserve a scenario; they wake personas.
+//! - `behaviours`: steps of changed functions that deserve a scenario and trigger personas.
 //! - `symbols`, `definitions`, `calls`, `references`, `conditions`, `flow`, `test_functions`: facts
 //!   of a syntax tree for other crates, such as the symbol around a line ([`WithSymbols`]), the
 //!   names that a file defines, the code that a run reaches, and the tests that a runner collects.

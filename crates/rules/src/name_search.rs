@@ -1,7 +1,7 @@
-//! Where a file defines or uses names: [`NameSearch`] looks for many at once.
+//! Definitions and uses of names in a file: [`NameSearch`] searches for many at once.
 //!
-//! A definition is read off the syntax tree. For languages without a grammar, and for code that a grammar
-//! cannot read, the words on the line decide.
+//! A definition is found in the syntax tree. For languages without a grammar, and for code that a
+//! grammar cannot parse, the words on the line decide.
 
 mod line_body;
 mod line_definition;
@@ -22,65 +22,65 @@ use crate::test_functions::{TestEffect, TestFunction, test_functions};
 pub use self::line_body::asserts_on;
 pub use self::word::is_word;
 
-/// Longer lines define nothing that a person wrote.
+/// The maximum length of a line that may define a name; a person writes no longer ones.
 const MAX_LINE: usize = 2_000;
 
-/// Names to look for.
+/// The names to search for.
 #[derive(Debug)]
 pub struct NameSearch {
     words: AhoCorasick,
     names: Vec<String>,
 }
 
-/// A name on a line of a file.
+/// An occurrence of a name on a line of a file.
 #[derive(Debug)]
 pub struct Sighting<'n> {
-    /// The name.
+    /// The name that was found.
     pub name: &'n str,
     /// The line, from 1.
     pub line: u32,
-    /// The definition; `None` where the line uses the name.
+    /// The definition; `None` if the line uses the name.
     pub definition: Option<NamedDefinition>,
 }
 
 /// The definition of a name on a line.
 #[derive(Debug, Clone)]
 pub struct NamedDefinition {
-    /// The line, without blanks around it.
+    /// The line, without white space around it.
     pub text: String,
-    /// The kind of thing that the name stands for.
+    /// The kind of the definition.
     pub kind: DefinitionKind,
-    /// Whether the name is a variable inside of a function.
+    /// True if the name is a variable inside of a function.
     pub is_local: bool,
-    /// Whether other files can use the name, by the words on the line.
+    /// True if other files can use the name, by the words on the line.
     pub is_exported: bool,
-    /// Whether the definition is a test, by its file, its name or its marks.
+    /// True if the definition is a test, by its file, its name or its attributes.
     pub is_test: bool,
-    /// Whether the definition can fail, if it is read as a test.
+    /// The effect of the definition as a test: whether it can fail.
     pub effect: TestEffect,
-    /// Whether a run reaches the definition and leaves the name in place.
+    /// The reach of the definition: whether a run reaches it and the name stays defined.
     pub reach: Reach,
 }
 
 impl NameSearch {
-    /// Makes a search for names; `None` if there are none, or too many.
+    /// Creates a search for names; returns `None` if there are none, or too many.
     pub fn new(names: Vec<String>) -> Option<NameSearch> {
         let words = AhoCorasick::new(&names).ok().filter(|_| !names.is_empty())?;
         Some(NameSearch { words, names })
     }
 
-    /// Returns the names.
+    /// Returns the names that are searched for.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Returns true if one of the names stands anywhere in a text.
+    /// Returns true if one of the names occurs anywhere in a text.
     pub fn is_in(&self, text: &str) -> bool {
         self.words.is_match(text)
     }
 
-    /// Returns where the names stand in a file, line by line. A line tells of each name once, so that one full
-    /// of names takes no longer than others.
+    /// Returns the occurrences of the names in a file, line by line. A line has at most one
+    /// occurrence of each name, so that a line full of names takes no longer than others.
     pub fn sightings(&self, path: &str, text: &str) -> Vec<Sighting<'_>> {
         let file = File::read(path, text);
         let mut found = Vec::new();
@@ -105,11 +105,11 @@ fn number(at: usize) -> u32 {
     u32::try_from(at + 1).unwrap_or(u32::MAX)
 }
 
-/// A file, with all that decides whether a line defines a name.
+/// A file, with the facts that determine whether a line defines a name.
 struct File<'f> {
     path: &'f str,
     lines: Vec<&'f str>,
-    /// The code on the lines; `None` if the language is not known.
+    /// The code on the lines; `None` if the language is unknown.
     read: Option<CodeLines>,
     /// The definitions that a grammar finds, by line and name.
     by_grammar: HashMap<(u32, String), SymbolDefinition>,
@@ -128,7 +128,8 @@ impl<'f> File<'f> {
         }
     }
 
-    /// Returns how a line, from 0, defines a name that begins at a byte of the line.
+    /// Returns the definition of a name on a line, from 0, at a byte offset; `None` if the line
+    /// uses the name.
     fn definition(&self, at: usize, start: usize, name: &str) -> Option<NamedDefinition> {
         let read = self.read.as_ref()?;
         let (line, code) = (self.lines[at], read.code.get(at));
@@ -169,7 +170,8 @@ impl<'f> File<'f> {
         })
     }
 
-    /// Returns true if a definition is a test: by its file and its name, or by what stands above it.
+    /// Returns true if a definition is a test: by its file and its name, or by the attributes above
+    /// it.
     fn is_test(&self, at: usize, name: &str) -> bool {
         let above = self.lines[..at].iter().rev().take(6).map(|line| line.trim());
         let mut marks = above.take_while(|line| line.starts_with("#[") || line.starts_with('@'));
@@ -182,7 +184,7 @@ impl<'f> File<'f> {
     }
 }
 
-/// Returns true if a name stands as the title of a test: `it("name"`, `test('name'`, `t.Run("name"`.
+/// Returns true if a name is the title of a test: `it("name"`, `test('name'`, `t.Run("name"`.
 fn is_test_title(line: &str, start: usize, code: Option<&str>) -> bool {
     let before = line[..start].trim_end_matches(['"', '\'', '`']);
     let is_quoted = before.len() < start;
@@ -191,7 +193,7 @@ fn is_test_title(line: &str, start: usize, code: Option<&str>) -> bool {
     is_quoted && openers.iter().any(|opener| before.trim_end().ends_with(opener) && is_code(opener))
 }
 
-/// Returns true if the line that defines a name lets other files use it.
+/// Returns true if the line that defines a name makes it usable by other files.
 fn is_exported(syntax: LineSyntax, line: &str, name: &str) -> bool {
     let has = |word: &str| line.split_whitespace().any(|found| found == word);
     match syntax {
@@ -208,7 +210,7 @@ fn is_exported(syntax: LineSyntax, line: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Shows where a name stands: `3 fn test`, `4 used`.
+    /// Checks the formatted occurrences of a name: `3 fn test`, `4 used`.
     fn check(path: &str, text: &str, name: &str, expected: &str) {
         let search = NameSearch::new(vec![name.to_owned()]).unwrap();
         let shown = |sighting: &Sighting<'_>| {

@@ -1,4 +1,4 @@
-//! What a source refers to: [`references`] reads imports and string literals off a syntax tree.
+//! References of a source file: [`references`] finds imports and string literals in a syntax tree.
 
 mod shell;
 
@@ -9,16 +9,17 @@ use crate::syntax::{Syntax, SyntaxNode, Touched};
 /// A mention of another file in a source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reference {
-    /// A module of Python: how many dots stand in front, and the names behind them.
+    /// A module of Python, by its leading dots and its names.
     Module {
-        /// The number of dots in front; 0 for a module that is looked up from the root.
+        /// The number of leading dots; 0 for a module that is looked up from the root.
         level: usize,
         /// The names, outer ones first.
         names: Vec<String>,
     },
-    /// A module of Rust that has a file of its own: `mod checks;`.
+    /// A module of Rust in a separate file: `mod checks;`.
     Submodule(String),
-    /// A path from the folder of the source, as in `require('./helper')` or `include!("a.inc")`.
+    /// A path relative to the folder of the source, as in `require('./helper')` or
+    /// `include!("a.inc")`.
     File(String),
     /// A package or a class by its name, as in `import "example.com/calc/check"`.
     Package(String),
@@ -33,7 +34,7 @@ const LOADERS: [&str; 13] = [
     "importlib.import_module", "__import__",
 ];
 
-/// Returns what a source refers to, in order; `None` if no grammar reads code in it.
+/// Returns the references of a source file, in order; `None` if no grammar can parse its code.
 pub fn references(path: &str, text: &str) -> Option<Vec<Reference>> {
     if matches!(language::of(path, text)?, Language::Yaml | Language::Json) {
         return None;
@@ -97,13 +98,13 @@ fn referred_by(language: Language, node: &SyntaxNode<'_>, found: &mut Vec<Refere
     }
 }
 
-/// Reads `import a.b as c, d`.
+/// Parses `import a.b as c, d`.
 fn imported(text: &str) -> Vec<Reference> {
     let names = text.trim_start_matches("import").split(',');
     names.filter_map(|name| module(0, name.split_whitespace().next()?)).collect()
 }
 
-/// Reads `from ..a import b, c`: `b` may be a module of its own.
+/// Parses `from ..a import b, c`: `b` may be a module itself.
 fn imported_from(text: &str) -> Vec<Reference> {
     let text = text.replace(['(', ')', '\\', '\n', '\r', '\t'], " ");
     let Some((from, names)) = text.trim_start_matches("from").split_once(" import ") else {
@@ -130,7 +131,7 @@ fn module(level: usize, dotted: &str) -> Option<Reference> {
     (level > 0 || !names.is_empty()).then_some(Reference::Module { level, names })
 }
 
-/// Reads what JavaScript calls a module by: a path if it begins like one.
+/// Parses a module specifier of JavaScript: a path if it begins with a dot or a slash.
 fn specifier(text: &str) -> Reference {
     match text.starts_with('.') || text.starts_with('/') {
         true => Reference::File(text.to_owned()),
@@ -138,7 +139,7 @@ fn specifier(text: &str) -> Reference {
     }
 }
 
-/// Reads a module of Rust in a file of its own, whose path an attribute may give.
+/// Parses a module of Rust in a separate file, whose path an attribute may set.
 fn submodule(node: &SyntaxNode<'_>) -> Option<Reference> {
     let mut before = node.prev();
     while let Some(attribute) = before.filter(|it| &*it.kind() == "attribute_item") {
@@ -151,7 +152,7 @@ fn submodule(node: &SyntaxNode<'_>) -> Option<Reference> {
     Some(Reference::Submodule(node.field("name")?.text().into_owned()))
 }
 
-/// Reads `include!("a.inc")` and its like.
+/// Parses `include!("a.inc")` and similar macros.
 fn included(node: &SyntaxNode<'_>) -> Option<Reference> {
     let name = node.field("macro")?.text().into_owned();
     let is_one = matches!(
@@ -162,7 +163,7 @@ fn included(node: &SyntaxNode<'_>) -> Option<Reference> {
     Some(Reference::File(text.trim_start_matches('/').to_owned()))
 }
 
-/// Reads the module that a call loads.
+/// Parses the module that a call loads.
 fn loaded(language: Language, node: &SyntaxNode<'_>) -> Option<Reference> {
     let name = ["function", "method", "name"].iter().find_map(|field| node.field(field))?;
     if !LOADERS.contains(&&*name.text()) {
@@ -177,7 +178,7 @@ fn loaded(language: Language, node: &SyntaxNode<'_>) -> Option<Reference> {
     }
 }
 
-/// Reads `. ./calc.sh` and `source calc.sh`.
+/// Parses `. ./calc.sh` and `source calc.sh`.
 fn sourced(text: &str) -> Option<Reference> {
     let mut words = text.split_whitespace();
     let is_one = matches!(words.next(), Some("." | "source"));
@@ -185,7 +186,7 @@ fn sourced(text: &str) -> Option<Reference> {
     Some(Reference::File(literal(path).to_owned()))
 }
 
-/// Returns what stands between the quotes of a literal.
+/// Returns the content of a string literal.
 fn literal(text: &str) -> &str {
     let inside = text.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '#');
     let text = if inside.starts_with(['"', '\'', '`']) { inside } else { text };
@@ -209,7 +210,7 @@ fn strings_in(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Shows the references of a source, one word for each.
+    /// Formats the references of a source file.
     fn shown(path: &str, text: &str) -> String {
         let found = references(path, text).unwrap().into_iter().map(|it| match it {
             Reference::Module { level, names } => {

@@ -22,30 +22,31 @@ use crate::whole::{Facts, ON_TEXT, View, Whole};
 /// The name under which the rules report.
 pub const REVIEWER: &str = "rules";
 
-/// Why a file of a language that rules know was not read.
+/// The reason for a file that is not read although its language is supported.
 const DOES_NOT_PARSE: &str = "does not parse";
 
-/// What the rules make of a change.
+/// The result of the rules on a change.
 #[derive(Debug)]
 pub struct Reviewed {
-    /// What they found.
+    /// The report with the votes.
     pub report: Report,
-    /// What they made of each hunk, in the order of the change.
+    /// The outcome of each hunk, in the order of the change.
     pub looks: Vec<Look>,
-    /// Which findings comments ask to leave alone.
+    /// The suppressions that comments request.
     pub suppressions: Vec<Suppression>,
 }
 
-/// What the rules make of one file.
+/// The result of the rules on one file.
 struct FileReviewed {
     votes: Vec<Vote>,
     looks: Vec<Look>,
     suppressions: Vec<Suppression>,
-    /// What the checks of the change need of it; nothing where nobody looked.
+    /// The facts for the checks of the change; `None` if the file is not reviewed.
     facts: Option<Facts>,
 }
 
-/// Says whether a rule sees all that it can where a file could only be read as text.
+/// Returns true if a rule works on text alone, so that it misses nothing in a file without a syntax
+/// tree.
 pub fn reads_text_only(rule: &str) -> bool {
     text::RULES.iter().map(|of| of.wording.id).chain(ON_TEXT).any(|id| id == rule)
 }
@@ -86,7 +87,8 @@ impl Rulebook {
             }
         };
         let mut all: Vec<(usize, FileReviewed)> = thread::scope(|scope| {
-            // Rules are read while the first files are: languages do not wait for each other.
+            // Rules are compiled in parallel with the first files: languages do not wait for each
+            // other.
             for language in languages(change) {
                 scope.spawn(move || self.rules(language));
             }
@@ -104,7 +106,7 @@ impl Rulebook {
     fn review_file(&self, change: &Change, file: &FileDiff) -> FileReviewed {
         tracing::debug!(path = file.path(), "checking the file");
         let mut reviewed = self.review_content(change, file);
-        // A name is shown to reviewers even where nobody looks at what is in the file.
+        // A name is shown to reviewers even if the content of the file is not reviewed.
         let new_name = file.new_path.as_deref().filter(|_| file.new_path != file.old_path);
         reviewed.votes.extend(new_name.and_then(injection::in_path));
         reviewed
@@ -121,7 +123,7 @@ impl Rulebook {
             return same(look);
         }
         let Some(path) = &file.new_path else {
-            // What is deleted has no lines left to look at, but tests may have gone with it.
+            // A deleted file has no lines to review, but tests may have been deleted with it.
             let known = language::by_name(file.path()).is_some();
             let view = View::new(change, file, None, None);
             let facts = Some(Facts::of(&view));
@@ -137,7 +139,7 @@ impl Rulebook {
         };
         match change.tree().read(&path) {
             Ok(Some(text)) => self.review_text(change, file, &path, &text),
-            // Of a file that is only renamed the diff does not say whether the file is text.
+            // The diff of a renamed file does not show whether the file is text.
             Ok(None) => same(match file.without_content() {
                 Some(what) => Look::LeftOut(what.to_owned()),
                 None => Look::Failed("could not be read".to_owned()),
@@ -206,7 +208,7 @@ impl Rulebook {
     }
 }
 
-/// Gives the languages of a change, by the names of its files.
+/// Returns the languages of a change, by the names of its files.
 fn languages(change: &Change) -> Vec<Language> {
     let read = change.files.iter().filter(|file| file.left_out.is_none());
     let mut languages: Vec<Language> = Vec::new();
@@ -218,12 +220,13 @@ fn languages(change: &Change) -> Vec<Language> {
     languages
 }
 
-/// Counts a file's hunks. One that was only renamed or emptied counts as one.
+/// Returns the number of hunks of a file. A file without hunks, such as a renamed or emptied one,
+/// counts as one.
 fn hunks(file: &FileDiff) -> usize {
     file.hunks.len().max(1)
 }
 
-/// Says why a file is not looked at, if it is not.
+/// Returns the outcome for a file that is not reviewed; `None` if it is reviewed.
 fn not_looked_at(file: &FileDiff) -> Option<Look> {
     if let Some(LeftOut { rule, readable }) = file.left_out.clone() {
         return Some(if readable { Look::Unread(rule) } else { Look::LeftOut(rule) });
@@ -232,12 +235,12 @@ fn not_looked_at(file: &FileDiff) -> Option<Look> {
     let failed = |why: &str| Some(Look::Failed(why.to_owned()));
     match file.content {
         Content::Binary if language::is_source(file.path()) => failed("source that is not text"),
-        // A test that is moved may be a test that is gone, so the checks of the change see the file.
+        // A moved test may be a removed test, so the checks of the change see the file.
         Content::Text if file.origin == Origin::Renamed => None,
         Content::Text | Content::Binary | Content::Submodule => {
             file.without_content().and_then(left_out)
         }
-        // Where the link leads is content, and is not shown to any rule.
+        // The target of a link is content, and no rule sees it.
         Content::Link => Some(Look::Unread("symbolic link".to_owned())),
         Content::Unread(Unread::Merge) => failed("compared with several files"),
         Content::Unread(Unread::Broken) => failed("its diff could not be read"),

@@ -1,4 +1,4 @@
-//! One rule: [`Rule`], read from YAML in ast-grep's own form with assay's metadata.
+//! A rule: [`Rule`], parsed from YAML in the format of ast-grep with metadata of assay.
 
 use std::fmt;
 
@@ -9,34 +9,34 @@ use serde::Deserialize;
 
 use crate::language::{self, Language};
 
-/// Why a rule cannot be used.
+/// The reason that a rule cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the rule `{name}` cannot be used: {message}")]
 pub struct RuleError {
-    /// Its file.
+    /// The name of the rule's file.
     pub name: String,
-    /// What is wrong with it.
+    /// The text of the error.
     pub message: String,
 }
 
-/// What a rule is about and what it says.
+/// The description of a rule.
 #[derive(Debug, Clone)]
 pub(crate) struct About {
-    /// Its name, such as `python/sql-injection`.
+    /// The id of the rule, such as `python/sql-injection`.
     pub(crate) id: String,
-    /// What it finds, in a few words.
+    /// The defect in a few words.
     pub(crate) title: String,
-    /// What breaks.
+    /// The consequence of the defect.
     pub(crate) message: String,
-    /// How to fix it.
+    /// The advice for a fix.
     pub(crate) advice: Option<String>,
-    /// How bad it is.
+    /// The grade of the defect.
     pub(crate) grade: Grade,
-    /// Of which kind it is, such as `security`.
+    /// The category of the defect, such as `security`.
     pub(crate) category: String,
 }
 
-/// A structural rule, ready to be held against syntax trees of one language.
+/// A structural rule, compiled for the syntax trees of one language.
 pub(crate) struct Rule {
     pub(crate) about: About,
     pub(crate) language: Language,
@@ -47,29 +47,29 @@ pub(crate) struct Rule {
     pub(crate) config: RuleConfig<Language>,
 }
 
-/// What may be done with a rule's rewrite.
+/// The safety of a rule's rewrite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FixClass {
-    /// The meaning is certain: it may be applied unseen.
+    /// The rewrite preserves the intended meaning, and may be applied without a review.
     Safe,
-    /// Somebody has to agree.
+    /// A person has to agree to the rewrite.
     Gated,
 }
 
-/// In which files a rule is held against the code.
+/// The files that a rule applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Place {
     #[default]
     Anywhere,
-    /// Not in tests.
+    /// All files except tests.
     Code,
-    /// In tests only.
+    /// Tests only.
     Tests,
 }
 
-/// What assay wants to know besides what ast-grep does.
+/// The metadata of assay, in addition to that of ast-grep.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Metadata {
@@ -77,27 +77,27 @@ struct Metadata {
     category: Option<String>,
     advice: Option<String>,
     fix: Option<FixClass>,
-    /// Further languages whose trees look the same.
+    /// Further languages with equal syntax trees.
     also: Vec<Language>,
     r#in: Place,
 }
 
-/// What a rule file has in it.
+/// The content of a rule file.
 #[derive(Debug, Default)]
 pub(crate) struct RuleFile {
-    /// Its rules, each once for each of its languages.
+    /// The rules, each once for each of its languages.
     pub(crate) rules: Vec<Rule>,
-    /// The ids of the rules that it switches off.
+    /// The ids of the rules that the file switches off.
     pub(crate) off: Vec<String>,
 }
 
 impl RuleFile {
-    /// Reads a file, which may hold several rules. `name` is for complaints.
+    /// Parses a file, which may contain several rules. `name` is used in errors.
     pub(crate) fn read(name: &str, yaml: &str) -> Result<RuleFile, RuleError> {
         RuleFile::read_for(name, yaml, |_| true)
     }
 
-    /// Reads the rules of a file for some languages only.
+    /// Parses the rules of a file for some languages only.
     pub(crate) fn read_for(
         name: &str,
         yaml: &str,
@@ -142,7 +142,7 @@ impl Rule {
         Ok(Rule { about, language, fix, place: metadata.r#in, files, ignores, config })
     }
 
-    /// Says whether the rule is held against a file.
+    /// Returns true if the rule applies to a file.
     pub(crate) fn concerns(&self, path: &str) -> bool {
         let placed = match self.place {
             Place::Anywhere => true,
@@ -179,7 +179,7 @@ fn about(stored: &SerializableRuleConfig<Language>, metadata: &Metadata) -> Resu
     if stored.message.trim().is_empty() {
         return Err("it has no `message`, so nobody would know what it found".to_owned());
     }
-    // A rule without a grade of assay's has ast-grep's severity.
+    // A rule without a grade of assay gets one from the severity of ast-grep.
     let word = metadata.grade.as_deref().unwrap_or(match stored.severity {
         Severity::Error => "HIGH",
         Severity::Warning => "MEDIUM",
@@ -201,7 +201,7 @@ fn about(stored: &SerializableRuleConfig<Language>, metadata: &Metadata) -> Resu
     })
 }
 
-/// Makes one matcher of a rule's globs, which ast-grep knows as words or as words with options.
+/// Compiles the globs of a rule, which are texts or texts with options in ast-grep.
 fn globs<T: serde::Serialize>(globs: Option<&Vec<T>>) -> Result<Option<GlobSet>, String> {
     let Some(globs) = globs else { return Ok(None) };
     let mut set = GlobSetBuilder::new();

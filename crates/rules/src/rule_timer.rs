@@ -6,26 +6,26 @@ use assay_base::clock::Stopwatch;
 
 use crate::rule::Rule;
 
-/// A rule that takes longer than this on one file is named.
+/// The time on one file above which a rule is reported as slow.
 const SLOW: Duration = Duration::from_millis(50);
 
-/// Adds up the time that each rule takes on one file. Without a listener for debug events the clock is
+/// Adds up the time of each rule on one file. Without a subscriber to debug events the clock is
 /// never read: rules are matched against many thousands of nodes.
 pub(crate) struct RuleTimer<'a> {
     path: &'a str,
-    /// The time of each rule, by its number; empty if there is no listener.
+    /// The time of each rule, by its number; empty if there is no subscriber.
     times: Vec<Duration>,
 }
 
 impl<'a> RuleTimer<'a> {
-    /// Returns a timer for a file and so many rules.
+    /// Creates a timer for a file and `rules` rules.
     pub(crate) fn new(path: &'a str, rules: usize) -> RuleTimer<'a> {
         let is_heard = tracing::enabled!(tracing::Level::DEBUG);
         let times = if is_heard { vec![Duration::ZERO; rules] } else { Vec::new() };
         RuleTimer { path, times }
     }
 
-    /// Runs a match of the rule with this number.
+    /// Measures a match of the rule with this number.
     pub(crate) fn time<T>(&mut self, rule: usize, run: impl FnOnce() -> T) -> T {
         let Some(time) = self.times.get_mut(rule) else { return run() };
         let started = Stopwatch::start();
@@ -46,7 +46,7 @@ impl<'a> RuleTimer<'a> {
         }
     }
 
-    /// Returns the rules that took long, by their names, with the time of each.
+    /// Returns the ids of the slow rules, with the time of each.
     fn slow<'r>(&self, rules: impl Iterator<Item = &'r str>) -> Vec<(&'r str, Duration)> {
         rules.zip(self.times.iter().copied()).filter(|(_, time)| *time >= SLOW).collect()
     }

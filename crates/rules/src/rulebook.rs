@@ -1,4 +1,4 @@
-//! All rules there are: [`Rulebook`], by language, read when a language first turns up.
+//! All rules: [`Rulebook`], by language, compiled when a language first occurs.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -9,14 +9,14 @@ use crate::builtin;
 use crate::language::{self, Language};
 use crate::rule::{Rule, RuleError, RuleFile};
 
-/// The built-in rules and a repository's own.
+/// The built-in rules and those of a repository.
 #[derive(Debug)]
 pub struct Rulebook {
     by_language: HashMap<Language, OnceLock<LanguageRules>>,
     repository: Vec<(String, String)>,
 }
 
-/// The rules of one language, and which of them can match a node of which kind.
+/// The rules of one language, indexed by the node kinds that they can match.
 #[derive(Debug)]
 pub(crate) struct LanguageRules {
     pub(crate) rules: Vec<Rule>,
@@ -24,13 +24,13 @@ pub(crate) struct LanguageRules {
 }
 
 impl Rulebook {
-    /// Gives the built-in rules alone.
+    /// Returns the built-in rules alone.
     pub fn builtin() -> Rulebook {
         Rulebook { by_language: empty_shelves(), repository: Vec::new() }
     }
 
-    /// Adds a repository's own rules, each with the name of its file. One with the id of a built-in
-    /// rule replaces it.
+    /// Adds the rules of a repository, each with the name of its file. A rule with the id of a
+    /// built-in rule replaces it.
     pub fn with_repository_rules(
         files: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Rulebook, RuleError> {
@@ -41,13 +41,13 @@ impl Rulebook {
         Ok(Rulebook { by_language: empty_shelves(), repository })
     }
 
-    /// Gives the files that the rules are made of, each with its name.
+    /// Returns the files of all rules, each with its name.
     pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.repository.iter().map(|(name, text)| (name.as_str(), text.as_str()));
         builtin::RULES.iter().copied().chain(own)
     }
 
-    /// Gives the rules of a language.
+    /// Returns the rules of a language.
     pub(crate) fn rules(&self, language: Language) -> &LanguageRules {
         let shelf = self.by_language.get(&language).expect("there is a shelf for every grammar");
         shelf.get_or_init(|| {
@@ -87,7 +87,7 @@ impl LanguageRules {
         LanguageRules { rules, by_kind }
     }
 
-    /// Gives the rules that can match a node of a kind, by their places.
+    /// Returns the indices of the rules that can match a node of a kind.
     pub(crate) fn of_kind(&self, kind: u16) -> &[usize] {
         self.by_kind.get(usize::from(kind)).map_or(&[], Vec::as_slice)
     }

@@ -1,8 +1,8 @@
-//! Structural rules over a syntax tree: [`scan`].
+//! Structural rules on a syntax tree: [`scan`].
 //!
 //! The matcher of ast-grep is used, and its scanner is not. The scanner obeys `ast-grep-ignore`
 //! comments of the change and visits the whole file; [`scan`] visits the nodes that touch added
-//! lines, so that the cost follows the size of the change.
+//! lines, so that the cost depends on the size of the change.
 
 use assay_findings::vote::{Lines, Replacement};
 use ast_grep_core::NodeMatch;
@@ -17,8 +17,8 @@ use crate::rulebook::LanguageRules;
 use crate::survey::Survey;
 use crate::syntax::{Syntax, Touched, lines_of};
 
-/// Finds where the rules that concern a file match something on its touched lines, and surveys it
-/// on the way.
+/// Finds the matches of the rules that apply to a file on its touched lines, and surveys the file
+/// on the same walk.
 pub(crate) fn scan<'r>(
     path: &str,
     syntax: &Syntax,
@@ -59,14 +59,14 @@ fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> Hit 
     }
 }
 
-/// Counts how often the same code stands in the file before it, whatever the change touched.
+/// Counts the equal pieces of code before a match in the file, in touched and other lines.
 fn copies_before(text: &str, found: &NodeMatch<'_, StrDoc<Language>>) -> usize {
     let squeeze = |text: &str| text.split_whitespace().collect::<String>();
     squeeze(&text[..found.range().start]).matches(&squeeze(&found.text())).count()
 }
 
-/// Turns a rule's rewrite into whole lines. One that reaches beyond the lines of its match is not
-/// made.
+/// Converts the rewrite of a rule into whole lines. Returns `None` if the rewrite extends beyond
+/// the lines of its match.
 fn rewrite(
     rule: &Rule,
     found: &NodeMatch<'_, StrDoc<Language>>,
@@ -85,7 +85,7 @@ fn rewrite(
         return None;
     }
     let after = format!("{}{inserted}{}", &text[from..start], &text[end..to]);
-    // A line of which nothing is left goes as a whole.
+    // A line that would be left empty is removed.
     let after = if after.trim().is_empty() { String::new() } else { after };
     Some(Replacement::new(lines, after))
 }

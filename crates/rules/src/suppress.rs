@@ -1,9 +1,9 @@
 //! Comments that suppress a finding: `assay: ignore RULE reason`.
 //!
-//! Such a comment stands behind the code that it is about, or on a line of its own above it. It
-//! counts although the change contains it, because every review shows the suppressed finding with
-//! its reason. Text that gives orders to a reviewer cannot be suppressed: it would only have to
-//! contain such a comment.
+//! Such a comment is after the code that it refers to, or on a line of its own above it. It counts
+//! although the change contains it, because every review shows the suppressed finding with its
+//! reason. Text that gives orders to a reviewer cannot be suppressed: otherwise it would only have
+//! to contain such a comment.
 
 use assay_findings::identity::Suppression;
 use assay_findings::path::RepoPath;
@@ -14,10 +14,10 @@ use crate::syntax::{Syntax, Touched};
 use crate::text::injection;
 use crate::wording::Wording;
 
-/// What such a comment starts with.
+/// The start of such a comment.
 const MARK: &str = "assay: ignore";
 
-/// A reason has at least so many letters or digits.
+/// The minimum number of letters and digits of a reason.
 const MIN_REASON: usize = 3;
 
 pub(crate) const WITHOUT_REASON: Wording = Wording {
@@ -29,15 +29,15 @@ pub(crate) const WITHOUT_REASON: Wording = Wording {
     advice: "Write it as `assay: ignore RULE reason`.",
 };
 
-/// What the comments of a file ask for.
+/// The suppressions that the comments of a file request.
 #[derive(Default)]
 pub(crate) struct Asked {
     pub(crate) suppressions: Vec<Suppression>,
-    /// Comments that do not say which rule or why.
+    /// Comments without a rule or a reason.
     pub(crate) unclear: Vec<Hit>,
 }
 
-/// Reads the comments of a file that ask to leave something alone.
+/// Parses the comments of a file that request a suppression.
 pub(crate) fn read(path: &RepoPath, text: &str, syntax: Option<&Syntax>) -> Asked {
     let mut asked = Asked::default();
     if !text.contains(MARK) {
@@ -65,8 +65,8 @@ pub(crate) fn read(path: &RepoPath, text: &str, syntax: Option<&Syntax>) -> Aske
     asked
 }
 
-/// Says whether the mark begins a comment: by the tree where there is one, so that text in a string
-/// asks for nothing. A comment that talks of the mark in its midst asks for nothing either.
+/// Returns true if the mark begins a comment: by the syntax tree if there is one, so that text in a
+/// string has no effect. A comment that only mentions the mark has no effect either.
 fn is_comment(syntax: Option<&Syntax>, number: u32, before: &str) -> bool {
     let signs = ["//", "#", "--", "/*", "*", "<!--", ";", "%"];
     let begins = signs.iter().any(|sign| before.trim_end().ends_with(sign));
@@ -75,13 +75,13 @@ fn is_comment(syntax: Option<&Syntax>, number: u32, before: &str) -> bool {
     begins && comments.iter().any(|(_, text)| text.contains(MARK))
 }
 
-/// Splits a comment where it ends: what stands behind it is no part of it.
+/// Splits a text at the end of the comment: the rest is not part of it.
 fn until_end(wish: &str) -> (&str, &str) {
     let end = ["*/", "-->"].iter().filter_map(|end| wish.find(end)).min();
     wish.split_at(end.unwrap_or(wish.len()))
 }
 
-/// Reads the rule and the reason; both have to be there.
+/// Parses the rule and the reason; returns `None` if one is missing.
 fn wish_of(wish: &str) -> Option<(String, String)> {
     let (rule, reason) = wish.trim().split_once(char::is_whitespace)?;
     let reason = reason.trim_start_matches(['-', ':', '–', '—', ' ']).trim();
@@ -90,8 +90,8 @@ fn wish_of(wish: &str) -> Option<(String, String)> {
     is_rule.then(|| (rule.trim_end_matches(':').to_owned(), reason.to_owned()))
 }
 
-/// Gives the line with code that follows a comment on a line of its own. Several such comments may
-/// stand above each other.
+/// Returns the line of the code that follows a comment on a line of its own. There may be several
+/// such comments above each other.
 fn next_code(lines: &[&str], number: u32) -> u32 {
     let after = lines.iter().zip(1u32..).skip(number as usize);
     let mut code = after.filter(|(line, _)| !line.trim().is_empty() && !line.contains(MARK));

@@ -1,4 +1,4 @@
-//! Everything that one walk over the touched part of a tree tells: [`Survey`].
+//! The facts of one walk over the touched part of a tree: [`Survey`].
 
 use assay_findings::ground::Symbol;
 use assay_findings::vote::Lines;
@@ -6,22 +6,22 @@ use assay_findings::vote::Lines;
 use crate::kinds::Kinds;
 use crate::syntax::{Depth, Syntax, SyntaxNode, Touched, lines_of, name_of};
 
-/// What a walk over the touched part of a tree tells.
+/// The facts of a walk over the touched part of a tree.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    /// Where the tree has errors.
+    /// The lines of errors in the tree.
     errors: Vec<Lines>,
-    /// Where it has errors inside a macro, whose tokens follow a grammar of their own.
+    /// The lines of errors inside macros, whose tokens have their own grammar.
     macro_errors: Vec<Lines>,
-    /// Whether some of it is nested too deep to be seen.
+    /// True if a part is nested too deeply to be visited.
     is_cut: bool,
     /// The comments, each with its text.
     pub(crate) comments: Vec<(Lines, String)>,
-    /// The named things, outer ones before those in them.
+    /// The named definitions, outer ones before inner ones.
     pub(crate) symbols: Vec<Symbol>,
-    /// The functions among them, by their own names.
+    /// The functions among the symbols, by their unqualified names.
     pub(crate) functions: Vec<Symbol>,
-    /// The branches that stand in others: where, in how many, and their first lines.
+    /// The branches and loops that are nested deeply enough to be recorded.
     pub(crate) branches: Vec<Branch>,
 }
 
@@ -29,17 +29,17 @@ pub(crate) struct Survey {
 #[derive(Debug)]
 pub(crate) struct Branch {
     pub(crate) lines: Lines,
-    /// How many it stands in, itself included, up to the next function.
+    /// The number of nested branches and loops up to the next function, including this one.
     pub(crate) depth: usize,
     pub(crate) head: String,
 }
 
-/// Branches nested less than this are of no interest to anybody.
+/// The minimum nesting of a branch that is recorded.
 const MIN_DEPTH: usize = 7;
 
 impl Syntax {
-    /// Walks over the nodes that touch some lines. Nodes of the kinds that `wanted` names are also
-    /// handed on.
+    /// Walks over the nodes that touch some lines. Calls `see` with the nodes of the kinds that
+    /// `wanted` accepts.
     pub(crate) fn survey<'s>(
         &'s self,
         touched: &Touched,
@@ -77,13 +77,13 @@ impl Syntax {
     }
 }
 
-/// Returns true if a node is a macro of Rust or the tokens that are handed to one.
+/// Returns true if a node is a macro of Rust or the tokens of its arguments.
 fn is_macro(node: &SyntaxNode<'_>) -> bool {
     matches!(&*node.kind(), "macro_definition" | "macro_invocation" | "token_tree")
 }
 
 impl Survey {
-    /// Says whether the tree makes sense of some lines: no error stands in them.
+    /// Returns true if the tree represents some lines correctly: no error touches them.
     pub(crate) fn understands(&self, lines: &Touched) -> bool {
         let in_macro = self.macro_errors.iter().any(|error| lines.meets(*error));
         !self.is_cut && !in_macro && !self.has_error_in(lines)
@@ -117,7 +117,7 @@ impl Survey {
             levels.enter(level, 0);
             return;
         }
-        // An `else if` is no level of its own.
+        // An `else if` does not count as a level.
         if node.parent().is_some_and(|parent| parent.kind().contains("else")) {
             return;
         }
@@ -130,12 +130,13 @@ impl Survey {
     }
 }
 
-/// How deep in branches the walk is, by the levels of the tree at which it got there.
+/// The nesting of branches during the walk, each with the level of the tree at which it was
+/// entered.
 #[derive(Default)]
 struct Levels(Vec<(usize, usize)>);
 
 impl Levels {
-    /// Forgets what the walk has left by coming to a level.
+    /// Removes the branches that the walk has left when it reaches a level.
     fn leave(&mut self, level: usize) {
         while self.0.last().is_some_and(|(entered, _)| *entered >= level) {
             self.0.pop();

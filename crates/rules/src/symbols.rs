@@ -1,4 +1,4 @@
-//! What thing a line is in: [`WithSymbols`] answers for any tree.
+//! The symbol around a line: [`WithSymbols`] adds symbols to any tree.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -8,14 +8,14 @@ use assay_findings::path::RepoPath;
 
 use crate::syntax::Syntax;
 
-/// A tree that knows its files' symbols, each file parsed once.
+/// A tree with the symbols of its files; each file is parsed once.
 pub struct WithSymbols<'t> {
     tree: &'t dyn Tree,
     outlines: Mutex<HashMap<RepoPath, Arc<Vec<Symbol>>>>,
 }
 
 impl<'t> WithSymbols<'t> {
-    /// Lets a tree answer for symbols.
+    /// Wraps a tree.
     pub fn new(tree: &'t dyn Tree) -> WithSymbols<'t> {
         WithSymbols { tree, outlines: Mutex::default() }
     }
@@ -44,7 +44,7 @@ impl Tree for WithSymbols<'_> {
 
     fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError> {
         let outline = self.outline(path)?;
-        // Inner things come after those they are in.
+        // Inner symbols follow those that contain them.
         let around = |symbol: &&Symbol| symbol.lines.start() <= line && line <= symbol.lines.end();
         Ok(outline.iter().rfind(around).cloned())
     }

@@ -1,4 +1,4 @@
-//! A file's syntax tree: [`Syntax`], and what can be read off it besides matches.
+//! The syntax tree of a file: [`Syntax`], and queries on it other than matches.
 
 use assay_findings::ground::Symbol;
 use assay_findings::path::RepoPath;
@@ -12,7 +12,8 @@ use crate::language::{self, Language};
 /// A node of a syntax tree.
 pub(crate) type SyntaxNode<'t> = Node<'t, StrDoc<Language>>;
 
-/// Code nested deeper than this is not read: nobody wrote it, and matching would not end.
+/// The maximum nesting of code that is visited: a person writes no deeper code, and matching would
+/// not end.
 const MAX_DEPTH: usize = 500;
 
 /// A parsed file.
@@ -21,7 +22,7 @@ pub(crate) struct Syntax {
 }
 
 impl Syntax {
-    /// Parses a file in the language that it is in. A header of C may be one of C++.
+    /// Parses a file in its language. A header of C may be one of C++.
     pub(crate) fn of(path: &str, text: &str) -> Option<Syntax> {
         let language = language::of(path, text)?;
         let syntax = Syntax::parse(language, text)?;
@@ -40,13 +41,14 @@ impl Syntax {
         *self.root.lang()
     }
 
-    /// Parses a text, as far as it goes.
+    /// Parses a text, as far as the grammar can.
     pub(crate) fn parse(language: Language, text: &str) -> Option<Syntax> {
         AstGrep::try_new(text, language).ok().map(|root| Syntax { root })
     }
 
-    /// Walks over the nodes that touch some lines, parents first, and hands on those of wanted kinds
-    /// and all errors, each with its level. Says at the end whether it could go all the way down.
+    /// Walks over the nodes that touch some lines, parents first. Calls `see` with the nodes of
+    /// wanted kinds and with all errors, each with its level. Returns whether the walk reached the
+    /// full depth.
     pub(crate) fn visit<'s>(
         &'s self,
         touched: &Touched,
@@ -80,7 +82,7 @@ impl Syntax {
         }
     }
 
-    /// Returns true if the whole file makes sense to the grammar.
+    /// Returns true if the whole file parses without an error.
     pub(crate) fn is_whole(&self) -> bool {
         !self.root.root().get_inner_node().has_error()
     }
@@ -92,19 +94,19 @@ impl Syntax {
         errors
     }
 
-    /// Gives the named things of the file, outer ones before those in them.
+    /// Returns the named definitions of the file, outer ones before inner ones.
     pub(crate) fn outline(&self) -> Vec<Symbol> {
         self.survey(&Touched::everything(), |_| false, |_| {}).symbols
     }
 
-    /// Gives the comments that touch some lines, each with its text.
+    /// Returns the comments that touch some lines, each with its text.
     pub(crate) fn comments(&self, touched: &Touched) -> Vec<(Lines, String)> {
         self.survey(touched, |_| false, |_| {}).comments
     }
 }
 
-/// Says whether a file parses no worse after an edit than before it. A file in no language that
-/// rules know cannot get worse.
+/// Returns true if a file has no more syntax errors after an edit than before. Always true for a
+/// language that rules do not support.
 pub fn parses_as_well(path: &str, before: &str, after: &str) -> bool {
     let errors = |text: &str| Some(Syntax::of(path, text)?.errors());
     if language::of(path, before).is_none() {
@@ -113,7 +115,7 @@ pub fn parses_as_well(path: &str, before: &str, after: &str) -> bool {
     errors(after).is_some_and(|after| after <= errors(before).unwrap_or(0))
 }
 
-/// Says of any text in a language that rules know whether it parses.
+/// The syntax check of texts in the languages that rules support.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Grammars;
 
@@ -124,15 +126,15 @@ impl Parses for Grammars {
     }
 }
 
-/// Whether all of a tree was seen.
+/// The extent of a walk over a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     Whole,
-    /// Some of it is nested too deep.
+    /// A part of the tree is nested too deeply.
     Cut,
 }
 
-/// Lines that matter, in order.
+/// The lines that a walk is limited to, in order.
 pub(crate) struct Touched(Vec<Lines>);
 
 impl Touched {
@@ -144,19 +146,19 @@ impl Touched {
         Touched(Lines::range(1, u32::MAX).into_iter().collect())
     }
 
-    /// Says whether some lines have any of these in them.
+    /// Returns true if some lines overlap with these.
     pub(crate) fn meets(&self, lines: Lines) -> bool {
         let first = self.0.partition_point(|touched| touched.end() < lines.start());
         self.0.get(first).is_some_and(|touched| touched.start() <= lines.end())
     }
 
-    /// Gives the numbers of the lines.
+    /// Returns the numbers of the lines.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> {
         self.0.iter().flat_map(|lines| lines.start()..=lines.end())
     }
 }
 
-/// Gives the lines that a node stands on.
+/// Returns the lines of a node.
 pub(crate) fn lines_of(node: &SyntaxNode<'_>) -> Lines {
     let end = node.end_pos();
     lines_between(node.start_pos().line(), end.line(), end.byte_point().1)
@@ -164,12 +166,12 @@ pub(crate) fn lines_of(node: &SyntaxNode<'_>) -> Lines {
 
 fn lines_between(start_row: usize, end_row: usize, end_column: usize) -> Lines {
     let start = start_row as u32 + 1;
-    // A node that ends at a line's very start does not stand on it.
+    // A node that ends at the start of a line is not on that line.
     let end = end_row as u32 + u32::from(end_column > 0);
     Lines::range(start, end.max(start)).expect("lines are counted from 1")
 }
 
-/// Gives the name of a thing that has one.
+/// Returns the name of a named definition.
 pub(crate) fn name_of(node: &SyntaxNode<'_>) -> Option<String> {
     let field = match &*node.kind() {
         "impl_item" => "type",
@@ -180,14 +182,14 @@ pub(crate) fn name_of(node: &SyntaxNode<'_>) -> Option<String> {
     Some(name.text().split_whitespace().collect())
 }
 
-/// Says whether a variable is a function by another name.
+/// Returns true if a variable holds a function or a class.
 fn holds_function(node: &SyntaxNode<'_>) -> bool {
     node.field("value").is_some_and(|value| {
         matches!(&*value.kind(), "arrow_function" | "function_expression" | "class")
     })
 }
 
-/// Goes down to the name in what C declares, such as `*make(void)`.
+/// Descends to the name in a declaration of C, such as `*make(void)`.
 fn declared_name(mut node: SyntaxNode<'_>) -> Option<SyntaxNode<'_>> {
     for _ in 0..10 {
         match node.field("declarator") {

@@ -1,6 +1,7 @@
-//! The tests of a file: [`test_functions`] tells which of them a runner collects and which can fail.
+//! The tests of a file: [`test_functions`] determines which tests a runner collects and which can
+//! fail.
 //!
-//! A test counts only if its runner collects and runs the test, and if a run reaches an assertion that
+//! A test counts only if its runner collects and runs it, and if a run reaches an assertion that
 //! depends on code outside of the test and whose failure reaches the runner.
 
 mod assertion;
@@ -11,7 +12,7 @@ use crate::language::{self, Language};
 use crate::syntax::{Syntax, SyntaxNode};
 use assertion::{Body, is_assertion};
 
-/// A function or a call that a file has as a test.
+/// A function or a call that declares a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestFunction {
     /// The name, or the title.
@@ -20,22 +21,24 @@ pub struct TestFunction {
     pub line: u32,
     /// The last line, from 1.
     pub last_line: u32,
-    /// Whether the test can fail.
+    /// The effect of the test: whether it can fail.
     pub effect: TestEffect,
 }
 
-/// Whether a test can fail.
+/// The effect of a test: whether it can fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestEffect {
     /// A runner collects the test, and an assertion of the test can fail.
     CanFail,
-    /// Code cannot tell, with the obstacle as words behind "the test".
+    /// The effect is unknown. The text has the obstacle and completes a sentence that begins with
+    /// "the test".
     Unclear(String),
-    /// The test never fails, with the reason as words behind "the test".
+    /// The test never fails. The text has the reason and completes a sentence that begins with "the
+    /// test".
     Inert(String),
 }
 
-/// Returns the tests of a file, in order; `None` if no grammar reads code in the file.
+/// Returns the tests of a file, in order; `None` if no grammar can parse its code.
 pub fn test_functions(path: &str, text: &str) -> Option<Vec<TestFunction>> {
     let language = language::of(path, text)?;
     if matches!(
@@ -44,7 +47,7 @@ pub fn test_functions(path: &str, text: &str) -> Option<Vec<TestFunction>> {
     ) {
         return None;
     }
-    // Python marks its tests by names alone, which other code has as well.
+    // Tests in Python are recognised by their names alone, which other code may have as well.
     if language == Language::Python && !language::is_test(path) {
         return Some(Vec::new());
     }

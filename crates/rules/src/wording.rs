@@ -1,27 +1,27 @@
-//! What a rule that is written in code says: [`Wording`].
+//! The texts of a rule that is implemented in code: [`Wording`].
 
 use assay_findings::grade::{Grade, Scheme};
 
 use crate::rule::About;
 
-/// The words of a rule that is written in code.
+/// The texts of a rule that is implemented in code.
 pub(crate) struct Wording {
-    /// Its name, such as `secret/leaked-credential`.
+    /// The id of the rule, such as `secret/leaked-credential`.
     pub(crate) id: &'static str,
-    /// How bad it is, as one of the seven levels.
+    /// The grade of the defect, as one of the seven levels.
     pub(crate) grade: &'static str,
-    /// Of which kind it is.
+    /// The category of the defect.
     pub(crate) category: &'static str,
-    /// What it finds, in a few words.
+    /// The defect in a few words.
     pub(crate) title: &'static str,
-    /// What breaks.
+    /// The consequence of the defect.
     pub(crate) message: &'static str,
-    /// How to fix it.
+    /// The advice for a fix.
     pub(crate) advice: &'static str,
 }
 
 impl Wording {
-    /// Gives the rule as rules from files are given.
+    /// Converts the texts into the description that rules from files have.
     pub(crate) fn about(&self) -> About {
         About {
             id: self.id.to_owned(),

@@ -1,8 +1,8 @@
-//! Behaviours of changed code: [`behaviours`] reads steps that deserve a scenario off the syntax tree, such as a
-//! read that is tested and followed by a write of the same record.
+//! Behaviours of changed code: [`behaviours`] finds steps that deserve a scenario in the syntax
+//! tree, such as a read that is tested and followed by a write of the same record.
 //!
-//! The functions around added lines are read whole, as [`unit::Unit`]s; [`signs`] decides on each. A
-//! schema is read as text ([`schema`]), since most schemas are SQL.
+//! The functions around added lines are analysed as a whole, as [`unit::Unit`]s; [`signs`]
+//! classifies each. A schema is analysed as text ([`schema`]), since most schemas are SQL.
 
 mod schema;
 mod signs;
@@ -29,7 +29,7 @@ pub enum Behaviour {
     Dates,
     /// A lookup by an id that comes with a request.
     Identity,
-    /// Work that is tried again.
+    /// Work that is retried.
     Retry,
     /// A cache is read, written or invalidated.
     Cache,
@@ -39,14 +39,14 @@ pub enum Behaviour {
     QueryInLoop,
     /// A call to another system while a transaction is open.
     CallInTransaction,
-    /// Numbers are rounded or cut.
+    /// Numbers that are rounded or truncated.
     Rounding,
     /// A column of a schema that refers to another table and has no index.
     MissingIndex,
 }
 
 impl Behaviour {
-    /// All behaviours, in the order in which they are told.
+    /// All behaviours, in the order of reports.
     pub const ALL: [Behaviour; 11] = [
         Behaviour::CheckThenAct,
         Behaviour::Money,
@@ -61,7 +61,7 @@ impl Behaviour {
         Behaviour::MissingIndex,
     ];
 
-    /// Returns the word for a behaviour in the trigger of a persona.
+    /// Returns the identifier of a behaviour, for the trigger of a persona.
     pub fn as_str(self) -> &'static str {
         match self {
             Behaviour::CheckThenAct => "check-then-act",
@@ -78,12 +78,12 @@ impl Behaviour {
         }
     }
 
-    /// Reads a behaviour by its word.
+    /// Parses the identifier of a behaviour.
     pub fn from_word(word: &str) -> Option<Behaviour> {
         Behaviour::ALL.into_iter().find(|behaviour| behaviour.as_str() == word)
     }
 
-    /// Returns a behaviour in words.
+    /// Returns the description of a behaviour.
     pub fn in_words(self) -> &'static str {
         match self {
             Behaviour::CheckThenAct => "a record, key or file is read, tested and then written",
@@ -101,8 +101,9 @@ impl Behaviour {
     }
 }
 
-/// Returns the behaviours of the code that a change adds to: of the functions around added lines, as they
-/// are after the change. A file that cannot be read has none here, and the change notes the error.
+/// Returns the behaviours of the code that a change adds to: of the functions around added lines,
+/// in their state after the change. A file that cannot be read has none, and the change records the
+/// error.
 pub fn behaviours(change: &Change) -> BTreeSet<Behaviour> {
     let read = change.files.iter().filter(|file| file.left_out.is_none());
     let of_file = read.filter_map(|file| {
@@ -113,8 +114,8 @@ pub fn behaviours(change: &Change) -> BTreeSet<Behaviour> {
     of_file.flatten().collect()
 }
 
-/// Returns the behaviours of the code of a file around added lines. Tests do nothing that deserves a
-/// scenario of its own.
+/// Returns the behaviours of the code around the added lines of a file. A test has none, since it
+/// deserves no scenario of its own.
 fn behaviours_in(
     path: &str,
     text: &str,

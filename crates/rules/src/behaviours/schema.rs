@@ -25,14 +25,14 @@ static INDEXED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is valid")
 });
 
-/// Lines that define no column: comments, and the far side of a foreign key.
+/// Lines that define no column: comments, and the other side of a foreign key.
 static NO_COLUMN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)^\s*(--|#|//|\*)|^\s*(constraint|foreign\s+key)\b|add_foreign_key|drop_?column|remove_column")
         .expect("the pattern is valid")
 });
 
-/// Returns true if an added line of a schema defines a column that refers to another table, and no line
-/// of the file gives it an index.
+/// Returns true if an added line of a schema defines a column that refers to another table, and no
+/// line of the file gives the column an index.
 pub(super) fn lacks_index(path: &str, text: &str, touched: &Touched) -> bool {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
     let may_define = ["sql", "py", "rb", "php", "js", "ts", "java", "go", "rs"].contains(&ending);

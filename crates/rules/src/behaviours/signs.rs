@@ -37,13 +37,13 @@ const DATES: [&str; 16] = [
     "today", "timedelta", "duration", "hours", "weeks", "datetime", "timezone",
 ];
 
-/// Words for storage of records.
+/// Names of objects that store records.
 const STORES: [&str; 18] = [
     "objects", "repository", "repo", "dao", "db", "database", "session", "conn", "connection",
     "cursor", "prisma", "knex", "pool", "collection", "entitymanager", "em", "tx", "sqlx",
 ];
 
-/// Types that hold no records.
+/// Types that store no records.
 const PLAIN_TYPES: [&str; 34] = [
     "Array", "Object", "Math", "JSON", "Promise", "Number", "String", "Map", "Set", "File", "Dir",
     "ENV", "Time", "Date", "DateTime", "Hash", "Cache", "Log", "Http", "Integer", "Float",
@@ -60,7 +60,7 @@ const QUERIES: [&str; 26] = [
     "createquery", "query_row",
 ];
 
-/// Calls that read records if a store is called.
+/// Calls that read records if the receiver is a store.
 const READS: [&str; 20] = [
     "find", "get", "filter", "where", "first", "all", "query", "count", "exists", "exists?",
     "select", "load", "find_by", "first_or_fail", "firstorfail", "scalar", "one", "fetch", "pluck",
@@ -107,7 +107,7 @@ fn has_word(text: &str, known: &[&str]) -> bool {
     words(text).iter().any(|word| known.contains(&word.as_str()))
 }
 
-/// Returns the verb of a statement of SQL in a text, and the table that it is about.
+/// Returns the verb of an SQL statement in a text, and its table.
 fn statement(text: &str) -> Option<(String, String)> {
     let start = text.find(['"', '\'', '`'])?;
     let parts = words_of_sql(&text[start..]);
@@ -158,10 +158,10 @@ fn is_query(call: &Call) -> bool {
     by_name || is_sql || (is_store(call) && (is_named(&READS) || is_named(&WRITES)))
 }
 
-/// Returns true if arithmetic has a name with one of some words.
+/// Returns true if an arithmetic operation uses a name with one of some words.
 fn calculates(unit: &Unit, known: &[&str]) -> bool {
     let is_about = |operation: &Operation| {
-        // Long operands are calls with functions inside of them, which are looked at on their own.
+        // Long operands are calls that contain functions, which are analysed separately.
         let is_short = operation.text.len() < 200;
         is_short && operation.operator != "%" && has_word(&operation.text, known)
     };
@@ -181,13 +181,13 @@ fn moves_date(call: &Call) -> bool {
     is_span || (parts.len() > 1 && is_move(0))
 }
 
-/// Returns the lines of a unit's header that hold annotations or decorators.
+/// Returns the lines of a unit's header with annotations or decorators.
 fn annotations(unit: &Unit) -> String {
     let lines = unit.header.lines().filter(|line| line.contains('@'));
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Returns true if a function looks a record up by an id that comes with a request.
+/// Returns true if a function looks up a record by an id from a request.
 fn looks_up_outside_id(unit: &Unit) -> bool {
     let outside = ["request", "req", "params", "payload"];
     let markers = ["PathVariable", "RequestParam", "RequestBody", "gin.Context", "web::Path"];
@@ -232,8 +232,9 @@ fn rounds(unit: &Unit) -> bool {
     unit.calls.iter().any(is_call) || unit.arithmetic.iter().any(|it| it.operator == "//")
 }
 
-/// Returns true if another system is called while a transaction is open: in a block of its own, between
-/// its begin and its commit, or in a function that is one as a whole.
+/// Returns true if another system is called while a transaction is open: in a block of a
+/// transaction, between its begin and its commit, or in a function that is a transaction as a
+/// whole.
 fn calls_in_transaction(unit: &Unit) -> bool {
     let marks = annotations(unit);
     let is_whole = marks.contains("Transactional") || marks.contains("atomic");
@@ -247,7 +248,7 @@ fn calls_in_transaction(unit: &Unit) -> bool {
     let commits = |from: usize| {
         let ends =
             |call: &&Call| call.name.eq_ignore_ascii_case("commit") && call.range.start > from;
-        // A commit that is put off ends nothing where it stands.
+        // A deferred commit does not end the transaction at its position.
         unit.calls.iter().find(ends).map_or(unit.end, |call| call.range.start)
     };
     let open: Vec<std::ops::Range<usize>> = begins
@@ -258,7 +259,7 @@ fn calls_in_transaction(unit: &Unit) -> bool {
     unit.calls.iter().any(|call| is_external(call) && is_open(call))
 }
 
-/// Returns true if a call goes to another system, by the names of the common clients.
+/// Returns true if a call goes to another system, by the names of common clients.
 fn is_external(call: &Call) -> bool {
     let clients = [
         "requests", "httpx", "axios", "http", "webclient", "faraday", "httparty", "guzzle",
@@ -297,7 +298,8 @@ fn reads_record(call: &Call) -> bool {
         || name.starts_with("existsby")
 }
 
-/// Returns true if a call writes what another has read, and a test or a value of the read lies between.
+/// Returns true if a call writes the record that another call has read, with a test or a use of the
+/// value in between.
 fn writes_same(unit: &Unit, read: &Call, write: &Call) -> bool {
     let name = write.name.to_lowercase();
     let sql = (statement(&read.arguments), statement(&write.arguments));
@@ -324,7 +326,8 @@ fn writes_same(unit: &Unit, read: &Call, write: &Call) -> bool {
     is_same && (is_tested || is_computed)
 }
 
-/// Returns true if a key that is read is the key that is written; records of one type are the same.
+/// Returns true if the key that is read is the key that is written; records of one type count as
+/// equal.
 fn same_key(read: &Call, write: &Call) -> bool {
     !uses_cache(read) || read.first_argument() == write.first_argument()
 }

@@ -1,4 +1,4 @@
-//! Examples of each behaviour: code that has it, and code that is like it and has not.
+//! Examples of each behaviour: code with the behaviour, and similar code without.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn found(path: &str, text: &str) -> BTreeSet<Behaviour> {
     behaviours_in(path, text, Lines::range(1, text.lines().count() as u32).into_iter())
 }
 
-/// Holds that some files have a behaviour, and that others, which look alike, have not.
+/// Checks that some files have a behaviour, and that other, similar files do not.
 fn check(behaviour: Behaviour, fire: &[(&str, &str)], rest: &[(&str, &str)]) {
     let endings: BTreeSet<&str> =
         fire.iter().filter_map(|(path, _)| path.rsplit('.').next()).collect();

@@ -6,44 +6,46 @@ use assay_findings::vote::Lines;
 
 use crate::syntax::{Syntax, SyntaxNode, Touched, lines_of};
 
-/// A function around added lines, or added lines outside of functions, as steps in the order of the text.
+/// A function around added lines, or added lines outside of functions, as steps in the order of the
+/// text.
 #[derive(Debug, Default)]
 pub(super) struct Unit {
     pub(super) calls: Vec<Call>,
-    /// The bodies of loops.
+    /// The byte ranges of loop bodies.
     pub(super) loops: Vec<Range<usize>>,
-    /// Branches: the statements that test something.
+    /// The byte ranges of statements that test a condition.
     pub(super) branches: Vec<Range<usize>>,
-    /// Arithmetic: the text of each operation.
+    /// The arithmetic operations.
     pub(super) arithmetic: Vec<Operation>,
-    /// Values that get a name: the name, and the place of the value.
+    /// The assigned names, each with the byte range of its value.
     pub(super) assigned: Vec<(String, Range<usize>)>,
-    /// The blocks of transactions that the syntax shows.
+    /// The byte ranges of transactions that are blocks.
     pub(super) transactions: Vec<Range<usize>>,
-    /// All names.
+    /// All identifiers.
     pub(super) names: Vec<String>,
-    /// Annotations, name and parameters of the function, and the annotations of its class.
+    /// The annotations, name and parameters of the function, and the annotations of its class.
     pub(super) header: String,
-    /// The end of the unit.
+    /// The byte offset of the unit's end.
     pub(super) end: usize,
 }
 
-/// A call.
+/// A call of a function or method.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Call {
-    /// The text before the name: `Order.objects.filter(id=1)` of `Order.objects.filter(id=1).first()`.
+    /// The text before the name: `Order.objects.filter(id=1)` of
+    /// `Order.objects.filter(id=1).first()`.
     pub(super) receiver: String,
     pub(super) name: String,
-    /// The arguments, and a block where one is given.
+    /// The arguments, and the block if there is one.
     pub(super) arguments: String,
     pub(super) range: Range<usize>,
-    /// True if a function or a block is handed over.
+    /// True if an argument is a function or a block.
     pub(super) takes_function: bool,
-    /// True if a type is called, as Ruby and PHP do with records.
+    /// True if the receiver is a type, as for records in Ruby and PHP.
     pub(super) on_constant: bool,
 }
 
-/// An operation with numbers.
+/// An arithmetic operation.
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) text: String,
@@ -88,7 +90,7 @@ const BRANCHES: [&str; 14] = [
     "expression_switch_statement", "ternary_expression", "conditional_expression", "conditional",
 ];
 
-/// Calls that hand each item of a list to a function.
+/// Calls that apply a function to each item of a list.
 const ITERATORS: [&str; 10] = [
     "map", "forEach", "for_each", "each", "flatMap", "flat_map", "each_with_index", "filter_map",
     "collect", "array_map",
@@ -213,7 +215,7 @@ impl Unit {
         }
     }
 
-    /// Returns true if a place lies in one of some ranges.
+    /// Returns true if a range is inside one of some ranges.
     pub(super) fn is_in(ranges: &[Range<usize>], at: &Range<usize>) -> bool {
         ranges.iter().any(|range| range.start <= at.start && at.end <= range.end)
     }
@@ -248,7 +250,7 @@ impl Call {
         })
     }
 
-    /// Returns the name that a chain of calls begins with: `Order.objects` of
+    /// Returns the name at the start of a chain of calls: `Order.objects` of
     /// `Order.objects.filter(id=1).first()`.
     pub(super) fn root(&self) -> &str {
         let receiver = self.receiver.trim_start_matches("await ").trim();
@@ -292,7 +294,7 @@ fn takes_function(node: &SyntaxNode<'_>) -> bool {
     })
 }
 
-/// Returns true if a text opens a transaction, by the words of the common libraries.
+/// Returns true if a text opens a transaction, by the words of common libraries.
 pub(super) fn starts_transaction(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     text.contains("transaction") || text.contains("atomic") || text.contains("session.begin")
@@ -310,7 +312,8 @@ fn head(node: &SyntaxNode<'_>) -> String {
     before.map(|child| child.text().into_owned() + "\n").collect()
 }
 
-/// Returns the annotations, the name and the parameters of a function, and the annotations of its class.
+/// Returns the annotations, the name and the parameters of a function, and the annotations of its
+/// class.
 fn header(function: &SyntaxNode<'_>) -> String {
     let mut header = head(function);
     for around in function.ancestors() {

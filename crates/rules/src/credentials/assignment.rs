@@ -1,4 +1,4 @@
-//! Values that a text gives to the name of a credential, in any notation: [`scan`].
+//! Values that a text assigns to the name of a credential, in any notation: [`scan`].
 //!
 //! The notations are those of code (`password = "…"`, `apiKey: '…'`, `put("token", "…")`), of
 //! configuration (`.env`, YAML, INI, properties, `Dockerfile`, `.npmrc`), of markup
@@ -13,22 +13,22 @@ use super::name::{MARKS, Secrecy};
 use super::value::{Quality, decoded, has_word, is_uuid};
 use super::{Certainty, Credential};
 
-/// The most bytes of a name.
+/// The maximum number of bytes of a name.
 const MAX_NAME: usize = 80;
 
-/// The most bytes of a value.
+/// The maximum number of bytes of a value.
 const MAX_VALUE: usize = 1024;
 
-/// The most bytes of a type between a name and its value.
+/// The maximum number of bytes of a type between a name and its value.
 const MAX_TYPE: usize = 48;
 
-/// The most lines of a block of YAML that is one value.
+/// The maximum number of lines of a YAML block that is one value.
 const MAX_BLOCK: usize = 20;
 
-/// The most bytes before a name that are read for what the line is.
+/// The maximum number of bytes before a name that are read to classify the line.
 const MAX_BEFORE: usize = 120;
 
-/// The marks that strings begin and end with, also inside of other strings and of markup.
+/// The delimiters of strings, also inside of other strings and of markup.
 const QUOTES: [&str; 9] = ["\\\\\\\"", "\\\"", "\\'", "&quot;", "&#34;", "&#39;", "\"", "'", "`"];
 
 static NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -36,32 +36,33 @@ static NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
     builder.expect("the marks are few and short")
 });
 
-/// How a value is given to a name.
+/// The notation of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// In quotation marks behind a sign: code, JSON, TOML.
+    /// In quotation marks after a sign: code, JSON, TOML.
     Quoted,
-    /// Without any, up to the end of a line that begins with the name: `.env`, YAML, INI.
+    /// Without quotation marks, up to the end of a line that begins with the name: `.env`, YAML,
+    /// INI.
     Line,
-    /// Without any, inside of a line: connection strings, commands.
+    /// Without quotation marks, inside of a line: connection strings, commands.
     Inline,
-    /// Between tags, or as an attribute beside the name.
+    /// Between tags, or as an attribute next to the name.
     Markup,
-    /// As an argument behind the name or of it: `put("token", "…")`, `setPassword("…")`.
+    /// As an argument after the name or of it: `put("token", "…")`, `setPassword("…")`.
     Argument,
     /// As the option of a command: `--password …`.
     Option,
 }
 
-/// A value with the form in which it is given.
+/// A value with the notation of its assignment.
 struct Given {
     value: Range<usize>,
     form: Form,
-    /// Whether the value is all that follows, and no part of an expression.
+    /// True if the value is the whole expression, and not a part of it.
     is_whole: bool,
 }
 
-/// Finds the values that a text gives to names of credentials.
+/// Finds the values that a text assigns to names of credentials.
 pub(super) fn scan(text: &str) -> Vec<Credential> {
     let mut found = Vec::new();
     let mut after = 0;
@@ -95,7 +96,7 @@ fn kind_of(secrecy: Secrecy) -> &'static str {
     }
 }
 
-/// Decides whether a value under the name of a credential is one, and how sure that is.
+/// Returns the certainty that a value under the name of a credential is one; `None` if it is not.
 fn judge(
     text: &str,
     name: &Range<usize>,
@@ -151,7 +152,7 @@ fn judge(
         && !value.bytes().any(|byte| byte.is_ascii_digit())
         && !has_sign(value)
     {
-        // An identifier of code.
+        // The value is an identifier of code.
         return None;
     }
     let is_part = !given.is_whole && quality < Quality::Random;
@@ -161,7 +162,7 @@ fn judge(
     })
 }
 
-/// Returns true if a UUID is no placeholder such as one of zeros.
+/// Returns true if a UUID is not a placeholder such as one of zeros.
 fn is_varied(uuid: &str) -> bool {
     const MIN_DIGITS: usize = 6;
     let digits: std::collections::BTreeSet<u8> =
@@ -175,15 +176,15 @@ fn is_login_name(name: &str) -> bool {
     ["api", "auth", "access", "secret"].iter().any(|word| name.contains(word))
 }
 
-/// Returns true for the name of a password itself, and false for one that says what is done with a
-/// password, such as `ResetPassword`, under which a UUID names that operation.
+/// Returns true for the name of a password itself; false for the name of an operation on a
+/// password, such as `ResetPassword`, under which a UUID identifies the operation.
 fn is_plain_password_name(name: &str) -> bool {
     const OPERATIONS: [&str; 7] = ["reset", "change", "set", "force", "forgot", "expire", "policy"];
     let name = name.to_ascii_lowercase();
     !OPERATIONS.iter().any(|word| name.contains(word))
 }
 
-/// Returns true if a value without quotation marks calls, indexes or compares something.
+/// Returns true if a value without quotation marks is a call, an index or a comparison.
 fn is_expression(value: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_$.!?".contains(&byte);
     let end = value.bytes().position(|byte| !is_name(byte)).unwrap_or(value.len());
@@ -199,7 +200,7 @@ fn has_sign(value: &str) -> bool {
     value.bytes().any(|byte| !byte.is_ascii_alphanumeric() && !b"_-.".contains(&byte))
 }
 
-/// Returns true for a word with two digits or more behind it, such as `winter24`.
+/// Returns true for a word that ends with two digits or more, such as `winter24`.
 fn is_number_behind(value: &str) -> bool {
     value.bytes().rev().take_while(u8::is_ascii_digit).count() >= 2
 }
@@ -246,7 +247,7 @@ impl<'t> Reader<'t> {
         self.skip(at, MAX_BEFORE, |byte| byte == b' ' || byte == b'\t')
     }
 
-    /// Returns the quotation mark that stands at a place.
+    /// Returns the quotation mark at a position.
     fn quote(&self, at: usize) -> Option<&'static str> {
         QUOTES.into_iter().find(|quote| self.starts_with(at, quote))
     }
@@ -259,7 +260,7 @@ impl<'t> Reader<'t> {
         while start > least && is_name_byte(self.bytes[start - 1]) {
             start -= 1;
         }
-        // A line end that is written as `\n` is no part of a name.
+        // A line end that is written as `\n` is not part of a name.
         if start > 0
             && self.bytes[start - 1] == b'\\'
             && matches!(self.bytes[start], b'n' | b'r' | b't')
@@ -275,13 +276,13 @@ impl<'t> Reader<'t> {
         (start <= mark.start && end >= mark.end).then_some(start..end)
     }
 
-    /// Returns false if nothing can be given to a name, as the next byte tells for most names.
+    /// Returns false if no value can follow a name, which the next byte decides for most names.
     fn may_have_value(&self, name: &Range<usize>) -> bool {
         let next = self.at(name.end);
         next.is_ascii_whitespace() || b"=:>[,(\"'`\\&<?|+".contains(&next)
     }
 
-    /// Returns what is given to a name.
+    /// Returns the values that are assigned to a name.
     fn given(&self, name: &Range<usize>) -> Vec<Given> {
         let mut at = name.end;
         let name_quote = self.quote(at);
@@ -312,7 +313,7 @@ impl<'t> Reader<'t> {
         one.into_iter().collect()
     }
 
-    /// Reads the sign between a name and its value, and returns where the value begins.
+    /// Parses the sign between a name and its value, and returns the start of the value.
     fn sign(&self, name: &Range<usize>, at: usize, is_quoted: bool) -> Option<(usize, Form)> {
         const SIGNS: [&str; 12] =
             ["===", "==", "=>", ":=", "?=", "||=", "??=", "+=", "||", "??", "or ", "="];
@@ -326,12 +327,12 @@ impl<'t> Reader<'t> {
             b':' if self.at(at + 1) == b'-' && self.before(name).ends_with("${") => {
                 Some((at + 2, Form::Inline))
             }
-            // A resource of a cloud is named so: `…:secret:shop-a1b2c3`.
+            // A cloud resource has such a name: `…:secret:shop-a1b2c3`.
             b':' if name.start > 0 && self.bytes[name.start - 1] == b':' => None,
             b':' => Some((self.after_type(self.after_blanks(at + 1)), Form::Inline)),
             b',' if is_quoted => Some((self.after_blanks(at + 1), Form::Argument)),
             b'(' if !is_quoted => Some((self.after_blanks(at + 1), Form::Argument)),
-            // A type stands between name and value: `var password string = "…"`.
+            // A type may be between name and value: `var password string = "…"`.
             byte if byte.is_ascii_alphabetic() => {
                 let end =
                     self.skip(at, MAX_TYPE, |b| b.is_ascii_alphanumeric() || b"_.*[]".contains(&b));
@@ -366,7 +367,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns where a string begins, behind the letters and calls that may stand before one.
+    /// Returns the start of a string, after the letters and calls that may precede it.
     fn string_start(&self, at: usize) -> Option<usize> {
         const CALLS: [&str; 9] = [
             "String::from(", "new String(", "Some(", "SecretString::from(", "SecretString::new(",
@@ -379,7 +380,7 @@ impl<'t> Reader<'t> {
         self.quote(at).map(|_| at)
     }
 
-    /// Reads a value that begins at a place.
+    /// Parses a value that begins at a position.
     fn value(&self, name: &Range<usize>, from: usize, is_option: bool) -> Option<Given> {
         let form = if is_option { Form::Option } else { Form::Quoted };
         match self.string_start(from) {
@@ -388,7 +389,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a value in quotation marks.
+    /// Parses a value in quotation marks.
     fn quoted(&self, at: usize, form: Form) -> Option<Given> {
         let quote = self.quote(at)?;
         let triple = quote.repeat(3);
@@ -408,7 +409,7 @@ impl<'t> Reader<'t> {
             .then_some(Given { value: from..end, form, is_whole: true })
     }
 
-    /// Reads a value without quotation marks: to the end of its line, or of its word.
+    /// Parses a value without quotation marks: up to the end of its line, or of its word.
     fn unquoted(&self, name: &Range<usize>, from: usize, is_option: bool) -> Option<Given> {
         if !is_option && self.begins_line(name) {
             let end = self.skip(from, MAX_VALUE, |byte| byte != b'\n' && byte != b'\r');
@@ -434,7 +435,8 @@ impl<'t> Reader<'t> {
     }
 
     fn line_value(&self, from: usize, line: &str) -> Option<Given> {
-        // The end of a statement or of an entry is no part of a value, but the line is then code.
+        // The end of a statement or of an entry is not part of a value, but it shows that the line
+        // is code.
         let value = line.trim_end_matches([',', ';']);
         let form = if value.len() == line.len() { Form::Line } else { Form::Inline };
         let value = value.strip_suffix('\\').unwrap_or(value);
@@ -442,7 +444,7 @@ impl<'t> Reader<'t> {
         (!value.is_empty()).then_some(Given { value: range, form, is_whole: true })
     }
 
-    /// Ends a value before a line end or a quotation mark that is written with a backslash.
+    /// Returns the end of a value before a line end or a quotation mark that is escaped.
     fn escaped_line_end(&self, value: Range<usize>) -> usize {
         let bytes = &self.bytes[value.clone()];
         let is_end =
@@ -451,7 +453,7 @@ impl<'t> Reader<'t> {
         at.map_or(value.end, |at| value.start + at)
     }
 
-    /// Returns the text of the line before a name, without the names in front of its dots.
+    /// Returns the text of the line before a name, without the qualifiers in front of its dots.
     fn before(&self, name: &Range<usize>) -> &'t str {
         let least = name.start.saturating_sub(MAX_BEFORE);
         let mut start = name.start;
@@ -470,7 +472,7 @@ impl<'t> Reader<'t> {
         let before = self.before(name).trim_end_matches(|c: char| {
             c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '/' | '"' | '\'')
         });
-        // A gutter of a diff or of a listing may stand in front.
+        // The gutter of a diff or of a listing may precede the name.
         let before = before.trim_start_matches(|c: char| {
             c.is_whitespace()
                 || c.is_ascii_digit()
@@ -492,7 +494,7 @@ impl<'t> Reader<'t> {
                 && last.ends_with(['.', ':', '"', '\'', '_']))
     }
 
-    /// Reads what stands between tags, and the attribute or member `value` beside a name.
+    /// Parses the text between tags, or the attribute or member `value` next to a name.
     fn markup(&self, name: &Range<usize>, at: usize, is_quoted: bool) -> Option<Range<usize>> {
         if self.at(at) == b'>' {
             let before = self.before(name);
@@ -542,7 +544,7 @@ impl<'t> Reader<'t> {
         (end > from && (self.at(end) == b'<' || self.at(end) == b']')).then_some(from..end)
     }
 
-    /// Reads a block of YAML, whose lines are the value: `password: |` and `>-`.
+    /// Parses a YAML block, whose lines are the value: `password: |` and `>-`.
     fn block(&self, at: usize) -> Option<Vec<Given>> {
         let at = self.blanks(at);
         let sign = (self.at(at) == b':').then(|| self.blanks(at + 1))?;
@@ -572,7 +574,7 @@ impl<'t> Reader<'t> {
         Some(lines)
     }
 
-    /// Reads the value of a command's option, in its own word.
+    /// Parses the value of a command's option, as a separate word.
     fn option(&self, from: usize) -> Option<Given> {
         match self.quote(from) {
             Some(_) => self.quoted(from, Form::Option),
@@ -580,7 +582,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a value that only a blank keeps apart: `ENV DB_PASSWORD …` and `requirepass …`.
+    /// Parses a value that only a blank separates: `ENV DB_PASSWORD …` and `requirepass …`.
     fn behind_blank(&self, name: &Range<usize>, from: usize) -> Option<Given> {
         let before = self.before(name).trim();
         let is_config = before.is_empty() && &self.text[name.clone()] == "requirepass";

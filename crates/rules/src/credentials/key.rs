@@ -1,7 +1,7 @@
-//! Private keys, on one line or on many: [`scan`] finds the pieces of their bodies, and nothing of the
-//! code around them.
+//! Private keys, on one line or on many: [`scan`] finds the pieces of their bodies, and nothing of
+//! the code around them.
 //!
-//! A header alone is not a key. A comment that names a header, and never ends it, must not be able to
+//! A header alone is not a key. A comment that contains a header, and never ends the key, must not
 //! hide the code below it from the reviewers.
 
 use std::ops::Range;
@@ -11,13 +11,14 @@ use regex::Regex;
 
 use super::{Certainty, Credential};
 
-/// A line of a key's body is as long as this, but for the last one.
+/// The minimum length of a line in a key's body, except for the last one.
 const FULL: usize = 40;
 
-/// A text as long as this is a piece of a key, where it stands alone or looks random.
+/// The minimum length of a text that is a piece of a key, if it is alone on its line or looks
+/// random.
 const PIECE: usize = 12;
 
-/// A key has ended after so many lines without any text of one.
+/// The number of lines without text of a key after which the key has ended.
 const WITHOUT: u32 = 100;
 
 /// The kind of every private key.
@@ -27,19 +28,19 @@ static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"-----BEGIN [^-]{0,40}PRIVATE KEY(?: BLOCK)?-----").expect("a test tries it")
 });
 
-/// A line end as strings have it, or a run of what keys are written in, as JSON escapes it.
+/// An escaped line end, or a run of the characters of a key, as JSON escapes them.
 static RUN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\\+[nrt]|((?:[A-Za-z0-9+/=]|\\+/|\\+u00(?:2[bBfF]|3[dD]))+)")
         .expect("a test tries it")
 });
 
-/// The lines before a key's body that say how it is locked.
+/// The lines before a key's body that describe its encryption.
 static LOCK: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"^[\s"'+-]*((?:Proc-Type|DEK-Info): ?[A-Za-z0-9,-]+)(?:\\+[nr])*["'\s,+\\]*$"#)
         .expect("a test tries it")
 });
 
-/// Finds the private keys of a text. A header without a key behind it is none.
+/// Finds the private keys of a text. A header without a body is not a key.
 pub(super) fn scan(text: &str) -> Vec<Credential> {
     if !text.contains("PRIVATE KEY") {
         return Vec::new();
@@ -54,27 +55,27 @@ pub(super) fn scan(text: &str) -> Vec<Credential> {
     keys.found
 }
 
-/// The keys of a text while its lines are read.
+/// The state of the search for keys.
 #[derive(Default)]
 struct Keys {
     open: Option<Open>,
     found: Vec<Credential>,
 }
 
-/// A key that has begun and not ended.
+/// A key whose end was not found yet.
 #[derive(Default)]
 struct Open {
     pieces: Vec<Range<usize>>,
-    /// The bytes of pieces that are nothing but a key's.
+    /// The number of bytes in pieces that can only belong to a key.
     sure: usize,
-    /// So many lines had nothing of the key since the last that had.
+    /// The number of lines since the last one with a piece of the key.
     without: u32,
-    /// Whether the line before had a full piece of the key.
+    /// True if the previous line had a full piece of the key.
     follows: bool,
 }
 
 impl Keys {
-    /// Reads a line that begins at a place of the text.
+    /// Reads a line that begins at an offset of the text.
     fn read(&mut self, line: &str, at: usize) {
         let mut from = 0;
         loop {
@@ -104,7 +105,7 @@ impl Keys {
         }
     }
 
-    /// Ends the key that is open, and keeps it if it is one.
+    /// Ends the open key, and reports it if it is one.
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
         if open.sure >= FULL {
@@ -119,7 +120,7 @@ impl Keys {
 struct Body {
     pieces: Vec<Range<usize>>,
     is_full: bool,
-    /// The bytes of pieces that are nothing but a key's.
+    /// The number of bytes in pieces that can only belong to a key.
     sure: usize,
 }
 
@@ -149,7 +150,7 @@ impl Body {
     }
 }
 
-/// Returns true if a run has nothing beside it but what strings and diffs put around lines.
+/// Returns true if a run is surrounded only by delimiters of strings and diffs.
 fn is_bare(text: &str, run: &Range<usize>) -> bool {
     let around = [&text[..run.start], &text[run.end..]].map(|side| {
         let side = side.replace("\\n", "").replace("\\r", "");
@@ -158,12 +159,13 @@ fn is_bare(text: &str, run: &Range<usize>) -> bool {
     around == [true, true]
 }
 
-/// Returns true if there is nothing but line ends, as strings have them, in a text.
+/// Returns true if a text consists of escaped line ends.
 fn is_line_end(text: &str) -> bool {
     !text.is_empty() && text.replace("\\n", "").replace("\\r", "").trim_matches('\\').is_empty()
 }
 
-/// Returns true if a text has all kinds of characters, as random ones do and words do not.
+/// Returns true if a text has capitals, small letters and digits, as random text has and words have
+/// not.
 fn is_mixed(text: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| text.as_bytes().iter().any(kind);
     has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
@@ -173,7 +175,8 @@ fn is_mixed(text: &str) -> bool {
 mod tests {
     use crate::credentials::redacted_lines;
 
-    /// Says the same in every run; nothing that looks real is kept in a file.
+    /// Returns text that looks random and is the same in every run, so that no file contains a text
+    /// that looks like a real key.
     fn random(count: usize, seed: u64) -> String {
         let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         let mut state = seed;
@@ -193,7 +196,7 @@ mod tests {
         format!("-----{what} RSA PRIVATE KEY-----")
     }
 
-    /// Says that nothing of the key is left in a text, and gives the rest.
+    /// Checks that redaction leaves nothing of the key in a text, and returns the rest.
     fn check(text: &str) -> String {
         let shown = redacted_lines(text).join("\n");
         for line in body() {

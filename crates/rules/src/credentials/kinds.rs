@@ -1,5 +1,5 @@
-//! The table of credentials that are known by their form or their place: [`KINDS`], and [`scan`] for
-//! them.
+//! The table of credentials that are recognised by their form or their place: [`KINDS`], and
+//! [`scan`] for them.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
@@ -10,16 +10,16 @@ use regex::Regex;
 use super::value::{Quality, decoded, entropy, is_placeholder};
 use super::{Certainty, Credential};
 
-/// Bits for each character below which a token is not random.
+/// The minimum entropy of a random token, in bits per character.
 const MIN_ENTROPY: f64 = 3.0;
 
-/// The bytes before a mark that can belong to a token.
+/// The number of bytes before a mark that can belong to a token.
 const BEFORE_TOKEN: usize = 40;
 
-/// The bytes before a mark that can belong to an address or a command.
+/// The number of bytes before a mark that can belong to a URL or a command.
 const BEFORE_PLACE: usize = 256;
 
-/// The bytes behind a mark that a pattern is held against.
+/// The number of bytes after a mark that a pattern is matched against.
 const BEHIND: usize = 512;
 
 /// A kind of credential.
@@ -29,20 +29,20 @@ struct Kind {
     /// Texts of which every credential of the kind contains one, so that most places need no
     /// pattern.
     marks: &'static [&'static str],
-    /// The pattern; the first group, where there is one, is what must not be seen.
+    /// The pattern; the first group, or else the whole match, is the secret.
     pattern: &'static str,
-    /// Decides whether a match is a credential, and how sure that is.
+    /// Returns the certainty that a match is a credential; `None` if it is not.
     judge: fn(&str) -> Option<Certainty>,
-    /// The bytes before a mark that a match may begin with.
+    /// The maximum number of bytes between the start of a match and its mark.
     before: usize,
 }
 
-/// Makes a kind whose values are random behind letters that only this kind has.
+/// Creates a kind whose values are random and follow a prefix that only this kind has.
 const fn kind(name: &'static str, marks: &'static [&'static str], pattern: &'static str) -> Kind {
     Kind { name, marks, pattern, judge: token, before: BEFORE_TOKEN }
 }
 
-/// Makes a kind whose values are known by what stands around them.
+/// Creates a kind whose values are recognised by the text around them.
 const fn placed(
     name: &'static str,
     marks: &'static [&'static str],
@@ -52,7 +52,7 @@ const fn placed(
     Kind { name, marks, pattern, judge, before: BEFORE_PLACE }
 }
 
-/// All kinds. `[\t -:<-{}~]` is a character of a command, which no `;` and no `|` has ended; in ASCII,
+/// All kinds. `[\t -:<-{}~]` is a character of a command, which excludes `;` and `|`; in ASCII,
 /// since a repeated class of Unicode takes long to compile.
 const KINDS: [Kind; 68] = [
     kind("an AWS access key", &["AKIA"], r"\bAKIA[A-Z2-7]{16}\b"),
@@ -257,7 +257,7 @@ const KINDS: [Kind; 68] = [
     ),
 ];
 
-/// The marks of all kinds, and the kind that each belongs to.
+/// The marks of all kinds, and the kind of each.
 struct Marks {
     automaton: AhoCorasick,
     kinds: Vec<usize>,
@@ -272,19 +272,19 @@ static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     Marks { automaton, kinds: marks.into_iter().map(|(at, _)| at).collect() }
 });
 
-/// The patterns, each compiled when a text first has its mark.
+/// The patterns, each compiled when a text first contains its mark.
 static PATTERNS: LazyLock<Vec<OnceLock<Regex>>> =
     LazyLock::new(|| KINDS.iter().map(|_| OnceLock::new()).collect());
 
 fn pattern(kind: usize) -> &'static Regex {
     PATTERNS[kind].get_or_init(|| {
-        // Credentials are ASCII, and Unicode's word ends would make for a slow search.
+        // Credentials are ASCII, and Unicode word boundaries would make the search slow.
         let pattern = KINDS[kind].pattern.replace(r"\b", r"(?-u:\b)");
         Regex::new(&pattern).expect("a test tries every pattern")
     })
 }
 
-/// Finds the credentials that are known by their form or their place.
+/// Finds the credentials that are recognised by their form or their place.
 pub(super) fn scan(text: &str) -> Vec<Credential> {
     let mut found: Vec<Credential> = Vec::new();
     let mut read_until = [0; KINDS.len()];
@@ -300,8 +300,8 @@ pub(super) fn scan(text: &str) -> Vec<Credential> {
     found
 }
 
-/// Finds the matches of a kind that a mark belongs to: where each ends, and the credential if the
-/// match is one. No place is read again for a mark before that end, so the scan stays linear.
+/// Finds the matches of a kind around a mark: the end of each, and the credential if it is one. No
+/// mark before that end is matched again, so the scan stays linear.
 fn find_around(text: &str, at: usize, mark: Range<usize>) -> Vec<(usize, Option<Credential>)> {
     let kind = &KINDS[at];
     let window = window(text, &mark, kind.before);
@@ -328,7 +328,7 @@ fn find_around(text: &str, at: usize, mark: Range<usize>) -> Vec<(usize, Option<
     matches
 }
 
-/// Lengthens a match that ends where the window does up to the end of the token.
+/// Extends a match that ends at the window's end up to the end of the token.
 fn until_token_end(text: &str, piece: Range<usize>, window: usize) -> Range<usize> {
     let is_token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-+/=.".contains(byte);
     match piece.end == window {
@@ -338,7 +338,8 @@ fn until_token_end(text: &str, piece: Range<usize>, window: usize) -> Range<usiz
 }
 
 impl Kind {
-    /// Takes the host off an address, which is judged and need not be hidden.
+    /// Removes the host from the match in a URL; the host is needed for the decision, and is not
+    /// secret.
     fn without_host(&self, text: &str, piece: Range<usize>) -> Range<usize> {
         let is_address = self.marks == ["://"];
         let at = text[piece.clone()].rfind('@').filter(|_| is_address);
@@ -346,7 +347,7 @@ impl Kind {
     }
 }
 
-/// Returns the part of a text around a mark that a pattern is held against.
+/// Returns the part of a text around a mark that a pattern is matched against.
 fn window(text: &str, mark: &Range<usize>, before: usize) -> Range<usize> {
     let mut start = mark.start.saturating_sub(before);
     while !text.is_char_boundary(start) {
@@ -363,18 +364,18 @@ fn is_inside_word(text: &str, at: usize) -> bool {
     at > 0 && text.as_bytes()[at - 1].is_ascii_alphanumeric()
 }
 
-/// Judges a token that only one kind of credential looks like.
+/// Rates a token whose form belongs to one kind of credential.
 fn token(token: &str) -> Option<Certainty> {
     let is_real = !is_placeholder(token) && entropy(token) >= MIN_ENTROPY;
     is_real.then_some(Certainty::Certain)
 }
 
-/// Judges a value that has to be random to be a credential.
+/// Rates a value that is a credential only if it is random.
 fn random(value: &str) -> Option<Certainty> {
     (Quality::of(value)? == Quality::Random).then_some(Certainty::Likely)
 }
 
-/// Judges a value that a person may have chosen.
+/// Rates a value that a person may have chosen.
 fn chosen(value: &str) -> Option<Certainty> {
     Some(match Quality::of(value)? {
         Quality::Random => Certainty::Likely,
@@ -382,7 +383,7 @@ fn chosen(value: &str) -> Option<Certainty> {
     })
 }
 
-/// Judges a web token. Those with which the standard and its tools explain themselves are public.
+/// Rates a JSON Web Token. The examples of the standard and its tools are public.
 fn web_token(token: &str) -> Option<Certainty> {
     const PUBLIC: [&str; 4] = [
         "eyJzdWIiOiIxMjM0NTY3ODkw", "eyJpc3MiOiJqb2UiLA0K", "eyJmb28iOiJiYXIi",
@@ -395,14 +396,14 @@ fn web_token(token: &str) -> Option<Certainty> {
     is_real.then_some(Certainty::Likely)
 }
 
-/// Judges a user and a password in base64.
+/// Rates a user and a password in base64.
 fn login(value: &str) -> Option<Certainty> {
     let login = decoded(value)?;
     let (_, password) = login.split_once(':')?;
     (!is_placeholder(value) && is_secret_word(password)).then_some(Certainty::Likely)
 }
 
-/// Judges the password of an address, which stands before its host.
+/// Rates the password in a URL, together with its host.
 fn in_address(value: &str) -> Option<Certainty> {
     const LOCAL: [&str; 5] = ["localhost", "127.0.0.1", "[::1", "0.0.0.0", "host"];
     let (password, host) = value.rsplit_once('@')?;
@@ -419,12 +420,12 @@ fn in_address(value: &str) -> Option<Certainty> {
     }
 }
 
-/// Judges a value that can only be a password, because of the command that it is given to.
+/// Rates a value that can only be a password, because of its command.
 fn on_command_line(value: &str) -> Option<Certainty> {
     is_secret_word(value).then_some(Certainty::Likely)
 }
 
-/// Returns true if a value that can only be a password is no placeholder and no variable for one.
+/// Returns true if a value that can only be a password is neither a placeholder nor a variable.
 pub(super) fn is_secret_word(value: &str) -> bool {
     const POOR: [&str; 16] = [
         "root", "guest", "mysql", "postgres", "vagrant", "docker", "minioadmin", "localhost",
@@ -441,7 +442,7 @@ pub(super) fn is_secret_word(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Characters that look random and are the same in every run.
+    /// Returns characters that look random and are the same in every run.
     fn random(alphabet: &str, count: usize) -> String {
         let alphabet: Vec<char> = alphabet.chars().collect();
         let mut state = 12_345_u64;
@@ -452,9 +453,9 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    /// Makes a credential of a form such as `ghp_ A36`: words stand for themselves, and a letter
-    /// with a number for that many random characters; `␣` is a blank and `⏎` a line end. Nothing that
-    /// looks real is kept in a file.
+    /// Builds a credential from a form such as `ghp_ A36`: a word is copied, and a letter with a
+    /// number becomes that many random characters; `␣` is a blank and `⏎` a line end. So no file
+    /// contains a text that looks like a real credential.
     fn make(form: &str) -> String {
         let part = |word: &str| {
             let (letter, count) = word.split_at_checked(1).unwrap_or((word, ""));

@@ -1,4 +1,4 @@
-//! The values of Kubernetes secrets, whatever their names: [`scan`].
+//! The values of Kubernetes secrets, under any name: [`scan`].
 
 use super::value::{Quality, decoded};
 use super::{Certainty, Credential};
@@ -22,16 +22,16 @@ pub(super) fn scan(text: &str) -> Vec<Credential> {
     found
 }
 
-/// A YAML document while its lines are read.
+/// The state of a YAML document during the scan.
 #[derive(Default)]
 struct Document {
     is_secret: bool,
     section: Option<Section>,
-    /// The values that are credentials if the document is a secret, which may be said at its end.
+    /// The values that are credentials if the document is a secret, which its end may state.
     values: Vec<Credential>,
 }
 
-/// The part of a document that holds values.
+/// The section of a document that holds values.
 #[derive(Clone, Copy)]
 struct Section {
     indent: usize,
@@ -71,14 +71,14 @@ impl Document {
     }
 }
 
-/// Reads a value of a secret, and decides whether it is a credential.
+/// Parses a value of a secret. Returns `None` if it is not a credential.
 fn value(content: &str, at: usize, is_base64: bool) -> Option<Credential> {
     let start = content.find(": ").map_or(0, |colon| colon + 2);
     let raw = content[start..].trim();
     let start = start + content[start..].find(raw)?;
     let inner = raw.trim_matches(['"', '\'']);
     let start = start + raw.find(inner)?;
-    // What is no text when it is decoded is a key.
+    // A value that does not decode to text is a key.
     let plain = decoded(inner).filter(|_| is_base64).unwrap_or_else(|| inner.to_owned());
     let certainty = match Quality::of(plain.trim())? {
         Quality::Random => Certainty::Likely,

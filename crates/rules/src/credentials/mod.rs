@@ -1,14 +1,15 @@
-//! The detector for credentials: [`scan`] finds them in a text of any kind, and everything else that
-//! is about credentials asks it.
+//! The detector for credentials: [`scan`] finds them in a text of any kind, and all other code on
+//! credentials uses it.
 //!
 //! The rules report each [`Credential`] of a file, and [`redact`] removes each from a text that is
-//! shown, sent or kept: so what is reported is redacted, and the reverse. The detector knows nothing
-//! of file types. A credential is found by its own form ([`kinds`]), by the name that a text gives
-//! it ([`assignment`]), as a private key ([`key`]), or as a value of a Kubernetes secret
-//! ([`kubernetes`]); whether a value is one, and not a placeholder for one, is decided in [`value`].
+//! shown, sent or stored: so every reported credential is redacted, and the reverse. The detector
+//! does not depend on file types. A credential is found by its own form ([`kinds`]), by the name
+//! that a text assigns it to ([`assignment`]), as a private key ([`key`]), or as a value of a
+//! Kubernetes secret ([`kubernetes`]); [`value`] decides whether a value is a credential or a
+//! placeholder.
 //!
-//! The time for a scan is linear in the length of the text: two automata find the places that are
-//! worth a look, and each look reads a bounded number of bytes.
+//! The time of a scan is linear in the length of the text: two automata find the candidates, and
+//! each candidate is checked within a bounded number of bytes.
 
 mod assignment;
 mod key;
@@ -28,10 +29,10 @@ use aho_corasick::{AhoCorasick, MatchKind};
 pub(crate) use redaction::is_clean;
 pub use redaction::{KnownCredentials, Redacted, Redaction, redact, redacted_lines, redacted_text};
 
-/// A shorter value may stand elsewhere in a text by chance.
+/// The minimum length of a value whose copies are searched: a shorter one may occur by chance.
 const MIN_COPY: usize = 8;
 
-/// How sure the detector is that a value is a credential.
+/// The certainty that a value is a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Certainty {
     /// The value has the name of a credential and could be a password that a person chose.
@@ -51,7 +52,7 @@ pub(crate) struct Credential {
     /// The byte ranges that must not be shown, in order and never across a line end. Only a private
     /// key has more than one.
     pub(crate) pieces: Vec<Range<usize>>,
-    /// Whether the first letters tell the kind and nothing of the secret.
+    /// True if the first letters identify the kind and reveal nothing of the secret.
     has_prefix: bool,
 }
 
@@ -60,7 +61,7 @@ impl Credential {
         Credential { kind, certainty, pieces: vec![piece], has_prefix: false }
     }
 
-    /// Returns the first byte that must not be shown.
+    /// Returns the offset of the first byte that must not be shown.
     pub(crate) fn start(&self) -> usize {
         self.pieces.first().map_or(0, |piece| piece.start)
     }
@@ -70,7 +71,7 @@ impl Credential {
     }
 }
 
-/// Finds the credentials of a text, in the order in which they stand there.
+/// Finds the credentials of a text, in order.
 pub(crate) fn scan(text: &str) -> Vec<Credential> {
     let keys = key::scan(text);
     let mut found = kinds::scan(text);
@@ -93,14 +94,14 @@ pub(crate) fn scan(text: &str) -> Vec<Credential> {
     found
 }
 
-/// Sorts credentials of one piece by place, and leaves out each that stands inside of another one.
+/// Sorts credentials of one piece by position, and removes those inside of another one.
 fn without_nested(mut found: Vec<Credential>) -> Vec<Credential> {
     found.sort_by_key(|one| (one.start(), Reverse(one.end()), Reverse(one.certainty)));
     let mut kept: Vec<Credential> = Vec::with_capacity(found.len());
     for one in found {
         match kept.last_mut() {
             Some(last) if one.end() <= last.end() => {
-                // The kind that is more certain names the whole.
+                // The kind with the higher certainty names the whole.
                 if one.certainty > last.certainty {
                     (last.kind, last.certainty) = (one.kind, one.certainty);
                     last.has_prefix = one.has_prefix && one.start() == last.start();
@@ -112,9 +113,9 @@ fn without_nested(mut found: Vec<Credential>) -> Vec<Credential> {
     kept
 }
 
-/// Finds where else the values of credentials stand: a password is one wherever it is written. A
-/// value that is only possibly a credential may be a word as well, so its copy counts only where a
-/// value can stand.
+/// Finds further copies of the values of credentials: a password is secret wherever it occurs. A
+/// value that is only possibly a credential may also be a word, so its copy counts only at the
+/// place of a value.
 fn copies(text: &str, found: &[Credential]) -> Vec<Credential> {
     let originals: Vec<&Credential> =
         found.iter().filter(|one| one.pieces[0].len() >= MIN_COPY).collect();
@@ -134,7 +135,7 @@ fn copies(text: &str, found: &[Credential]) -> Vec<Credential> {
     automaton.find_iter(text).map(copy).filter(can_be_value).collect()
 }
 
-/// Returns true if the sign before a piece of text, and the one behind, can enclose a value.
+/// Returns true if the characters before and after a piece of text can delimit a value.
 fn stands_as_value(text: &str, piece: &Range<usize>) -> bool {
     let before = text[..piece.start].bytes().next_back();
     let after = text[piece.end..].bytes().next();

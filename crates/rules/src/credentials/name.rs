@@ -1,23 +1,23 @@
-//! Names that say that their value is a credential: [`Secrecy::of`] a name.
+//! Names of credentials: [`Secrecy::of`] classifies a name.
 
-/// What the name of a value says about the value.
+/// The kind of credential that a name announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Secrecy {
     /// A password, which a person may have chosen.
     Password,
     /// A secret, which is long and usually random.
     Secret,
-    /// A key or a token, which is always random; many other things are called so, too.
+    /// A key or a token, which is always random; other values have such names too.
     Token,
     /// The user and the password of a registry, in base64.
     Basic,
 }
 
-/// The letters that every such name contains.
+/// The texts of which every such name contains one.
 pub(super) const MARKS: [&str; 9] =
     ["pass", "pwd", "secret", "token", "key", "auth", "credential", "kennwort", "bearer"];
 
-/// Words behind a name that say where or since when the value is used.
+/// Words at the end of a name that qualify the use of the value.
 const SUFFIXES: [&str; 23] = [
     "prod", "production", "staging", "stage", "live", "dev", "development", "test", "default",
     "value", "old", "new", "primary", "secondary", "backup", "current", "plain", "raw", "string",
@@ -32,7 +32,7 @@ const KEYS: [&str; 30] = [
     "jwt", "decryption", "license", "security",
 ];
 
-/// Words before `token` that make it a place in a list or a piece of a text.
+/// Words before `token` that make it a position in a list or a piece of a text.
 const HARMLESS_TOKENS: [&str; 19] = [
     "next", "page", "continuation", "cancel", "cancellation", "sync", "start", "end", "first",
     "last", "current", "prev", "previous", "lex", "syntax", "bos", "change", "request",
@@ -40,8 +40,8 @@ const HARMLESS_TOKENS: [&str; 19] = [
 ];
 
 impl Secrecy {
-    /// Returns what a name such as `DB_PASSWORD`, `clientSecret` or `x-api-key` says, and `None`
-    /// where the name is not that of a credential, such as `password_hash` or `tokenizer`.
+    /// Returns the kind that a name such as `DB_PASSWORD`, `clientSecret` or `x-api-key` announces,
+    /// or `None` if it is not the name of a credential, such as `password_hash` or `tokenizer`.
     pub(super) fn of(name: &str) -> Option<Secrecy> {
         if name == "_auth" || name == "auth" {
             return Some(Secrecy::Basic);
@@ -79,7 +79,7 @@ impl Secrecy {
     }
 }
 
-/// Splits a name at everything that is no letter or digit, and at capitals.
+/// Splits a name at all characters that are not letters or digits, and at capitals.
 fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     for part in name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty()) {

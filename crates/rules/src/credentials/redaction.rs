@@ -10,30 +10,30 @@ use assay_findings::path::RepoPath;
 
 use super::{Credential, MIN_COPY, scan};
 
-/// The text in the place of a credential.
+/// The replacement of a credential.
 const REDACTED: &str = "[redacted]";
 
-/// The letters of a token that tell its kind.
+/// The number of characters of a token that identify its kind.
 pub(super) const PREFIX: usize = 4;
 
-/// A token as long as this loses nothing by showing its first letters.
+/// The minimum length of a token whose first characters may be shown.
 const MIN_TOKEN: usize = 24;
 
-/// Removes all credentials from a text. The lines stay the same, and a second redaction changes
-/// nothing.
+/// Removes all credentials from a text. The number of lines stays the same, and a second redaction
+/// changes nothing.
 pub fn redact(text: &str) -> Cow<'_, str> {
     Redaction::of(text).text()
 }
 
-/// A text, and what of it must not be shown.
+/// A text, with the ranges that must not be shown.
 pub struct Redaction<'t> {
     text: &'t str,
-    /// In order and apart from each other.
+    /// The hidden byte ranges, in order and disjoint.
     hidden: Vec<Range<usize>>,
 }
 
 impl<'t> Redaction<'t> {
-    /// Finds what of a text must not be shown.
+    /// Finds the credentials of a text.
     pub fn of(text: &'t str) -> Redaction<'t> {
         Redaction { text, hidden: hidden(text, &scan(text)) }
     }
@@ -43,8 +43,8 @@ impl<'t> Redaction<'t> {
         self.part(0..self.text.len())
     }
 
-    /// Returns a part of the text without credentials. Around the part stands the whole text, which
-    /// may be what tells that a value is a credential.
+    /// Returns a part of the text without credentials. The detection uses the whole text, since the
+    /// context may show that a value is a credential.
     pub fn part(&self, part: Range<usize>) -> Cow<'t, str> {
         let first = self.hidden.partition_point(|hidden| hidden.end <= part.start);
         let within = self.hidden[first..].iter().take_while(|hidden| hidden.start < part.end);
@@ -63,7 +63,7 @@ impl<'t> Redaction<'t> {
     }
 }
 
-/// Returns the ranges of a text that are hidden, in order and apart from each other.
+/// Returns the hidden byte ranges of a text, in order and disjoint.
 pub(super) fn hidden(text: &str, found: &[Credential]) -> Vec<Range<usize>> {
     let pieces = found.iter().flat_map(|one| one.pieces.iter().map(move |piece| (one, piece)));
     let mut pieces: Vec<(&Credential, &Range<usize>)> = pieces.collect();
@@ -78,8 +78,8 @@ pub(super) fn hidden(text: &str, found: &[Credential]) -> Vec<Range<usize>> {
     hidden
 }
 
-/// Returns where the hidden part of a piece begins. The first letters of a token say of which kind
-/// the token is; those of a password would say too much.
+/// Returns the start of the hidden part of a piece. The first characters of a token identify its
+/// kind; those of a password would reveal too much.
 fn shown_until(text: &str, one: &Credential, piece: &Range<usize>) -> usize {
     let has_prefix = one.has_prefix && piece.len() >= MIN_TOKEN;
     match has_prefix && text.is_char_boundary(piece.start + PREFIX) {
@@ -102,17 +102,17 @@ pub fn redacted_lines(text: &str) -> Vec<String> {
     redact(text).lines().map(str::to_owned).collect()
 }
 
-/// Returns true if a text holds no credential.
+/// Returns true if a text contains no credential.
 pub(crate) fn is_clean(text: &str) -> bool {
     scan(text).is_empty()
 }
 
-/// The values of credentials that stand in some files. A report about the files may quote a value
-/// without the name that tells what the value is.
+/// The values of the credentials in some files. A report on the files may quote a value without the
+/// name that identifies it as a credential.
 pub struct KnownCredentials(Option<AhoCorasick>);
 
 impl KnownCredentials {
-    /// Collects the values of the credentials of some texts.
+    /// Collects the values of the credentials in some texts.
     pub fn in_texts(texts: impl Iterator<Item = String>) -> KnownCredentials {
         let mut values: BTreeSet<String> = BTreeSet::new();
         for text in texts {
@@ -125,7 +125,7 @@ impl KnownCredentials {
         KnownCredentials(automaton.ok().filter(|_| !values.is_empty()))
     }
 
-    /// Removes all credentials from a text, and the known values wherever they stand.
+    /// Removes all credentials from a text, and the known values wherever they occur.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let text = redact(text);
         match &self.0 {
@@ -138,8 +138,8 @@ impl KnownCredentials {
     }
 }
 
-/// A tree whose files show no credential. Prompts, recordings and the comparison of answers with the
-/// code read files through it, so that all of them see the same text.
+/// A tree whose files contain no credentials. Prompts, recordings and the comparison of answers
+/// with the code read files through this tree, so that all of them see the same text.
 pub struct Redacted<'t>(pub &'t (dyn Tree + Sync));
 
 impl Tree for Redacted<'_> {

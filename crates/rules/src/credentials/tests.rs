@@ -1,4 +1,4 @@
-//! The law of the detector: what is reported is redacted, and the reverse.
+//! The law of the detector: every reported credential is redacted, and the reverse.
 
 use std::ops::Range;
 
@@ -36,7 +36,8 @@ fn reported(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Returns the ranges of a text that redaction touches, with the letters that tell a token's kind.
+/// Returns the ranges of a text that redaction changes, extended by the letters that identify a
+/// token's kind.
 fn hidden(text: &str) -> Vec<Range<usize>> {
     let hidden = redaction::hidden(text, &scan(text)).into_iter();
     let found = scan(text);
@@ -72,7 +73,7 @@ fn noise() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Texts of templates with credentials, and noise around and between them.
+/// Generates texts from templates with credentials, with noise around and between them.
 fn texts() -> impl Strategy<Value = String> {
     let count = planted(1).len();
     let part = prop_oneof![

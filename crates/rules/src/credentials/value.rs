@@ -1,21 +1,22 @@
-//! What a value looks like: [`Quality::of`] tells a credential from a word, a reference and a
-//! placeholder.
+//! The quality of a value: [`Quality::of`] distinguishes a credential from a word, a reference and
+//! a placeholder.
 
 use std::collections::HashMap;
 
-/// A longer value is not a password that a person chose.
+/// The maximum length of a password that a person chose.
 const MAX_CHOSEN: usize = 64;
 
-/// Bits for each character below which a text is not random.
+/// The minimum entropy of a random text, in bits per character.
 const MIN_ENTROPY: f64 = 3.0;
 
-/// A value of which so few letters and digits remain without common words is a placeholder.
+/// The minimum number of letters and digits without common words; a value with fewer is a
+/// placeholder.
 const MIN_REMAINDER: usize = 5;
 
-/// What a value looks like.
+/// The appearance of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Quality {
-    /// A word and a number, such as `hunter2`: a name of something in code, or a poor password.
+    /// A word and a number, such as `hunter2`: a name in code, or a poor password.
     Word,
     /// A password that a person could have chosen.
     Chosen,
@@ -23,41 +24,42 @@ pub(super) enum Quality {
     Random,
 }
 
-/// A value as long as this can have any four letters in it by chance.
+/// The minimum length at which a value may contain any four letters by chance.
 const LONG: usize = 20;
 
-/// Texts that stand in the place of a credential in examples.
+/// Texts that replace a credential in examples.
 const PLACEHOLDERS: [&str; 16] = [
     "example", "sample", "placeholder", "changeme", "change_me", "change-me", "changethis",
     "change-this", "change_this", "redacted", "replace", "undefined", "foobar", "notreal",
     "not-real", "deadbeef",
 ];
 
-/// Shorter ones. A long value is a placeholder only if it begins with one, or has one behind a sign.
+/// Short placeholders. A long value is a placeholder only if it begins with one, or has one next to
+/// a sign.
 const SHORT_PLACEHOLDERS: [&str; 11] =
     ["xxx", "***", "...", "___", "---", "your", "dummy", "todo", "fixme", "insert", "fill"];
 
-/// Sequences that a person types in the place of a value.
+/// Sequences that a person types instead of a value.
 const SEQUENCES: [&str; 12] = [
     "12345", "23456", "abcdef", "qwert", "asdf", "abc123", "54321", "98765", "00000", "11111",
     "aaaaa", "67890",
 ];
 
-/// Words that say nothing in a value.
+/// Words that carry no information in a value.
 const COMMON: [&str; 23] = [
     "password", "passwd", "passphrase", "passwort", "passw0rd", "p4ssw0rd", "pa55word", "p@ssw0rd",
     "p@ssword", "pass", "pwd", "secret", "token", "apikey", "key", "test", "fake", "mock", "demo",
     "user", "admin", "value", "login",
 ];
 
-/// Names of algorithms, encodings and types, which have digits in them.
+/// Names of algorithms, encodings and types, which contain digits.
 const TECHNICAL: [&str; 27] = [
     "md5", "sha1", "sha2", "sha3", "sha256", "sha384", "sha512", "base64", "base58", "base32",
     "utf8", "utf16", "latin1", "argon2", "pbkdf2", "bcrypt", "scrypt", "ed25519", "x25519",
     "secp256", "oauth", "uint", "int32", "int64", "array", "aes", "rsa",
 ];
 
-/// Beginnings of the values with which standards and well-known manuals explain themselves.
+/// The first characters of examples in standards and well-known manuals.
 const DOCUMENTED: [&str; 19] = [
     "wJalrXUtnFEMI/", "je7MtGbClwBF/", "Eby8vdM02xNOcqF", "QWxhZGRpbj", "mF_9.B5f-4", "tGzv3JOkF0",
     "2YotnFZFEj", "7Fjfp0ZBr1", "gX1fBat3bV", "czZCaGRSa3", "SlAV32hkKG", "kd94hf93k",
@@ -66,7 +68,7 @@ const DOCUMENTED: [&str; 19] = [
 ];
 
 impl Quality {
-    /// Returns what a value looks like, and `None` if the value is a word, a reference to a value, a
+    /// Returns the quality of a value, or `None` if the value is a word, a reference to a value, a
     /// hash of a password or a placeholder.
     pub(super) fn of(value: &str) -> Option<Quality> {
         if !value.is_ascii() && !value.chars().any(|c| c.is_ascii_digit()) {
@@ -108,14 +110,14 @@ struct Traits {
     letters: usize,
     digits: usize,
     specials: usize,
-    /// Letters that are part of something that could be a word of three letters or more.
+    /// The number of letters in possible words of three letters or more.
     in_words: usize,
-    /// Letters that are part of something that could be a word of four letters or more.
+    /// The number of letters in possible words of four letters or more.
     in_long_words: usize,
-    /// How often a character is of another kind than the one before; a capital that begins a word
-    /// does not count.
+    /// The number of changes between kinds of characters; a capital that begins a word does not
+    /// count.
     changes: usize,
-    /// How often letters and digits take turns.
+    /// The number of changes between letters and digits.
     turns: usize,
 }
 
@@ -145,7 +147,7 @@ impl Traits {
         traits
     }
 
-    /// Returns true if no person would choose the value or name a thing so.
+    /// Returns true if no person would choose the value as a password or a name.
     fn is_random(&self, value: &str) -> bool {
         if value.len() < 12 || entropy(value) < MIN_ENTROPY {
             return false;
@@ -162,7 +164,7 @@ impl Traits {
         is_hex || ((words < 0.5 || changes >= 0.25) && (is_mixed || is_long || self.specials > 1))
     }
 
-    /// Returns true if the value is made of words and a few digits, as names in code are.
+    /// Returns true if the value consists of words and a few digits, like names in code.
     fn is_word_and_number(&self, value: &str) -> bool {
         let is_plain =
             value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte));
@@ -170,8 +172,8 @@ impl Traits {
     }
 }
 
-/// Returns true if two characters are of different kinds. A capital and a small letter behind it are
-/// not, since words begin so.
+/// Returns true if two characters are of different kinds. A capital followed by a small letter is
+/// not a change, since words begin so.
 fn is_change(first: u8, second: u8) -> bool {
     let kind = |byte: u8| match byte {
         b'A'..=b'Z' => 0,
@@ -205,7 +207,7 @@ fn letter_runs(value: &str) -> Vec<&str> {
     runs
 }
 
-/// For each letter the letters that often follow it in words; all others are rare.
+/// For each letter, the letters that often follow it in words; all other pairs are rare.
 const PAIRS: [&str; 26] = [
     "bcdgilmnprstuvy", "aeilorsu", "acehiklorstu", "adeiosu", "acdefglmnpqrstvwx", "aefiloru",
     "aehinrsu", "aeiot", "abcdefglmnoprstvxz", "aeou", "eis", "adeilostuy", "abeimopsu",
@@ -227,12 +229,12 @@ fn is_word(run: &str) -> bool {
     common * 10 >= (run.len() - 1) * 8
 }
 
-/// Returns true if a value has a word of five letters or more in it, as names of things do.
+/// Returns true if a value contains a word of five letters or more, like names.
 pub(super) fn has_word(value: &str) -> bool {
     letter_runs(value).into_iter().any(|run| run.len() >= 5 && is_word(run))
 }
 
-/// Returns true if a value is words and numbers with something between them, as an identifier is.
+/// Returns true if a value consists of words and numbers with separators, like an identifier.
 fn is_joined_words(value: &str) -> bool {
     value.split(['_', '-', '.', '/', ' ']).all(|part| {
         let stem = part.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -246,7 +248,7 @@ fn is_technical(value: &str) -> bool {
     is_number(value) || TECHNICAL.iter().any(|word| folded.contains(word))
 }
 
-/// Returns true for a number as programs write it: `0x102C`, `0b0100`, `1_000`, `2.5e-3`.
+/// Returns true for a number in the syntax of a program: `0x102C`, `0b0100`, `1_000`, `2.5e-3`.
 fn is_number(value: &str) -> bool {
     let has_base = ["0x", "0X", "0b", "0B", "0o"].iter().any(|base| value.starts_with(base));
     has_base || value.bytes().all(|b| b.is_ascii_digit() || b".+-eEfL_".contains(&b))
@@ -259,7 +261,7 @@ fn is_algorithm_suite(value: &str) -> bool {
     named.count() >= 2 && parts.iter().all(|part| part.len() <= 8)
 }
 
-/// Returns true if a special character other than those of names stands between letters.
+/// Returns true if a special character other than those of names is between letters or digits.
 fn has_special_inside(value: &str) -> bool {
     let bytes = value.as_bytes();
     bytes.windows(3).any(|three| {
@@ -274,7 +276,7 @@ fn is_base64(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=_-.".contains(&byte))
 }
 
-/// Returns true if a value stands in the place of a credential.
+/// Returns true if a value is a placeholder for a credential.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let folded = value.to_ascii_lowercase();
     if PLACEHOLDERS.iter().any(|word| folded.contains(word))
@@ -296,7 +298,8 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     rest.bytes().filter(u8::is_ascii_alphanumeric).count() < MIN_REMAINDER.min(value.len())
 }
 
-/// Returns true if every second character is the next of the alphabet, as nobody's secret is.
+/// Returns true if at least half of the characters are the successor of the one before, which no
+/// secret has.
 fn is_alphabet(folded: &str) -> bool {
     let pairs = folded.as_bytes().windows(2);
     pairs.filter(|pair| pair[1] == pair[0].wrapping_add(1)).count() * 2 >= folded.len().max(12)
@@ -308,8 +311,8 @@ fn has_placeholder(folded: &str, word: &str) -> bool {
     folded.match_indices(word).any(|(at, _)| folded.len() < LONG || is_apart(at))
 }
 
-/// Returns true if a value names where the credential is, and is none: a variable, a template, an
-/// address, a path, a name with dots.
+/// Returns true if a value refers to a credential and is none: a variable, a template, a URL, a
+/// path, a name with dots.
 fn is_reference(value: &str) -> bool {
     let has = |signs: &[&str]| signs.iter().any(|sign| value.contains(sign));
     if has(&[
@@ -376,7 +379,7 @@ fn is_word_like(rest: &str) -> bool {
     rest.is_empty() || rest.split(['/', ':', '#']).all(is_joined_words)
 }
 
-/// Returns true if a value is the hash of a password or of a file, which gives nothing away.
+/// Returns true if a value is the hash of a password or of a file, which is not secret.
 fn is_hash(value: &str) -> bool {
     const STARTS: [&str; 14] = [
         "pbkdf2", "argon2", "bcrypt", "scrypt", "md5:", "md5$", "sha1:", "sha1$", "sha256:",
@@ -385,7 +388,7 @@ fn is_hash(value: &str) -> bool {
     STARTS.iter().any(|start| value.starts_with(start))
 }
 
-/// Returns true if a value is a UUID, which names something more often than it opens something.
+/// Returns true if a value is a UUID, which is more often an identifier than a credential.
 pub(super) fn is_uuid(value: &str) -> bool {
     let parts: Vec<&str> = value.split('-').collect();
     let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
@@ -393,7 +396,7 @@ pub(super) fn is_uuid(value: &str) -> bool {
         && parts.iter().all(|part| part.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// Returns the bits that each character of a text carries.
+/// Returns the entropy of a text in bits per character.
 pub(super) fn entropy(text: &str) -> f64 {
     let mut counts: HashMap<char, f64> = HashMap::new();
     for c in text.chars() {
@@ -403,7 +406,7 @@ pub(super) fn entropy(text: &str) -> f64 {
     -counts.values().map(|count| count / total * (count / total).log2()).sum::<f64>()
 }
 
-/// Returns the text that a base64 value stands for, if that is printable.
+/// Decodes a base64 value; returns `None` if the result is not printable.
 pub(super) fn decoded(value: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(value.len() * 3 / 4);
     let (mut bits, mut count) = (0_u32, 0);

@@ -1,4 +1,4 @@
-//! Exported items of Go, which say in a comment above what they are for.
+//! Exported items of Go, which are documented by a comment above them.
 
 use super::{MAX_LINES, SourceLines, without, word};
 
@@ -9,7 +9,7 @@ pub(super) fn bare(source: &SourceLines<'_>, at: usize) -> Option<String> {
     let name = if source.indent(at) == 0 {
         let rest = without(code, &["func", "type", "var", "const"])?;
         match rest.strip_prefix('(') {
-            // A group is known by its members.
+            // The members of a group are checked, not the group.
             Some(_) if word(code) != "func" => return None,
             Some(receiver) => {
                 let (receiver, rest) = receiver.split_once(')')?;
@@ -31,7 +31,7 @@ pub(super) fn bare(source: &SourceLines<'_>, at: usize) -> Option<String> {
     (is_exported(name) && !has_comment(source, at)).then(|| name.to_owned())
 }
 
-/// Returns where the group begins that a line is a member of, such as `const (`.
+/// Returns the line on which the group of a member begins, such as `const (`.
 fn group_of(source: &SourceLines<'_>, at: usize) -> Option<usize> {
     let indent = source.indent(at);
     let is_member =
@@ -45,7 +45,7 @@ fn group_of(source: &SourceLines<'_>, at: usize) -> Option<usize> {
     (is_group && is_first_level && kinds.contains(&word(source.code(head)))).then_some(head)
 }
 
-/// Returns true if a comment stands above a line, or may. What is said to tools is none.
+/// Returns true if a comment is above a line, or may be there. Directives to tools do not count.
 fn has_comment(source: &SourceLines<'_>, at: usize) -> bool {
     let is_to_tools = |at: &usize| {
         let comment = source.comment(*at);

@@ -1,8 +1,8 @@
-//! Definitions in Python, which say in their bodies what they are for.
+//! Definitions in Python, which are documented inside of their bodies.
 
 use super::{MAX_LINES, SourceLines, without, word};
 
-/// Returns the name of the definition on a line, if it is seen from outside and has no docstring.
+/// Returns the name of the definition on a line, if it is public and has no docstring.
 pub(super) fn bare(source: &SourceLines<'_>, seen: &[bool], at: usize) -> Option<String> {
     let code = source.code(at);
     let code = without(code, &["async"]).unwrap_or(code);
@@ -20,8 +20,8 @@ pub(super) fn bare(source: &SourceLines<'_>, seen: &[bool], at: usize) -> Option
     (!is_documented).then(|| name.to_owned())
 }
 
-/// Returns for every line of Python whether its definition is seen from outside: it stands in nothing
-/// but public classes.
+/// Returns for every line whether a definition on it would be public: it is in nothing but public
+/// classes.
 pub(super) fn seen_from_outside(source: &SourceLines<'_>) -> Vec<bool> {
     let mut seen = Vec::with_capacity(source.lines.len());
     // The definitions around a line, each with its indent.
@@ -40,7 +40,7 @@ pub(super) fn seen_from_outside(source: &SourceLines<'_>) -> Vec<bool> {
         while around.last().is_some_and(|(outer, _)| *outer >= indent) {
             around.pop();
         }
-        // Whether lines that are not shown are public is not known.
+        // It is unknown whether the definitions before a cut are public.
         let is_outermost = indent == 0 || !source.is_cut;
         let is_seen = around.last().map_or(is_outermost, |(_, is_seen)| *is_seen);
         seen.push(is_seen);
@@ -66,7 +66,7 @@ fn is_overload(source: &SourceLines<'_>, at: usize) -> bool {
     })
 }
 
-/// Returns where the body of a definition begins; none where it stands on the same line.
+/// Returns the line on which the body of a definition begins; `None` if it is on the same line.
 fn after_signature(source: &SourceLines<'_>, at: usize) -> Option<usize> {
     let mut open = 0i32;
     for line in at..(at + MAX_LINES).min(source.lines.len()) {

@@ -1,8 +1,9 @@
-//! Which items are told.
+//! Tests of the items that are reported.
 
 use super::*;
 
-/// Every line is added; those with a `!` behind them are to be told.
+/// Checks that exactly the lines marked with a `!` at their end are reported, if every line is
+/// added.
 fn check(path: &str, marked: &str) {
     let lines: Vec<&str> = marked.lines().map(|line| line.trim_end_matches('!')).collect();
     let wanted = marked.lines().enumerate().filter(|(_, line)| line.ends_with('!'));

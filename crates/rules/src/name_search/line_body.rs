@@ -1,47 +1,47 @@
-//! Code that never runs and tests that assert nothing, by the words on lines: [`is_dead`], [`TestBody::of`].
+//! Dead code and tests without assertions, by the words on lines: [`is_dead`], [`TestBody::of`].
 //!
-//! Where a grammar reads a file, the syntax tree tells more; the words are for all other files.
+//! For files with a grammar, the syntax tree is more precise; the words are for all other files.
 
 use crate::code_lines::{CodeLines, LineSyntax};
 use crate::test_functions::TestEffect;
 
-/// Conditions that never hold, as they stand behind `if` or `while` without blanks and brackets.
+/// Conditions that never hold, as they follow `if` or `while`, without blanks and brackets.
 const NEVER: [&str; 9] =
     ["False", "false", "0", "None", "nil", "null", "notTrue", "!true", "TYPE_CHECKING"];
 
 /// Conditions that always hold.
 const ALWAYS: [&str; 5] = ["True", "true", "1", "notFalse", "!false"];
 
-/// Words of code that assert something.
+/// Words of assertions.
 const ASSERTIONS: [&str; 17] = [
     "assert", "expect", "should", "require.", ".raises", "t.error", "t.fatal", "t.fail", "fail(",
     "panic", "verify", "check", "ensure", "must", "throws", "refute", "mock.",
 ];
 
-/// Assertions that hold whatever the code does, without blanks.
+/// Assertions that always hold, without blanks.
 const EMPTY_ASSERTIONS: [&str; 11] = [
     "asserttrue", "assert1", "assert(true)", "assert(1)", "assert!(true)", "assert1==1",
     "assert(1==1)", "self.asserttrue(true)", "expect(true).tobe(true)", "assert.ok(true)",
     "asserttrue(true)",
 ];
 
-/// Lines of a body that do nothing, without blanks.
+/// Lines of a body without effect, without blanks.
 const NOTHING: [&str; 13] =
     ["", "pass", "...", "return", "return;", "{", "}", "{}", "});", "})", ")", "end", ");"];
 
 /// The content of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TestBody {
-    /// The test asserts something.
+    /// The test has an assertion.
     Asserts,
-    /// The test does something, and code cannot tell whether that asserts anything.
+    /// The test has statements, and it is unknown whether they assert anything.
     Calls,
-    /// The test does nothing, or asserts what always holds.
+    /// The test has no effect, or asserts what always holds.
     Empty,
 }
 
 impl TestBody {
-    /// Returns whether a test with this content can fail.
+    /// Returns the effect of a test with this content: whether it can fail.
     pub(super) fn effect(self) -> TestEffect {
         match self {
             TestBody::Asserts => TestEffect::CanFail,
@@ -50,7 +50,7 @@ impl TestBody {
         }
     }
 
-    /// Looks at the test that begins on a line, from 0.
+    /// Analyses the test that begins on a line, from 0.
     pub(super) fn of(lines: &CodeLines, at: usize) -> TestBody {
         let body = body(lines.syntax, &lines.code, at);
         let lines: Vec<String> = body.iter().map(|line| squeezed(line)).collect();
@@ -70,7 +70,7 @@ impl TestBody {
     }
 }
 
-/// Returns true if a line of code, without what stands in strings, asserts something.
+/// Returns true if a line of code, without the content of strings, asserts something.
 pub fn asserts_on(code: &str) -> bool {
     let line = squeezed(code);
     asserts(&line) && !EMPTY_ASSERTIONS.contains(&line.trim_end_matches(';'))
@@ -84,8 +84,7 @@ fn squeezed(line: &str) -> String {
     line.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns the code of a function behind the line that begins it, and what follows the beginning on that
-/// line.
+/// Returns the code of a function after the line that begins it, and the rest of that line.
 fn body(syntax: LineSyntax, code: &[String], at: usize) -> Vec<String> {
     let Some(first) = code.get(at) else { return Vec::new() };
     let below = code.get(at + 1..).unwrap_or_default();
@@ -139,7 +138,7 @@ fn body(syntax: LineSyntax, code: &[String], at: usize) -> Vec<String> {
     lines
 }
 
-/// Returns how many more brackets a line opens than it closes.
+/// Returns the number of opening minus closing brackets on a line.
 fn brackets(line: &str) -> i64 {
     line.chars().fold(0, |open, c| match c {
         '(' | '[' => open + 1,
@@ -152,7 +151,8 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// Returns true if the code on a line, from 0, never runs: it stands below a condition that never holds.
+/// Returns true if the code on a line, from 0, never runs: it is below a condition that never
+/// holds.
 pub(super) fn is_dead(lines: &[&str], read: &CodeLines, at: usize) -> bool {
     match read.syntax {
         LineSyntax::Rust | LineSyntax::Go | LineSyntax::Script | LineSyntax::Java => {
@@ -215,7 +215,7 @@ fn is_dead_by_braces(code: &[String], at: usize) -> bool {
     open.contains(&true) || is_condition(before.trim(), &NEVER)
 }
 
-/// Returns true if a statement is one of `if` or `while` with a condition of a list.
+/// Returns true if a statement is an `if` or `while` with one of some conditions.
 fn is_condition(statement: &str, conditions: &[&str]) -> bool {
     let rest = ["if", "while", "elif"].iter().find_map(|word| {
         let rest = statement.strip_prefix(word)?;
@@ -228,7 +228,7 @@ fn is_condition(statement: &str, conditions: &[&str]) -> bool {
         || conditions.contains(&condition.rsplit('.').next().unwrap_or(""))
 }
 
-/// Returns true if a line stands in `#if 0`, or is left out by an attribute above it.
+/// Returns true if a line is in `#if 0`, or is excluded by an attribute above it.
 fn is_switched_off(lines: &[&str], at: usize) -> bool {
     let mut open: Vec<bool> = Vec::new();
     for line in lines.iter().take(at).map(|line| line.trim()) {
@@ -253,7 +253,7 @@ fn is_switched_off(lines: &[&str], at: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// Tells whether the line with `frob` is dead.
+    /// Returns true if the line with `frob` is dead.
     fn dead(syntax: LineSyntax, text: &str) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         let at = lines.iter().position(|line| line.contains("frob")).unwrap();

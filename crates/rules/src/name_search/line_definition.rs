@@ -1,52 +1,52 @@
-//! Definitions by the words on a line: [`LineDefinition::of`], for languages without a grammar and for code
-//! that a grammar cannot read.
+//! Definitions by the words on a line: [`LineDefinition::of`], for languages without a grammar and
+//! for code that a grammar cannot parse.
 
 use super::word::is_word;
 use crate::code_lines::LineSyntax;
 use crate::definitions::DefinitionKind;
 
-/// How a line defines a name.
+/// The form of a definition on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LineDefinition {
-    /// The word that does, `=` for a value, `(` for a method.
+    /// The defining keyword, `=` for a value, `(` for a method.
     word: &'static str,
-    /// Whether the name can be called: a word makes it a function, or its value is one.
+    /// True if the name can be called: by its keyword, or because its value is a function.
     is_function: bool,
-    /// Whether the name is a variable inside of a function.
+    /// True if the name is a variable inside of a function.
     pub(super) is_local: bool,
 }
 
-/// The words that define a name behind them.
+/// The keywords that define the name after them.
 const WORDS: [&str; 24] = [
     "fn", "struct", "enum", "trait", "type", "const", "static", "mod", "union", "def", "class",
     "func", "function", "interface", "let", "var", "record", "module", "namespace", "object",
     "val", "fun", "protocol", "macro_rules!",
 ];
 
-/// Those of them that give it a value.
+/// The keywords that define a value.
 const VALUES: [&str; 6] = ["const", "static", "let", "var", "val", "="];
 
-/// Those of them that make it a function.
+/// The keywords that define a function.
 const FUNCTIONS: [&str; 6] = ["fn", "def", "func", "function", "fun", "("];
 
-/// The words behind which a call stands, and no definition.
+/// The keywords that precede a call, and not a definition.
 const CONTROL: [&str; 32] = [
     "if", "else", "elif", "elseif", "unless", "while", "until", "for", "foreach", "loop", "do",
     "switch", "match", "case", "when", "catch", "guard", "try", "with", "using", "lock",
     "synchronized", "return", "new", "await", "throw", "yield", "in", "of", "not", "go", "defer",
 ];
 
-/// The endings of languages whose methods have no word before them.
+/// The extensions of languages whose methods have no keyword.
 const WITH_METHODS: [&str; 15] = [
     "java", "c", "h", "cc", "cpp", "hpp", "cs", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts",
     "cts",
 ];
 
-/// The endings of languages in which `struct A b;` uses a type.
+/// The extensions of languages in which `struct A b;` uses a type.
 const C: [&str; 5] = ["c", "h", "cc", "cpp", "hpp"];
 
 impl LineDefinition {
-    /// Returns what the name stands for.
+    /// Returns the kind of the definition.
     pub(super) fn kind(self) -> DefinitionKind {
         match self.word {
             _ if self.is_function => DefinitionKind::Function,
@@ -57,9 +57,9 @@ impl LineDefinition {
         }
     }
 
-    /// Returns how a line of a file defines a name, if it does: a word stands before it, or the name is
-    /// the beginning of a method, or is given a value. The body of a method may begin on the next line
-    /// with code.
+    /// Returns the definition of a name on a line, or `None` if the line uses it. A definition has
+    /// a keyword before the name, or is a method or an assignment. The body of a method may begin
+    /// on the next line with code.
     pub(super) fn of(path: &str, code: &str, next: &str, name: &str) -> Option<LineDefinition> {
         if code.trim_start().starts_with("import ") || CONTROL.contains(&name) {
             return None;
@@ -76,7 +76,7 @@ impl LineDefinition {
                 return Some(LineDefinition::by("(", path, before, behind));
             }
         }
-        // In Python and scripts a name at the very beginning is given a value.
+        // In Python and scripts, a name at the start of a line may be assigned a value.
         let rest = code.strip_prefix(name)?;
         let value = rest.trim_start();
         let is_value = value.starts_with('=') && !value.starts_with("==") && name.len() > 2;
@@ -96,13 +96,13 @@ impl LineDefinition {
     }
 }
 
-/// Returns the ending of a file's name in small letters; nothing where it has none.
+/// Returns the extension of a file name in lower case; empty if there is none.
 fn ending(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
 }
 
-/// Returns the word before a name that defines it.
+/// Returns the keyword before a name that defines it.
 fn word_before(path: &str, before: &str, behind: &str) -> Option<&'static str> {
     let before = before.trim_end().trim_end_matches(['*', '&']).trim_end();
     let last = before.rsplit(char::is_whitespace).next().unwrap_or_default();
@@ -113,7 +113,8 @@ fn word_before(path: &str, before: &str, behind: &str) -> Option<&'static str> {
             && !(behind.is_empty() || behind.starts_with(['{', ':', '<']) || behind == "final {");
         return (!is_use).then_some(*word);
     }
-    // Kotlin and Swift put generics, Kotlin and Ruby a receiver between: `fun <T> List<T>.sell(`.
+    // Kotlin and Swift put generics, Kotlin and Ruby a receiver in between:
+    // `fun <T> List<T>.sell(`.
     let words = ["fun", "func", "def", "function"];
     let between = |c: char| c.is_alphanumeric() || "_<>,:.? ".contains(c);
     let is_between = |word: &&str| {
@@ -126,15 +127,15 @@ fn word_before(path: &str, before: &str, behind: &str) -> Option<&'static str> {
     if let Some(word) = words.iter().find(|word| is_between(word)) {
         return Some(*word);
     }
-    // Go puts the receiver between: `func (s *Shop) Sell(`.
+    // Go puts the receiver in between: `func (s *Shop) Sell(`.
     if before.starts_with("func (") && before.ends_with(')') {
         return Some("func");
     }
     (last == "mut" && before.contains("static")).then_some("static")
 }
 
-/// Returns true if what stands around a name makes it a method of Java, C or a script, or a function
-/// of a shell: nothing but types before it, a list of parameters behind it, and a body.
+/// Returns true if a name is a method of Java, C or a script, or a function of a shell, by the text
+/// around it: only types before it, a parameter list after it, and a body.
 fn is_method(path: &str, before: &str, name: &str, (behind, next): (&str, &str)) -> bool {
     let ending = ending(path);
     let is_alone = before.trim().is_empty();
@@ -146,7 +147,7 @@ fn is_method(path: &str, before: &str, name: &str, (behind, next): (&str, &str))
         return false;
     }
     let is_script = LineSyntax::of(path) == Some(LineSyntax::Script);
-    // `for_each(x, list) {` within a function of C is a use of a macro.
+    // `for_each(x, list) {` within a function of C is the use of a macro.
     let is_constructor = before.is_empty() || name.starts_with(char::is_uppercase);
     if is_alone && !is_script && !is_constructor {
         return false;
@@ -155,16 +156,16 @@ fn is_method(path: &str, before: &str, name: &str, (behind, next): (&str, &str))
     let is_typed = before.chars().all(types) && !before.trim_end().ends_with(['.', ',']);
     let mut words = before.split(|c: char| !c.is_alphanumeric() && c != '_');
     let is_statement = words.any(|word| CONTROL.contains(&word));
-    // Parameters may have types of their own before them: `frob<T>(a)`.
+    // Type parameters may precede the parameters: `frob<T>(a)`.
     let generic = behind.strip_prefix('<').and_then(|rest| rest.split_once(">("));
     let behind = generic.map_or(behind, |(types, _)| &behind[types.len() + 2..]);
-    // `frob(a)` on a line of its own is a call, whatever begins below it.
+    // `frob(a)` alone on a line is a call, even if a block follows.
     let next = if is_alone && !is_script { "" } else { next };
     is_typed && !is_statement && has_parameters_and_body(&ending, behind, next)
 }
 
-/// Returns true if a text is a list of parameters with a body behind it. A call whose last argument
-/// begins a function ends in a brace, too, but its list goes on.
+/// Returns true if a text is a parameter list followed by a body. A call whose last argument begins
+/// a function also ends in a brace, but its list is not closed.
 fn has_parameters_and_body(ending: &str, text: &str, next: &str) -> bool {
     let Some(after) = behind_brackets(text) else { return false };
     if ending == "cs" && (after.starts_with("=>") || (after.is_empty() && next.starts_with("=>"))) {
@@ -176,7 +177,7 @@ fn has_parameters_and_body(ending: &str, text: &str, next: &str) -> bool {
     has_body && head.chars().all(is_head)
 }
 
-/// Returns what stands behind the brackets that a text begins with, if they are closed.
+/// Returns the text after the brackets at the start of a text, if they are closed.
 fn behind_brackets(text: &str) -> Option<&str> {
     let mut open = 0usize;
     for (at, c) in text.char_indices() {
@@ -191,7 +192,7 @@ fn behind_brackets(text: &str) -> Option<&str> {
     None
 }
 
-/// Returns true if what stands behind a name gives it a function: `= (a) => a`, `= lambda a: a`.
+/// Returns true if the text after a name assigns a function to it: `= (a) => a`, `= lambda a: a`.
 fn is_given_a_function(behind: &str) -> bool {
     let marks = behind.char_indices().filter(|(_, c)| *c == '=');
     let gives = |at: &usize| {
@@ -219,7 +220,7 @@ fn is_given_a_function(behind: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Shows how a line defines a name: `fn`, `const function`, `let local`.
+    /// Formats the definition of a name on a line: `fn`, `const function`, `let local`.
     fn check(path: &str, code: &str, name: &str) -> String {
         let (code, next) = code.split_once('\n').unwrap_or((code, ""));
         let Some(defined) = LineDefinition::of(path, code, next, name) else {

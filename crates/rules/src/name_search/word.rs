@@ -1,6 +1,6 @@
 //! Words on a line: [`is_word`].
 
-/// Returns true if a part of a line is a word of its own, and not a part of a longer one.
+/// Returns true if a part of a line is a whole word, and not a part of a longer one.
 pub fn is_word(line: &str, start: usize, end: usize) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
     let word = &line[start..end];

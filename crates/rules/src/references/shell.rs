@@ -1,9 +1,8 @@
-//! Files that a script of a shell sources by a path that is not plain: behind a variable, after `cd`, in a
-//! loop.
+//! Files that a shell script sources by a computed path: after a variable, after `cd`, in a loop.
 
 use super::Reference;
 
-/// Returns the files that a script sources, without those whose paths stand in the script as they are.
+/// Returns the files that a script sources, without those whose literal paths are in the script.
 pub(super) fn sourced_indirectly(text: &str) -> Vec<Reference> {
     let (mut found, mut folders) = (Vec::new(), Vec::new());
     for command in commands(text) {
@@ -28,8 +27,8 @@ pub(super) fn sourced_indirectly(text: &str) -> Vec<Reference> {
     found
 }
 
-/// Returns the commands of a script, without quotes. What stands in `$(…)` is part of the command
-/// around it.
+/// Returns the commands of a script, without quotes. Text in `$(…)` is part of the command around
+/// it.
 fn commands(text: &str) -> Vec<String> {
     let (mut all, mut current, mut depth) = (Vec::new(), String::new(), 0_usize);
     for c in text.chars().filter(|c| !matches!(c, '"' | '\'')) {
@@ -42,7 +41,8 @@ fn commands(text: &str) -> Vec<String> {
             }
             _ => {}
         }
-        // A line ends every command, so that one that is not closed does not swallow the script.
+        // A line end closes every command, so that an unclosed one does not consume the whole
+        // script.
         if c == '\n' {
             depth = 0;
             all.push(std::mem::take(&mut current));
@@ -62,15 +62,15 @@ fn commands(text: &str) -> Vec<String> {
     plain.collect()
 }
 
-/// Returns the part of a path behind its last variable: most variables stand for the folder of the
-/// script or the root.
+/// Returns the part of a path after its last variable: most variables are the folder of the script
+/// or the root.
 fn behind_variables(path: &str) -> Option<String> {
     let end = path.rfind([')', '}', '`', '$'])?;
     let (_, rest) = path[end..].split_once('/')?;
     rest.split_whitespace().next().map(str::to_owned)
 }
 
-/// Returns the words that a loop goes over whose variable a path uses.
+/// Returns the items of the loops whose variable a path uses.
 fn loop_items(text: &str, path: &str) -> impl Iterator<Item = String> {
     let uses =
         |name: &str| path.contains(&format!("${name}")) || path.contains(&format!("${{{name}}}"));

@@ -1,4 +1,4 @@
-//! Which assertions of a test can fail: [`Body`].
+//! The assertions of a test that can fail: [`Body`].
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -10,13 +10,13 @@ use crate::flow::{Flow, Reach};
 use crate::language::Language;
 use crate::syntax::SyntaxNode;
 
-/// Words of a callee, in lower case, that asserts something.
+/// Parts of the name of a function that asserts, in lower case.
 const ASSERTIONS: [&str; 17] = [
     "assert", "expect", "should", "require.", ".raises", "t.error", "t.fatal", "t.fail", "fail",
     "panic", "verify", "check", "ensure", "must", "throws", "refute", "mock.",
 ];
 
-/// Names that mean the same in every program.
+/// Names with the same meaning in every program.
 const FIXED_NAMES: [&str; 40] = [
     "True", "False", "None", "self", "this", "len", "str", "int", "float", "bool", "list", "dict",
     "tuple", "set", "range", "sorted", "sum", "min", "max", "abs", "isinstance", "type", "repr",
@@ -39,7 +39,7 @@ struct Assertion {
     range: Range<usize>,
     reach: Reach,
     swallowed_by: Option<&'static str>,
-    /// The names on which the outcome depends; `None` if the arguments do not decide.
+    /// The names that the outcome depends on; `None` if it does not follow from the arguments.
     depends_on: Option<BTreeSet<String>>,
 }
 
@@ -49,7 +49,7 @@ struct Assignment {
     depends_on: BTreeSet<String>,
 }
 
-/// Returns true if a node asserts something.
+/// Returns true if a node is an assertion.
 pub(super) fn is_assertion(language: Language, node: &SyntaxNode<'_>) -> bool {
     let kind = node.kind().into_owned();
     match kind.as_str() {
@@ -91,7 +91,7 @@ fn callee(node: &SyntaxNode<'_>) -> String {
 }
 
 impl Body {
-    /// Takes note of a node.
+    /// Records the facts of a node.
     pub(super) fn note(&mut self, language: Language, node: &SyntaxNode<'_>, flow: &Flow) {
         let kind = node.kind().into_owned();
         let range = node.range();
@@ -146,7 +146,7 @@ impl Body {
         }
     }
 
-    /// Returns whether a test of the file can fail.
+    /// Returns the effect of a test of the file: whether it can fail.
     pub(super) fn effect(
         &self,
         language: Language,
@@ -182,7 +182,7 @@ impl Body {
         }
     }
 
-    /// Returns the reason why an assertion cannot fail its test.
+    /// Returns the reason that an assertion cannot fail its test; `None` if it can.
     fn trouble(
         &self,
         assertion: &Assertion,
@@ -215,7 +215,7 @@ impl Body {
         unused.map(|(_, name)| format!("asserts nothing: the test never calls `{name}`"))
     }
 
-    /// Returns the local names of a test that only values written in the test decide.
+    /// Returns the local names of a test whose values depend only on literals in the test.
     fn fixed_names(&self, test: &Range<usize>) -> BTreeSet<&str> {
         let inside = |it: &&Assignment| test.contains(&it.range.start);
         let local: Vec<&Assignment> = self.assignments.iter().filter(inside).collect();
@@ -262,7 +262,7 @@ fn names_in(node: &SyntaxNode<'_>) -> BTreeSet<String> {
     leaves.map(|leaf| leaf.text().into_owned()).collect()
 }
 
-/// Returns the names on which an assertion depends; `None` if code cannot tell. Two sides that are the same
+/// Returns the names that an assertion depends on; `None` if they are unknown. Two sides with equal
 /// text depend on nothing.
 fn dependencies(node: &SyntaxNode<'_>) -> Option<BTreeSet<String>> {
     let kind = node.kind().into_owned();
@@ -319,7 +319,7 @@ fn is_primitive(callee: &str) -> bool {
         || (first == "require" && callee.contains('.'))
 }
 
-/// Returns the names on which the value of an expression depends.
+/// Returns the names that the value of an expression depends on.
 fn of_operand(node: &SyntaxNode<'_>) -> BTreeSet<String> {
     let is_decided = matches!(Truth::of_expression(node), Truth::Always | Truth::Never);
     let is_same = operands(node).is_some_and(|(left, operator, right)| {
@@ -333,7 +333,7 @@ fn of_operand(node: &SyntaxNode<'_>) -> BTreeSet<String> {
     }
 }
 
-/// Returns the names on which an assertion of Rust depends.
+/// Returns the names that an assertion of Rust depends on.
 fn of_macro(node: &SyntaxNode<'_>, callee: &str) -> BTreeSet<String> {
     let text = node.text();
     let start = text.find(['(', '[', '{']).map_or(text.len(), |at| at + 1);

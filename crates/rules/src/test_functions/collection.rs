@@ -1,4 +1,4 @@
-//! Which tests a runner collects and runs: [`File::trouble`].
+//! The tests that a runner collects and runs: [`File::trouble`].
 
 use super::TestEffect;
 use crate::conditions::{Truth, of_cfg, split};
@@ -12,13 +12,14 @@ pub(super) const DECLARE: [&str; 17] = [
     "xdescribe", "xspecify", "xcontext", "fit", "fdescribe", "ftest", "example", "xexample",
 ];
 
-/// A test as its file declares the test.
+/// A test in the form of its declaration.
 pub(super) struct Test<'t> {
     pub(super) name: String,
     pub(super) line: u32,
     /// The function that runs as the test; `None` if there is none.
     pub(super) function: Option<SyntaxNode<'t>>,
-    /// Decorators, annotations, attributes, or the function that declares the test with its options.
+    /// The decorators, annotations or attributes; for scripts, the function that declares the test,
+    /// with its options.
     marks: Vec<String>,
 }
 
@@ -97,7 +98,7 @@ impl<'t> Test<'t> {
         Some(Test { name, line: title.start_pos().line() as u32 + 1, function, marks })
     }
 
-    /// Returns true if the test fails unless its code fails.
+    /// Returns true if the test passes only if its code fails.
     pub(super) fn expects_failure(&self) -> bool {
         let mut marks = self.marks.iter();
         marks.any(|mark| mark.contains("should_panic") || mark.contains("expected"))
@@ -138,15 +139,15 @@ fn is_test_attribute(text: &str) -> bool {
         .contains(&last)
 }
 
-/// The facts of a file that decide about its tests.
+/// The facts of a file that affect its tests.
 pub(super) struct File {
     language: Language,
     path: String,
-    /// The reason why no test of the file runs.
+    /// The reason that no test of the file runs; `None` if there is none.
     whole: Option<TestEffect>,
-    /// Names of tests and classes that the file takes from its runner.
+    /// Names of tests and classes that the file excludes from its runner.
     switched_off: Vec<String>,
-    /// Whether a test of the file is to run alone.
+    /// True if a test of the file is marked to run alone.
     has_only: bool,
 }
 
@@ -228,7 +229,8 @@ impl File {
         };
     }
 
-    /// Returns the reason why a runner does not run a test, or why code cannot tell.
+    /// Returns the reason that a runner does not run a test, or that this is unknown; `None` if it
+    /// runs.
     pub(super) fn trouble(
         &self,
         test: &Test<'_>,
@@ -269,7 +271,7 @@ impl File {
         None
     }
 
-    /// Returns the reason why a runner does not collect the tests of a class of Python.
+    /// Returns the reason that a runner does not collect the tests of a class in Python.
     fn class(&self, class: &SyntaxNode<'_>) -> Option<TestEffect> {
         let name = class.field("name")?.text().into_owned();
         if self.switched_off.contains(&name) {
@@ -370,7 +372,7 @@ fn is_only(called: &str) -> bool {
         || (DECLARE.contains(&first) && parts.any(|part| part == "only"))
 }
 
-/// Returns the trouble that the declaring function of a script and its options make.
+/// Returns the obstacle in the declaring function of a script and its options.
 fn scripted(marks: &[String]) -> Option<TestEffect> {
     let (called, options) = marks.split_first()?;
     let first = root(called);
@@ -411,7 +413,7 @@ fn scripted(marks: &[String]) -> Option<TestEffect> {
     })
 }
 
-/// Returns the trouble that a decorator or a mark of Python makes.
+/// Returns the obstacle in a decorator or a mark of Python.
 fn marked(mark: &str) -> Option<TestEffect> {
     let squeezed: String = mark.chars().filter(|c| !c.is_whitespace()).collect();
     let squeezed = squeezed.trim_start_matches('@').trim_matches(['[', ']']);
@@ -448,7 +450,7 @@ fn marked(mark: &str) -> Option<TestEffect> {
 }
 
 fn truth_of_python(text: &str) -> Truth {
-    // A condition in a string is an expression as well.
+    // A condition in a string is also an expression.
     let inner = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
     let text = inner('"').or_else(|| inner('\'')).unwrap_or(text);
     let Some(syntax) = Syntax::parse(Language::Python, text) else { return Truth::Unknown };

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Shows the tests of a file: `test_sub can fail`, `test_sub inert: is skipped …`.
+/// Formats the tests of a file: `test_sub can fail`, `test_sub inert: is skipped …`.
 fn check(path: &str, text: &str) -> String {
     let tests = test_functions(path, text).unwrap();
     let words = tests.into_iter().map(|test| match test.effect {

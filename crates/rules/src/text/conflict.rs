@@ -1,9 +1,9 @@
-//! Conflict markers.
+//! The rule on conflict markers that are left in added lines.
 
 use super::Added;
 use crate::hit::Hit;
 
-/// Fires on the line that opens a conflict, once for each, if the rest of it follows.
+/// Fires on the line that opens a conflict, once for each complete conflict.
 pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
     if shows_markers(added) {
         return Vec::new();
@@ -27,12 +27,12 @@ pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
     hits
 }
 
-/// Says whether a line is a marker, with or without the name of its side.
+/// Returns true if a line is a marker, with or without the name of its side.
 fn is_marker(line: &str, marker: &str) -> bool {
     line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Says whether a page shows markers in a fence rather than having them.
+/// Returns true if a document has a code fence, so that it may show markers on purpose.
 fn shows_markers(added: &Added<'_>) -> bool {
     let is_page = [".md", ".markdown", ".rst", ".adoc"].iter().any(|end| added.path.ends_with(end));
     is_page && added.lines.iter().any(|(_, line)| line.trim_start().starts_with("```"))

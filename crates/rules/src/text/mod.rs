@@ -1,4 +1,4 @@
-//! Rules over the text of added lines, whatever the language.
+//! Rules on the text of added lines, in any language.
 
 mod conflict;
 pub(crate) mod injection;
@@ -15,9 +15,9 @@ use crate::wording::Wording;
 /// The lines that a change adds to a file.
 pub(crate) struct Added<'t> {
     pub(crate) path: &'t str,
-    /// The whole file.
+    /// The text of the whole file.
     pub(crate) text: &'t str,
-    /// Each with its number and without its end.
+    /// The added lines, each with its number and without its line end.
     pub(crate) lines: Vec<(u32, &'t str)>,
     /// All lines of the file.
     pub(crate) all: Vec<&'t str>,
@@ -25,7 +25,7 @@ pub(crate) struct Added<'t> {
 }
 
 impl<'t> Added<'t> {
-    /// Takes the added lines out of a file.
+    /// Selects the added lines of a file.
     pub(crate) fn new(path: &'t str, text: &'t str, added: impl Iterator<Item = Lines>) -> Self {
         let all: Vec<&str> = text.lines().collect();
         let numbers = added.flat_map(|lines| lines.start()..=lines.end());
@@ -42,13 +42,13 @@ impl<'t> Added<'t> {
         })
     }
 
-    /// Returns the number of the line in which a byte of the file stands.
+    /// Returns the number of the line that contains a byte of the file.
     fn line_of(&self, at: usize) -> u32 {
         let start = |line: &&str| line.as_ptr() as usize - self.text.as_ptr() as usize;
         self.all.partition_point(|line| start(line) <= at) as u32
     }
 
-    /// Returns the place of the first byte of a line.
+    /// Returns the offset of the first byte of a line.
     fn start_of(&self, line: u32) -> usize {
         let line = line.checked_sub(1).and_then(|at| self.all.get(at as usize));
         line.map_or(0, |line| line.as_ptr() as usize - self.text.as_ptr() as usize)
@@ -59,7 +59,7 @@ impl<'t> Added<'t> {
         self.lines.binary_search_by_key(&line, |(number, _)| *number).is_ok()
     }
 
-    /// Gives the lines, and so many before and behind each that were there already.
+    /// Returns the added lines, with `around` lines before and after each.
     fn with_surroundings(&self, around: usize) -> Vec<(u32, &'t str)> {
         let mut lines = Vec::with_capacity(self.lines.len());
         let mut next = 0;
@@ -74,13 +74,13 @@ impl<'t> Added<'t> {
     }
 }
 
-/// A rule over text.
+/// A rule on text.
 pub(crate) struct TextRule {
     pub(crate) wording: Wording,
     pub(crate) look: fn(&Added<'_>) -> Vec<Hit>,
 }
 
-/// All of them.
+/// All rules on text.
 pub(crate) const RULES: &[TextRule] = &[
     TextRule {
         wording: Wording {

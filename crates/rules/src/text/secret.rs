@@ -24,7 +24,8 @@ pub(crate) fn possible(added: &Added<'_>) -> Vec<Hit> {
 }
 
 fn hits(added: &Added<'_>, certainty: Certainty) -> Vec<Hit> {
-    // Tests need passwords; what opens a real service is none of them.
+    // Tests need passwords, so that only certain credentials are reported there: those open a real
+    // service.
     if certainty < Certainty::Certain && language::is_test(added.path) {
         return Vec::new();
     }
@@ -32,7 +33,7 @@ fn hits(added: &Added<'_>, certainty: Certainty) -> Vec<Hit> {
     found.filter_map(|one| hit(added, one)).collect()
 }
 
-/// Makes a hit of a credential that stands on an added line, at the first such line.
+/// Creates a hit of a credential on an added line, at the first such line.
 fn hit(added: &Added<'_>, credential: &Credential) -> Option<Hit> {
     let (line, piece) = credential.pieces.iter().find_map(|piece| {
         let line = added.line_of(piece.start);

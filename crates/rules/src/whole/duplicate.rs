@@ -10,13 +10,13 @@ use assay_findings::vote::Lines;
 use super::{ChangeCheck, Sighting, Whole};
 use crate::wording::Wording;
 
-/// Fewer equal lines are chance.
+/// The minimum number of equal lines; fewer are chance.
 const MIN_LINES: usize = 15;
 
-/// The longest so many are told: who copies more knows it.
+/// The maximum number of reported blocks, longest first: an author who copies more knows it.
 const MAX_TOLD: usize = 5;
 
-/// So many of them must differ from each other.
+/// The minimum number of distinct lines in a block.
 const MIN_DISTINCT: usize = 12;
 
 pub(super) const CHECK: ChangeCheck = ChangeCheck {
@@ -31,7 +31,7 @@ pub(super) const CHECK: ChangeCheck = ChangeCheck {
     look,
 };
 
-/// An added line that says something: in which file, its number, and the hash of what it says.
+/// An added line with content: its file, its number, and the hash of its text.
 #[derive(Clone, Copy)]
 struct Line {
     file: usize,
@@ -39,7 +39,7 @@ struct Line {
     hash: u64,
 }
 
-/// Two stretches of equal lines: where each starts in the list, and how long they are.
+/// Two runs of equal lines: the index of each, and their length.
 struct Repeat {
     first: usize,
     second: usize,
@@ -102,7 +102,7 @@ fn repeats(lines: &[Line]) -> Vec<Repeat> {
     found
 }
 
-/// A block lies in one file, and lines that repeat themselves are a table, no block.
+/// Returns true if lines are a block: they are in one file, and are not a table of repeated lines.
 fn is_block(window: &[Line]) -> bool {
     let distinct: HashSet<u64> = window.iter().map(|line| line.hash).collect();
     window[0].file == window[window.len() - 1].file && distinct.len() >= MIN_DISTINCT

@@ -1,4 +1,4 @@
-//! What is learned of one file for the checks of the change: [`Facts`].
+//! Facts of one file for the checks of the change: [`Facts`].
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +11,7 @@ use crate::executable;
 use crate::language::{self, Language};
 use crate::syntax::Touched;
 
-/// How tests are declared, in all languages at once: the name is the first group that is there.
+/// The declarations of tests in all languages: the first group that matched is the name.
 static DECLARED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r#"(?mx)
@@ -26,36 +26,36 @@ static DECLARED: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is valid")
 });
 
-/// What kind of file it is, for counting.
+/// The kind of a file, for counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Code that is no test.
+    /// Code that is not a test.
     Code,
     /// A test.
     Test,
-    /// Anything else.
+    /// Any other file.
     Other,
 }
 
-/// What is learned of one file.
+/// The facts of one file.
 pub(crate) struct Facts {
     pub(super) kind: Kind,
-    /// How many added lines do something, where it is code.
+    /// The number of added executable lines; 0 if the file is not code.
     pub(super) added_code: usize,
-    /// Whether the change touches a test among the code, as Rust has them.
+    /// True if the change touches a test among the code, as in Rust.
     pub(super) touches_tests: bool,
-    /// The names of its tests before.
+    /// The names of the tests before the change.
     pub(super) tests_before: BTreeSet<String>,
-    /// The names of its tests after.
+    /// The names of the tests after the change.
     pub(super) tests_after: BTreeSet<String>,
-    /// Whether its head called it generated before.
+    /// True if the head of the file marked it as generated before the change.
     pub(super) was_generated: bool,
-    /// The added lines of code that say something: their numbers, and hashes of what they say.
+    /// The added lines of code with content: their numbers, and hashes of their texts.
     pub(super) added_lines: Vec<(u32, u64)>,
 }
 
 impl Facts {
-    /// Learns what the checks of the change need of a file.
+    /// Collects the facts of a file.
     pub(crate) fn of(view: &View<'_>) -> Facts {
         let path = view.file.path();
         let kind = match (language::is_code(path), language::is_test(path)) {
@@ -66,7 +66,7 @@ impl Facts {
         let touched = Touched::new(view.file.added());
         let has_tests = kind == Kind::Test || is_rust(path);
         let names = |text: Option<&str>| match text {
-            // Rust's tests stand among the code, and say what they are.
+            // Tests in Rust are among the code, and are marked.
             Some(text) if kind != Kind::Test && !text.contains("test]") => BTreeSet::new(),
             Some(text) if has_tests => test_names(text),
             _ => BTreeSet::new(),
@@ -92,19 +92,20 @@ fn is_rust(path: &str) -> bool {
     language::by_name(path) == Some(Language::Rust)
 }
 
-/// Says whether the change touches a module of tests.
+/// Returns true if the change touches a module of tests.
 fn touches_tests(view: &View<'_>, touched: &Touched) -> bool {
     let Some(survey) = view.survey else { return false };
     let is_test = |name: &str| name.split('.').any(|part| part == "tests" || part == "test");
     survey.symbols.iter().any(|symbol| is_test(&symbol.name) && touched.meets(symbol.lines))
 }
 
-/// Says whether a file was generated before; one that no longer says so was taken over on purpose.
+/// Returns true if a file is marked as generated before and after the change; a file that lost its
+/// mark was taken over on purpose.
 fn was_generated(view: &View<'_>) -> bool {
     view.after.is_some_and(is_marked_generated) && view.before().is_some_and(is_marked_generated)
 }
 
-/// Returns true if the first lines of a file call it generated.
+/// Returns true if the first lines of a file mark it as generated.
 fn is_marked_generated(text: &str) -> bool {
     text.lines().take(5).any(|line| {
         let folded = line.to_ascii_lowercase();
@@ -116,7 +117,7 @@ fn is_marked_generated(text: &str) -> bool {
 
 /// Returns the names of the tests that a text declares.
 pub(super) fn test_names(text: &str) -> BTreeSet<String> {
-    // Most files have none, and this is cheaper than the pattern.
+    // Most files declare none, and this check is cheaper than the pattern.
     if !["test", "Test", "it", "specify"].iter().any(|word| text.contains(word)) {
         return BTreeSet::new();
     }
@@ -132,7 +133,7 @@ fn added_lines(text: &str, touched: &Touched) -> Vec<(u32, u64)> {
     numbers
         .filter_map(|number| {
             let line = lines[number as usize - 1];
-            // Closing brackets and blanks make nothing alike.
+            // Closing brackets and blanks are not content.
             let says_something = line.chars().filter(|c| c.is_alphanumeric()).count() > 2;
             let mut hasher = DefaultHasher::new();
             line.split_whitespace().for_each(|word| word.hash(&mut hasher));

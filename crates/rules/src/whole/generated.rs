@@ -15,8 +15,8 @@ pub(super) const CHECK: ChangeCheck = ChangeCheck {
     look,
 };
 
-/// Only a change that touches nothing but generated files is told: beside anything else, the
-/// files may well have been generated anew.
+/// Reports only a change that touches nothing but generated files: otherwise the files may have
+/// been generated again.
 fn look(whole: &Whole<'_>) -> Vec<Sighting> {
     let is_generated =
         |facts: &Option<super::Facts>| facts.as_ref().is_some_and(|f| f.was_generated);

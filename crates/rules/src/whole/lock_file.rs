@@ -23,7 +23,7 @@ pub(super) const CHECK: ChangeCheck = ChangeCheck {
     look,
 };
 
-/// A manifest, the lock files that may belong to it, and how its dependencies are read.
+/// A manifest, its possible lock files, and the parser of its dependencies.
 struct Manifest {
     name: &'static str,
     locks: &'static [&'static str],
@@ -70,7 +70,7 @@ fn look(whole: &Whole<'_>) -> Vec<Sighting> {
     seen
 }
 
-/// Gives the nearest lock files that a manifest in a folder may be locked by.
+/// Returns the nearest lock files that may belong to a manifest in a folder.
 fn locks_above(whole: &Whole<'_>, manifest: &Manifest, folder: &str) -> Vec<String> {
     let mut folder = Some(folder);
     while let Some(here) = folder {
@@ -78,7 +78,7 @@ fn locks_above(whole: &Whole<'_>, manifest: &Manifest, folder: &str) -> Vec<Stri
             if here.is_empty() { (*lock).to_owned() } else { format!("{here}/{lock}") }
         };
         let there = |path: &String| {
-            // Where git has no answer the change notes the error, and the review is incomplete.
+            // If git fails, the change records the error, and the review is incomplete.
             let exists = |path: RepoPath| whole.change.base().exists(&path).unwrap_or(true);
             RepoPath::exact(path).is_ok_and(exists)
         };
@@ -123,7 +123,7 @@ fn json_keys(text: &str, sections: &[&str]) -> BTreeSet<String> {
     tables.flat_map(|table| table.keys().cloned()).collect()
 }
 
-/// Reads the keys of tables that hold dependencies, and the entries of lists of requirements.
+/// Parses the keys of tables with dependencies, and the entries of lists of requirements.
 fn toml_keys(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut in_table = false;
@@ -131,7 +131,7 @@ fn toml_keys(text: &str) -> BTreeSet<String> {
     for line in text.lines().map(str::trim) {
         if line.starts_with('[') && !in_list {
             in_table = line.contains("dependencies") && line.ends_with(']');
-            // `[dependencies.serde]` names one by itself.
+            // `[dependencies.serde]` names a single dependency.
             if let Some((_, name)) = line.trim_end_matches(']').split_once("dependencies.") {
                 names.extend((!name.contains('.')).then(|| name.to_owned()));
                 in_table = false;
@@ -145,7 +145,7 @@ fn toml_keys(text: &str) -> BTreeSet<String> {
             in_list = !line.starts_with(']');
             names.extend(requirements(line));
         } else if in_table && let Some((name, value)) = line.split_once('=') {
-            // What lies in the same repository needs no lock.
+            // A dependency in the same repository needs no lock.
             let name = name.trim().trim_matches('"');
             let is_path = value.contains("path =") || name.ends_with(".workspace");
             names.extend((!is_path && !line.starts_with('#')).then(|| name.to_owned()));
@@ -154,7 +154,7 @@ fn toml_keys(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// Gives the packages of quoted requirements such as `"requests>=2"`.
+/// Returns the packages of quoted requirements such as `"requests>=2"`.
 fn requirements(line: &str) -> impl Iterator<Item = String> {
     line.split('"').skip(1).step_by(2).map(|requirement| {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

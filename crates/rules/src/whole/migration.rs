@@ -1,4 +1,4 @@
-//! Migrations without a way back.
+//! Migrations that cannot be reverted.
 
 use std::sync::LazyLock;
 
@@ -42,12 +42,13 @@ fn look(view: &View<'_>) -> Vec<Sighting> {
     seen.into_iter().collect()
 }
 
-/// Says what is missing of a migration, by the customs of the common tools.
+/// Returns the missing part of a migration, by the conventions of common tools; `None` if it is
+/// complete.
 fn without_way_back(view: &View<'_>) -> Option<&'static str> {
     let path = view.file.new_path.as_deref()?;
     if let Some(stem) = path.strip_suffix(".up.sql") {
         let down = RepoPath::exact(&format!("{stem}.down.sql")).ok()?;
-        // A file that cannot be asked for is not known to be absent; the change notes the error.
+        // A file that cannot be read is not known to be absent; the change records the error.
         let exists = view.change.tree().exists(&down).unwrap_or(true);
         return (!exists).then_some("There is no `.down.sql` beside it.");
     }

@@ -1,8 +1,8 @@
-//! Checks on the change as a whole: what single lines cannot tell.
+//! Checks on the change as a whole, beyond single lines.
 //!
-//! A check of one file compares it before and after ([`FileCheck`]); one of the change looks at what
-//! was learned of every file ([`ChangeCheck`]). Each is a module and a line in its list. No file is
-//! read for them that the change did not touch.
+//! A check of one file compares it before and after the change ([`FileCheck`]); a check of the
+//! change uses the facts of every file ([`ChangeCheck`]). Each is a module and a line in its list.
+//! The checks read no file that the change did not touch.
 
 mod duplicate;
 mod facts;
@@ -28,7 +28,7 @@ use crate::survey::Survey;
 use crate::syntax::{Syntax, Touched};
 use crate::wording::Wording;
 
-/// A check that looks at one file before and after.
+/// A check of one file, before and after the change.
 struct FileCheck {
     wording: Wording,
     look: fn(&View<'_>) -> Vec<Sighting>,
@@ -37,7 +37,7 @@ struct FileCheck {
 const FILE_CHECKS: &[FileCheck] =
     &[tests_gone::WEAKENED, migration::CHECK, shape::TOO_LONG, shape::TOO_DEEP];
 
-/// A check that looks at all files of a change.
+/// A check of all files of a change.
 struct ChangeCheck {
     wording: Wording,
     look: fn(&Whole<'_>) -> Vec<Sighting>,
@@ -54,7 +54,7 @@ const CHANGE_CHECKS: &[ChangeCheck] = &[
     state::CHECK,
 ];
 
-/// Those that need no syntax tree to see all that they can.
+/// The checks that need no syntax tree to find everything.
 pub(crate) const ON_TEXT: [&str; 4] = [
     migration::CHECK.wording.id,
     lock_file::CHECK.wording.id,
@@ -62,13 +62,13 @@ pub(crate) const ON_TEXT: [&str; 4] = [
     state::CHECK.wording.id,
 ];
 
-/// Where a check fires.
+/// A place where a check fires.
 struct Sighting {
     file: Option<String>,
     lines: Option<Lines>,
-    /// What is said before the check's message.
+    /// A text that precedes the check's message.
     note: String,
-    /// What it is told again by, besides the check.
+    /// The identity of the finding, in addition to the check.
     subject: String,
 }
 
@@ -76,7 +76,7 @@ struct Sighting {
 pub(crate) struct View<'c> {
     pub(crate) change: &'c Change,
     pub(crate) file: &'c FileDiff,
-    /// Its text after; `None` where it is deleted.
+    /// The text after the change; `None` if the file is deleted.
     pub(crate) after: Option<&'c str>,
     pub(crate) survey: Option<&'c Survey>,
     before: OnceCell<Result<Option<String>, TreeError>>,
@@ -92,33 +92,33 @@ impl<'c> View<'c> {
         View { change, file, after, survey, before: OnceCell::new() }
     }
 
-    /// Returns its text before, read when it is first asked for.
+    /// Returns the text before the change, read on the first call.
     fn before(&self) -> Option<&str> {
         let path = || RepoPath::exact(self.file.old_path.as_deref()?).ok();
         let read = || path().map_or(Ok(None), |path| self.change.base().read(&path));
         self.before.get_or_init(read).as_ref().ok()?.as_deref()
     }
 
-    /// Returns true if the file parses no more since the change: it has errors now, wherever they
-    /// stand, and had none before.
+    /// Returns true if the change breaks the syntax of the file: it has errors now, at any place,
+    /// and had none before.
     pub(crate) fn is_broken_by_change(&self, now: &Syntax) -> bool {
         let was_whole = || self.before().and_then(|text| Syntax::of(self.file.path(), text));
         !now.is_whole() && was_whole().is_some_and(|before| before.is_whole())
     }
 
-    /// Returns why its text before could not be read, where a check asked for that text in vain.
+    /// Returns the error of reading the text before the change, if a check requested that text.
     pub(crate) fn before_error(&self) -> Option<&TreeError> {
         self.before.get()?.as_ref().err()
     }
 
-    /// Gives the first added line among some lines.
+    /// Returns the first added line within some lines.
     fn first_added(&self, within: Lines) -> Option<u32> {
         let within_it = Touched::new([within]);
         let added = self.file.added().find(|added| within_it.meets(*added))?;
         Some(added.start().max(within.start()))
     }
 
-    /// Holds the checks of one file against it.
+    /// Runs the checks of one file on it.
     pub(crate) fn votes(&self) -> Vec<Vote> {
         let seen = FILE_CHECKS
             .iter()
@@ -127,21 +127,21 @@ impl<'c> View<'c> {
     }
 }
 
-/// A change, with what was learned of its files.
+/// A change, with the facts of its files.
 pub(crate) struct Whole<'c> {
     pub(crate) change: &'c Change,
-    /// In the order of the change; `None` for files that nobody looked at.
+    /// The facts, in the order of the change; `None` for files that are not reviewed.
     pub(crate) facts: Vec<Option<Facts>>,
 }
 
 impl Whole<'_> {
-    /// Gives the files that somebody looked at, with what was learned of them.
+    /// Returns the reviewed files, with their facts.
     fn known(&self) -> impl Iterator<Item = (&FileDiff, &Facts)> {
         let files = self.change.files.iter().zip(&self.facts);
         files.filter_map(|(file, facts)| Some((file, facts.as_ref()?)))
     }
 
-    /// Holds the checks of the change against it.
+    /// Runs the checks of the change on it.
     pub(crate) fn votes(&self) -> Vec<Vote> {
         let seen = CHANGE_CHECKS
             .iter()

@@ -1,4 +1,4 @@
-//! Orders to reviewers in what the commits say.
+//! Orders to reviewers in commit messages.
 
 use super::{ChangeCheck, Sighting, Whole};
 use crate::text::injection::{self, injection_in};

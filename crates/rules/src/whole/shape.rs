@@ -8,10 +8,10 @@ use crate::language;
 use crate::syntax::{Syntax, Touched};
 use crate::wording::Wording;
 
-/// Lines beyond which a function is told.
+/// The maximum number of lines of a function.
 const MAX_LINES: u32 = 150;
 
-/// Branches and loops inside each other beyond which a place is told.
+/// The maximum nesting of branches and loops.
 const MAX_DEPTH: usize = 6;
 
 pub(super) const TOO_LONG: FileCheck = FileCheck {
@@ -73,7 +73,7 @@ fn long_function(view: &View<'_>, function: &Symbol) -> Option<Sighting> {
 fn deep_nesting(view: &View<'_>) -> Vec<Sighting> {
     let survey = view.survey.filter(|_| !language::is_test(view.file.path()));
     let branches = survey.map_or(&[][..], |survey| &survey.branches);
-    // Each place is told once, where it gets too deep.
+    // Each place is reported once, at the level that exceeds the limit.
     let deep = branches.iter().filter(|branch| branch.depth == MAX_DEPTH + 1);
     let seen = deep.filter_map(|branch| {
         Some(Sighting {

@@ -22,8 +22,8 @@ pub(super) const CHECK: ChangeCheck = ChangeCheck {
     look,
 };
 
-/// One finding for each kind of state, however many files it has. Files that no reviewer reads, such as
-/// a database or a link, count as well.
+/// Returns one finding for each kind of state, however many files it has. Files that no reviewer
+/// reads, such as a database or a link, count as well.
 fn look(whole: &Whole<'_>) -> Vec<Sighting> {
     let mut kinds: BTreeMap<String, Vec<&FileDiff>> = BTreeMap::new();
     for file in &whole.change.files {

@@ -1,4 +1,4 @@
-//! Tests that are deleted or made weaker.
+//! Tests that are deleted or weakened.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -57,12 +57,12 @@ static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is valid")
 });
 
-/// Says whether code went as well, so that its tests had to go with it.
+/// Returns true if code was deleted as well, so that its tests had to be deleted with it.
 fn code_went(whole: &Whole<'_>) -> bool {
     whole.known().any(|(file, facts)| facts.kind == Kind::Code && file.new_path.is_none())
 }
 
-/// Gives the names of all tests that the touched files have after the change: a test may move.
+/// Returns the names of all tests in the touched files after the change: a test may be moved.
 fn kept<'w>(whole: &'w Whole<'_>) -> BTreeSet<&'w String> {
     whole.known().flat_map(|(_, facts)| &facts.tests_after).collect()
 }
@@ -98,7 +98,7 @@ fn removed_from(file: &FileDiff, facts: &Facts, kept: &BTreeSet<&String>) -> Opt
     let gone: Vec<&String> =
         facts.tests_before.iter().filter(|name| !kept.contains(name)).collect();
     let came = facts.tests_after.difference(&facts.tests_before).count();
-    // As many new names as old ones is a rename.
+    // As many new names as old ones count as renames.
     if gone.len() <= came {
         return None;
     }
@@ -141,7 +141,7 @@ fn weakened_tests(view: &View<'_>) -> Vec<Sighting> {
     seen.collect()
 }
 
-/// A test file's functions and what they assert.
+/// The functions of a test file, and its assertions.
 struct Assertions {
     outline: Vec<Symbol>,
     names: BTreeSet<String>,

@@ -1,11 +1,11 @@
-//! Behaviour changed, and no test with it.
+//! Changed behaviour without a changed test.
 
 use super::facts::Kind;
 use super::{ChangeCheck, Sighting, Whole};
 use crate::language;
 use crate::wording::Wording;
 
-/// Fewer lines of code are let pass: many small changes need no new test.
+/// The minimum number of added lines of code: many small changes need no new test.
 const MIN_LINES: usize = 30;
 
 pub(super) const CHECK: ChangeCheck = ChangeCheck {
@@ -35,9 +35,9 @@ fn look(whole: &Whole<'_>) -> Vec<Sighting> {
     }]
 }
 
-/// Says whether the repository has tests at all.
+/// Returns true if the repository has any tests.
 fn has_tests(whole: &Whole<'_>) -> bool {
-    // Where the files cannot be listed the change notes the error, and the review is incomplete.
+    // If the files cannot be listed, the change records the error, and the review is incomplete.
     let Ok(paths) = whole.change.base().paths() else { return true };
     paths.iter().any(|path| language::is_code(path.as_str()) && language::is_test(path.as_str()))
 }

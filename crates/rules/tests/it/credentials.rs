@@ -1,4 +1,5 @@
-//! Planted credentials are reported and redacted, and values that look like credentials are neither.
+//! Planted credentials are reported and redacted, and values that look like credentials are
+//! neither.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use crate::review;
 
 const ALPHANUMERIC: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Returns the places, `file:line`, at which rules about secrets fire.
+/// Returns the places, `file:line`, at which rules on secrets fire.
 fn reported(files: &[(&str, &str)]) -> BTreeSet<(String, u32)> {
     let reviewed = review(&[], files);
     let votes = reviewed.report.votes.into_iter();
@@ -85,7 +86,8 @@ fn a_password_on_a_command_line_is_reported() {
     }
 }
 
-/// The values are random, so a few look like words; what is missed here is known and stays rare.
+/// Checks that few random values are missed. Some of them look like words, so a small number is
+/// accepted.
 #[test]
 fn hardly_any_random_value_is_missed() {
     let mut random = Random(7);

@@ -1,11 +1,11 @@
-//! Every rule file lies beside its examples, which hold.
+//! Every rule file has examples next to it, and the rule passes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use assay_rules::examples;
 
-/// The least number of examples of either kind.
+/// The minimum number of examples of either kind.
 const MIN_EXAMPLES: usize = 2;
 
 #[test]
@@ -40,7 +40,7 @@ fn hold(name: &str, path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Gives every rule's name and file.
+/// Returns the name and the file of every rule.
 fn rule_files() -> Vec<(String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
     let mut files = Vec::new();

@@ -1,7 +1,8 @@
-//! The published suite of text that gives a reviewer orders, and text that only looks like it.
+//! The published suite of text that gives orders to a reviewer, and of text that only looks like
+//! it.
 //!
 //! `tests/injection/attacks/` has a file for each kind of attack, with an attack on each line: its
-//! `id` and `kind`, `where` it stands (`code`, `path` or `message`), the `file` and the `text`.
+//! `id` and `kind`, its place `where` (`code`, `path` or `message`), the `file` and the `text`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +19,7 @@ use crate::{review, told};
 
 const RULE: &str = "agent-surface/prompt-injection";
 
-/// The least number of attacks, and of texts that are none.
+/// The minimum number of attacks, and of harmless texts.
 const MIN: (usize, usize) = (130, 80);
 
 fn suite() -> PathBuf {
@@ -37,7 +38,7 @@ fn attacks() -> Vec<Value> {
     files.iter().flat_map(|file| read(file)).collect()
 }
 
-/// Gives the path and the text of an entry's file, in a folder of its own.
+/// Returns the path and the text of an entry's file, in a separate folder.
 fn file_of(entry: &Value) -> (String, &str) {
     let word = |key: &str| entry[key].as_str().unwrap();
     match entry["where"].as_str() {
@@ -54,7 +55,7 @@ fn review_all(entries: &[&Value]) -> Reviewed {
     review(&[], &files)
 }
 
-/// Gives the files in which the rule fires.
+/// Returns the files in which the rule fires.
 fn hit(reviewed: &Reviewed) -> BTreeSet<String> {
     let votes = reviewed.report.votes.iter();
     let votes = votes.filter(|vote| vote.rule.as_deref() == Some(RULE));
@@ -77,10 +78,10 @@ fn every_attack_is_caught() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
-/// Attacks that were written before anybody looked whether they are caught. Of the first thirty it
-/// was ten, and the signs were widened for the others. Of the twenty behind them, which speak in
-/// hints, it is none, and they are left as they are: what nobody has thought of yet gets through,
-/// and the verdict must not rest on this rule alone.
+/// Records the misses among attacks that were written before a test showed whether they are caught.
+/// Of the first thirty, ten were caught, and the signs were widened for the others. Of the twenty
+/// after them, which only hint at an order, none is caught, and the signs stay as they are: an
+/// attack of an unknown form gets through, and the verdict must not rest on this rule alone.
 #[test]
 fn what_is_missed_of_the_attacks_held_out_is_known() {
     let attacks = read(&suite().join("held-out.jsonl"));

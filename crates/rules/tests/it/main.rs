@@ -1,4 +1,4 @@
-//! The rules, held against their examples and against whole changes.
+//! Tests of the rules, with their examples and with whole changes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod credentials;
@@ -11,10 +11,10 @@ use assay_change::{Scope, Selection};
 use assay_rules::{Reviewed, Rulebook};
 use assay_testkit::Repository;
 
-/// A file's path and its text.
+/// The path and the text of a file.
 type File<'t> = (&'t str, &'t str);
 
-/// Reviews the change from some files to others. A file that is not among the latter is deleted.
+/// Reviews the change from some files to others. A file that is missing in `after` is deleted.
 fn review(before: &[File<'_>], after: &[File<'_>]) -> Reviewed {
     let repository = Repository::new();
     for (path, text) in before {
@@ -33,7 +33,7 @@ fn review(before: &[File<'_>], after: &[File<'_>]) -> Reviewed {
     Rulebook::builtin().review(&change)
 }
 
-/// Shows what was found, a line for each: `file:line rule: description`.
+/// Formats the findings, one per line: `file:line rule`.
 fn told(reviewed: &Reviewed) -> String {
     let mut lines: Vec<String> = reviewed
         .report

@@ -1,4 +1,4 @@
-//! What the rules make of each hunk, and what they know of the code around a line.
+//! The outcome of each hunk, and the symbols around a line.
 
 use assay_change::tree::DirTree;
 use assay_findings::coverage::Look;

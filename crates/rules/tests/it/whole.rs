@@ -1,4 +1,4 @@
-//! Checks on whole changes.
+//! Tests of the checks on whole changes.
 
 use expect_test::{Expect, expect};
 
@@ -8,7 +8,7 @@ fn check(before: &[File<'_>], after: &[File<'_>], expected: Expect) {
     expected.assert_eq(&told(&review(before, after)));
 }
 
-/// A file of as many statements as told.
+/// Returns a file with this many statements.
 fn code(lines: usize) -> String {
     (0..lines).map(|n| format!("value_{n} = compute({n}, {})\n", n * 7)).collect()
 }
@@ -135,7 +135,7 @@ fn state_in_a_change_is_told_once_for_each_kind() {
             .assay/outbox/pull-o.r-1/review.json:1 change/state-committed
             .assay/rules-disabled/a.txt:1 change/state-committed"#]],
     );
-    // To take state out of the repository is what is asked for.
+    // Removing state from the repository is the intended fix.
     check(state, &[], expect![""]);
 }
 

@@ -1,14 +1,14 @@
-//! Text that is written in another way: escapes, entities, percent signs and base64.
+//! Decoding of text: escapes, entities, percent-encoding and base64.
 
 use std::borrow::Cow;
 
-/// The shortest run of base64 that can hold a sentence.
+/// The minimum length of a run of base64 that can contain a sentence.
 const MIN_RUN: usize = 24;
 
-/// So much of one run is decoded.
+/// The maximum number of bytes of one run that are decoded.
 const MAX_RUN: usize = 64 * 1024;
 
-/// Writes escapes as what they stand for, twice if they stand for escapes.
+/// Decodes escapes, twice if the result contains escapes.
 pub(super) fn unescaped(text: &str) -> Cow<'_, str> {
     if !has_escapes(text) {
         return Cow::Borrowed(text);
@@ -48,7 +48,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// Reads an escape of a string: what it stands for, and how long it is.
+/// Decodes a backslash escape. Returns the text and the length of the escape.
 fn backslash(text: &str) -> Option<(String, usize)> {
     let kind = *text.as_bytes().get(1)?;
     let one = |c: char, length: usize| Some((c.to_string(), length));
@@ -81,7 +81,7 @@ fn hex(digits: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok().filter(|_| is_hex)
 }
 
-/// Reads an entity of HTML.
+/// Decodes an entity of HTML.
 fn entity(text: &str) -> Option<(String, usize)> {
     let end = text.bytes().take(12).position(|byte| byte == b';')?;
     let name = text.get(1..end)?;
@@ -107,7 +107,7 @@ fn entity(text: &str) -> Option<(String, usize)> {
     Some((c.to_string(), end + 1))
 }
 
-/// Reads a run of bytes that are written as `%20`.
+/// Decodes a run of percent-encoded bytes, such as `%20`.
 fn percent(text: &str) -> Option<(String, usize)> {
     let mut bytes = Vec::new();
     while let Some(byte) = text.get(bytes.len() * 3..).and_then(percent_byte) {
@@ -122,7 +122,7 @@ fn percent_byte(text: &str) -> Option<u8> {
     hex(digits).and_then(|byte| u8::try_from(byte).ok())
 }
 
-/// Gives the texts that stand in a line as base64.
+/// Returns the texts in a line that are encoded as base64.
 pub(super) fn encoded(line: &str) -> Vec<String> {
     if line.len() < MIN_RUN {
         return Vec::new();
@@ -131,13 +131,13 @@ pub(super) fn encoded(line: &str) -> Vec<String> {
     runs.filter_map(|run| decode(&run[..run.len().min(MAX_RUN)])).collect()
 }
 
-/// Says whether a line is nothing but base64, so that the next one may go on with it.
+/// Returns true if a line consists of base64 alone, so that it may continue on the next line.
 pub(super) fn is_encoded(line: &str) -> bool {
     let line = bare(line);
     line.len() >= MIN_RUN && line.bytes().all(is_base64)
 }
 
-/// Takes what makes comments and strings away from both ends of a line.
+/// Removes the delimiters of comments and strings from both ends of a line.
 pub(super) fn bare(line: &str) -> &str {
     line.trim_matches(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '/' | '='))
         .trim_start_matches("//")
@@ -148,7 +148,7 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
 
-/// Decodes base64, if it holds text.
+/// Decodes base64; returns `None` if the result is not text.
 fn decode(run: &[u8]) -> Option<String> {
     let mut bytes = Vec::with_capacity(run.len() / 4 * 3);
     for four in run.chunks(4) {
@@ -160,7 +160,7 @@ fn decode(run: &[u8]) -> Option<String> {
         let [_, triple @ ..] = bits.to_be_bytes();
         bytes.extend_from_slice(&triple[..four.len() - 1]);
         let is_text = |byte: &u8| *byte >= 0x20 || byte.is_ascii_whitespace();
-        // What is no text is told by its first bytes.
+        // Binary data is recognised by its first bytes.
         if bytes.len() < 16 && !bytes.iter().all(is_text) {
             return None;
         }

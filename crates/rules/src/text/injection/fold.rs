@@ -1,4 +1,4 @@
-//! Seeing text as a reader means it: what hides or disguises letters is taken away.
+//! Normalization of text: removes characters that hide or disguise letters.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 use assay_base::text::first_bytes;
 use regex::Regex;
 
-/// So much of a text is shown.
+/// The maximum number of bytes of a text that are shown.
 pub(super) const MAX_SHOWN: usize = 160;
 
-/// Letters that look like Latin ones, each followed by what it looks like.
+/// Letters that look like Latin ones, each followed by the Latin letter.
 const LOOKALIKES: &str = "аaеeоoрpсcуyхxіiјjѕsԁdһhӏlкkмmтtвbнhгrпnґrԛqԝwьbАAВBЕEКKМMНHОOРPСCТTХXІIЈJЅSУYԌGԚQԜW\
 αaοoνvρpτtυuχxιiκkηnγyεeωwσoβbΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX\
 ᴀaʙbᴄcᴅdᴇeꜰfɢgʜhɪiᴊjᴋkʟlᴍmɴnᴏoᴘpʀrꜱsᴛtᴜuᴠvᴡwʏyᴢzɑaɡgıiⅰiⅼlⅽcⅾdⅿmℓl℮eℐIℑIℒLℓlℕNℙPℚQℛRℜRℝRℤZℬBℰEℱFℳMℴo\
@@ -25,7 +25,7 @@ static TABLE: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
     table
 });
 
-/// Gives what a character stands for, `None` for one that nobody sees.
+/// Returns the plain character for a disguised one; `None` for an invisible one.
 pub(super) fn fold(c: char) -> Option<char> {
     if c.is_ascii() {
         return (!c.is_ascii_control() || c.is_ascii_whitespace()).then_some(c);
@@ -61,7 +61,7 @@ pub(super) fn fold(c: char) -> Option<char> {
     }
 }
 
-/// Says whether a character takes no room of its own and is there for nobody to see.
+/// Returns true if a character has no width and is not visible.
 fn is_invisible(c: char) -> bool {
     matches!(u32::from(c),
         0xad | 0x34f | 0x61c | 0x115f | 0x1160 | 0x17b4 | 0x17b5 | 0x180b..=0x180f | 0x3164 | 0xfeff
@@ -70,8 +70,8 @@ fn is_invisible(c: char) -> bool {
         | 0xe0000..=0xe001f | 0xe007f | 0xe0100..=0xe01ef)
 }
 
-/// Gives a text as it is seen: one blank for several, nothing invisible, plain letters for fancy
-/// ones. Letters of other scripts stay what they are.
+/// Returns a text as it looks: with single blanks, without invisible characters, with plain letters
+/// for fancy ones. Letters of other scripts stay unchanged.
 pub(super) fn readable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let is_script = |c: char| TABLE.binary_search_by_key(&c, |(from, _)| *from).is_ok();
@@ -87,15 +87,15 @@ pub(super) fn readable(text: &str) -> String {
     out
 }
 
-/// What each ASCII character counts for in a squeezed text, digits for the letters they are put
-/// for; 0 where it does not count.
+/// The value of each ASCII character in a squeezed text, with letters for the digits that replace
+/// them; 0 for a character that is left out.
 const SQUEEZED: [u8; 128] = {
     let mut table = [0; 128];
     let mut byte: u8 = 0;
     while byte < 128 {
         table[byte as usize] = match byte.to_ascii_lowercase() {
             b'0' => b'o',
-            // An `l` looks like an `i`, and a `1` is put for either.
+            // An `l` looks like an `i`, and a `1` replaces either.
             b'1' | b'l' | b'!' => b'i',
             b'3' => b'e',
             b'4' | b'@' => b'a',
@@ -109,7 +109,7 @@ const SQUEEZED: [u8; 128] = {
     table
 };
 
-/// Appends the letters of a text and nothing that stands between them.
+/// Appends the letters and digits of a text, without the characters between them.
 pub(super) fn squeeze_into(text: &str, out: &mut Vec<u8>) {
     if text.is_ascii() {
         out.extend(text.bytes().map(|byte| SQUEEZED[byte as usize]).filter(|byte| *byte != 0));
@@ -127,41 +127,41 @@ pub(super) fn squeeze_into(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Gives the letters of a text and nothing that stands between them.
+/// Returns the letters and digits of a text, without the characters between them.
 pub(super) fn squeezed(text: &str) -> String {
     let mut out = Vec::new();
     squeeze_into(text, &mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Folds once more after lowering: the small letter may look like a Latin one where the capital
-/// does not.
+/// Returns the small letter, folded again: it may look like a Latin letter even if the capital does
+/// not.
 fn lower(c: char) -> char {
     let lower = c.to_lowercase().next().unwrap_or(c);
     if lower.is_ascii() { lower } else { fold(lower).unwrap_or(lower) }
 }
 
-/// Gives the folded small letters of a text, for patterns that are written in another script.
+/// Returns a text with folded small letters, for patterns in another script.
 pub(super) fn folded(text: &str) -> String {
     text.chars().filter_map(fold).map(|c| if c.is_ascii() { c } else { lower(c) }).collect()
 }
 
-/// Where a pattern matches.
+/// A match of a pattern.
 pub(super) struct Place {
-    /// In the joined text.
+    /// The byte range in the joined text.
     pub(super) span: Range<usize>,
-    /// The lines that this touches, by their place among all.
+    /// The indices of the lines that the match touches.
     pub(super) lines: Range<usize>,
-    /// The beginning of what matches.
+    /// The beginning of the matched text.
     pub(super) text: String,
 }
 
-/// Gives as much of a text as is shown.
+/// Returns the part of a text that is shown.
 pub(super) fn shortened(text: &str) -> &str {
     first_bytes(text, MAX_SHOWN)
 }
 
-/// Several lines as one text, which knows where each begins.
+/// Several lines as one text, with the start of each line.
 #[derive(Default)]
 pub(super) struct Joined {
     pub(super) text: String,
@@ -179,7 +179,7 @@ impl Joined {
         joined
     }
 
-    /// Joins lines with their punctuation, without what makes comments of them.
+    /// Joins lines with their punctuation, without the delimiters of comments.
     pub(super) fn marks(lines: &[Cow<'_, str>], first: usize) -> Joined {
         let mut joined = Joined::default();
         for (line, at) in lines.iter().zip(first..) {
@@ -201,7 +201,7 @@ impl Joined {
         joined
     }
 
-    /// Gives the places where a pattern matches.
+    /// Returns the matches of a pattern.
     pub(super) fn places(&self, pattern: &Regex) -> Vec<Place> {
         let place = |found: regex::Match<'_>| Place {
             span: found.range(),
@@ -212,7 +212,7 @@ impl Joined {
         pattern.find_iter(&self.text).map(place).collect()
     }
 
-    /// Gives the line that a place of the text is in.
+    /// Returns the line at an offset of the text.
     fn line_at(&self, offset: usize) -> usize {
         let after = self.starts.partition_point(|(start, _)| *start <= offset);
         self.starts[after.max(1) - 1].1
@@ -259,12 +259,12 @@ impl Joined {
     }
 }
 
-/// Takes tags out of a text that change how it looks and not what it says.
+/// Removes tags that change the look of a text and not its content.
 pub(super) fn without_tags(text: Cow<'_, str>) -> Cow<'_, str> {
     let mut out = String::new();
     let mut from = 0;
     for (at, _) in text.match_indices('<') {
-        // One may stand inside what was taken out already.
+        // A tag may be inside of one that was removed already.
         let length = inline_tag(&text[at..]).filter(|_| from <= at);
         if let Some(length) = length {
             out.push_str(&text[from..at]);
@@ -278,7 +278,7 @@ pub(super) fn without_tags(text: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Measures a tag that changes how text looks and not what it says.
+/// Returns the length of a tag that changes the look of a text and not its content.
 fn inline_tag(text: &str) -> Option<usize> {
     const NAMES: [&str; 17] = [
         "b", "i", "u", "em", "strong", "span", "br", "p", "code", "tt", "small", "sub", "sup",
@@ -286,14 +286,14 @@ fn inline_tag(text: &str) -> Option<usize> {
     ];
     let end = text.bytes().take(12).position(|byte| byte == b'>')?;
     let name = text[1..end].trim_matches(['/', ' ']);
-    // An empty comment; one that says something is left to be read.
+    // An empty comment is removed; any other stays.
     if text[1..end].starts_with("!--") {
         return text[1..end].trim_matches(['!', '-', ' ']).is_empty().then_some(end + 1);
     }
     NAMES.iter().any(|known| name.eq_ignore_ascii_case(known)).then_some(end + 1)
 }
 
-/// Puts a blank before each letter of a name that begins a new word of it.
+/// Inserts a blank before each capital that begins a new word of a name.
 pub(super) fn split_humps(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 8);
     let mut before = ' ';

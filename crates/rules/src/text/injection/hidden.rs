@@ -1,17 +1,17 @@
-//! Text that nobody sees, whatever it says.
+//! Invisible text, of any content.
 
 use crate::language;
 
-/// Fewer tags or selectors in a row than this may be an accident.
+/// The minimum number of tags or selectors in a row; fewer may be an accident.
 const MIN_TAGS: usize = 3;
 
-/// Fewer characters without width in a row than this carry no message.
+/// The minimum number of zero-width characters in a row that can carry a message.
 const MIN_RUN: usize = 8;
 
-/// No flag has more tags than this.
+/// The maximum number of tags in a flag.
 const MAX_FLAG: usize = 6;
 
-/// Says what is hidden in a line, if something is.
+/// Returns a description of the hidden text in a line; `None` if there is none.
 pub(super) fn look(line: &str, is_code: bool) -> Option<&'static str> {
     if line.is_ascii() {
         return None;
@@ -27,7 +27,7 @@ pub(super) fn look(line: &str, is_code: bool) -> Option<&'static str> {
     None
 }
 
-/// Says whether a file is code, where nothing has to be written from right to left.
+/// Returns true if a file is code, which has no need for text from right to left.
 pub(super) fn is_code(path: &str) -> bool {
     const DATA: [&str; 9] = ["json", "yml", "yaml", "md", "html", "htm", "xml", "txt", "css"];
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -35,8 +35,8 @@ pub(super) fn is_code(path: &str) -> bool {
     language::is_source(path) && !is_data
 }
 
-/// Says whether a line turns the direction of writing. One with letters that are written from right
-/// to left may say so, and still not force it.
+/// Returns true if a line changes the direction of writing. A line with letters from right to left
+/// may do so, unless it overrides their direction.
 fn turns(line: &str) -> bool {
     let has = |test: fn(char) -> bool| line.chars().any(test);
     let runs_left = |c: char| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}');
@@ -44,8 +44,8 @@ fn turns(line: &str) -> bool {
     has(|c| matches!(c, '\u{202d}' | '\u{202e}')) || has(is_turn) && !has(runs_left)
 }
 
-/// Says whether characters that stand for letters or bytes and are never shown follow each other.
-/// The flags of some regions are written with them, too.
+/// Returns true if a line has a run of invisible characters that encode letters or bytes. The flags
+/// of some regions contain such characters too.
 fn has_tags(line: &str) -> bool {
     let mut tags = 0;
     let mut run = 0;

@@ -1,9 +1,10 @@
-//! Text in a change that gives the reviewers of it orders.
+//! Text in a change that gives orders to its reviewers.
 //!
-//! Models read what they review, and may obey it. [`injection_in`] finds such text wherever it stands
-//! and however it is disguised; [`without_injections`] takes it out of what is sent elsewhere. A text
-//! is squeezed to its letters first, and only where a sign's anchor shows up are the lines around it
-//! folded ([`fold`]) and held against the sign's patterns ([`signs`]).
+//! Models read the text that they review, and may obey it. [`injection_in`] finds such text at any
+//! place and in any disguise; [`without_injections`] removes it from text that is sent elsewhere. A
+//! text is first squeezed to its letters. Only if it contains the anchor of a sign, the lines
+//! around the anchor are folded ([`fold`]) and matched against the patterns of the sign
+//! ([`signs`]).
 
 mod decode;
 mod fold;
@@ -26,7 +27,7 @@ use super::Added;
 use crate::hit::Hit;
 use crate::wording::Wording;
 
-/// The id of the rule for text that gives a reviewer orders.
+/// The id of the rule for text that gives orders to a reviewer.
 pub const ID: &str = "agent-surface/prompt-injection";
 
 pub(crate) const WORDING: Wording = Wording {
@@ -39,55 +40,55 @@ pub(crate) const WORDING: Wording = Wording {
     advice: "Delete it; what reviewers need to know belongs in the description of the change.",
 };
 
-/// What stands in the place of a line that was taken out.
+/// The replacement of a removed line.
 pub const WITHHELD: &str = "[line withheld: it addresses a reviewer]";
 
-/// A sentence may begin this many lines before its anchor, and end as many behind.
+/// The maximum number of lines between the anchor and the start or end of its sentence.
 const AROUND: usize = 3;
 
-/// Base64 within base64 is looked into this often.
+/// The maximum nesting of base64 that is decoded.
 const MAX_DEPTH: usize = 2;
 
-/// What stands farther before a place says nothing about it.
+/// The number of bytes before a match that can change its meaning.
 const MAX_BEFORE: usize = 40;
 
-/// Text that gives a reviewer orders.
+/// Text that gives orders to a reviewer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injection {
-    /// Where it stands; the first line is 1.
+    /// The lines of the text, from 1.
     pub lines: Lines,
-    /// What it does, as a sentence.
+    /// The effect of the text, as a sentence.
     pub about: &'static str,
-    /// What it says, with everything decoded and nothing invisible in it.
+    /// The decoded text, without invisible characters.
     pub shown: String,
 }
 
-/// Finds what gives a reviewer orders in a text from anywhere: a commit message, the description of
-/// a pull request, what a tool printed.
+/// Finds orders to a reviewer in a text of any source: a commit message, the description of a pull
+/// request, the output of a tool.
 pub fn injection_in(text: &str) -> Vec<Injection> {
     let lines: Vec<(u32, &str)> = (1..).zip(text.lines()).collect();
     scan(&lines, false, 0)
 }
 
-/// Finds what gives a reviewer orders in a file, some of which only code has no use for.
+/// Finds orders to a reviewer in a file, including hidden text that only code has no use for.
 pub fn injection_in_file(path: &str, text: &str) -> Vec<Injection> {
     let lines: Vec<(u32, &str)> = (1..).zip(text.lines()).collect();
     scan(&lines, hidden::is_code(path), 0)
 }
 
-/// Finds what gives a reviewer orders in the name of a file.
+/// Finds orders to a reviewer in the name of a file.
 pub fn injection_in_name(path: &str) -> Option<Injection> {
-    // Words of a name are told apart by signs or by capitals.
+    // Words of a name are separated by signs or by capitals.
     let spaced = fold::split_humps(path);
     scan(&[(1, path), (3, &spaced)], false, 0).into_iter().next()
 }
 
-/// Takes the lines out of a text that give a reviewer orders. It keeps its number of lines.
+/// Replaces the lines of a text that give orders to a reviewer. The number of lines stays the same.
 pub fn without_injections(text: &str) -> Cow<'_, str> {
     without(text, &injection_in(text))
 }
 
-/// Takes the lines out of a file that give a reviewer orders. It keeps its number of lines.
+/// Replaces the lines of a file that give orders to a reviewer. The number of lines stays the same.
 pub fn without_injections_in_file<'t>(path: &str, text: &'t str) -> Cow<'t, str> {
     without(text, &injection_in_file(path, text))
 }
@@ -113,7 +114,7 @@ fn without<'t>(text: &'t str, found: &[Injection]) -> Cow<'t, str> {
 }
 
 pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
-    // What was there before may be the other half of a sentence.
+    // An unchanged line may be the other half of a sentence.
     let mut found = scan(&added.with_surroundings(AROUND), hidden::is_code(added.path), 0);
     found.retain(|injection| {
         let at = added.lines.partition_point(|(number, _)| *number < injection.lines.start());
@@ -130,13 +131,13 @@ pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
             false => format!("{} It reads “{}”.", injection.about, injection.shown),
         };
         let hit = Hit::on_line(injection.lines.start(), code)?;
-        // A quote that does not stand in the file as it is shown would count as made up.
+        // A quote that does not match the file literally would count as invented.
         Some(Hit { lines: injection.lines, note: Some(note), is_secret: !is_plain, ..hit })
     };
     found.into_iter().filter_map(hit).collect()
 }
 
-/// Casts a vote against a file's name, if that gives a reviewer orders.
+/// Returns a vote on the name of a file if it gives orders to a reviewer.
 pub(crate) fn in_path(path: &str) -> Option<Vote> {
     let found = injection_in_name(path)?;
     let note = format!("The name of the file is meant for a reviewer. {}", found.about);
@@ -146,7 +147,7 @@ pub(crate) fn in_path(path: &str) -> Option<Vote> {
     Some(vote)
 }
 
-/// Some lines that follow each other, and the signs that may be in them.
+/// Consecutive lines, and the signs that may be in them.
 struct Stretch {
     lines: Range<usize>,
     signs: BTreeSet<usize>,
@@ -172,7 +173,7 @@ fn scan(lines: &[(u32, &str)], is_code: bool, depth: usize) -> Vec<Injection> {
     merged(found)
 }
 
-/// Finds the lines that an anchor shows up in, and what stands around them.
+/// Finds the lines that contain an anchor, with the lines around them.
 fn stretches(lines: &[(u32, &str)], plain: &[Cow<'_, str>]) -> Vec<Stretch> {
     let mut letters = Vec::new();
     let mut starts = Vec::with_capacity(plain.len());
@@ -199,7 +200,8 @@ fn stretches(lines: &[(u32, &str)], plain: &[Cow<'_, str>]) -> Vec<Stretch> {
     stretches
 }
 
-/// Widens some lines as far as a sentence may go, and not over lines that are not at hand.
+/// Extends a range of lines by the possible length of a sentence, up to the next gap in the
+/// numbers.
 fn around(lines: &[(u32, &str)], first: usize, last: usize) -> Range<usize> {
     let follows = |at: usize| lines[at].0 == lines[at - 1].0 + 1;
     let mut start = first;
@@ -213,7 +215,7 @@ fn around(lines: &[(u32, &str)], first: usize, last: usize) -> Range<usize> {
     start..end
 }
 
-/// Holds a sign against some lines.
+/// Matches a sign against some lines.
 fn held(
     sign: usize,
     stretch: &Stretch,
@@ -231,7 +233,7 @@ fn held(
     let (other, mut meant): (Vec<Place>, Vec<Place>) =
         places.into_iter().partition(|place| patterns.excuse(&text.text, &place.span));
     if let Some(pattern) = &patterns.letters {
-        // What the words excused shows up among the letters once more.
+        // The matches that the words excused occur again among the letters.
         let mut excused: HashMap<usize, usize> = HashMap::new();
         for place in &other {
             *excused.entry(place.lines.start).or_default() += 1;
@@ -258,7 +260,7 @@ fn held(
     meant.into_iter().filter_map(injection).collect()
 }
 
-/// Looks into what stands in the lines as base64, over as many of them as it takes.
+/// Finds orders in text that is encoded as base64, on one or more lines.
 fn encoded(lines: &[(u32, &str)], depth: usize) -> Vec<Injection> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -288,7 +290,7 @@ fn encoded(lines: &[(u32, &str)], depth: usize) -> Vec<Injection> {
     found
 }
 
-/// Makes one of those that share a line.
+/// Merges injections that share a line.
 fn merged(mut found: Vec<Injection>) -> Vec<Injection> {
     found.sort_by_key(|injection| (injection.lines.start(), injection.lines.end()));
     let mut merged: Vec<Injection> = Vec::new();
@@ -304,7 +306,7 @@ fn merged(mut found: Vec<Injection>) -> Vec<Injection> {
     merged
 }
 
-/// What tells the lines that need a second look.
+/// The index of all anchors, which selects the lines to check.
 struct Anchors {
     automaton: AhoCorasick,
     /// The signs of each anchor.
@@ -335,7 +337,7 @@ static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     Anchors { automaton, signs }
 });
 
-/// A sign's patterns.
+/// The compiled patterns of a sign.
 struct Patterns {
     plain: Regex,
     letters: Option<Regex>,
@@ -344,7 +346,7 @@ struct Patterns {
 }
 
 impl Patterns {
-    /// Says whether what stands around a place makes it something else.
+    /// Returns true if the text around a match makes it harmless.
     fn excuse(&self, text: &str, span: &Range<usize>) -> bool {
         let near = text.floor_char_boundary(span.start.saturating_sub(MAX_BEFORE));
         let holds = |unless: &Option<Regex>, text: &str| {
@@ -355,7 +357,7 @@ impl Patterns {
     }
 }
 
-/// The patterns of each sign, made when a line first has one of its anchors.
+/// The patterns of each sign, compiled when a line first contains one of its anchors.
 static PATTERNS: LazyLock<Vec<OnceLock<Patterns>>> =
     LazyLock::new(|| SIGNS.iter().map(|_| OnceLock::new()).collect());
 
@@ -379,7 +381,7 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a test tries every pattern")
 }
 
-/// Puts the parts of a pattern in the place of their names, twice since parts have parts.
+/// Expands the named parts of a pattern, twice since parts contain parts.
 fn expanded(pattern: &str) -> String {
     let mut pattern = pattern.to_owned();
     for _ in 0..2 {
@@ -387,14 +389,15 @@ fn expanded(pattern: &str) -> String {
             pattern = pattern.replace(name, part);
         }
     }
-    // Folded text is ASCII but for other scripts, and Unicode's word ends make for a slow search.
+    // Folded text is ASCII except for other scripts, and Unicode word boundaries make the search
+    // slow.
     match pattern.is_ascii() {
         true => pattern.replace(r"\b", r"(?-u:\b)").replace(r"\w", "[a-z0-9]"),
         false => fold::folded(&pattern),
     }
 }
 
-/// Makes patterns for text that has lost its blanks. Those that count words cannot be.
+/// Derives patterns for text without blanks. Patterns that count words are left out.
 fn letters_of(patterns: &[String]) -> String {
     let plain = patterns.iter().map(|pattern| pattern.replace(r"(?-u:\b)", ""));
     let plain = plain.filter(|pattern| !pattern.contains(['[', '{', '\\']));

@@ -1,34 +1,35 @@
-//! By what text is told that gives a reviewer orders: [`SIGNS`].
+//! The signs of text that gives orders to a reviewer: [`SIGNS`].
 //!
-//! Patterns are ASCII unless they are of another script, and are held against folded text: small
-//! letters, and in [`Form::Words`] and [`Form::Letters`] nothing but words with a blank between.
+//! Patterns are ASCII unless they are for another script. They are matched against folded text:
+//! small letters, and in [`Form::Words`] and [`Form::Letters`] only words with a blank between
+//! them.
 
-/// In which form a text is held against a sign.
+/// The form of a text that a sign is matched against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Its words, and nothing else.
+    /// The words alone.
     Words,
-    /// Its words; and its letters alone, for words that are pulled apart or have digits in them.
+    /// The words; and the letters alone, for words that are pulled apart or contain digits.
     Letters,
-    /// Its characters, punctuation and all; `^` is where a line begins.
+    /// All characters including punctuation; `^` matches the start of a line.
     Marks,
 }
 
-/// What text that gives a reviewer orders has in it.
+/// A sign of text that gives orders to a reviewer.
 pub(super) struct Sign {
-    /// What such text does.
+    /// The effect of such text, as a sentence.
     pub(super) about: &'static str,
-    /// Words of which each such text has one: most lines need no pattern.
+    /// Words of which each such text contains one, so that most lines need no pattern.
     pub(super) anchors: &'static [&'static str],
     pub(super) form: Form,
     pub(super) patterns: &'static [&'static str],
-    /// It is no such text where this stands right before.
+    /// A pattern that makes a match harmless if it precedes the match directly; empty for none.
     pub(super) unless_before: &'static str,
-    /// It is no such text where this stands right behind.
+    /// A pattern that makes a match harmless if it follows the match directly; empty for none.
     pub(super) unless_after: &'static str,
 }
 
-/// What patterns call by a name.
+/// The named parts of patterns.
 pub(super) const PARTS: &[(&str, &str)] = &[
     (
         "{fill}",
@@ -38,7 +39,7 @@ pub(super) const PARTS: &[(&str, &str)] = &[
         "{prev}",
         "(?:previous|previously|prior|above|earlier|preceding|foregoing|former|past|aforementioned)",
     ),
-    // Reviewers that are no people.
+    // Reviewers that are not people.
     (
         "{ai}",
         "(?:(?:(?:ai|llm|automated|automatic|machine|gpt|claude|copilot|codex|gemini|model|bot)(?: based| powered| driven)? (?:code |security |pr |pull request |diff |change )*(?:reviewers?|review (?:bots?|agents?|assistants?|models?|tools?|systems?)|review|auditors?|validators?|graders?|scanners?))|(?:code |security |pr )?review(?:er|ing)? (?:bots?|agents?|assistants?|models?|llms?|ais?|ai)|language models?(?: reviewers?)?|llms?|ai (?:models?|assistants?)|chatgpt|copilot|ais)",
@@ -71,12 +72,12 @@ pub(super) const PARTS: &[(&str, &str)] = &[
         "{say}",
         "(?:return|output|respond|answer|reply|report|print|produce|give|emit|submit|say|write|send)",
     ),
-    // Whoever may be spoken to and is no person, or is whoever reads.
+    // Any addressee that is not a person, or that is a reader in general.
     (
         "{model}",
         "(?:chat ?gpt|gpt|claude|copilot|gemini|codex|llms?|(?:large )?language models?|ais?|ai (?:models?|agents?|assistants?|tools?|systems?)|bots?|models?|validators?|(?:automated|coding|code|co-?reviewing|review|reviewing|machine) (?:assistants?|agents?|bots?|models?|tools?|reviewers?)|(?:whoever|anyone|anybody) (?:who )?(?:is )?(?:grading|reviewing|judging|scoring|auditing|validating) (?:this|the) {thing})",
     ),
-    // What an attacker wants said of a change.
+    // The statements on a change that an attacker wants.
     (
         "{praise}",
         "(?:(?:say|report|state|claim|pretend|conclude|respond|answer|reply|return|find|(?:response|answer|result) is)(?: \\w+){0,5} (?:no|zero) (?:\\w+ )?(?:issues|problems|weaknesses|findings|vulnerabilities|defects|flaws|bugs)|clean bill of health|all is (?:well|fine|good)|safe to merge|(?:already|fully|been) vetted|(?:rate|grade|classify|score|mark|treat|report) (?:\\w+ ){0,7}as (?:an? )?(?:informational|nits?|nitpicks?|minor|low|harmless|pre_?existing|advisory|out of scope|vetted|p3)|lower the severity|stop (?:analy[sz]ing|reviewing)|(?:return|output|report|say) nothing|this (?:\\w+ )?(?:is )?out of scope)",
@@ -84,7 +85,7 @@ pub(super) const PARTS: &[(&str, &str)] = &[
 ];
 
 const SET_ASIDE: &str = "It tells its reader to set instructions aside.";
-/// Programs that talk to models tell them to stand by what they were told.
+/// Programs that talk to models tell them to follow their instructions.
 const KEEP: &str =
     r"\b(?:do not|dont|never|must not|should not|shall not|cannot|cant|wont|not to) (?:ever )?$";
 
@@ -179,7 +180,8 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\b(?:pretend|act as if|act as though|assume) (?:that )?(?:this|the) (?:{thing}|review) (?:is|has|was|does not|doesnt|had|contains no|already) (?:been |already |no )*(?:clean|safe|passed|approved|reviewed|correct|exist|issues|problems|empty|complete|completed|perfect)\b",
         ],
     ),
-    // Templates of programs that talk to models hold the marks, too, with nothing or a hole behind.
+    // Templates of programs that talk to models contain the marks too, followed by nothing or a
+    // placeholder.
     Sign {
         about: FORGED,
         anchors: &["imstart", "startheaderid", "inst", "sys", "system"],
@@ -220,7 +222,7 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\bend of (?:the )?(?:untrusted (?:\w+)|diff|patch|change|pull request|code under review|user input)[ .:\-=*!\n]*(?:now |the following |next |below )*(?:system|reviewers?|you (?:must|are|should|may)|ignore|instructions|new instructions|respond|approve|output|your|everything (?:below|after))\b",
         ],
     ),
-    // The marks of our own prompts; a number there is somebody's guess.
+    // The marks of our own prompts; a number in them is a guess of an attacker.
     sign(
         BREAK_OUT,
         Form::Marks,
@@ -269,7 +271,7 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\b(?:switch|change) (?:in)?to (?:praise|approval|approve|permissive) mode\b",
         ],
     ),
-    // Sentences that are written from their end, or with every letter moved by half the alphabet.
+    // Sentences in reverse, or with every letter rotated by half the alphabet.
     sign(
         SET_ASIDE,
         Form::Words,
@@ -301,7 +303,7 @@ pub(super) const SIGNS: &[Sign] = &[
         patterns: &[
             r"\b(?:do not|dont|never|must not|should not|shall not|may not|not to|without) {raise} {these}findings?\b",
         ],
-        // What a program does is no order.
+        // The description of a program is not an order.
         unless_before: r"\b(?:we|they|it|which|that|tools?|scanners?|also|i|to|will|would|and) $",
         unless_after: "",
     },
@@ -461,7 +463,7 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\b(?:translate|encode|summari[sz]e|convert|rot13|base64|spell) (?:\w+ )?your (?:system |initial |hidden |full )*(?:prompt|instructions)\b",
             r"\bwhat (?:is|are|was|were) your (?:system prompt|(?:original|initial|hidden|exact) instructions|canary|nonce)\b",
         ],
-        // Programs that talk to models tell them to keep it to themselves.
+        // Programs that talk to models tell them not to reveal such text.
         unless_before: r"(?:not|never|dont|cannot|refuse to|refusing to|avoid|ever|to not|wont|request to|requests to|asked to|asks to|attempts to|attempt to|tries to|or) (?:\w+ )?$",
         unless_after: "",
     },
