@@ -1,7 +1,7 @@
-//! The requirements that an implementation is held against: [`Bar`], which only rises.
+//! The requirements on an implementation: [`Bar`], which only rises.
 //!
-//! Each round writes its bar into the journal. A loop is held against the highest of all bars, and a
-//! requirement that a later spec or plan takes away or lowers is an issue until a person decides.
+//! Each round writes its bar into the journal. A loop must meet the highest of all bars. A
+//! requirement that a later spec or plan removes or lowers is an issue until a person decides.
 
 use assay_checks::required::Risk;
 use assay_checks::verification::{Group, Verification};
@@ -13,29 +13,29 @@ use crate::spec::Spec;
 use crate::spec::claim::adds_only_evidence;
 use crate::spec::evidence::is_decided_by_code;
 
-/// The id of the issue that says that the risk was lowered.
+/// The id of the issue that reports a lowered risk.
 pub const RISK: &str = "bar:risk";
 
-/// The id of the issue that says that the minimum coverage was lowered.
+/// The id of the issue that reports a lowered minimum coverage.
 pub const COVERAGE: &str = "bar:coverage";
 
-/// The requirements that an implementation is held against.
+/// The requirements on an implementation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Bar {
     /// The criteria, each once.
     pub criteria: Vec<String>,
-    /// How much depends on the implementation; `None` where neither spec nor plan says.
+    /// The risk level of the implementation; `None` if neither spec nor plan states it.
     pub risk: Option<Risk>,
-    /// How much must be covered, in percent; `None` where nothing asks for coverage.
+    /// The minimum coverage, in percent; `None` if no coverage is required.
     pub minimum_coverage: Option<f64>,
-    /// The commands, flows and steps that are named, and the groups of tests that are required, such
-    /// as ``unit: `pytest tests/` ``.
+    /// The required commands, flows and manual steps, and the required groups of tests, such as
+    /// ``unit: `pytest tests/` ``.
     pub required: Vec<String>,
 }
 
 impl Bar {
-    /// Returns the bar that a spec and its plan's risk set.
+    /// Returns the bar that a spec and the risk level of its plan define.
     pub fn of(spec: &Spec, risk: Option<Risk>) -> Bar {
         Bar {
             criteria: spec.criteria.iter().map(|criterion| criterion.text.clone()).collect(),
@@ -45,7 +45,7 @@ impl Bar {
         }
     }
 
-    /// Raises the bar to another one wherever that is higher.
+    /// Raises each part of this bar to the other bar's value where that is higher.
     pub fn raise(&mut self, other: &Bar) {
         if other.is_unset() {
             return;
@@ -58,12 +58,12 @@ impl Bar {
         self.minimum_coverage = highest(self.minimum_coverage, other.minimum_coverage);
     }
 
-    /// Returns true if nothing set the bar yet.
+    /// Returns true if the bar has no requirement yet.
     pub fn is_unset(&self) -> bool {
         *self == Bar::default()
     }
 
-    /// Returns an issue for each part of this bar that another one lacks or lowers.
+    /// Returns an issue for each part of this bar that the bar `now` lacks or lowers.
     pub fn lowered_by(&self, now: &Bar) -> Vec<Issue> {
         if self.is_unset() {
             return Vec::new();
@@ -99,8 +99,9 @@ impl Bar {
     }
 }
 
-/// Returns the criterion that says the same as an earlier one and names more tests for it. An earlier
-/// criterion that code could decide has none: a test that is named later must not decide instead.
+/// Returns the criterion in `now` that has the words of an earlier one and names more tests for it.
+/// Returns `None` for an earlier criterion that code could decide: a test that is named later must
+/// not decide it instead.
 fn successor<'a>(text: &str, now: &'a [String]) -> Option<&'a String> {
     match is_decided_by_code(text) {
         true => None,
@@ -116,8 +117,8 @@ fn issue(title: String, key: String) -> Issue {
         .with_remedy(Remedy::Decision)
 }
 
-/// Returns how much a risk asks for. A risk that is not given asks for the checks of `medium` as far
-/// as there are some.
+/// Returns the rank of a risk, from 0. A risk that is not given ranks below `medium`: it asks for
+/// the same checks, but only as far as the project has them.
 fn height(risk: Option<Risk>) -> u8 {
     match risk {
         Some(Risk::Trivial) => 0,
@@ -152,7 +153,7 @@ fn add(all: &mut Vec<String>, more: &[String]) {
     all.extend(new);
 }
 
-/// Returns the texts that are not among others, without regard to case and blanks.
+/// Returns the texts that are not among `others`, compared without case and blanks.
 fn missing<'a>(texts: &'a [String], others: &'a [String]) -> impl Iterator<Item = &'a String> {
     let others: Vec<String> = others.iter().map(|text| compared(text)).collect();
     texts.iter().filter(move |text| !others.contains(&compared(text)))

@@ -1,26 +1,26 @@
-//! Criteria and their answers: [`CriterionLine`].
+//! Acceptance criteria and the review's answers to them: [`CriterionLine`].
 
 use serde::{Deserialize, Serialize};
 
-/// A criterion, and the answer of the review.
+/// A criterion and the answer of the review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriterionLine {
-    /// The words of the criterion.
+    /// The text of the criterion.
     pub text: String,
-    /// Whether it is met.
+    /// The answer of the review, or of a person.
     pub answer: CriterionAnswer,
     /// The evidence for the answer.
     pub evidence: String,
 }
 
 impl CriterionLine {
-    /// Returns true if evidence or a person's decision says that the criterion is met.
+    /// Returns true if evidence or a person's decision shows that the criterion is met.
     pub fn is_met(&self) -> bool {
         matches!(self.answer, CriterionAnswer::Met | CriterionAnswer::Decided)
     }
 }
 
-/// Whether a criterion is met.
+/// The answer of a review to the question if a criterion is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CriterionAnswer {
@@ -28,8 +28,8 @@ pub enum CriterionAnswer {
     Met,
     /// The criterion is not met.
     NotMet,
-    /// No check and no model could tell.
+    /// Neither a check nor a model could decide.
     CannotTell,
-    /// No check and no model could tell, and a person decided that it is met.
+    /// Neither a check nor a model could decide, and a person decided that the criterion is met.
     Decided,
 }

@@ -1,9 +1,10 @@
-//! What a person decides by name: [`Decision`], and which issue a name means: [`decide`].
+//! Decisions that a person makes about single issues: [`Decision`], and [`decide`], which finds the
+//! issue by its name.
 //!
-//! A person decides what evidence cannot: a criterion that no check and no model can tell, a test that
-//! was weakened on purpose, a bar that was lowered. Each decision is about one issue of one tree, and
-//! is void on any other tree. Where a check or a finding decides, a person's word changes nothing, so
-//! such a decision is refused.
+//! A person decides what evidence cannot: a criterion that no check and no model can judge, a test
+//! that was weakened on purpose, a bar that was lowered. Each decision is about one issue of one
+//! tree, and is void on any other tree. A person cannot overrule a check or a finding, so such a
+//! decision is refused.
 
 use assay_findings::reason::is_reason_for;
 
@@ -15,16 +16,16 @@ use crate::markdown::compared;
 use crate::standing::Standing;
 use crate::tree_hash::TreeHash;
 
-/// How many names an error lists.
+/// Maximum number of names that an error lists.
 const MAX_LISTED: usize = 20;
 
-/// The fewest letters of a name that is the beginning of a longer one.
+/// Minimum number of letters of a prefix that identifies an issue.
 const MIN_PREFIX_LETTERS: usize = 4;
 
-/// Why a decision is refused: it would have no effect.
+/// The reason for refusing a decision, which would have no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecisionError {
-    /// The tree was not reviewed to the end.
+    /// No round has reviewed the tree to the end.
     #[error(
         "nothing can be decided about the tree as it is: no round reviewed it to the end; run \
          `assay qa` without `--sign-off` first"
@@ -33,28 +34,28 @@ pub enum DecisionError {
     /// No issue and no criterion has the name.
     #[error("nothing is called `{wanted}`; {}", nameable(open))]
     Unknown {
-        /// The name that was given.
+        /// The name that the person gave.
         wanted: String,
         /// The titles of the issues that can be decided.
         open: Vec<String>,
     },
-    /// Several issues begin with the name.
+    /// The name is a prefix of several issues.
     #[error(
         "several things begin with `{wanted}`: {}; write out the one that is meant",
         listed(found)
     )]
     Several {
-        /// The name that was given.
+        /// The name that the person gave.
         wanted: String,
-        /// The titles of the issues.
+        /// The titles of the issues with that prefix.
         found: Vec<String>,
     },
     /// The criterion is met already.
     #[error("there is nothing to decide about `{criterion}`: it is met ({evidence})")]
     Met {
-        /// The criterion.
+        /// The text of the criterion.
         criterion: String,
-        /// The evidence.
+        /// The evidence for the criterion.
         evidence: String,
     },
     /// A check or a finding decides the issue.
@@ -63,26 +64,26 @@ pub enum DecisionError {
         why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default()
     )]
     Evidence {
-        /// The issue's title.
+        /// The title of the issue.
         title: String,
-        /// What the evidence says.
+        /// The result that the evidence shows; `None` if the issue has no description.
         why: Option<String>,
     },
-    /// The decision was made before.
+    /// A person decided the issue of this tree already.
     #[error("`{title}` was decided for this very tree by {by} already")]
     Decided {
-        /// The issue's title.
+        /// The title of the issue.
         title: String,
-        /// The person who decided.
+        /// The name of the person who decided.
         by: String,
     },
-    /// The reason says nothing.
+    /// The reason has no content.
     #[error(
         "`{because}` is no reason: say in a few words how you know, for whoever reads the report \
          later"
     )]
     Reason {
-        /// The text that was given.
+        /// The text that the person gave as the reason.
         because: String,
     },
 }
@@ -103,8 +104,8 @@ fn listed(titles: &[String]) -> String {
     shown.join(", ")
 }
 
-/// Makes a decision about the issue or criterion that a name means, as the last round saw the tree.
-/// Fails if the decision would have no effect.
+/// Returns a decision about the issue or criterion with the given name, from the issues of the last
+/// round on the tree. Fails if the decision would have no effect.
 pub fn decide(
     standing: &Standing,
     tree: &TreeHash,
@@ -173,8 +174,8 @@ fn find<'a>(
     }
 }
 
-/// Returns the names that an issue goes by: its title, the title without the words before its first
-/// colon, its id with and without the kind, and for a criterion its number in the report.
+/// Returns the names of an issue: its title, the title without the words before its first colon,
+/// its id with and without the kind, and for a criterion its number in the report.
 fn names(issue: &Issue, criteria: &[CriterionLine]) -> Vec<String> {
     let mut names = vec![plain(&issue.title), plain(issue.id())];
     names.extend(issue.title.split_once(": ").map(|(_, rest)| plain(rest)));
@@ -199,20 +200,21 @@ fn met<'a>(criteria: &'a [CriterionLine], name: &str) -> Option<&'a CriterionLin
     (1..).zip(criteria).find_map(named)
 }
 
-/// Returns a name as names are compared: on one line, without case, back-ticks and a full stop.
+/// Normalises a name for comparison: on one line, without case, back-ticks and a full stop.
 fn plain(name: &str) -> String {
     compared(&name.replace('`', "")).trim_end_matches(['.', ' ']).to_owned()
 }
 
 impl Standing {
-    /// Returns the decision about an issue of a tree, where a person made one.
+    /// Returns the decision of a person about an issue of a tree; `None` if there is none, or the
+    /// issue cannot be decided by a person.
     pub fn decision(&self, issue: &Issue, tree: &TreeHash) -> Option<&Decision> {
         let is_it = |it: &&Decision| it.tree == *tree && it.issue == issue.id();
         self.decisions.iter().filter(|_| issue.remedy.can_be_decided()).find(is_it)
     }
 
-    /// Returns what was seen of a tree with what persons decided about it: decided issues are left
-    /// out, and a decided criterion says who decided it and why.
+    /// Returns the review result of a tree after the decisions of persons: decided issues are left
+    /// out, and the evidence of a decided criterion names the person and the reason.
     pub fn with_decisions(&self, seen: &Seen, tree: &TreeHash) -> Seen {
         let mut seen = seen.clone();
         for issue in &seen.issues {

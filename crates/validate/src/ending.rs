@@ -1,24 +1,24 @@
-//! How a loop ends, and after how much of what: [`Ending`], [`Limits`].
+//! Endings of a loop ([`Ending`]) and the limits that cause them ([`Limits`]).
 
 use assay_findings::alike;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 
-/// After how much of what a loop ends.
+/// The limits after which a loop ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
-    /// Rounds.
+    /// Maximum number of rounds in an epoch.
     pub rounds: u32,
-    /// Rounds in which the same issue stands.
+    /// The number of rounds of an epoch with the same issue after which the loop ends.
     pub recurring: usize,
-    /// How alike two issues are that count as the same, up to 1.
+    /// The similarity from which two issues count as the same, from 0 to 1.
     pub similarity: f64,
-    /// Errors one after another.
+    /// The number of consecutive errors after which the loop ends.
     pub errors_in_a_row: u32,
-    /// Errors in all.
+    /// The number of errors in an epoch after which the loop ends.
     pub errors: u32,
-    /// Rounds without progress.
+    /// The number of consecutive rounds without progress after which the loop ends.
     pub stalled: u32,
 }
 
@@ -35,63 +35,64 @@ impl Default for Limits {
     }
 }
 
-/// How a loop ended.
+/// The ending of a loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ending", rename_all = "snake_case")]
 pub enum Ending {
-    /// All holds.
+    /// All criteria and checks passed.
     Approved,
-    /// As many rounds were made as may be.
+    /// The limit of rounds was reached.
     TooManyRounds {
-        /// How many.
+        /// The number of rounds that ran.
         rounds: u32,
     },
-    /// The same came back again and again.
+    /// The same issues came back too often.
     Recurring {
-        /// What, with the number of rounds that it stood in.
+        /// The issues, each with the number of rounds that had it.
         issues: Vec<(Issue, usize)>,
     },
-    /// Too much broke down.
+    /// Too many rounds failed with an error.
     Errors {
-        /// How often.
+        /// The number of errors.
         errors: u32,
-        /// What happened last.
+        /// The message of the last error.
         last: String,
     },
-    /// Nothing got any better.
+    /// No issue was resolved for several rounds.
     NoProgress {
-        /// For how many rounds.
+        /// The number of rounds without progress.
         rounds: u32,
     },
-    /// As much was spent as may be.
+    /// The budget is used up.
     Budget {
-        /// Of what.
+        /// The name of the budget that is used up.
         what: String,
     },
-    /// Somebody else changed the tree while the fixer worked.
+    /// The tree changed while the fixer worked, and not by the fixer.
     TreeMoved,
-    /// A person has to vouch for the tree.
+    /// A person has to sign off the tree.
     AwaitsSignOff,
-    /// What is left is for a person to decide, issue by issue.
+    /// The open issues need a person's decision, each by itself.
     AwaitsDecision,
-    /// Something is left to fix, no safe fix applies, and there is no fixer.
+    /// An issue needs a fix, no safe fix applies, and there is no fixer.
     NoFixer {
-        /// The reason why there is none.
+        /// The reason for the missing fixer.
         why: MissingFixer,
     },
 }
 
-/// Why a loop has no fixer.
+/// The reason why a loop has no fixer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingFixer {
     /// No fixer is configured.
     NotConfigured,
-    /// The configuration allows safe fixes alone.
+    /// The configuration allows only safe fixes.
     SafeOnly,
-    /// The configuration wants a model, and no model is configured or asked.
+    /// The configuration asks for a model, and no model is configured or enabled.
     NoModel,
-    /// Only the branch under review configures a fixer, and a change does not choose its own fixer.
+    /// A fixer is configured only on the branch under review, where it does not count: a change
+    /// must not choose its own fixer.
     OnlyOnBranch,
 }
 
@@ -132,7 +133,7 @@ impl MissingFixer {
 }
 
 impl Ending {
-    /// Says why a person is asked, in a sentence.
+    /// Returns the reason of this ending, as a sentence for a person.
     pub fn reason(&self) -> String {
         match self {
             Ending::Approved => "all acceptance criteria are met".to_owned(),
@@ -164,7 +165,7 @@ impl Ending {
         }
     }
 
-    /// Says what a person could do about it, beyond what always helps.
+    /// Returns the actions that this ending suggests to a person, in addition to the general ones.
     pub fn actions(&self) -> Vec<String> {
         let action = match self {
             Ending::Approved | Ending::Recurring { .. } => return Vec::new(),

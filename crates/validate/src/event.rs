@@ -1,4 +1,4 @@
-//! What can happen in a loop: [`Event`].
+//! The events of a loop, as its journal records them: [`Event`].
 
 use assay_change::Patch;
 use assay_checks::check::CheckOutcome;
@@ -13,186 +13,186 @@ use crate::plan::TestsPassed;
 use crate::surroundings::Surroundings;
 use crate::tree_hash::TreeHash;
 
-/// Something that happened, as it is written down.
+/// An event of a loop, as one line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Event {
-    /// Counting begins: with the first run, or anew after a person took over.
+    /// An epoch begins, and counters start at zero: at the first run, or after a person took over.
     EpochBegun {
-        /// Why.
+        /// The reason for the new epoch.
         why: Begun,
-        /// The commit on top of which the implementation was made.
+        /// The commit that the implementation is based on; `None` if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
     },
-    /// A round is held against a bar that is higher, in some part, than those before.
+    /// A round has a bar that is higher, in some part, than all bars before.
     BarRaised {
         /// The bar of the round.
         #[serde(flatten)]
         bar: Bar,
     },
-    /// A round begins: the tree is looked at.
+    /// A round begins with a review of the tree.
     ReviewBegun {
-        /// Which, counted over all epochs.
+        /// The number of the round, counted over all epochs.
         round: u32,
-        /// The tree.
+        /// The tree under review.
         tree: TreeHash,
     },
-    /// A required check was run, or could not be.
+    /// A required check ran, or could not run.
     Checked {
-        /// What came of it.
+        /// The outcome of the check.
         outcome: Box<CheckOutcome>,
     },
-    /// The tests of the first tree that the loop judges were kept.
+    /// The tests of the first tree that the loop judges were stored.
     TestsKept {
-        /// The tree of them, as git keeps it.
+        /// The git tree object of the stored tests.
         tree: String,
     },
-    /// What lies around the tree of a round is not as the rounds before had it.
+    /// The surroundings of the tree differ from those of earlier rounds.
     SurroundingsRecorded {
         /// The surroundings of the round.
         surroundings: Box<Surroundings>,
     },
-    /// The checks were run with kept tests in place.
+    /// The checks ran with kept tests in place.
     KeptChecked {
-        /// What they said, for each version of the tests.
+        /// The results, one for each version of the tests.
         runs: Vec<KeptRun>,
     },
-    /// A round was looked at to its end.
+    /// The review of a round is complete.
     Reviewed {
-        /// What was seen.
+        /// The result of the review.
         #[serde(flatten)]
         seen: Seen,
     },
-    /// A round broke down.
+    /// A round failed with an error.
     Failed {
-        /// Why.
+        /// The error message.
         why: String,
     },
-    /// The fixer begins.
+    /// The fixer starts.
     FixBegun {
-        /// The tree that it starts from.
+        /// The tree that the fixer starts from.
         tree: TreeHash,
-        /// The digest of what it is told.
+        /// The digest of the request to the fixer.
         request: String,
     },
-    /// The fixer is done, and what it did is kept, and about to be put in.
+    /// The fixer has finished; its patch is stored and about to be applied.
     FixMade {
-        /// What it did.
+        /// The changes of the fixer.
         patch: Patch,
-        /// What it says about that, which counts for nothing.
+        /// The fixer's own summary, which has no influence on the loop.
         said: String,
     },
-    /// What the fixer did is in the tree.
+    /// The patch of the fixer was applied.
     Fixed {
-        /// The tree after it.
+        /// The tree with the patch.
         tree: TreeHash,
     },
-    /// A person wrote down what is wrong, and it was taken.
+    /// Feedback of a person was read and accepted.
     FeedbackTaken {
-        /// What it said, item by item.
+        /// The items of the feedback.
         items: Vec<TakenItem>,
-        /// The digest of the file.
+        /// The digest of the feedback file.
         digest: String,
-        /// Where the file is kept from now on.
+        /// The path that the feedback file is archived at.
         archived: String,
     },
-    /// A person vouches for a tree.
+    /// A person signed off a tree.
     SignedOff {
-        /// Who.
+        /// The person's name.
         by: String,
-        /// The tree.
+        /// The tree that was signed off.
         tree: TreeHash,
     },
     /// A person decided an issue of a tree.
     Decided {
-        /// The decision.
+        /// The decision of the person.
         #[serde(flatten)]
         decision: Decision,
     },
-    /// It is decided how the loop ends, and its papers are about to be written.
+    /// The ending is decided, and the documents of the loop are about to be written.
     EndBegun {
-        /// How.
+        /// The ending of the loop.
         ending: Ending,
-        /// The digests of the papers that it leaves behind, as far as it does.
+        /// The digests of the documents that the loop writes for a person.
         #[serde(default)]
         papers: Left,
-        /// The tree at that time; `None` in journals that did not record it.
+        /// The tree when the ending was decided; `None` in journals that did not record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<TreeHash>,
     },
-    /// The loop ended.
+    /// The loop ended, and its documents are written.
     Ended,
 }
 
-/// What was seen of a tree.
+/// The result of the review of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
-    /// What keeps it from being approved; nothing where it is.
+    /// The issues that block approval; empty if the tree passes.
     pub issues: Vec<Issue>,
-    /// Which groups of tests passed.
+    /// The results of the groups of tests.
     pub tests_passed: TestsPassed,
-    /// What the review found besides, which blocks nothing.
+    /// Further findings of the review, which block nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Issue>,
-    /// Whether each criterion is met.
+    /// The criteria, each with the answer of the review.
     #[serde(default)]
     pub criteria: Vec<CriterionLine>,
-    /// Whether the project has no tests at all, so that inspection stands in.
+    /// True if the project has no tests at all, so that inspection replaces them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_test_project: bool,
-    /// Whether a person has to vouch for it besides.
+    /// True if a person has to sign off the tree, even without issues.
     #[serde(default)]
     pub needs_sign_off: bool,
 }
 
-/// Something that a person wants, and what became of it.
+/// An item of a person's feedback, and its handling.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenItem {
-    /// What they want.
+    /// The issue that the person reports.
     pub issue: Issue,
-    /// What became of it.
+    /// The handling of the item.
     pub disposition: Disposition,
 }
 
-/// What became of something that a person wants.
+/// The handling of a feedback item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Disposition {
-    /// The fixer was told.
+    /// The item was sent to the fixer.
     HandedToTheFixer,
-    /// They had ticked it off themselves.
+    /// The person had ticked the item off.
     TickedOff,
 }
 
-/// The digests of the papers that a loop leaves behind for a person.
+/// The digests of the documents that a loop writes for a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
-    /// What has to be fixed.
+    /// The digest of the fix request; `None` if there is no request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
-    /// Why a person is asked.
+    /// The digest of the escalation; `None` if there is no escalation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalation: Option<String>,
 }
 
-/// Why counting begins.
+/// The reason for a new epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Begun {
-    /// It is the first run.
+    /// The first run of the loop.
     First,
-    /// The request that was left behind was deleted.
+    /// A person deleted the fix request.
     RequestDeleted,
-    /// Somebody said so.
+    /// A user resumed the loop explicitly.
     Resumed,
-    /// A person wrote down what is wrong.
+    /// A person wrote feedback.
     Feedback,
-    /// What was approved has changed since.
+    /// The approved tree has changed since.
     Changed,
     /// The tree was changed while the loop waited for a person.
     TreeChanged,
-    /// What happened before did so on another machine, and is only known from there.
+    /// The events before are from another machine, and are known only from there.
     Elsewhere,
 }
 
@@ -207,6 +207,6 @@ pub struct Decision {
     pub issue: String,
     /// The issue's title when the decision was made.
     pub title: String,
-    /// The reason.
+    /// The reason that the person gave.
     pub because: String,
 }

@@ -1,4 +1,5 @@
-//! What others are told about a loop: the plan's keys and the papers, all from where it stands.
+//! Exports the state of a loop: `Told` writes the keys of the plan and the generated documents,
+//! all of them from the journal's `Standing`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,22 +25,22 @@ use crate::standing::{CameTo, Round, Standing};
 use crate::state::State;
 use crate::tree_hash::TreeHash;
 
-/// What is told of a loop.
+/// Writes the plan's `qa_*` keys and the documents of a loop.
 pub struct Told<'a> {
-    /// The spec.
+    /// The spec that the loop validates.
     pub spec: &'a Spec,
-    /// Where the loop stands.
+    /// The state of the loop.
     pub standing: &'a Standing,
 }
 
 impl Told<'_> {
-    /// Gives where the spec stands.
+    /// Returns the status of the spec.
     pub fn status(&self) -> Status {
         let status = Status::of(&self.spec.name, &self.signoff(), &self.history());
         status.with_sign_offs(self.sign_offs())
     }
 
-    /// Gives the digests of the papers that are to be written.
+    /// Returns the digests of the documents that `Told::write` would write for this ending.
     pub(crate) fn papers(&self, ending: Option<&Ending>) -> Left {
         let digest = |text: String| digest(text.as_bytes());
         Left {
@@ -48,7 +49,7 @@ impl Told<'_> {
         }
     }
 
-    /// Writes all of it into the spec's folder.
+    /// Writes the plan's keys and all documents into the folder of the spec.
     pub fn write(&self, root: &Path, ending: Option<&Ending>) -> Result<(), Breakdown> {
         let at = |name: &str| {
             let path = spec::file(root, &self.spec.folder, name);
@@ -68,8 +69,9 @@ impl Told<'_> {
         self.hand(&at(file_names::ESCALATION)?, escalation)
     }
 
-    /// Writes a paper that a person may write too, once the journal knows it, or takes away what was
-    /// written before. What a person wrote stays.
+    /// Writes a document that a person may write too, provided that the journal has its digest.
+    /// Removes the earlier document once the loop is approved. Leaves a file alone that a person
+    /// wrote.
     fn hand(&self, path: &Path, text: Option<String>) -> Result<(), Breakdown> {
         let there = disk::read(path).map_err(fatal)?;
         let is_own = there.as_ref().is_none_or(|there| self.standing.knows_paper(&digest(there)));
@@ -122,7 +124,7 @@ impl Told<'_> {
         self.standing.history.iter().map(entry).collect()
     }
 
-    /// Gives the word for what a round came to.
+    /// Returns the status word of a round: `error`, `rejected`, `human_escalation` or `approved`.
     fn word(&self, round: &Round) -> &'static str {
         let is_vouched = self.standing.is_vouched(&round.tree);
         match self.seen(round) {
@@ -133,13 +135,13 @@ impl Told<'_> {
         }
     }
 
-    /// Returns what was seen in a round, with what persons decided about its tree.
+    /// Returns the review result of a round, with the decisions of persons applied.
     fn seen(&self, round: &Round) -> Option<Seen> {
         round.seen().map(|seen| self.standing.with_decisions(seen, &round.tree))
     }
 
-    /// Returns what persons vouched for and decided. What they said of another tree than that of the
-    /// last round is void.
+    /// Returns the sign-offs and decisions of persons. An entry about another tree than that of the
+    /// last round is marked as void.
     fn sign_offs(&self) -> Vec<SignOffLine> {
         let standing = self.standing;
         let last = standing.history.last().map(|round| &round.tree);
@@ -206,7 +208,7 @@ impl Told<'_> {
         lines.collect()
     }
 
-    /// Gives what has to be fixed, as long as something has.
+    /// Returns the text of the fix request; `None` if no fix is needed.
     fn request(&self, ending: Option<&Ending>) -> Option<String> {
         let is_open = match ending {
             Some(ending) => *ending != Ending::Approved,
@@ -246,8 +248,8 @@ impl Told<'_> {
         }))
     }
 
-    /// Returns what a person could do about an ending: what the ending suggests, and each decision
-    /// that the person can make.
+    /// Returns the actions that a person can take: those that the ending suggests, and one for each
+    /// issue that the person can decide.
     fn actions(&self, ending: &Ending) -> Vec<String> {
         let open = self.standing.issues();
         let open = open.iter().filter(|issue| issue.remedy.can_be_decided());
@@ -268,7 +270,7 @@ impl Told<'_> {
     }
 }
 
-/// Gives a time without what is smaller than a second, as plans have it.
+/// Formats a timestamp without fractions of a second, as plans have it.
 fn in_seconds(at: &str) -> String {
     match at.split_once('.') {
         Some((seconds, _)) => format!("{seconds}Z"),
@@ -276,7 +278,7 @@ fn in_seconds(at: &str) -> String {
     }
 }
 
-/// Makes an issue of a breakdown, which a report shows and nobody is asked to fix.
+/// Returns an issue for a failed round. Reports show the issue, and no fixer gets it.
 fn broke_down(why: &str) -> Issue {
     Issue {
         title: "The round broke down".to_owned(),
@@ -318,14 +320,14 @@ fn line(check: &CheckOutcome) -> CheckLine {
     }
 }
 
-/// Returns the note of a check whose one run counts for several kinds of check.
+/// Returns a note if one run of the command counts for several kinds of check.
 fn shared_run(check: &CheckOutcome) -> Option<String> {
     let also: Vec<&str> = check.also.iter().map(|kind| kind.name()).collect();
     let also = Some(also.join(", ")).filter(|also| !also.is_empty())?;
     Some(format!("the run also counts as {also}: the command is the same, so it ran once"))
 }
 
-/// Writes a file where it is not as it should be already.
+/// Writes a file unless it has this content already.
 fn put(path: &Path, text: &str) -> Result<(), Breakdown> {
     if disk::read(path).map_err(fatal)?.as_deref() == Some(text.as_bytes()) {
         return Ok(());

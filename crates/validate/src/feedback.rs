@@ -1,28 +1,28 @@
-//! What a person wrote into `QA_FIX_REQUEST.md`: [`read`].
+//! Parses the feedback that a person wrote into `QA_FIX_REQUEST.md`: [`read`].
 
 use assay_base::text::first_chars;
 
 use crate::markdown::{Block, Kind, blocks};
 use crate::paper::is_form;
 
-/// One thing that a person wants.
+/// An item of a person's feedback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedbackItem {
-    /// What they wrote.
+    /// The text of the item, as the person wrote it.
     pub text: String,
-    /// The headings and the words that it stands below, where there are some.
+    /// The headings and lead-in lines above the item, joined by ` / `; `None` if there are none.
     pub about: Option<String>,
-    /// The line that it begins on, from 1.
+    /// The line on which the item begins, from 1.
     pub line: u32,
-    /// Whether they ticked it off themselves.
+    /// True if the person ticked the item off.
     pub is_ticked: bool,
 }
 
-/// Reads what a person wants, item by item.
+/// Parses the items of a person's feedback.
 ///
-/// Each item of a list is one, with what stands below it, and each paragraph but one that leads up to
-/// a list. Below a heading with a number all is one item. A heading with nothing below it says
-/// something itself. What the form says that the engine writes is nobody's wish.
+/// An item is each list item with the blocks below it, and each paragraph, except a paragraph that
+/// introduces a list. Everything below a numbered heading is one item. A heading without content
+/// below it is an item itself. Text of the form that the engine writes is no item.
 pub fn read(text: &str) -> Vec<FeedbackItem> {
     let blocks = blocks(text);
     let mut reader = Reader::default();
@@ -33,23 +33,23 @@ pub fn read(text: &str) -> Vec<FeedbackItem> {
     reader.items
 }
 
-/// How deep words are that lead up to a list: deeper than any heading.
+/// The level of a paragraph that introduces a list: deeper than any heading.
 const LEAD: u8 = 7;
 
-/// So much of what stands above an item is kept with each item.
+/// Maximum number of characters of each heading that is stored with an item.
 const MAX_ABOUT: usize = 200;
 
-/// Items that are deeper are shown as if they were not.
+/// Maximum nesting depth in the text of an item; deeper list items are shown at this depth.
 const MAX_DEPTH: usize = 8;
 
 #[derive(Default)]
 struct Reader {
     items: Vec<FeedbackItem>,
-    /// The headings above, and what leads up to the list that follows.
+    /// The headings above the next block, and the paragraph that introduces the list below it.
     above: Vec<Above>,
-    /// The level of the heading with a number that the next block stands below.
+    /// The level of the numbered heading above the next block; `None` if there is none.
     numbered: Option<u8>,
-    /// Whether what belongs to an item belongs to the last one.
+    /// True if continuation blocks belong to the last item.
     is_open: bool,
 }
 
@@ -57,7 +57,7 @@ struct Above {
     level: u8,
     text: String,
     line: u32,
-    /// Whether something stands below it.
+    /// True if an item is below the heading or paragraph.
     is_used: bool,
 }
 
@@ -104,7 +104,8 @@ impl Reader {
         }
     }
 
-    /// Leaves what is not above something of a level. What nothing stands below is an item itself.
+    /// Removes the headings and lead-ins of this level or deeper. One without an item below it
+    /// becomes an item itself.
     fn leave(&mut self, level: u8) {
         self.is_open = false;
         while let Some(above) = self.above.pop_if(|above| above.level >= level) {
@@ -148,7 +149,7 @@ fn leads_up(block: &Block, next: Option<&Block>) -> bool {
     block.text.trim_end().ends_with(':') && is_list
 }
 
-/// Says whether a heading has a number, such as `1. Login fails` or `Issue 2: it is slow`.
+/// Returns true if a heading has a number, such as `1. Login fails` or `Issue 2: it is slow`.
 fn has_number(title: &str) -> bool {
     let is_number = |word: &str| {
         let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());

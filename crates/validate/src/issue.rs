@@ -1,60 +1,61 @@
-//! What is wrong with an implementation: [`Issue`].
+//! Defects of an implementation: [`Issue`].
 
 use assay_checks::check::CheckKind;
 use serde::{Deserialize, Serialize};
 
-/// Something that keeps an implementation from being approved.
+/// A defect that blocks the approval of an implementation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Issue {
-    /// What it is called.
+    /// The title of the issue.
     pub title: String,
-    /// What kind of thing it is.
+    /// The kind of the issue.
     #[serde(rename = "type")]
     pub kind: IssueKind,
-    /// The file that it is in.
+    /// The path of the file with the defect; `None` if no file is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line, from 1.
+    /// The line of the defect, from 1; `None` if no line is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// How bad it is.
+    /// The severity of the issue.
     pub severity: IssueSeverity,
-    /// What it says beyond its title.
+    /// Details beyond the title; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What to do about it.
+    /// A proposed fix; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
-    /// The name by which one that the engine made is told again, such as `check:unit`.
+    /// The stable id of an issue that the engine created, such as `check:unit`; `None` for other
+    /// issues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// How the issue can be removed.
+    /// The ways in which the issue can be resolved.
     #[serde(default, skip_serializing_if = "Remedy::is_fix")]
     pub remedy: Remedy,
 }
 
-/// How an issue can be removed.
+/// The ways in which an issue can be resolved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remedy {
-    /// By evidence alone: the check passes, the finding is gone.
+    /// Evidence alone: the check passes, or the finding is gone.
     #[default]
     Fix,
-    /// By evidence, or by a person's decision by name.
+    /// Evidence, or a person's decision by name.
     FixOrDecision,
-    /// By a person's decision alone: nothing that a fixer may change removes the issue.
+    /// A person's decision alone: nothing that a fixer may change resolves the issue.
     Decision,
-    /// By a person who edits the spec: a fixer may not, and no decision stands in for the text.
+    /// An edit of the spec by a person: a fixer may not edit it, and no decision replaces the text.
     SpecEdit,
 }
 
 impl Remedy {
-    /// Returns true if only evidence removes the issue.
+    /// Returns true if only evidence resolves the issue.
     pub fn is_fix(&self) -> bool {
         *self == Remedy::Fix
     }
 
-    /// Returns true if a person's decision by name removes the issue.
+    /// Returns true if a person's decision by name resolves the issue.
     pub fn can_be_decided(self) -> bool {
         match self {
             Remedy::FixOrDecision | Remedy::Decision => true,
@@ -62,7 +63,7 @@ impl Remedy {
         }
     }
 
-    /// Returns true if a fixer may remove the issue.
+    /// Returns true if a fixer may resolve the issue.
     pub fn can_be_fixed(self) -> bool {
         match self {
             Remedy::Fix | Remedy::FixOrDecision => true,
@@ -71,29 +72,29 @@ impl Remedy {
     }
 }
 
-/// What kind of thing is wrong.
+/// The kind of an issue.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum IssueKind {
-    /// A criterion is not met, or nobody could tell.
+    /// A criterion is not met, or could not be judged.
     AcceptanceCriteria,
     /// A unit test fails or is missing.
     UnitTest,
     /// An integration test fails or is missing.
     IntegrationTest,
-    /// A flow through the whole fails, or nobody went through it.
+    /// An end-to-end flow fails, or was not run.
     E2eTest,
-    /// Too little is tested.
+    /// The test coverage is too low.
     Coverage,
-    /// The code is not as it should be.
+    /// The code quality is insufficient.
     CodeQuality,
-    /// A failure is not handled.
+    /// An error is not handled.
     ErrorHandling,
-    /// Somebody could get in.
+    /// The code has a security vulnerability.
     Security,
-    /// It takes too long, or too much.
+    /// The code takes too much time or memory.
     Performance,
-    /// What a repository has a name of its own for.
+    /// A kind that only the repository defines.
     Own(String),
 }
 
@@ -123,7 +124,7 @@ const KINDS: [(IssueKind, &str); 9] = [
 ];
 
 impl IssueKind {
-    /// Gives its name.
+    /// Returns the name of the kind.
     pub fn name(&self) -> &str {
         match self {
             IssueKind::Own(name) => name,
@@ -131,7 +132,7 @@ impl IssueKind {
         }
     }
 
-    /// Finds a kind that is known everywhere by its name.
+    /// Returns the built-in kind with a name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<IssueKind> {
         KINDS.iter().find(|(_, known)| *known == name).map(|(kind, _)| kind.clone())
     }
@@ -149,22 +150,22 @@ impl From<IssueKind> for String {
     }
 }
 
-/// How bad it is.
+/// The severity of an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IssueSeverity {
-    /// It can wait.
+    /// The fix can wait.
     Low,
-    /// It should be mended.
+    /// The issue should be fixed.
     Medium,
-    /// It has to be mended.
+    /// The issue must be fixed.
     High,
-    /// Nothing else matters before.
+    /// The issue must be fixed before all others.
     Critical,
 }
 
 impl IssueSeverity {
-    /// Gives its name.
+    /// Returns the name of the severity.
     pub fn name(self) -> &'static str {
         match self {
             IssueSeverity::Low => "low",
@@ -176,7 +177,7 @@ impl IssueSeverity {
 }
 
 impl Issue {
-    /// Makes an issue that has to be mended, and that evidence alone removes.
+    /// Creates an issue of high severity that only evidence resolves.
     pub fn new(title: impl Into<String>, kind: IssueKind) -> Issue {
         Issue {
             title: title.into(),
@@ -191,7 +192,7 @@ impl Issue {
         }
     }
 
-    /// Sets the name by which the issue is known again.
+    /// Sets the stable id of the issue.
     #[must_use]
     pub fn with_key(self, key: impl Into<String>) -> Issue {
         Issue { key: Some(key.into()), ..self }
@@ -203,19 +204,19 @@ impl Issue {
         Issue { description: Some(description.into()), ..self }
     }
 
-    /// Sets how the issue can be removed.
+    /// Sets the ways in which the issue can be resolved.
     #[must_use]
     pub fn with_remedy(self, remedy: Remedy) -> Issue {
         Issue { remedy, ..self }
     }
 
-    /// Returns the name by which the issue is known again and decided about: its key, or else its
-    /// title.
+    /// Returns the id of the issue, by which later rounds recognise it and persons decide about it:
+    /// its key, or else its title.
     pub fn id(&self) -> &str {
         self.key.as_deref().unwrap_or(&self.title)
     }
 
-    /// Gives the file with its line, such as `src/api.py:42`.
+    /// Returns the file with its line, such as `src/api.py:42`; `None` if the issue has no file.
     pub fn place(&self) -> Option<String> {
         let file = self.file.as_ref()?;
         Some(match self.line {

@@ -1,11 +1,12 @@
-//! The truth about a loop: [`Journal`], one line for each thing that happened, only ever added to.
+//! The append-only journal of a loop, with one line for each event: [`Journal`].
 //!
-//! A line is on the disk before anybody acts on it, so a process that dies at any point leaves what
-//! had happened and nothing that had not. Each line carries a digest of all before it: one that was
-//! edited, taken out or put in between is noticed, and nothing that follows from it counts.
+//! A line is on the disk before the loop acts on it. So a process that dies at any point leaves all
+//! events that happened and no others. Each line has a digest of all lines before it: a line that
+//! was edited, removed or inserted is noticed, and the journal is refused.
 //!
-//! Anybody can write a journal and bring it along with a change. So this machine keeps a seal apart
-//! from it, of what it wrote itself: what another one wrote is history, and approves nothing here.
+//! A journal can be forged and added to a change. So this machine stores a seal of the journal that
+//! it wrote, in another place. Events that another machine wrote are history, and approve nothing
+//! here.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use crate::event::{Begun, Event};
 use crate::file_names;
 
-/// A journal that is open for writing. There is one writer at a time.
+/// A journal that is open for writing. A lock allows one writer at a time.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     entries: Vec<Entry>,
     chain: Chain,
-    /// All that is in the file.
+    /// The content of the file.
     bytes: Vec<u8>,
     seal: PathBuf,
     is_own: bool,
@@ -31,48 +32,48 @@ pub struct Journal {
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// When it happened, in UTC.
+    /// The time of the event, in UTC.
     pub at: String,
-    /// The event.
+    /// The recorded event.
     pub event: Event,
-    /// The digest of this line and all before it.
+    /// The digest of this line and all lines before it.
     chain: String,
 }
 
 /// The reason why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// A line is not as it was written.
+    /// A line does not match its digest.
     #[error(
         "line {line} of `{path}` is not as it was written, so what the loop did is not known; \
          put it back as it was, or move it away to begin anew"
     )]
     Edited {
-        /// The journal.
+        /// The path of the journal.
         path: PathBuf,
-        /// The line, from 1.
+        /// The number of the line, from 1.
         line: usize,
     },
-    /// The journal is not what this run wrote so far.
+    /// Another process changed the journal during this run.
     #[error(
         "`{path}` was changed by somebody else while the loop ran, so what it did does not count; \
          put it back as it was, or move it away to begin anew"
     )]
     Meddled {
-        /// The journal.
+        /// The path of the journal.
         path: PathBuf,
     },
-    /// The file cannot be used.
+    /// The file cannot be read or written.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
 
-/// The digest so far.
+/// The digest of all lines so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Chain(String);
 
 impl Chain {
-    /// Goes on with a line.
+    /// Returns the digest after one more line.
     fn after(&self, at: &str, event: &Event) -> Chain {
         let event = serde_json::to_string(event).expect("an event is JSON");
         let mut digest = blake3::Hasher::new();
@@ -85,8 +86,8 @@ impl Chain {
 }
 
 impl Journal {
-    /// Opens the journal of a spec's folder, and waits for whoever writes it to be done. What this
-    /// machine wrote is known by a seal, in a file elsewhere.
+    /// Opens the journal in the folder of a spec, and waits until no other process has it open for
+    /// writing. `seal` is a file elsewhere, which identifies the lines that this machine wrote.
     pub fn open(folder: &Path, seal: &Path) -> Result<Journal, JournalError> {
         disk::make_folder(folder)?;
         seal.parent().map_or(Ok(()), disk::make_folder)?;
@@ -96,7 +97,7 @@ impl Journal {
         let whole = whole_lines(&bytes);
         let (entries, chain) = read(&path, &bytes[..whole])?;
         if whole < bytes.len() {
-            // The writer died before the line was whole, so no step followed from it.
+            // The writer died before the line was complete, so no step followed from it.
             bytes.truncate(whole);
             disk::write(&path, &bytes, Sure::OnDisk)?;
         }
@@ -105,13 +106,14 @@ impl Journal {
         Ok(Journal { path, entries, chain, bytes, seal, is_own, _lock: lock })
     }
 
-    /// Returns true if this machine wrote the whole journal, or what it did not write is told apart.
+    /// Returns true if this machine wrote the whole journal, or if an epoch marks the end of the
+    /// events of another machine.
     pub fn is_own(&self) -> bool {
         self.is_own
     }
 
-    /// Reads the journal of a spec's folder as far as it is whole, whoever writes it, and says
-    /// whether all of it was written on this machine.
+    /// Reads the complete lines of the journal in the folder of a spec, without its lock. Returns
+    /// true with them if this machine wrote all of them.
     pub fn read_sealed(folder: &Path, seal: &Path) -> Result<(Vec<Entry>, bool), JournalError> {
         let path = folder.join(file_names::JOURNAL);
         let bytes = disk::read(&path)?.unwrap_or_default();
@@ -120,22 +122,24 @@ impl Journal {
         Ok((entries, is_own))
     }
 
-    /// Reads what happened, whoever wrote it down.
+    /// Reads the events of the journal in the folder of a spec, regardless of the machine that
+    /// wrote them.
     pub fn read(folder: &Path) -> Result<Vec<Entry>, JournalError> {
         let path = folder.join(file_names::JOURNAL);
         let bytes = disk::read(&path)?.unwrap_or_default();
         Ok(read(&path, &bytes[..whole_lines(&bytes)])?.0)
     }
 
-    /// Returns the events so far.
+    /// Returns the entries so far.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Writes down what happened. Once this returns it is on the disk.
+    /// Appends an event. The line is on the disk when this function returns.
     pub fn add(&mut self, at: &str, event: Event) -> Result<&Entry, JournalError> {
         if disk::read(&self.path)?.unwrap_or_default() != self.bytes {
-            // The process that changed it may have put a seal beside it, so no seal counts any more.
+            // The process that changed the journal may have changed the seal too, so no seal counts
+            // any more.
             disk::write(&self.seal, b"", Sure::OnDisk)?;
             return Err(JournalError::Meddled { path: self.path.clone() });
         }
@@ -143,10 +147,12 @@ impl Journal {
         let entry = Entry { at: at.to_owned(), event, chain: chain.0.clone() };
         let mut line = serde_json::to_vec(&entry).expect("an entry is JSON");
         line.push(b'\n');
-        // Events of another machine count for nothing once an epoch begins that says so.
+        // An epoch of this kind marks the events before it as those of another machine, and from
+        // then on they count for nothing.
         let is_own = self.is_own || is_told_apart(&entry.event);
         if is_own {
-            // A process that dies before the line is written leaves the one before it as the last.
+            // The seal has the digest before this line too: a process that dies before the line is
+            // written leaves the earlier line as the last one.
             let before = if self.is_own { self.chain.0.as_str() } else { "" };
             let seal = format!("{before}\n{}\n", chain.0);
             disk::write(&self.seal, seal.as_bytes(), Sure::OnDisk)?;
@@ -164,14 +170,14 @@ fn is_told_apart(event: &Event) -> bool {
     matches!(event, Event::EpochBegun { why: Begun::Elsewhere, .. })
 }
 
-/// Returns true if a journal that ends so was written on this machine.
+/// Returns true if this machine wrote the journal that ends with this digest.
 fn is_sealed(seal: &Path, entries: &[Entry], chain: &Chain) -> Result<bool, JournalError> {
     let sealed = disk::read(seal)?.unwrap_or_default();
     let knows = String::from_utf8_lossy(&sealed).lines().any(|line| line == chain.0);
     Ok(entries.is_empty() || knows)
 }
 
-/// Counts the bytes of the lines that have an end.
+/// Returns the number of bytes up to the end of the last complete line.
 fn whole_lines(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
 }

@@ -1,8 +1,9 @@
-//! Kept tests: what the checks say when the tests are those that the work under test did not write.
+//! Kept tests: the checks run again with tests that the work under test did not write.
 //!
-//! If a branch or a fixer touched a test file or the configuration of a runner, the checks run once more
-//! with the version of the merge base, and with that of the first tree that the loop judged. A test that
-//! passes only as it was changed, or is gone or skipped, is a [`WeakenedTest`].
+//! If a branch or a fixer touched a test file or the configuration of a test runner, the checks run
+//! once more with the version of the merge base, and with that of the first tree that the loop
+//! judged. A test that passes only in its changed version, or is gone or skipped, is a
+//! [`WeakenedTest`].
 
 pub(crate) mod compare;
 pub(crate) mod excuse;
@@ -19,7 +20,7 @@ use assay_checks::check::CheckKind;
 
 use crate::issue::{Issue, IssueKind, Remedy};
 
-/// The most weakened tests that are issues of their own.
+/// Maximum number of weakened tests that are reported, each as an issue.
 const MAX_WEAKENED: usize = 50;
 
 /// The results of the checks with kept tests in place.
@@ -27,32 +28,33 @@ const MAX_WEAKENED: usize = 50;
 pub struct KeptRun {
     /// The version of the tests, such as `main` or `the first round`.
     pub version: String,
-    /// The files of which another version was put in place.
+    /// The files that were replaced with their kept version.
     pub files: Vec<String>,
-    /// How many tests ran, as far as checks tell.
+    /// The number of tests that ran, as far as the checks report it.
     pub ran: usize,
-    /// The tests that say less than they did.
+    /// The tests that prove less than before.
     pub weakened: Vec<WeakenedTest>,
-    /// Tests that go by another name now, or lie elsewhere, and say the same.
+    /// Tests that were renamed or moved, and prove the same as before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub renamed: Vec<String>,
-    /// Tests that changed as a criterion of the spec says they do, each with the criterion.
+    /// Tests that changed as a criterion of the spec demands, each with the criterion.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excused: Vec<(String, String)>,
-    /// Commands of kept files whose scripts cannot be told, so that they may have been changed.
+    /// Commands of kept files whose scripts cannot be determined, so that the scripts may have been
+    /// changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unresolved: Vec<String>,
 }
 
-/// A test that says less than it did.
+/// A test that proves less than before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WeakenedTest {
-    /// The name of the test, or of the check where its tests have no names.
+    /// The name of the test, or of the check if its tests have no names.
     pub test: String,
-    /// The file of the test, where a runner names it.
+    /// The file of the test; `None` if the runner does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The purpose of the check that the test is part of.
+    /// The kind of the check that runs the test.
     pub kind: CheckKind,
     /// The state of the test now.
     pub now: TestFate,
@@ -64,28 +66,28 @@ pub struct WeakenedTest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestFate {
-    /// The test passes as it was changed.
+    /// The changed version of the test passes.
     Passes,
     /// The test is skipped, or expected to fail.
     Skipped,
     /// The test is gone.
     Gone,
-    /// The check passes, and tells of no test by name.
+    /// The check passes, and reports no test by name.
     CheckPasses,
     /// The kept version of the file cannot be loaded, so that none of its tests ran.
     Unloadable,
-    /// Fewer tests run than did.
+    /// Fewer tests run than before.
     Fewer,
-    /// Code that ran wrote over the kept files.
+    /// The code under test overwrote the kept files.
     Overwritten,
     /// The work tree has another commit of a submodule with tests.
     Submodule,
-    /// The sources of the version have the test, and no run has a result of it.
+    /// The sources of the version have the test, and no run has a result for it.
     NoResult,
 }
 
 impl WeakenedTest {
-    /// Returns the sentence that explains why the test counts for less.
+    /// Returns a sentence that explains how the test was weakened.
     fn explanation(&self, version: &str) -> String {
         let name = &self.test;
         let kept = match &self.fails {
@@ -128,7 +130,8 @@ impl WeakenedTest {
         }
     }
 
-    /// Returns the issue, which a fix of the code, the earlier test or a person's decision removes.
+    /// Returns the issue of the weakened test. A fix of the code, the earlier version of the test
+    /// or a person's decision resolves it.
     fn issue(&self, version: &str) -> Issue {
         let fix = "mend the code, or put the test back as it was; if the change is meant, a person decides it";
         let issue = Issue::new(format!("Weakened test: {}", self.test), IssueKind::from(self.kind))
@@ -139,7 +142,7 @@ impl WeakenedTest {
     }
 }
 
-/// Makes issues of what checks said with kept tests in place.
+/// Returns an issue for each weakened test of the runs, each once.
 pub(crate) fn of_kept(runs: &[KeptRun]) -> Vec<Issue> {
     let mut issues: Vec<Issue> = Vec::new();
     for run in runs {
@@ -158,7 +161,8 @@ pub(crate) fn of_kept(runs: &[KeptRun]) -> Vec<Issue> {
     issues
 }
 
-/// Returns true if an issue says of a test that it is gone, and the run with kept tests says more of it.
+/// Returns true if an issue reports a missing test, and a run with kept tests has more details on
+/// that test.
 pub(crate) fn explains(runs: &[KeptRun], issue: &Issue) -> bool {
     let gone = issue.key.as_deref().and_then(|key| key.strip_prefix("gone:"));
     let Some(gone) = gone else { return false };

@@ -1,4 +1,4 @@
-//! What a loop learned, for those who remember it: [`Learned`].
+//! The summary of an ended loop, for systems that store knowledge: [`Learned`].
 
 use std::fmt::Write as _;
 
@@ -10,26 +10,26 @@ use crate::ending::Ending;
 use crate::issue::Issue;
 use crate::standing::{Round, Standing};
 
-/// So many issues are told.
+/// Maximum number of issues in a summary.
 const ISSUES: usize = 30;
 
-/// So many fixes are told, the last ones.
+/// Maximum number of fixes in a summary; the last ones are used.
 const FIXES: usize = 8;
 
-/// How much of a title or of what a fixer says is told, in characters.
+/// Maximum length of a title or of a fixer's summary, in characters.
 const LONGEST: usize = 300;
 
-/// What a loop learned, in words, without secrets.
+/// The redacted summary of an ended loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learned {
-    /// What it is called.
+    /// The name of the summary.
     pub name: String,
-    /// Which issues stood, what was done about them, and how it ended.
+    /// The text: the issues, the fixes, and the ending.
     pub text: String,
 }
 
 impl Learned {
-    /// Sums up the epoch of a loop that ended.
+    /// Summarises the last epoch of a loop that ended.
     pub fn of(spec: &str, standing: &Standing, ending: &Ending) -> Learned {
         let rounds: Vec<&Round> =
             standing.epoch().iter().filter(|round| round.seen().is_some()).collect();
@@ -49,7 +49,7 @@ impl Learned {
     }
 }
 
-/// Tells each issue with the rounds in which it stood.
+/// Writes each issue with the rounds that had it.
 fn issues(text: &mut String, rounds: &[&Round]) {
     let mut known: Vec<(&Issue, Vec<u32>)> = Vec::new();
     for round in rounds {
@@ -88,7 +88,7 @@ fn is_same(one: &Issue, other: &Issue) -> bool {
     }
 }
 
-/// Tells what whoever fixed says of it, which counts for nothing.
+/// Writes the fixers' own summaries, which have no influence on the loop.
 fn fixes(text: &mut String, rounds: &[&Round]) {
     let made: Vec<_> =
         rounds.iter().filter_map(|round| Some((round.number, round.fix.as_ref()?))).collect();
@@ -99,7 +99,8 @@ fn fixes(text: &mut String, rounds: &[&Round]) {
     }
 }
 
-/// Gives the beginning of a text on one line, without secrets: half of one looks like none.
+/// Returns the beginning of a text on one line. Credentials are redacted first: a truncated one
+/// would not be recognised.
 fn short(text: &str) -> String {
     truncate(&one_line(&redacted_text(first_chars(text, LONGEST * 20))), LONGEST)
 }

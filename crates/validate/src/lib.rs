@@ -1,23 +1,24 @@
-//! The validation loop on a spec: does the implementation do what its acceptance criteria say?
+//! The validation loop on a spec: does the implementation meet its acceptance criteria?
 //!
-//! - [`spec`], [`plan`]: what has to hold, and what was done for it.
+//! - [`spec`], [`plan`]: the requirements, and the plan of the implementation with its progress.
 //! - [`event`], [`journal`]: the events of a loop, one line each, chained and sealed. The journal
-//!   is the only memory. [`standing`], [`state`], [`next`]: what the journal adds up to, the
-//!   possible moves, and the next step.
-//! - [`run`]: takes step after step until there is an ending, through the trait [`run::Site`].
+//!   is the only memory. [`standing`], [`state`], [`next`]: the state of a loop as computed from
+//!   the journal, the possible transitions, and the next step.
+//! - [`run`]: executes steps until there is an ending, through the trait [`run::Site`].
 //!   [`ground`]: its only implementation, on a real tree, with traits for the reviewer, the fixer
 //!   and the observer.
-//! - [`issue`], [`seen`]: what is wrong, as found by checks, review and criteria.
+//! - [`issue`], [`seen`]: defects, as found by checks, review and criteria.
 //! - [`bar`], [`surroundings`]: the requirements, which only rise, and files around the tree that
 //!   influence the result.
 //! - [`kept`]: checks with tests that the work under test did not write.
-//! - [`opening`], [`feedback`], [`decision`]: how a run resumes a loop, what a person wrote, and
-//!   what a person decides.
-//! - [`export`], [`paper`], [`news`], [`learned`], [`metrics`]: what others are told of a loop.
+//! - [`opening`], [`feedback`], [`decision`]: how a run resumes a loop, the feedback of a person,
+//!   and the decisions of a person.
+//! - [`export`], [`paper`], [`news`], [`learned`], [`metrics`]: the output of a loop: documents,
+//!   notifications, summaries and statistics.
 //!
-//! A step is in the journal before it is acted upon, and a paper before it is written, by its
-//! digest. So the loop tells its own papers from those of a person, and after a crash it takes the
-//! same steps as in any other run.
+//! A step is in the journal before the loop acts on it. The digest of a document is in the journal
+//! before the document is written. So the loop distinguishes its own documents from those of a
+//! person, and after a crash it takes the same steps as in any other run.
 
 pub mod bar;
 pub mod criterion;

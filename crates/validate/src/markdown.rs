@@ -1,52 +1,55 @@
-//! Markdown as far as a spec's papers need it: [`blocks`], each with the line that it begins on.
+//! A strict Markdown reader for the documents of a spec: [`blocks`], each with the line on which it
+//! begins.
 //!
-//! It goes through the lines once and never back, so that no text takes longer than its length
-//! asks for. What is commented out is not there; code and quotes are told apart from what is said.
+//! The reader goes through the lines once, so it needs linear time for any text. Comments are left
+//! out. Code and quotes are separate kinds of blocks.
 
 /// A heading, a paragraph, an item of a list, code or a quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// What it is.
+    /// The kind of the block.
     pub(crate) kind: Kind,
-    /// What it says, its lines trimmed; the lines of code are as they are.
+    /// The text: trimmed lines, or the unchanged lines of code.
     pub(crate) text: String,
-    /// The line that it begins on, from 1.
+    /// The line on which the block begins, from 1.
     pub(crate) line: u32,
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A heading, with its level from 1.
     Heading(u8),
     /// Lines of text.
     Paragraph,
-    /// An item, with how deep it is, from 1, and its box: open or ticked.
+    /// A list item, with its nesting depth from 1, and its check box: open or ticked, or `None`
+    /// without a box.
     Item { depth: usize, ticked: Option<bool> },
     /// Code in a fence, or indented.
     Code,
-    /// What somebody else said.
+    /// A block quote.
     Quote,
 }
 
 impl Block {
-    /// Gives its lines as one.
+    /// Returns the text of the block on one line.
     pub(crate) fn folded(&self) -> String {
         folded(&self.text)
     }
 }
 
-/// Puts a text on one line, with single blanks.
+/// Returns a text on one line, with single blanks.
 pub(crate) fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Gives a text as it is compared: on one line, without regard to case.
+/// Normalises a text for comparison: on one line, without case.
 pub(crate) fn compared(text: &str) -> String {
     folded(text).to_lowercase()
 }
 
-/// Returns a text with its comments left empty, line by line: text that no reader of the page sees.
+/// Replaces the comments of a text with empty lines, so that line numbers stay the same: no reader
+/// of the rendered page sees them.
 pub(crate) fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -65,7 +68,7 @@ pub(crate) fn without_comments(text: &str) -> String {
     lines.map(|line| if is_comment(line) { "\n" } else { line }).collect()
 }
 
-/// Returns the blocks of a text.
+/// Returns the blocks of a Markdown text.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
     let mut reader = Reader::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -78,15 +81,15 @@ pub(crate) fn blocks(text: &str) -> Vec<Block> {
 #[derive(Default)]
 struct Reader {
     blocks: Vec<Block>,
-    /// The paragraph or item that the next line may go on with.
+    /// The index of the paragraph, item or quote that the next line may continue.
     open: Option<usize>,
-    /// The items around the next line: how far their mark is indented, and which block they are.
+    /// The items around the next line: the indentation of the mark, and the index of the block.
     items: Vec<(usize, usize)>,
     fence: Option<Fence>,
     in_comment: bool,
 }
 
-/// What ends a fence: as many of its marks, or more.
+/// The condition for the end of a fence: the same mark, at least as often.
 struct Fence {
     mark: char,
     length: usize,
@@ -104,7 +107,7 @@ impl Reader {
         }
         if said.starts_with("<!--") {
             self.open = None;
-            // What stands behind a comment is said.
+            // The text after a comment is part of the document.
             let rest = self.skip_comments(said);
             if !rest.is_empty() {
                 self.line(rest, number);
@@ -134,7 +137,7 @@ impl Reader {
         }
     }
 
-    /// Returns what stands behind the comments that a line begins with.
+    /// Returns the rest of a line after the comments at its beginning.
     fn skip_comments<'a>(&mut self, mut said: &'a str) -> &'a str {
         while let Some(comment) = said.strip_prefix("<!--") {
             let Some((_, rest)) = comment.split_once("-->") else {
@@ -146,7 +149,7 @@ impl Reader {
         said
     }
 
-    /// Takes a line of a fence or of a comment.
+    /// Handles a line inside of a fence or a comment.
     fn in_something(&mut self, line: &str, said: &str, number: u32) {
         let Some(fence) = &self.fence else {
             if let Some((_, rest)) = said.split_once("-->") {
@@ -161,7 +164,8 @@ impl Reader {
         self.go_on(self.blocks.len() - 1, line);
     }
 
-    /// Makes the paragraph before a line a heading, if the line underlines it.
+    /// Turns the preceding paragraph into a heading if the line underlines it. Returns true if it
+    /// does.
     fn underlines(&mut self, said: &str) -> bool {
         let level = match said.trim_matches('=').is_empty() {
             true => 1,
@@ -179,8 +183,8 @@ impl Reader {
         }
     }
 
-    /// Says whether a line that looks like an item goes on with a paragraph: a sentence may have a
-    /// number at the beginning of a line.
+    /// Returns true if a line that looks like a list item continues a paragraph: a line of a
+    /// sentence may begin with a number.
     fn goes_on_in_spite_of(&self, mark: &str) -> bool {
         let is_number = mark.starts_with(|c: char| c.is_ascii_digit());
         let is_first = matches!(mark, "1." | "1)");
@@ -212,7 +216,7 @@ impl Reader {
         }
         self.leave(indent);
         if let Some((_, at)) = self.items.last() {
-            // A further paragraph of the item, which an empty line stands before.
+            // A further paragraph of the item, after an empty line.
             let at = *at;
             self.go_on(at, "");
             self.go_on(at, line.trim());
@@ -228,7 +232,7 @@ impl Reader {
         }
     }
 
-    /// Leaves the items that something so far to the left is not in.
+    /// Closes the items that do not contain a line with this indentation.
     fn leave(&mut self, indent: usize) {
         while self.items.last().is_some_and(|(mark, _)| indent < mark + 2) {
             self.items.pop();
@@ -254,7 +258,7 @@ impl Fence {
         let mark = said.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
         let after = said.trim_start_matches(mark);
         let length = said.len() - after.len();
-        // Three back-ticks with another behind them are code in a line.
+        // Three back-ticks with another one behind them are inline code.
         let opens = length >= 3 && !(mark == '`' && after.contains('`'));
         opens.then_some(Fence { mark, length })
     }
@@ -264,7 +268,7 @@ impl Fence {
     }
 }
 
-/// Counts the columns before a line's first letter.
+/// Returns the column of the first letter of a line; a tab extends to a multiple of four.
 fn indent(line: &str) -> usize {
     let mut columns = 0;
     for c in line.chars() {
@@ -288,7 +292,7 @@ fn heading(said: &str) -> Option<(u8, &str)> {
     level.map(|level| (level, title.trim()))
 }
 
-/// Says whether a line is a rule across the page.
+/// Returns true if a line is a horizontal rule.
 fn is_rule(said: &str) -> bool {
     let mark = said.chars().next().unwrap_or(' ');
     matches!(mark, '-' | '*' | '_')
@@ -296,7 +300,7 @@ fn is_rule(said: &str) -> bool {
         && said.chars().filter(|c| *c == mark).count() >= 3
 }
 
-/// Gives the mark of an item, and what stands behind it.
+/// Returns the mark of a list item and the text behind it; `None` if the line is no item.
 fn item(said: &str) -> Option<(&str, &str)> {
     let digits = said.bytes().take(10).take_while(u8::is_ascii_digit).count();
     let length = match said.as_bytes().get(digits)? {
@@ -308,7 +312,7 @@ fn item(said: &str) -> Option<(&str, &str)> {
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| (mark, rest.trim_start()))
 }
 
-/// Takes the box off an item.
+/// Splits the check box off a list item.
 pub(crate) fn tick(text: &str) -> (Option<bool>, &str) {
     let marks = [("[ ]", false), ("[]", false), ("[x]", true), ("[X]", true)];
     for (mark, is_ticked) in marks {

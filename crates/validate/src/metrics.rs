@@ -1,4 +1,4 @@
-//! How loops came out so far: [`Metrics`], added up from their journals.
+//! Statistics of loops, computed from their journals: [`Metrics`].
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,50 +11,51 @@ use crate::issue::Issue;
 use crate::journal::{Entry, Journal, JournalError};
 use crate::standing::Standing;
 
-/// How loops came out.
+/// Statistics of all loops.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Metrics {
-    /// How many specs were validated.
+    /// The number of validated specs.
     pub specs: usize,
-    /// How many times one was approved.
+    /// The number of approvals.
     pub approvals: usize,
-    /// How many times one was handed to a person.
+    /// The number of loops that were escalated to a person.
     pub handed_over: usize,
-    /// How many rounds it took to an approval.
+    /// The number of rounds until an approval; `None` if there was no approval.
     pub rounds_to_approval: Option<Spread>,
-    /// What fixing achieved, by kind of issue.
+    /// The success rate of fixes, by kind of issue.
     pub fixes_by_type: BTreeMap<String, FixRate>,
-    /// Where the time went, in seconds.
+    /// The time spent in each stage, in seconds.
     pub seconds_by_stage: BTreeMap<&'static str, f64>,
 }
 
-/// The middle of some numbers, and what nearly all of them stay within.
+/// The median and the 95th percentile of some numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Spread {
-    /// Half of them are no more.
+    /// The median.
     pub median: usize,
-    /// Of a hundred, 95 are no more.
+    /// The 95th percentile.
     pub p95: usize,
 }
 
-/// What fixing achieved.
+/// The success rate of fixes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct FixRate {
-    /// How many issues somebody tried to fix.
+    /// The number of issues that a fixer tried to fix.
     pub tried: usize,
-    /// How many of them were gone in the next round.
+    /// The number of these issues that were gone in the next round.
     pub fixed: usize,
 }
 
 impl Metrics {
-    /// Adds up the journals of specs, whose folders are named from the root, whoever wrote them.
+    /// Computes the statistics from the journals of specs, regardless of the machine that wrote
+    /// them. `folders` are paths from the root.
     pub fn over(root: &Path, folders: &[PathBuf]) -> Result<Metrics, JournalError> {
         let read = |folder: &PathBuf| Journal::read(&root.join(folder));
         let journals: Result<Vec<Vec<Entry>>, JournalError> = folders.iter().map(read).collect();
         Ok(Metrics::of(&journals?))
     }
 
-    /// Adds up journals.
+    /// Computes the statistics from the entries of journals.
     pub fn of(journals: &[Vec<Entry>]) -> Metrics {
         let mut metrics = Metrics::default();
         let mut rounds = Vec::new();
@@ -72,7 +73,7 @@ impl Metrics {
     fn add_endings(&mut self, entries: &[Entry], rounds: &mut Vec<usize>) {
         let mut standing = Standing::default();
         for entry in entries {
-            // One that is no journal of a loop is told where it is used.
+            // A journal that is invalid is reported where it is used.
             if standing.take(&entry.at, &entry.event).is_err() {
                 return;
             }
@@ -115,7 +116,7 @@ impl Metrics {
         }
     }
 
-    /// Writes it for people.
+    /// Formats the statistics as text for people.
     pub fn text(&self) -> String {
         let mut out = format!(
             "Specs: {}\nApproved: {}\nHanded over: {}\n",
@@ -143,7 +144,7 @@ impl Metrics {
     }
 }
 
-/// Says whether two issues of rounds that follow each other are one.
+/// Returns true if two issues of consecutive rounds are the same issue.
 fn is_same(one: &Issue, other: &Issue) -> bool {
     match (&one.key, &other.key) {
         (Some(one), Some(other)) => one == other,
@@ -151,7 +152,7 @@ fn is_same(one: &Issue, other: &Issue) -> bool {
     }
 }
 
-/// Says what was done between two things that happened.
+/// Returns the stage between two consecutive events; `None` if their time is not counted.
 fn stage(before: &Event, after: &Event) -> Option<&'static str> {
     match (before, after) {
         (
@@ -166,7 +167,8 @@ fn stage(before: &Event, after: &Event) -> Option<&'static str> {
 
 fn spread(mut numbers: Vec<usize>) -> Option<Spread> {
     numbers.sort_unstable();
-    // The smallest one that so many of a hundred do not go beyond.
+    // The nearest-rank percentile: the smallest number that `percent` percent of the numbers do not
+    // exceed.
     let at = |percent: usize| {
         let rank = (numbers.len() * percent).div_ceil(100);
         numbers.get(rank.saturating_sub(1)).copied()

@@ -1,7 +1,8 @@
-//! What those who follow a spec's ticket are told: [`News`].
+//! Notifications for the ticket of a spec: [`News`].
 //!
-//! It follows from the standing alone, so that a run which goes on after a crash comes to the same news
-//! with the same identity, and whoever tells it can tell it once. Where it is told is left to others.
+//! A notification follows from the state of the loop alone. So a run that resumes after a crash
+//! computes the same notification with the same identity, and the sender can deduplicate it.
+//! Sending is left to the caller.
 
 use assay_base::text::first_chars;
 use assay_findings::write::plain::one_line;
@@ -11,48 +12,49 @@ use jiff::Timestamp;
 use crate::ending::Ending;
 use crate::standing::Standing;
 
-/// So much of a reason is told, in characters.
+/// Maximum length of a reason, in characters.
 const REASON: usize = 300;
 
-/// The latest thing that happened in a loop and that others want to know.
+/// A notification of the latest event in a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct News {
-    /// What happened.
+    /// The event.
     pub what: Happened,
-    /// What it is known by: the same for the same thing, however often it is told.
+    /// The deduplication key: the same for the same event, however often it is sent.
     pub identity: [u8; 16],
 }
 
-/// What happened in a loop.
+/// An event that followers of a ticket are notified of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Happened {
-    /// It began.
+    /// The loop started.
     Started,
-    /// A round found something.
+    /// A round found issues.
     Rejected {
-        /// Which round.
+        /// The number of the round.
         round: u32,
-        /// How many issues it found.
+        /// The number of issues that the round found.
         issues: usize,
     },
-    /// All holds.
+    /// The implementation is approved.
     Approved {
-        /// After how many rounds.
+        /// The number of rounds in the epoch.
         rounds: usize,
-        /// After how many seconds.
+        /// The time since the epoch began, in seconds.
         seconds: u64,
     },
-    /// A person is asked.
+    /// The loop was escalated to a person.
     HandedOver {
-        /// After how many rounds.
+        /// The number of rounds in the epoch.
         rounds: usize,
-        /// Why.
+        /// The reason of the ending, redacted and on one line.
         reason: String,
     },
 }
 
 impl News {
-    /// Gives the latest news of a loop on a spec of a repository.
+    /// Returns the latest notification about a loop on a spec of a repository; `None` if the last
+    /// round found no issues and the loop has not ended.
     pub fn of(
         repository: &str,
         spec: &str,
@@ -86,12 +88,12 @@ impl News {
         Some(News { what, identity })
     }
 
-    /// Gives what a spec of a repository is known by.
+    /// Returns the identity of a spec in a repository.
     pub fn identity_of_spec(repository: &str, spec: &str) -> [u8; 16] {
         identity(&[repository, spec])
     }
 
-    /// Says it, for whoever follows the ticket.
+    /// Formats the notification for the followers of the ticket.
     pub fn text(&self, spec: &str) -> String {
         let spec = redacted_text(&one_line(spec));
         let count = |count: usize, what: &str| match count {

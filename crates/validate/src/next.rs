@@ -1,4 +1,4 @@
-//! What a loop does next, which follows from where it stands alone: [`Step`].
+//! Decides the next step of a loop from its state alone: [`Step`].
 
 use assay_change::Patch;
 use assay_findings::recurring::{self, Recurrence};
@@ -9,26 +9,26 @@ use crate::standing::{Fixing, Round, Standing};
 use crate::state::State;
 use crate::tree_hash::TreeHash;
 
-/// What is to be done next.
+/// The next step of a loop.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// Look at the tree.
+    /// Review the tree.
     Review,
-    /// Have what is wrong fixed.
+    /// Send these issues to the fixer.
     Fix(Vec<Issue>),
-    /// Put in what the fixer did.
+    /// Apply the patch of the fixer.
     PutIn {
-        /// What it did.
+        /// The patch of the fixer.
         patch: Patch,
-        /// The tree that it started from.
+        /// The tree that the fixer started from.
         tree: TreeHash,
     },
-    /// Stop.
+    /// End the loop.
     End(Ending),
 }
 
 impl Standing {
-    /// Says what is to be done next.
+    /// Returns the next step.
     pub fn next(&self, limits: &Limits) -> Step {
         match &self.state {
             State::Approved(_) => return Step::End(Ending::Approved),
@@ -77,7 +77,8 @@ impl Standing {
         (rounds >= limits.rounds).then_some(Ending::TooManyRounds { rounds })
     }
 
-    /// Finds what stood in so many rounds of this epoch, the last one among them.
+    /// Returns the issues of the last round that occurred in at least `limits.recurring` rounds of
+    /// this epoch.
     fn recurring(&self, limits: &Limits) -> Vec<Recurrence> {
         let mut rounds: Vec<recurring::Round> =
             self.epoch().iter().map(|round| self.compared_round(round)).collect();
@@ -91,7 +92,8 @@ impl Standing {
         recurring::Round { status: None, issues }
     }
 
-    /// Gives the rounds of this epoch in which an issue stood, as what.
+    /// Returns the rounds of this epoch that had an issue, each with the issue as that round
+    /// reported it.
     pub(crate) fn appearances(&self, issue: &Issue) -> Vec<(&Round, &Issue)> {
         let mut found = Vec::new();
         for round in self.epoch() {

@@ -1,4 +1,5 @@
-//! How a run takes up a loop: [`opening`] says whether it goes on, begins anew or waits.
+//! Decides how a run takes up a loop: [`opening`] returns whether the run continues it, begins a
+//! new epoch, or waits.
 
 use std::path::Path;
 
@@ -16,51 +17,52 @@ use crate::standing::Standing;
 use crate::state::State;
 use crate::tree_hash::TreeHash;
 
-/// What a run does first.
+/// The first step of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Opening {
-    /// It goes on from where the loop stands.
+    /// Continue from the current state.
     GoOn,
-    /// A new epoch begins.
+    /// Begin a new epoch.
     Begin(Begin),
-    /// The tree is approved, and nobody wants anything else.
+    /// Stop: the tree is approved, and there is no new feedback.
     Approved,
-    /// It waits for a person.
+    /// Wait for a person.
     Waits(Ending),
 }
 
-/// Why a run cannot take up a loop.
+/// The reason why a run cannot take up a loop.
 #[derive(Debug, thiserror::Error)]
 pub enum OpeningError {
-    /// A file cannot be used.
+    /// A file cannot be read or written.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// It is not where it should be.
+    /// The path of a file in the spec's folder is refused.
     #[error(transparent)]
     Spec(#[from] SpecError),
 }
 
-/// What a run finds.
+/// The inputs of the decision.
 #[derive(Debug, Clone, Copy)]
 pub struct Found<'a> {
-    /// The repository's root.
+    /// The root of the repository.
     pub root: &'a Path,
-    /// The spec.
+    /// The spec of the loop.
     pub spec: &'a Spec,
-    /// Where the loop stands.
+    /// The state of the loop.
     pub standing: &'a Standing,
-    /// The tree as it is.
+    /// The current tree.
     pub tree: &'a TreeHash,
-    /// Whether all that happened did so on this machine.
+    /// True if this machine wrote the whole journal.
     pub is_own: bool,
-    /// Whether somebody says to resume.
+    /// True if the user asks to resume the loop.
     pub resumes: bool,
 }
 
-/// Says how a run takes up a loop.
+/// Returns how a run takes up a loop.
 pub fn opening(found: Found<'_>) -> Result<Opening, OpeningError> {
     Ok(match (opening_here(found)?, found.is_own) {
-        // What happened elsewhere approves nothing here, and whoever waits there waits here too.
+        // Events on another machine approve nothing here. A loop that waits for a person there
+        // waits here too.
         (Opening::GoOn | Opening::Approved, false) => Opening::Begin(Begun::Elsewhere.into()),
         (Opening::Begin(Begin { taken, .. }), false) => {
             Opening::Begin(Begin { why: Begun::Elsewhere, taken })
@@ -81,10 +83,10 @@ fn opening_here(found: Found<'_>) -> Result<Opening, OpeningError> {
         State::Approved(approved) if approved == tree && standing.has_ended => Opening::Approved,
         State::Approved(approved) if approved == tree => Opening::GoOn,
         State::Approved(_) => Opening::Begin(Begun::Changed.into()),
-        // Whoever was about to write its papers did not come to the end.
+        // The run that was about to write the documents did not finish.
         State::HandedOver(_) if !standing.has_ended => Opening::GoOn,
         State::HandedOver(_) if resumes => Opening::Begin(Begun::Resumed.into()),
-        // Nothing that a person was asked for is lost: the next round looks at all of it again.
+        // No issue that waits for a person is lost: the next round reviews everything again.
         State::HandedOver(_) if standing.was_changed_while_waiting(tree) => {
             Opening::Begin(Begun::TreeChanged.into())
         }
@@ -96,7 +98,8 @@ fn opening_here(found: Found<'_>) -> Result<Opening, OpeningError> {
     })
 }
 
-/// Gives what a person wrote into the request; nothing where the loop knows it, or it says nothing.
+/// Returns the feedback of a person in the fix request; `None` if the loop wrote the file, or the
+/// file has no open item.
 fn feedback(bytes: &[u8], standing: &Standing) -> Option<Taken> {
     let digest = digest(bytes);
     if standing.knows_paper(&digest) {
@@ -104,7 +107,7 @@ fn feedback(bytes: &[u8], standing: &Standing) -> Option<Taken> {
     }
     let items: Vec<TakenItem> =
         feedback::read(&String::from_utf8_lossy(bytes)).into_iter().map(item).collect();
-    // All that is ticked off is done, and nothing is wanted.
+    // If all items are ticked off, the person asks for nothing.
     let is_wanted = items.iter().any(|it| it.disposition == Disposition::HandedToTheFixer);
     let archived = format!("QA_FEEDBACK_{}.md", &digest[..8]);
     is_wanted.then_some(Taken { items, digest, archived })
@@ -121,7 +124,7 @@ fn item(item: FeedbackItem) -> TakenItem {
     }
 }
 
-/// Keeps what a person wrote under another name, once it is in the journal.
+/// Renames the feedback file of a person, once its content is in the journal.
 pub(crate) fn archive(root: &Path, spec: &Spec, standing: &Standing) -> Result<(), OpeningError> {
     let Some(feedback) = &standing.feedback else { return Ok(()) };
     let path = spec::file(root, &spec.folder, FIX_REQUEST)?;

@@ -1,11 +1,10 @@
-//! The loop itself: [`run`] takes step after step until there is an ending.
+//! The loop itself: [`run`] executes steps until there is an ending.
 //!
-//! Each step is written down before the next is decided, and what is decided follows from what is
-//! written down alone. So there is no other way to go on after a crash than the one that every run
-//! takes.
+//! Each step is recorded in the journal before the next is decided, and each decision follows from
+//! the journal alone. So a run continues after a crash in the same way as in any other case.
 //!
-//! A fix is made on a copy of the tree and applied to the tree at once, all or nothing, before it
-//! is checked: checks run in the work tree, where dependencies are installed.
+//! A fix is made on a copy of the tree. It is applied to the tree as a whole or not at all, before
+//! it is checked: checks run in the work tree, where dependencies are installed.
 
 use assay_change::Patch;
 use assay_checks::check::CheckOutcome;
@@ -22,113 +21,117 @@ use crate::state::{Refused, State};
 use crate::surroundings::Surroundings;
 use crate::tree_hash::TreeHash;
 
-/// The access of a loop to a tree: looking at it and changing it.
+/// The access of a loop to a tree: reviewing and changing it.
 ///
-/// Nothing here decides: it says what was seen. What whoever fixes says about its own work is kept
-/// and counts for nothing.
+/// An implementation makes no decisions: it reports results. The fixer's own summary is stored and
+/// has no influence.
 pub trait Site {
-    /// Returns the time, in UTC.
+    /// Returns the current time, in UTC.
     fn now(&self) -> String;
 
-    /// Returns the commit on top of which the implementation was made, where there is one.
+    /// Returns the commit that the implementation is based on; `None` if there is none.
     fn base(&self) -> Option<String>;
 
-    /// Returns what the tree is held against, by spec and plan.
+    /// Returns the requirements of spec and plan on the tree.
     fn bar(&self) -> Bar {
         Bar::default()
     }
 
-    /// Takes the digest of the tree as it is.
+    /// Returns the digest of the current tree.
     fn tree(&self) -> Result<TreeHash, Breakdown>;
 
-    /// Runs the checks that are required, but for those that were run in this round already, and
-    /// tells what came of each as soon as it is known.
+    /// Runs the required checks that this round has not run yet, and passes each outcome to `tell`
+    /// as soon as it is known.
     fn check(
         &self,
         round: &OpenRound,
         tell: &mut dyn FnMut(CheckOutcome) -> Result<(), Breakdown>,
     ) -> Result<(), Breakdown>;
 
-    /// Keeps the tests of the tree as it is, and returns the tree of them.
+    /// Stores the tests of the current tree, and returns the id of the stored git tree. Returns
+    /// `None` if tests are not stored.
     fn keep_tests(&self) -> Result<Option<String>, Breakdown> {
         Ok(None)
     }
 
-    /// Returns what lies around the tree and decides about it without being part of it.
+    /// Returns the surroundings of the tree, which influence results without being part of it.
     fn surroundings(&self) -> Result<Surroundings, Breakdown> {
         Ok(Surroundings::default())
     }
 
-    /// Runs the checks once more with each version of the tests that the work under test did not write,
-    /// where that work touched tests; given what the checks said of the tree itself.
+    /// Runs the checks once more with each version of the tests that the work under test did not
+    /// write, provided that the work touched tests. `_standing` has the outcomes of the checks on
+    /// the tree itself.
     fn check_kept(&self, _standing: &Standing) -> Result<Vec<KeptRun>, Breakdown> {
         Ok(Vec::new())
     }
 
-    /// Looks at everything else, given what the checks said and what was there in earlier rounds.
+    /// Reviews the tree, given the outcomes of the checks and the results of earlier rounds.
     fn review(&self, standing: &Standing) -> Result<Seen, Breakdown>;
 
-    /// Returns why there is no fixer beyond safe fixes; `None` where there is one.
+    /// Returns the reason why only safe fixes are available; `None` if there is a fixer.
     fn missing_fixer(&self) -> Option<MissingFixer> {
         None
     }
 
-    /// Has issues fixed in a copy of the tree.
+    /// Runs the fixer on a copy of the tree.
     fn fix(&self, issues: &[Issue], standing: &Standing) -> Result<FixMade, Breakdown>;
 
-    /// Puts what was done into the tree, if that is still the one that it was started from.
+    /// Applies a patch, provided that the tree is still the one that the fixer started from.
     fn put_in(&self, patch: &Patch, tree: &TreeHash) -> Result<Put, Breakdown>;
 
-    /// Hears that a loop is taken up, where it stands.
+    /// Notifies that a run takes up the loop in this state.
     fn taken_up(&self, _standing: &Standing) {}
 
-    /// Hears why a round broke down.
+    /// Notifies that a round failed with an error.
     fn failed(&self, _why: &str) {}
 
-    /// Returns the digests of the papers as they are to be written.
+    /// Returns the digests of the documents that `Site::export` would write.
     fn papers(&self, standing: &Standing, ending: Option<&Ending>) -> Left;
 
-    /// Tells everybody else where the loop stands; how it ended, once it did.
+    /// Writes the plan's keys and the documents of the loop. `ending` is `None` while the loop
+    /// runs.
     fn export(&self, standing: &Standing, ending: Option<&Ending>) -> Result<(), Breakdown>;
 }
 
-/// The work of a fixer.
+/// The result of a fixer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixMade {
-    /// The difference that the work makes.
+    /// The changes of the fixer.
     pub patch: Patch,
-    /// The words of the fixer about the work.
+    /// The fixer's own summary.
     pub said: String,
 }
 
-/// The result of putting a fix in.
+/// The result of applying a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {
-    /// The fix is in.
+    /// The patch was applied.
     Done,
-    /// Another process changed the tree meanwhile, so the fix is not in.
+    /// Another process changed the tree meanwhile, so the patch was not applied.
     TreeMoved,
 }
 
-/// The reason why a step did not come to its end.
+/// The error of a step.
 #[derive(Debug, thiserror::Error)]
 pub enum Breakdown {
-    /// The step may go better another time, and counts as an error of the round.
+    /// A transient error, which counts as an error of the round.
     #[error("{0}")]
     Round(String),
-    /// The checks write files into the tree that git does not ignore. Another round would end alike.
+    /// The checks write files into the tree that git does not ignore. Another round would fail in
+    /// the same way.
     #[error("{0}")]
     Output(String),
     /// The checks only wrote files that every build generates, so the round begins again with them.
     #[error("{0}")]
     Generated(String),
-    /// As much was spent as may be.
+    /// The budget is used up.
     #[error("{0}")]
     Budget(String),
-    /// The loop cannot go on at all.
+    /// The loop cannot continue.
     #[error("{0}")]
     Fatal(String),
-    /// The event cannot be written down.
+    /// The event cannot be recorded.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The event is impossible in this state.
@@ -136,12 +139,12 @@ pub enum Breakdown {
     Refused(#[from] Refused),
 }
 
-/// How a new epoch begins.
+/// The start of a new epoch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Begin {
-    /// The reason.
+    /// The reason for the new epoch.
     pub why: Begun,
-    /// The feedback of a person; `None` where there is none.
+    /// The feedback of a person; `None` if there is none.
     pub taken: Option<Taken>,
 }
 
@@ -150,9 +153,9 @@ pub struct Begin {
 pub struct Taken {
     /// The items of the feedback.
     pub items: Vec<TakenItem>,
-    /// The digest of the file.
+    /// The digest of the feedback file.
     pub digest: String,
-    /// Where it is kept from now on.
+    /// The file name that the feedback is archived under.
     pub archived: String,
 }
 
@@ -162,7 +165,7 @@ impl From<Begun> for Begin {
     }
 }
 
-/// A loop at work.
+/// A running loop.
 struct Loop<'a, S> {
     site: &'a S,
     journal: &'a mut Journal,
@@ -170,7 +173,7 @@ struct Loop<'a, S> {
     limits: &'a Limits,
 }
 
-/// Goes on with a loop until there is an ending.
+/// Runs a loop until there is an ending. `begin` starts a new epoch first.
 pub fn run<S: Site>(
     site: &S,
     journal: &mut Journal,
@@ -197,7 +200,7 @@ pub fn run<S: Site>(
 }
 
 impl<S: Site> Loop<'_, S> {
-    /// Writes down what happened, and takes it in.
+    /// Applies an event to the state and records it in the journal.
     fn note(&mut self, event: Event) -> Result<(), Breakdown> {
         let at = self.site.now();
         self.standing.take(&at, &event)?;
@@ -235,7 +238,7 @@ impl<S: Site> Loop<'_, S> {
         }
     }
 
-    /// Looks at the tree, from the beginning or from where the last run was cut off.
+    /// Reviews the tree, or continues the review of a run that was interrupted.
     fn review(&mut self) -> Result<Option<Ending>, Breakdown> {
         let tree = self.site.tree()?;
         let is_open = self.standing.open.as_ref().is_some_and(|open| open.tree == tree);
@@ -260,7 +263,7 @@ impl<S: Site> Loop<'_, S> {
         }
         let tree = match self.check() {
             Err(Breakdown::Generated(_)) => {
-                // The same round goes on, with the tree that a build leaves behind.
+                // The same round continues with the tree that the build produced.
                 let tree = self.site.tree()?;
                 let round = self.standing.round;
                 self.note(Event::ReviewBegun { round, tree: tree.clone() })?;
@@ -276,7 +279,7 @@ impl<S: Site> Loop<'_, S> {
             }
         }
         let seen = site.review(&self.standing)?;
-        // The result is of that tree alone.
+        // The result applies to that tree alone.
         if site.tree()? != tree {
             return Err(Breakdown::Round("the tree changed while it was reviewed".to_owned()));
         }
@@ -291,15 +294,16 @@ impl<S: Site> Loop<'_, S> {
         site.check(&round, &mut |outcome| self.note(Event::Checked { outcome: Box::new(outcome) }))
     }
 
-    /// Has what is wrong fixed.
+    /// Sends issues to the fixer.
     fn fix(&mut self, issues: &[Issue]) -> Result<Option<Ending>, Breakdown> {
         let tree = self.site.tree()?;
         let is_reviewed = self.standing.history.last().is_some_and(|round| round.tree == tree);
         if !is_reviewed && self.standing.wanted().is_none() {
-            // Somebody worked on it since, so nobody knows what is wrong with it.
+            // The tree changed since the review, so its issues are unknown.
             return self.review();
         }
-        // The journal comes before the request, so that no run takes the request for a person's.
+        // The journal has the digest of the request first, so that no run takes the request for a
+        // person's feedback.
         let request = self.site.papers(&self.standing, None).request.unwrap_or_default();
         self.note(Event::FixBegun { tree, request })?;
         self.site.export(&self.standing, None)?;
@@ -320,16 +324,17 @@ impl<S: Site> Loop<'_, S> {
         }
     }
 
-    /// Returns the ending of a loop without a fixer after nothing could be done: another round would
-    /// see the same. `None` where there is a fixer, or the tree was not reviewed in this epoch, or a
-    /// person has to decide.
+    /// Returns the ending of a loop without a fixer after a fix changed nothing: another round
+    /// would have the same result. Returns `None` if there is a fixer, if the tree was not reviewed
+    /// in this epoch, or if a person has to decide.
     fn without_fixer(&self) -> Option<Ending> {
         let is_reviewed = self.standing.epoch().last().is_some_and(|round| round.seen().is_some());
         let why = self.site.missing_fixer()?;
         (is_reviewed && !self.standing.awaits_decision()).then_some(Ending::NoFixer { why })
     }
 
-    /// Writes down how it ended, and then the papers: once, however often it is asked.
+    /// Records the ending, and then writes the documents. Does nothing if the loop has ended
+    /// already.
     fn end(&mut self, ending: Ending) -> Result<Ending, Breakdown> {
         if self.standing.has_ended {
             return Ok(ending);

@@ -1,7 +1,7 @@
-//! Where a loop stands: [`Standing`], what the journal adds up to.
+//! The state of a loop as computed from its journal: [`Standing`].
 //!
-//! There is no other memory: a run that begins, or goes on after a crash, reads the journal and knows
-//! what the one before knew.
+//! There is no other memory: a run that starts, or resumes after a crash, reads the journal and
+//! knows all that the run before knew.
 
 use std::collections::BTreeSet;
 
@@ -20,147 +20,149 @@ use crate::state::{Refused, State};
 use crate::surroundings::Surroundings;
 use crate::tree_hash::TreeHash;
 
-/// Where a loop stands.
+/// The state of a loop, as computed from its journal.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Standing {
-    /// Which state it is in.
+    /// The current state in the state machine.
     pub state: State,
-    /// What was exported before the review that is under way.
+    /// The exported status before the review that is in progress.
     before_review: SignoffStatus,
-    /// How many rounds were begun, over all epochs.
+    /// The number of rounds that were begun, over all epochs.
     pub round: u32,
-    /// Every round that came to something, over all epochs.
+    /// The finished rounds, over all epochs.
     pub history: Vec<Round>,
-    /// How many of them were before this epoch, and count no more.
+    /// The number of finished rounds before this epoch, which count no more.
     before_epoch: usize,
-    /// When this epoch began.
+    /// The time at which this epoch began.
     pub begun: String,
-    /// The commit on top of which the implementation was made.
+    /// The commit that the implementation is based on; `None` if there is none.
     pub base: Option<String>,
-    /// How many rounds broke down one after another.
+    /// The number of consecutive errors.
     pub(crate) errors_in_a_row: u32,
-    /// How many did in all.
+    /// The number of errors in this epoch.
     pub(crate) errors: u32,
-    /// Why the last of them did.
+    /// The message of the last error.
     pub(crate) last_error: String,
-    /// For how many rounds nothing got better.
+    /// The number of rounds without progress.
     pub(crate) stalled: u32,
-    /// Whether the round that follows is known to be no better already.
+    /// True if the last fix changed nothing, so that the next round is already counted as stalled.
     is_idle: bool,
-    /// What failed last.
+    /// The fingerprint of the open issues of the last reviewed round.
     fingerprint: Option<Vec<String>>,
-    /// The tree of the round that is open.
+    /// The round in progress; `None` between rounds.
     pub open: Option<OpenRound>,
-    /// What is being fixed.
+    /// The fix in progress; `None` if there is none.
     pub fixing: Option<Fixing>,
-    /// What a person wanted at the beginning of this epoch.
+    /// The feedback of a person at the beginning of this epoch; `None` if there is none.
     pub feedback: Option<Feedback>,
-    /// The digests of all papers that the loop itself wrote, or took.
+    /// The digests of all documents that the loop wrote, or read as feedback.
     papers: BTreeSet<String>,
-    /// The papers that it left behind when it ended.
+    /// The digests of the documents that the loop wrote when it ended.
     pub left: Left,
-    /// Whether it ended, with all papers written.
+    /// True if the loop ended, with all documents written.
     pub has_ended: bool,
-    /// The tree that the loop stopped at; `None` while it runs, and where the journal does not say.
+    /// The tree at the ending of the loop; `None` while the loop runs, and if the journal does not
+    /// record it.
     pub stopped_at: Option<TreeHash>,
-    /// Who vouched for which tree.
+    /// The sign-offs: the name of the person, and the tree.
     pub vouched: Vec<(String, TreeHash)>,
-    /// What persons decided, over all epochs.
+    /// The decisions of persons, over all epochs.
     pub decisions: Vec<Decision>,
     /// The highest bar of any round, over all epochs.
     pub bar: Bar,
-    /// Whether any epoch has begun.
+    /// True if any epoch has begun.
     pub has_begun: bool,
-    /// The tests of the first tree that was judged, as git keeps them.
+    /// The id of the git tree with the tests of the first judged tree; `None` until it is stored.
     pub kept_tests: Option<String>,
-    /// The surroundings of the first tree that was judged.
+    /// The surroundings of the first judged tree.
     pub first_surroundings: Option<Surroundings>,
-    /// The surroundings of the last tree that was judged.
+    /// The surroundings of the last judged tree.
     pub surroundings: Surroundings,
-    /// The folders that the last fixer made repositories of, and the tree that it was given: its work was
-    /// not taken.
+    /// The tree before the last fix, and the folders that the fixer turned into repositories of
+    /// their own; `None` unless the fix was refused for them.
     pub refused_fix: Option<(TreeHash, Vec<String>)>,
 }
 
-/// A round that was begun and came to nothing yet.
+/// The round in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenRound {
-    /// Which.
+    /// The number of the round.
     pub number: u32,
-    /// When it began.
+    /// The time at which the round began.
     pub begun: String,
-    /// The tree that is looked at.
+    /// The tree under review.
     pub tree: TreeHash,
-    /// The checks that were run on it.
+    /// The outcomes of the checks so far.
     pub checks: Vec<CheckOutcome>,
-    /// What the checks said with kept tests in place.
+    /// The results of the checks with kept tests in place.
     pub kept: Vec<KeptRun>,
-    /// What lay around the tree when the round began.
+    /// The surroundings of the tree when the round began.
     pub surroundings: Surroundings,
 }
 
-/// A fix on its way.
+/// The fix in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fixing {
-    /// The tree that it starts from.
+    /// The tree that the fixer starts from.
     pub tree: TreeHash,
-    /// What was done, once it is, with what the fixer says of it.
+    /// The patch and the fixer's own summary; `None` while the fixer works.
     pub made: Option<(Patch, String)>,
 }
 
-/// What a person wanted.
+/// The feedback of a person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feedback {
-    /// Item by item.
+    /// The items of the feedback.
     pub items: Vec<TakenItem>,
-    /// The digest of what they wrote.
+    /// The digest of the feedback file.
     pub digest: String,
-    /// Where it is kept.
+    /// The file name that the feedback is archived under.
     pub archived: String,
-    /// Whether the fixer changed something about it, once it is done.
+    /// True if the fixer changed the tree because of the feedback; `None` until the fixer has
+    /// finished.
     pub changed_something: Option<bool>,
 }
 
-/// A round that came to something.
+/// A finished round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
-    /// Which.
+    /// The number of the round.
     pub number: u32,
-    /// When it began.
+    /// The time at which the round began.
     pub begun: String,
-    /// When it ended.
+    /// The time at which the round ended.
     pub at: String,
-    /// The tree.
+    /// The tree of the round.
     pub tree: TreeHash,
-    /// What the checks came to.
+    /// The outcomes of the checks.
     pub checks: Vec<CheckOutcome>,
-    /// What they said with kept tests in place.
+    /// The results of the checks with kept tests in place.
     pub kept: Vec<KeptRun>,
-    /// What lay around the tree when the round began.
+    /// The surroundings of the tree when the round began.
     pub surroundings: Surroundings,
-    /// What came of it.
+    /// The outcome of the round.
     pub came_to: CameTo,
-    /// What the fixer did about it.
+    /// The fix after the round; `None` if no fixer has finished.
     pub fix: Option<Fix>,
 }
 
-/// What a fixer did about a round.
+/// The fix after a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// When it was done.
+    /// The time at which the fix was applied.
     pub at: String,
-    /// What the fixer says of it.
+    /// The fixer's own summary.
     pub said: String,
-    /// Whether the tree is another one since.
+    /// True if the fix changed the tree.
     pub changed_something: bool,
 }
 
-/// What came of a round.
+/// The outcome of a round.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CameTo {
-    /// It was looked at to its end: approved where nothing was wrong.
+    /// The review is complete; the tree passes if the result has no issues.
     Verdict(Seen),
-    /// It broke down.
+    /// The round failed with this error.
     Error(String),
 }
 
@@ -171,7 +173,7 @@ impl Feedback {
 }
 
 impl Round {
-    /// Gives what was seen, if it was looked at to its end.
+    /// Returns the result of the review; `None` if the round failed with an error.
     pub fn seen(&self) -> Option<&Seen> {
         match &self.came_to {
             CameTo::Verdict(seen) => Some(seen),
@@ -181,7 +183,7 @@ impl Round {
 }
 
 impl Standing {
-    /// Adds up what happened.
+    /// Computes the state from the entries of a journal.
     pub fn of(entries: &[Entry]) -> Result<Standing, Refused> {
         let mut standing = Standing::default();
         for entry in entries {
@@ -190,7 +192,7 @@ impl Standing {
         Ok(standing)
     }
 
-    /// Takes in what happened next.
+    /// Applies the next event. Fails if the event is impossible in this state.
     pub fn take(&mut self, at: &str, event: &Event) -> Result<(), Refused> {
         match event {
             Event::EpochBegun { why, base } => {
@@ -206,7 +208,8 @@ impl Standing {
                 self.round = *round;
                 self.fixing = None;
                 self.before_review = match self.exported() {
-                    // Somebody did something about it, or it were not looked at again.
+                    // Something was done about the rejection, or the tree would not be reviewed
+                    // again.
                     SignoffStatus::Rejected => SignoffStatus::FixesApplied,
                     other => other,
                 };
@@ -268,17 +271,17 @@ impl Standing {
     }
 
     fn begin(&mut self, why: Begun, base: Option<&str>) {
-        // A person, or an edit, is behind it, so it may begin wherever the loop stands.
+        // A person or an edit starts an epoch, so it may begin in any state.
         self.state = match why {
             Begun::First | Begun::Changed | Begun::Feedback | Begun::Elsewhere => State::Pending,
-            // Somebody did something about what was wrong.
+            // A person has acted on the issues.
             Begun::RequestDeleted | Begun::Resumed | Begun::TreeChanged => State::FixesApplied,
         };
         if why == Begun::Elsewhere {
-            // Nobody here knows who that was.
+            // The persons who signed off on the other machine are unknown here.
             self.vouched.clear();
             self.decisions.clear();
-            // Nor is there what git keeps on the other machine.
+            // Objects that git stores on the other machine are not available here.
             self.kept_tests = None;
             (self.first_surroundings, self.surroundings) = (None, Surroundings::default());
         }
@@ -323,11 +326,11 @@ impl Standing {
         self.errors_in_a_row += 1;
         self.errors += 1;
         self.last_error = why.to_owned();
-        // Fixing can break down too, and then what was wrong still is.
+        // A fix can fail too, and then the issues are still open.
         self.fixing = None;
         let Some(open) = self.open.take() else { return Ok(()) };
         self.close(open, at, CameTo::Error(why.to_owned()));
-        // It is looked at again, as it was.
+        // The same tree is reviewed again.
         self.state.become_(State::Pending)
     }
 
@@ -357,12 +360,12 @@ impl Standing {
         if let Some(round) = self.epoch_mut().last_mut() {
             round.fix = Some(Fix { at: at.to_owned(), said, changed_something });
         }
-        // A fix that changes nothing is none.
+        // A fix that changes nothing does not count as progress.
         if !changed_something {
             self.is_idle = true;
             self.stalled += 1;
         }
-        // Once something was done about it, it is not undone by a round in which nothing was.
+        // Feedback that led to a change stays handled, even if a later fix changes nothing.
         if let Some(feedback) =
             self.feedback.as_mut().filter(|it| it.changed_something != Some(true))
         {
@@ -383,8 +386,8 @@ impl Standing {
         self.state.become_(State::Approved(tree.clone()))
     }
 
-    /// Takes in a decision. Where the last round saw that very tree and nothing else is wrong with it,
-    /// nothing has to be run again.
+    /// Records a decision. If the last round reviewed the same tree and no issue is left, the state
+    /// changes without another round.
     fn decided(&mut self, decision: &Decision) -> Result<(), Refused> {
         self.decisions.push(decision.clone());
         let can_settle = match &self.state {
@@ -400,7 +403,7 @@ impl Standing {
         if !self.with_decisions(seen, tree).issues.is_empty() {
             return Ok(());
         }
-        // A person is behind it, so it may follow on any state that a review left.
+        // A person decided, so any state that a review led to may change.
         self.state = self.without_issues(seen, tree);
         (self.has_ended, self.left, self.open) = (false, Left::default(), None);
         Ok(())
@@ -417,7 +420,7 @@ impl Standing {
         };
         match ending {
             _ if is_there => Ok(()),
-            // Only a review approves, or a person.
+            // Only a review or a person approves.
             Ending::Approved => {
                 Err(Refused { from: self.state.name(), to: SignoffStatus::Approved.name() })
             }
@@ -425,13 +428,14 @@ impl Standing {
         }
     }
 
-    /// Gives the rounds of this epoch, which are those that count.
+    /// Returns the rounds of this epoch, which are those that count.
     pub fn epoch(&self) -> &[Round] {
         &self.history[self.before_epoch..]
     }
 
-    /// Gives the rounds that a fixer worked after, which what is there now is held against: those of
-    /// this epoch, and the last one before it where a fixer began it on a person's word.
+    /// Returns the rounds that the next round is compared with: those of this epoch, and the last
+    /// reviewed round before it if the epoch began with a person's feedback, on which a fixer
+    /// worked.
     pub fn compared(&self) -> &[Round] {
         let before = &self.history[..self.before_epoch];
         let last = before.iter().rposition(|round| round.seen().is_some());
@@ -441,7 +445,7 @@ impl Standing {
         }
     }
 
-    /// Returns true if a round approved its tree, decisions included.
+    /// Returns true if a round approved its tree, with decisions and sign-offs taken into account.
     pub(crate) fn is_approving(&self, round: &Round) -> bool {
         let seen = round.seen().map(|seen| (seen, self.with_decisions(seen, &round.tree)));
         seen.is_some_and(|(seen, decided)| {
@@ -454,17 +458,17 @@ impl Standing {
         &mut self.history[self.before_epoch..]
     }
 
-    /// Says whether it is approved, for some tree.
+    /// Returns true if a tree is approved.
     pub fn is_approved(&self) -> bool {
         matches!(self.state, State::Approved(_))
     }
 
-    /// Gives what a person wants, as long as nobody did anything about it.
+    /// Returns the feedback of a person that no fixer has handled yet; `None` if there is none.
     pub fn wanted(&self) -> Option<&Feedback> {
         self.feedback.as_ref().filter(|feedback| feedback.is_open())
     }
 
-    /// Gives what a person wanted and nobody did anything about.
+    /// Returns the issues of a person's feedback after a fix that changed nothing.
     pub(crate) fn unheard(&self) -> Vec<Issue> {
         let unheard = self.feedback.iter().filter(|it| it.changed_something == Some(false));
         let items = unheard.flat_map(|feedback| &feedback.items);
@@ -472,8 +476,8 @@ impl Standing {
         items.map(|item| item.issue.clone()).collect()
     }
 
-    /// Gives what is wrong: what a person wrote down, or else what the last round that came to a
-    /// verdict says.
+    /// Returns the open issues: those of a person's feedback, or else those of the last reviewed
+    /// round.
     pub fn issues(&self) -> Vec<Issue> {
         if let Some(feedback) = self.wanted() {
             let open = feedback.items.iter();
@@ -484,8 +488,8 @@ impl Standing {
         seen.map(|(round, seen)| self.with_decisions(seen, &round.tree).issues).unwrap_or_default()
     }
 
-    /// Returns the issue of a fix of a tree that was not taken, because the fixer made a folder a
-    /// repository of its own.
+    /// Returns the issue of a refused fix of the tree, in which the fixer turned a folder into a
+    /// repository of its own; `None` if there is none.
     pub(crate) fn refused_fix(&self, tree: &TreeHash) -> Option<Issue> {
         let (_, folders) = self.refused_fix.as_ref().filter(|(of, _)| of == tree)?;
         let names: Vec<String> = folders.iter().map(|folder| format!("`{folder}`")).collect();
@@ -501,27 +505,27 @@ impl Standing {
         )
     }
 
-    /// Returns the open issues that a fixer may remove. All others are for a person alone.
+    /// Returns the open issues that a fixer may resolve. All others need a person.
     pub fn fixable(&self) -> Vec<Issue> {
         let mut issues = self.issues();
         issues.retain(|issue| issue.remedy.can_be_fixed());
         issues
     }
 
-    /// Returns true if the loop waits for a person and the tree is another one since.
+    /// Returns true if the loop waits for a person and the tree has changed since.
     pub fn was_changed_while_waiting(&self, tree: &TreeHash) -> bool {
         let is_waiting = matches!(self.state, State::HandedOver(_)) && self.has_ended;
         is_waiting && self.stopped_at.as_ref().is_some_and(|stopped| stopped != tree)
     }
 
-    /// Returns what the last round that came to a verdict found besides, which blocks nothing.
+    /// Returns the remarks of the last reviewed round, which block nothing.
     pub fn remarks(&self) -> Vec<Issue> {
         let seen = self.history.iter().rev().find_map(Round::seen);
         seen.map(|seen| seen.remarks.clone()).unwrap_or_default()
     }
 
-    /// Returns true if what is wrong waits for a person alone: each issue can only be decided, or is a
-    /// criterion that nothing can tell and the fixer changed nothing about.
+    /// Returns true if the open issues need only a person: each can only be decided, or is a
+    /// criterion that cannot be judged and on which the fixer changed nothing.
     pub(crate) fn awaits_decision(&self) -> bool {
         if self.wanted().is_some() || !self.unheard().is_empty() {
             return false;
@@ -536,17 +540,18 @@ impl Standing {
         !issues.is_empty() && issues.iter().all(is_for_person)
     }
 
-    /// Says whether a paper is known by its digest: the loop wrote it, or took it before.
+    /// Returns true if the journal has the digest of a document: the loop wrote it, or read it as
+    /// feedback before.
     pub fn knows_paper(&self, digest: &str) -> bool {
         self.papers.contains(digest)
     }
 
-    /// Says whether somebody vouched for a tree.
+    /// Returns true if a person signed off the tree.
     pub fn is_vouched(&self, tree: &TreeHash) -> bool {
         self.vouched.iter().any(|(_, vouched)| vouched == tree)
     }
 
-    /// Gives the word under which the state is exported: one of those that the plan knows.
+    /// Returns the status under which the state is exported to the plan.
     pub fn exported(&self) -> SignoffStatus {
         match &self.state {
             State::Pending => SignoffStatus::Pending,
@@ -559,7 +564,7 @@ impl Standing {
     }
 }
 
-/// What tells one failure from another: which issues there are, whatever their order.
+/// Returns a fingerprint of the issues, independent of their order.
 fn fingerprint(issues: &[Issue]) -> Vec<String> {
     let told = |issue: &Issue| match &issue.key {
         Some(key) => key.clone(),

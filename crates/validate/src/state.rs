@@ -1,27 +1,27 @@
-//! The states of a loop: [`State`], and by which moves one becomes another.
+//! The state machine of a loop: [`State`] and its transitions.
 
 use crate::ending::Ending;
 use crate::tree_hash::TreeHash;
 
-/// The states of a loop.
+/// The state of a loop.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum State {
-    /// Nobody looked yet.
+    /// No review has begun.
     #[default]
     Pending,
-    /// Somebody looks.
+    /// A review is in progress.
     InReview,
-    /// Something is wrong.
+    /// The review found issues.
     Rejected,
-    /// Something was done about it.
+    /// A fix was applied, or a person has acted on the issues.
     FixesApplied,
-    /// All holds, on this tree.
+    /// The tree with this digest is approved.
     Approved(TreeHash),
-    /// A person has to see to it.
+    /// A person has to act, because of this ending.
     HandedOver(Ending),
 }
 
-/// The names of the states, which are what moves are about.
+/// The names of the states, between which transitions are defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Name {
     Pending,
@@ -33,15 +33,16 @@ enum Name {
     Error,
 }
 
-/// Every move there is within an epoch. Out of an approval only an edit or a person leads, who begin
-/// a new one.
+/// All transitions within an epoch. An approval ends only with a new epoch, which an edit or a
+/// person starts.
 const MOVES: [(Name, &[Name]); 7] = [
-    // What a person wrote down is a rejection too.
+    // Feedback of a person is a rejection too.
     (Name::Pending, &[Name::InReview, Name::Rejected, Name::HumanEscalation, Name::Error]),
     (
         Name::InReview,
         &[
-            // It begins again where the tree changed, and waits where it broke down.
+            // The review restarts if the tree changed, and the loop returns to `Pending` after an
+            // error.
             Name::InReview,
             Name::Pending,
             Name::Rejected,
@@ -52,28 +53,28 @@ const MOVES: [(Name, &[Name]); 7] = [
     ),
     (
         Name::Rejected,
-        // It is looked at again where somebody else changed the tree.
+        // The tree is reviewed again if it was changed, and not by the fixer.
         &[Name::FixesApplied, Name::InReview, Name::HumanEscalation, Name::Error],
     ),
     (Name::FixesApplied, &[Name::InReview, Name::HumanEscalation, Name::Error]),
     (Name::Approved, &[]),
-    // Where somebody had to vouch for it, and did.
+    // A person signed the tree off, as required.
     (Name::HumanEscalation, &[Name::Approved]),
     (Name::Error, &[]),
 ];
 
-/// A move that is none.
+/// A transition that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a loop that is `{from}` cannot become `{to}`")]
 pub struct Refused {
-    /// Where the loop stands.
+    /// The name of the current state.
     pub from: &'static str,
-    /// Where it was to go.
+    /// The name of the requested state.
     pub to: &'static str,
 }
 
 impl State {
-    /// Makes a move, if it is one.
+    /// Makes a transition. Fails if it does not exist.
     pub(crate) fn become_(&mut self, next: State) -> Result<(), Refused> {
         let (from, to) = (self.named(), next.named());
         let is_move = MOVES.iter().any(|(start, ends)| *start == from && ends.contains(&to));
@@ -96,7 +97,7 @@ impl State {
         }
     }
 
-    /// Gives its name.
+    /// Returns the name of the state.
     pub fn name(&self) -> &'static str {
         match self.named() {
             Name::Pending => "pending",

@@ -1,8 +1,9 @@
-//! What lies around a judged tree and decides about it without being part of it: [`Surroundings`].
+//! The surroundings of a judged tree, which influence its results without being part of it:
+//! [`Surroundings`].
 //!
-//! Each round writes its surroundings into the journal, so that a later round can tell what was put
-//! there in between: another base, another program that runs the tests, a file that git ignores and a
-//! runner loads.
+//! Each round records its surroundings in the journal, so that a later round can recognise what has
+//! changed since: another base, another program that runs the tests, a file that git ignores and a
+//! test runner loads.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +11,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::{Issue, IssueKind, Remedy};
 
-/// What lies around a tree and decides about it.
+/// The surroundings of a tree that influence its results.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Surroundings {
-    /// The commit that the tree is held against; `None` where there is none.
+    /// The base commit of the tree; `None` if there is none.
     pub base: Option<String>,
-    /// The last commit of the work tree; `None` where nothing is committed.
+    /// The last commit of the work tree; `None` if there is no commit.
     pub head: Option<String>,
-    /// The files that the work adds, changes or deletes, each with the object that git would make of
-    /// it; [`DELETED`] for a file that is gone.
+    /// The files that the work adds, changes or deletes, each with the id of the git object that it
+    /// would be; [`DELETED`] for a deleted file.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub work: BTreeMap<String, String>,
     /// The programs of the tree that checks use, each with a digest.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub programs: BTreeMap<String, String>,
-    /// The files that git ignores and that change what a runner loads, each with a digest.
+    /// The files that git ignores and that change what a test runner loads, each with a digest.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub loaded: BTreeMap<String, String>,
 }
 
-/// Stands for the object of a file that the work deletes.
+/// The value in place of an object id for a file that the work deletes.
 pub const DELETED: &str = "deleted";
 
-/// Returns an issue for each program that is not the one which the first round of the loop used.
+/// Returns an issue for each program that differs from the one in the first round of the loop, or
+/// was not used there.
 pub(crate) fn of_programs(first: &Surroundings, now: &Surroundings) -> Vec<Issue> {
     let differs =
         now.programs.iter().filter(|(path, digest)| first.programs.get(*path) != Some(*digest));
@@ -52,8 +54,8 @@ pub(crate) fn of_programs(first: &Surroundings, now: &Surroundings) -> Vec<Issue
         .collect()
 }
 
-/// Returns an issue for each ignored file that changes what a runner loads and that the first round of
-/// the loop did not have.
+/// Returns an issue for each ignored file that changes what a test runner loads, and that was
+/// different or absent in the first round of the loop.
 pub(crate) fn of_loaded(first: &Surroundings, now: &Surroundings) -> Vec<Issue> {
     let differs =
         now.loaded.iter().filter(|(path, digest)| first.loaded.get(*path) != Some(*digest));
@@ -72,7 +74,7 @@ pub(crate) fn of_loaded(first: &Surroundings, now: &Surroundings) -> Vec<Issue> 
         .collect()
 }
 
-/// Makes an issue that a person decides, or that goes when its cause does.
+/// Creates an issue that a person decides, or that disappears with its cause.
 pub(crate) fn for_person(title: String, key: String, why: String) -> Issue {
     Issue::new(title, IssueKind::Security)
         .with_key(key)

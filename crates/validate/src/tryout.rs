@@ -1,4 +1,4 @@
-//! Trying an app out as its users would: [`App`] goes through flows and pages that a spec names.
+//! End-to-end tests of a running app: [`App`], and the flows and pages that a spec names.
 
 use std::path::{Path, PathBuf};
 
@@ -12,39 +12,39 @@ use assay_services::browser::flow::{
 use assay_services::browser::{Endpoint, Entry, Page, Timeouts};
 use assay_store::disk::{self, Sure};
 
-/// Where the steps of flows are written down, in a spec's folder.
+/// The file with the steps of flows, in the folder of a spec.
 pub const FLOWS: &str = "flows.yaml";
 
-/// Where they are written down for all specs of a repository.
+/// The file with the steps of flows for all specs of a repository.
 pub const SHARED_FLOWS: &str = ".assay/flows.yaml";
 
-/// How many letters of a name are in that of its file.
+/// Maximum number of characters of a flow's name in a file name.
 const LONGEST: usize = 60;
 
-/// An app that is running, and how it is reached.
+/// A running app and its connection.
 #[derive(Debug, Clone)]
 pub struct App {
-    /// Where its DevTools listen.
+    /// The DevTools endpoint of the app.
     pub endpoint: Endpoint,
-    /// Where its pages are, where that is known.
+    /// The base address of its pages; `None` if it is unknown.
     pub base: Option<Base>,
-    /// The times that its pages are given.
+    /// The timeouts for its pages.
     pub timeouts: Timeouts,
 }
 
-/// What there is to try, and where what is seen is kept.
+/// The runner of flows and pages, which stores the evidence.
 pub(crate) struct TryOut<'a> {
     pub(crate) app: Option<&'a App>,
-    /// The repository's root.
+    /// The root of the repository.
     pub(crate) root: &'a Path,
-    /// The spec's folder, from the root.
+    /// The path of the spec's folder, from the root.
     pub(crate) spec: &'a Path,
-    /// Where pictures and logs are kept.
+    /// The folder for screenshots and logs.
     pub(crate) evidence: PathBuf,
 }
 
 impl TryOut<'_> {
-    /// Tries a flow, or a page where it is named by its path, and tells what came of it.
+    /// Runs a flow, or opens a page if the name is a path, and returns the outcome.
     pub(crate) fn try_out(&self, name: &str) -> CheckOutcome {
         let start = Stopwatch::start();
         let tried = match self.app {
@@ -104,7 +104,7 @@ impl TryOut<'_> {
         Ok(self.of_visit(&visit))
     }
 
-    /// Finds the steps of a flow.
+    /// Returns the steps of a flow. Fails if no file has them.
     fn flow(&self, name: &str) -> Result<Flow, String> {
         let own = self.spec.join(FLOWS);
         let files = [own.as_path(), Path::new(SHARED_FLOWS)];
@@ -126,7 +126,7 @@ impl TryOut<'_> {
         ))
     }
 
-    /// Keeps all that was seen, beside the pictures.
+    /// Writes all results as JSON, into the folder of the screenshots.
     fn keep(&self, name: &str, seen: &impl serde::Serialize) -> Result<(), String> {
         let bytes = serde_json::to_vec_pretty(seen).map_err(|error| error.to_string())?;
         disk::make_folder(&self.evidence).map_err(|error| error.to_string())?;
@@ -134,8 +134,8 @@ impl TryOut<'_> {
         disk::write(&path, &bytes, Sure::OnDisk).map_err(|error| error.to_string())
     }
 
-    /// Tells of a flow as of one test. Steps are none of their own: those behind one that fails are
-    /// not gone, and two flows may well have the same.
+    /// Returns the outcome of a flow, as a single test. Its steps are no tests of their own: steps
+    /// after a failed one are not missing, and two flows may have equal steps.
     fn of_flow(&self, name: &str, outcome: &FlowOutcome) -> ToldOf {
         if let Some(why) = outcome.blocked() {
             return self.not_run(why, &outcome.console);
@@ -174,7 +174,8 @@ impl TryOut<'_> {
         }
     }
 
-    /// Tells of a page. It is no test by its name: that it opens shows nothing of what it is for.
+    /// Returns the outcome of a page visit. A visit is no named test: a page that opens proves
+    /// nothing about its purpose.
     fn of_visit(&self, visit: &Visit) -> ToldOf {
         let mut notes: Vec<String> =
             visit.screenshot.iter().map(|file| self.picture(file)).collect();
@@ -196,21 +197,21 @@ impl TryOut<'_> {
         }
     }
 
-    /// Tells of a flow or a page that could not be tried, for which the app is not to blame.
+    /// Returns the outcome of a flow or a page that could not run, for reasons other than the app.
     fn not_run(&self, why: &str, said: &[Entry]) -> ToldOf {
         let state = State::NotRun { why: one_line(why) };
         ToldOf { state, tests: None, tail: console(said), notes: Vec::new() }
     }
 
-    /// Says where a picture is, from the root.
+    /// Returns a note with the path of a screenshot, from the root.
     fn picture(&self, file: &str) -> String {
         let path = self.evidence.join(file);
         format!("screenshot: {}", path.strip_prefix(self.root).unwrap_or(&path).display())
     }
 }
 
-/// Names the file that has what came of a flow or a page. What two names look like in plain letters
-/// may be the same, so each has a piece of its digest, too.
+/// Returns the file name for the results of a flow or a page. Two names may be equal in plain
+/// letters, so the file name contains a part of the name's digest.
 fn file_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
     let letters: String = name.chars().take(LONGEST).map(plain).collect();
@@ -222,17 +223,17 @@ fn file_name(name: &str) -> String {
     }
 }
 
-/// Names what comes of a flow or a page.
+/// Returns the name of the check of a flow or a page.
 pub(crate) fn name(flow: &str) -> String {
     format!("e2e: {}", one_line(flow))
 }
 
-/// Says whether a name is that of a page.
+/// Returns true if a name is that of a page.
 fn is_page(name: &str) -> bool {
     name.starts_with(['/', '#'])
 }
 
-/// What is told of a flow or a page.
+/// The result of a flow or a page.
 struct ToldOf {
     state: State,
     tests: Option<Tests>,

@@ -1,4 +1,4 @@
-//! The base of a loop, which must not take in the work that the loop judges.
+//! Checks of the base of a loop, which must not contain the work that the loop judges.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,12 +11,13 @@ use crate::run::Breakdown;
 use crate::standing::{Round, Standing};
 use crate::surroundings::{DELETED, Surroundings, for_person};
 
-/// The most files that an issue names.
+/// Maximum number of files that an issue names.
 const MAX_NAMED: usize = 5;
 
 impl Ground<'_> {
-    /// Returns the issues of a base that is not the one that earlier rounds were held against. A main
-    /// branch that went on with others' work makes none.
+    /// Returns an issue for a base that does not descend from the base of an earlier round, and for
+    /// a base that contains the loop's own work. A main branch with new work of other authors
+    /// causes no issue.
     pub(super) fn base_issues(
         &self,
         stored: &StoredFiles,
@@ -44,8 +45,8 @@ impl Ground<'_> {
         Ok(issues)
     }
 
-    /// Returns the files and commits of judged rounds that a base contains and that the base of their
-    /// round did not. Work that was approved may be anywhere.
+    /// Returns the files and commits of judged rounds that `base` contains and that the base of
+    /// their round did not. Work that was approved is left out: it may be part of any base.
     fn own_work(
         &self,
         stored: &StoredFiles,
@@ -82,7 +83,7 @@ impl Ground<'_> {
         Ok(own.into_iter().collect())
     }
 
-    /// Returns true if a commit is part of a base, and of none of some other commits.
+    /// Returns true if a commit is an ancestor of `base`, and of none of the `others`.
     fn is_taken_in(
         &self,
         stored: &StoredFiles,

@@ -1,4 +1,4 @@
-//! The checks that are required of a tree, and running them.
+//! Derives the checks that a tree requires, and runs them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -28,11 +28,11 @@ use crate::spec::{self, Criterion, Spec};
 use crate::standing::OpenRound;
 use crate::tryout::{self, TryOut};
 
-/// How many files are named that checks left behind.
+/// Maximum number of files that an error names.
 const NAMED: usize = 5;
 
 impl Ground<'_> {
-    /// Runs what is required, but for what was run in this round already, and tells of each.
+    /// Runs the required checks that this round has not run yet, and passes each outcome to `tell`.
     pub(super) fn run_checks(
         &self,
         round: &OpenRound,
@@ -74,8 +74,8 @@ impl Ground<'_> {
         }
     }
 
-    /// Fails if the spec or its plan is not as the loop took it up: the tree was not held against what
-    /// they say now.
+    /// Fails if the spec or its plan changed since the loop started: the round did not judge the
+    /// tree by the new text.
     pub(super) fn hold_terms(&self) -> Result<(), Breakdown> {
         let read = || -> Option<(Spec, Option<Risk>)> {
             let plan = spec::file(&self.root, &self.spec.folder, plan::NAME).ok()?;
@@ -91,7 +91,7 @@ impl Ground<'_> {
         }
     }
 
-    /// Returns true if a person has to vouch for the tree.
+    /// Returns true if a person has to sign off the tree.
     pub(super) fn needs_sign_off(&self) -> bool {
         self.required().0.iter().any(|it| matches!(it, Required::ByHand { .. }))
     }
@@ -101,7 +101,7 @@ impl Ground<'_> {
         self.required().1
     }
 
-    /// Returns the requirements on the tree as it is, and whether the tree has no tests at all.
+    /// Returns the requirements on the current tree, and true if the project has no tests at all.
     pub(super) fn required(&self) -> (Vec<Required>, bool) {
         let mut found = discover(&Folder::new(&self.root));
         found.frameworks.extend(self.frameworks.iter().cloned());
@@ -112,8 +112,8 @@ impl Ground<'_> {
         let mut all = required(risk, &verification, &found);
         all.retain(|it| match it {
             Required::Unavailable { kind, .. } => {
-                // Inspection stands in for tests that do not exist, unless the plan wants
-                // them. Where nobody says how much depends on it, unit tests alone will do.
+                // Inspection replaces tests that do not exist, unless the plan asks for them. If no
+                // risk is given, unit tests without integration tests are enough.
                 let may_lack =
                     is_untested || (self.risk.is_none() && *kind == CheckKind::Integration);
                 !may_lack || self.is_wanted(*kind)
@@ -129,7 +129,7 @@ impl Ground<'_> {
         found.is_without_tests() && groups.iter().all(|group| group.commands.is_empty())
     }
 
-    /// Returns true if the plan wants a kind of test, whatever the project has.
+    /// Returns true if the plan requires a kind of test, even if the project has none.
     fn is_wanted(&self, kind: CheckKind) -> bool {
         let said = &self.spec.verification;
         match kind {
@@ -151,7 +151,7 @@ impl Ground<'_> {
         }
     }
 
-    /// Writes the plan for whoever tries it by hand; ticks that are there stay.
+    /// Writes the manual test plan and retains the ticks of the existing one.
     fn write_manual_plan(&self, all: &[Required]) -> Result<(), Breakdown> {
         let fatal = |error: &dyn std::error::Error| Breakdown::Fatal(chain(error));
         let path = spec::file(&self.root, &self.spec.folder, file_names::MANUAL_PLAN);
@@ -183,7 +183,7 @@ impl Ground<'_> {
             .map_err(|error| Breakdown::Fatal(error.to_string()))
     }
 
-    /// Returns a runner that knows which lines the implementation added.
+    /// Returns a runner that knows the lines that the implementation added.
     pub(super) fn runner(&self, change: &Change) -> Result<Runner, Breakdown> {
         let files = change.tree().paths().map_err(|error| Breakdown::Fatal(error.to_string()))?;
         let files = files.into_iter().map(|path| path.to_string());
@@ -194,7 +194,7 @@ impl Ground<'_> {
         Ok(self.runner.clone().change(files, changed))
     }
 
-    /// Returns the files of the change that an approval covers, as they are.
+    /// Returns the current stamps of the files of the change that an approval covers.
     fn stamps(&self, change: Option<&Change>) -> BTreeMap<String, Option<Stamp>> {
         let paths = change.into_iter().flat_map(|change| &change.files);
         let paths =
@@ -202,8 +202,8 @@ impl Ground<'_> {
         paths.map(|path| (path.clone(), stamp(&self.root.join(path)))).collect()
     }
 
-    /// Returns the error of a round whose tree changed while the checks ran, with the files that were
-    /// written: what the checks saw is of a tree that is no more.
+    /// Returns the error of a round whose tree changed while the checks ran, with the names of the
+    /// changed files. The outcomes of the checks do not apply to the new tree.
     fn left_by_checks(&self, before: &BTreeMap<String, Option<Stamp>>) -> Breakdown {
         let after = self.stamps(self.change().ok().as_ref());
         let changed = after.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
@@ -239,8 +239,8 @@ impl Ground<'_> {
     }
 }
 
-/// Returns the lines of a `.gitignore` that cover those of some files that git does not track, each
-/// once: the outermost folder without a tracked file, or else the file.
+/// Returns `.gitignore` lines that cover the untracked files among `paths`, each once: the
+/// outermost folder without a tracked file, or else the file.
 fn ignore_lines(paths: &[&String], tracked: &BTreeSet<String>) -> Vec<String> {
     let holds_tracked = |folder: &str| {
         let start = format!("{folder}/");
@@ -263,7 +263,7 @@ fn ignore_lines(paths: &[&String], tracked: &BTreeSet<String>) -> Vec<String> {
     lines.into_iter().collect()
 }
 
-/// Names what comes of what is required; nothing comes of what is for a person.
+/// Returns the name of the check outcome of a requirement; `None` for manual steps.
 fn name_of(required: &Required) -> Option<String> {
     match required {
         Required::ByHand { .. } => None,
@@ -273,7 +273,7 @@ fn name_of(required: &Required) -> Option<String> {
     }
 }
 
-/// When a file was written, and how long it is.
+/// The modification time and the size in bytes of a file.
 type Stamp = (Option<SystemTime>, u64);
 
 fn stamp(path: &Path) -> Option<Stamp> {
@@ -281,7 +281,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((found.modified().ok(), found.len()))
 }
 
-/// Takes out what must not be kept: journals and papers lie in the repository.
+/// Redacts credentials in a check outcome: the journal and the documents are in the repository.
 pub(super) fn without_secrets(mut outcome: CheckOutcome) -> CheckOutcome {
     outcome.tail = redacted_text(&outcome.tail);
     for test in outcome.tests.iter_mut().flat_map(|tests| &mut tests.results) {
@@ -295,7 +295,7 @@ pub(super) fn without_secrets(mut outcome: CheckOutcome) -> CheckOutcome {
     outcome
 }
 
-/// Tells of a check that there is nothing to run for.
+/// Returns the outcome of a check that has no command to run.
 fn not_run(kind: CheckKind, why: &str) -> CheckOutcome {
     CheckOutcome {
         name: kind.name().to_owned(),

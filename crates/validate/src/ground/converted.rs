@@ -1,4 +1,5 @@
-//! Files whose bytes in the work tree are not those that a commit has.
+//! Finds files whose bytes in the work tree differ from those in a commit, although git shows no
+//! change.
 
 use assay_change::{ConvertedFile, StoredFiles};
 use assay_checks::loaded::is_source;
@@ -10,15 +11,15 @@ use crate::own;
 use crate::run::Breakdown;
 use crate::surroundings::for_person;
 
-/// The most files that are issues of their own.
+/// Maximum number of files that are reported, each as an issue.
 const MAX_CONVERTED: usize = 20;
 
 /// The name of a file with attributes.
 const ATTRIBUTES: &str = ".gitattributes";
 
 impl Ground<'_> {
-    /// Returns an issue for each file whose bytes in the work tree are not those that git has of it,
-    /// although git shows no change: checks judge one file, and a commit has another.
+    /// Returns an issue for each file whose bytes in the work tree differ from git's object,
+    /// although git shows no change: the checks judge other bytes than the commit contains.
     pub(super) fn converted_files(&self, stored: &StoredFiles) -> Result<Vec<Issue>, Breakdown> {
         let mut files = stored.converted().map_err(broken)?;
         files.retain(|file| !own::is_own(&file.path) && !own::is_paper(&file.path));
@@ -29,7 +30,7 @@ impl Ground<'_> {
         Ok(files.iter().take(MAX_CONVERTED).map(issue).collect())
     }
 
-    /// Returns true if all attributes that convert files stood in the base already.
+    /// Returns true if all attributes that convert files were in the base already.
     fn attributes_are_of_the_base(&self, stored: &StoredFiles) -> Result<bool, Breakdown> {
         let change = self.change()?;
         let Some(base) = change.base_revision() else { return Ok(false) };
@@ -55,8 +56,8 @@ impl Ground<'_> {
     }
 }
 
-/// Returns true if a file that is no source is converted in a usual way: as before the work, or as a
-/// large file.
+/// Returns true if the conversion of a file that is no source is usual: an attribute that the base
+/// has, or a large file.
 fn is_usual(file: &ConvertedFile, are_known: bool) -> bool {
     let is_large = file.is_large_file && file.attribute.as_deref() == Some("filter=lfs");
     is_large || (file.attribute.is_some() && are_known)

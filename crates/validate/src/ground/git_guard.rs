@@ -1,8 +1,8 @@
-//! Git's own folder, which checks and fixers must not change: [`GitGuard`].
+//! Protects git's own folder from checks and fixers: [`GitGuard`].
 //!
-//! A kernel cannot forbid writing to a folder inside of one that can be written to. So the files that git
-//! reads to find programs to run and files to leave out, and the refs that decide about the base, are
-//! compared before and after, and put back.
+//! The kernel cannot forbid writes to a folder inside of a writable one. So the guard compares the
+//! files that decide which programs git runs and which files git ignores, and the refs that decide
+//! about the base, before and after a run, and restores them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,19 +15,21 @@ use assay_findings::write::plain::chain;
 
 use crate::run::Breakdown;
 
-/// Files and folders of git's own folder that decide what git runs and sees.
+/// Files and folders of git's own folder that decide which programs git runs and which files git
+/// sees.
 const GUARDED: [&str; 9] = [
     "config", "config.worktree", "hooks", "info", "HEAD", "commondir", "shallow", "objects/info",
     "assay-repository",
 ];
 
-/// The most bytes of a file that are kept to put back.
+/// Maximum size, in bytes, of a file that is read for restoring.
 const MAX_FILE: u64 = 16 << 20;
 
-/// A file of git's: its content and its mode.
+/// The content and the mode of a file in git's own folder.
 type GitFile = (Vec<u8>, u32);
 
-/// Git's own folder, and the refs that decide about the base, as they were before code of the tree ran.
+/// A snapshot of git's own folder, and of the refs that decide about the base, from before code of
+/// the tree ran.
 #[derive(Debug)]
 pub(super) struct GitGuard {
     folders: Vec<PathBuf>,
@@ -36,7 +38,7 @@ pub(super) struct GitGuard {
 }
 
 impl GitGuard {
-    /// Takes note of git's own folder.
+    /// Takes a snapshot of git's own folder.
     pub(super) fn of(root: &Path, stored: &StoredFiles) -> Result<GitGuard, Breakdown> {
         let broken = |error| Breakdown::Round(chain(&error));
         let mut folders =
@@ -47,7 +49,8 @@ impl GitGuard {
         Ok(GitGuard { folders, refs, before })
     }
 
-    /// Puts back what a check changed in git's own folder. A check that did so has failed.
+    /// Restores the files that a check changed in git's own folder. A check that changed any has
+    /// failed.
     pub(super) fn hold(&self, mut outcome: CheckOutcome) -> Result<CheckOutcome, Breakdown> {
         let changed = self.put_back()?;
         if !changed.is_empty() {
@@ -57,13 +60,13 @@ impl GitGuard {
             );
             outcome.notes.push(why.clone());
             outcome.state = State::Failed { why };
-            // Tests that passed meanwhile show nothing.
+            // Tests that passed with a changed git folder prove nothing.
             outcome.tests = None;
         }
         Ok(outcome)
     }
 
-    /// Puts back what was changed, and returns the names of it.
+    /// Restores the changed files and refs, and returns their names.
     pub(super) fn put_back(&self) -> Result<Vec<String>, Breakdown> {
         let after = guarded(&self.folders);
         let mut changed = Vec::new();
@@ -99,7 +102,7 @@ impl GitGuard {
 
 fn put(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
     if fs::symlink_metadata(path).is_ok_and(|about| !about.is_file()) {
-        // A link, or a folder, that stands in for the file.
+        // A link or a folder has replaced the file.
         fs::remove_file(path).or_else(|_| fs::remove_dir_all(path))?;
     }
     if let Some(folder) = path.parent() {
@@ -109,7 +112,7 @@ fn put(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
-/// Reads all that is guarded, links as what they lead to is called.
+/// Reads all guarded files. The content of a link is its target.
 fn guarded(folders: &[PathBuf]) -> BTreeMap<PathBuf, GitFile> {
     let mut found = BTreeMap::new();
     let mut waiting: Vec<PathBuf> =

@@ -1,4 +1,5 @@
-//! Running checks with kept tests in place.
+//! Runs checks with kept tests in place: tests as they were before the work under test changed
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,18 +28,18 @@ use crate::kept::{KeptRun, TestFate, WeakenedTest};
 use crate::run::{Breakdown, Site};
 use crate::standing::Standing;
 
-/// The size, in bytes, up to which files are kept that decide nothing about tests by their names.
+/// Maximum size, in bytes, of a stored file whose name does not relate it to tests.
 const MAX_KEPT_BYTES: u64 = 1 << 20;
 
-/// The version of the tests of the first tree that a loop judged, in words.
+/// The name of the version with the tests of the first tree that the loop judged.
 const FIRST_ROUND: &str = "the first round";
 
-/// Options of pytest in runs with kept tests: a file that cannot be loaded must not keep the others from
-/// running.
+/// Options of pytest in runs with kept tests: a file that cannot be loaded must not prevent the
+/// others from running.
 const PYTEST_OPTIONS: (&str, &str) = ("PYTEST_ADDOPTS", "--continue-on-collection-errors");
 
-/// Moves files back that a run which was killed had moved out of a work tree, and returns where files
-/// were put that stood in their way.
+/// Restores files that a killed run had moved out of a work tree. Returns the new paths of files
+/// that were in their place.
 pub fn recover_work_tree(root: &Path) -> Result<Vec<String>, String> {
     let stored = StoredFiles::open(root).map_err(|error| chain(&error))?;
     let folder = stored.git_folder().map_err(|error| chain(&error))?;
@@ -46,22 +47,22 @@ pub fn recover_work_tree(root: &Path) -> Result<Vec<String>, String> {
     Ok(displaced.iter().map(|path| path.display().to_string()).collect())
 }
 
-/// Files of the work tree, with the objects that they would be; `None` for a link.
+/// Files of the work tree, with the ids of the git objects that they would be; `None` for a link.
 pub(super) type WorkFiles = BTreeMap<String, Option<String>>;
 
 /// A file whose kept version differs from the one in the work tree.
 #[derive(Clone)]
 struct Touched {
     replacement: Replacement,
-    /// Whether the version has tests or settings in it that the change could weaken.
+    /// True if the version has tests or settings in the file that the change could weaken.
     existed: bool,
     kept: Option<Vec<u8>>,
     now: Option<Vec<u8>>,
 }
 
 impl Ground<'_> {
-    /// Keeps the tree as it is for later rounds, but for large files that decide nothing about tests,
-    /// and returns the tree that was kept.
+    /// Stores the current tree for later rounds, without large files that are unrelated to tests,
+    /// and returns the id of the stored tree.
     pub(super) fn keep_first_tests(&self) -> Result<Option<String>, Breakdown> {
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
         let paths: BTreeSet<String> = stored.of_work_tree().map_err(broken)?.into_iter().collect();
@@ -79,8 +80,8 @@ impl Ground<'_> {
         stored.keep(&name, &kept, &index).map(Some).map_err(broken)
     }
 
-    /// Runs the checks with each version of the tests that the work under test did not write, as far as
-    /// it touched them.
+    /// Runs the checks with each version of the tests that the work under test did not write,
+    /// provided that the work changed files of that version.
     pub(super) fn run_kept(&self, standing: &Standing) -> Result<Vec<KeptRun>, Breakdown> {
         let Some(round) = &standing.open else { return Ok(Vec::new()) };
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
@@ -100,7 +101,7 @@ impl Ground<'_> {
             let files = KeptFiles::of(&stored, version, &all, &named, &is_same).map_err(broken)?;
             let mut touched = self.touched(&stored, &work, version, &files.named, &as_in_base)?;
             let probable = self.touched_probable(&stored, version, &files, &as_in_base)?;
-            // A file that is gone is not what is tested now, and kept tests may import it.
+            // A file that is gone is not under test now, and kept tests may import it.
             let (gone, probable): (Vec<Touched>, Vec<Touched>) =
                 probable.into_iter().partition(|it| it.now.is_none());
             if !touched.is_empty() {
@@ -108,19 +109,21 @@ impl Ground<'_> {
             }
             runs.extend(self.run_with(&stored, standing, version, &touched, &files)?);
             if !probable.is_empty() {
-                // The files may be what is tested, so the checks run with and without them.
+                // The files may be under test themselves, so the checks run with and without them.
                 let both: Vec<Touched> = touched.iter().cloned().chain(probable).collect();
                 runs.extend(self.run_with(&stored, standing, version, &both, &files)?);
             }
             runs.extend(submodule_run(&stored, version, &files).map_err(broken)?);
             runs.extend(self.lost_tests(&stored, standing, version, &work, &runs)?);
-            // A file that is as in the base is no fixer's work: others may have changed it there.
+            // A file that is as in the base is no fixer's work: other authors may have changed it
+            // there.
             let changed: BTreeSet<&String> =
                 touched.iter().map(|it| &it.replacement.path).collect();
             let is_base = |path: &&String| {
                 let is_equal =
                     version.tree.files.get(*path).is_some_and(|it| is_same(path, &it.id));
-                // A file that neither has came with the work, and a fixer may have deleted it.
+                // A file that neither the tree nor the version has came with the work, and a fixer
+                // may have deleted it.
                 let is_there = paths.contains(*path) || version.has(path);
                 is_there && !changed.contains(path) && (is_equal || part_of(path, &named).is_some())
             };
@@ -146,7 +149,7 @@ impl Ground<'_> {
         Ok(Some(Version { name, revision: revision.to_owned(), tree }))
     }
 
-    /// Returns the files of the work tree.
+    /// Returns the files of the work tree, without those that the loop writes.
     fn work_files(
         &self,
         stored: &StoredFiles,
@@ -165,7 +168,7 @@ impl Ground<'_> {
             && fs::symlink_metadata(self.root.join(path)).is_ok_and(|about| about.is_file())
     }
 
-    /// Returns the files that commands of the required checks name.
+    /// Returns the files that the commands of required checks name, and those of test packages.
     pub(super) fn named(&self, paths: &BTreeSet<String>) -> BTreeSet<String> {
         let required = self.required().0;
         let named = named_files(required.iter().filter_map(check_of), paths);
@@ -189,7 +192,7 @@ impl Ground<'_> {
             let Some(part) = part else { continue };
             let is_same = match (work.get(path), version.tree.files.get(path)) {
                 (Some(Some(id)), Some(file)) => *id == file.id,
-                // A link in the place of a part of a file cannot be taken apart.
+                // A link in place of a file of which only a part is kept cannot be split.
                 (Some(None), None) => part != KeptPart::Whole,
                 (None, None) => !version.tree.links.contains_key(path),
                 _ => false,
@@ -202,7 +205,7 @@ impl Ground<'_> {
         Ok(touched)
     }
 
-    /// Returns the touched files that belong to tests by all signs.
+    /// Returns the touched files that probably belong to tests.
     fn touched_probable(
         &self,
         stored: &StoredFiles,
@@ -255,7 +258,8 @@ impl Ground<'_> {
         Ok(Some(Touched { replacement, existed, kept, now }))
     }
 
-    /// Runs the checks with a version of the tests, if that has tests and something of it was touched.
+    /// Runs the checks with a version of the tests. Returns `None` if the version has no tests, or
+    /// the work touched no file of the version.
     fn run_with(
         &self,
         stored: &StoredFiles,
@@ -298,8 +302,8 @@ impl Ground<'_> {
         Ok(Some(run))
     }
 
-    /// Puts kept files in, runs the checks, and takes the files out again. Returns also which of them
-    /// the code that ran wrote over.
+    /// Swaps kept files in, runs the checks, and swaps the files out again. Returns the outcomes,
+    /// and the kept files that the running code overwrote.
     fn run_swapped(
         &self,
         stored: &StoredFiles,
@@ -314,7 +318,7 @@ impl Ground<'_> {
         let guard = GitGuard::of(&self.root, stored)?;
         let swap = Swap::put_in(&self.root, &git_folder, &files).map_err(swap_broken)?;
         let mut outcomes = Vec::new();
-        // With the files as they were, other commands may be those that test.
+        // With the kept files in place, other commands may be the ones that test.
         for check in self.required().0.iter().filter_map(check_of) {
             if check.kind == CheckKind::Coverage
                 || needs_later_file(check, &now, |path| version.has(path))
@@ -337,7 +341,7 @@ impl Ground<'_> {
         Ok((outcomes, altered))
     }
 
-    /// Returns lock files beside manifests that are put in: tools write them anew to fit.
+    /// Returns the lock files next to manifests that are swapped in: tools rewrite them to fit.
     fn lock_files(&self, files: &[Replacement]) -> Vec<Replacement> {
         let locks = files.iter().filter_map(|file| {
             let folder = file.path.strip_suffix("Cargo.toml")?;
@@ -366,7 +370,8 @@ fn first_version(stored: &StoredFiles, standing: &Standing) -> Result<Option<Ver
     Ok(Some(Version { name: FIRST_ROUND.to_owned(), revision: revision.clone(), tree }))
 }
 
-/// Returns what is to be said of submodules with tests of which the work tree has another commit.
+/// Returns a result for submodules with tests if the work tree has another commit of them; `None`
+/// if there is none.
 fn submodule_run(
     stored: &StoredFiles,
     version: &Version,
@@ -403,7 +408,7 @@ pub(super) fn check_of(required: &Required) -> Option<&RequiredCheck> {
     }
 }
 
-/// Returns true if a version has tests.
+/// Returns true if a version has test files, or sources with tests.
 fn has_tests(
     stored: &StoredFiles,
     version: &Version,
@@ -424,7 +429,7 @@ fn has_tests(
     Ok(texts.any(|(path, content)| holds_tests(path, KeptPart::RustTests, content)))
 }
 
-/// Returns the texts of touched files, in which tests are looked up by name.
+/// Returns the texts of touched files, for finding tests by name.
 fn sources(touched: &[Touched]) -> TestSources {
     let text = |bytes: &Option<Vec<u8>>| {
         bytes.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
@@ -435,7 +440,7 @@ fn sources(touched: &[Touched]) -> TestSources {
     }
 }
 
-/// Returns a check that runs as many of its tests as can be run.
+/// Returns the check with options that let it run as many tests as possible.
 fn tolerant(check: &RequiredCheck) -> RequiredCheck {
     let mut check = check.clone();
     let (name, options) = PYTEST_OPTIONS;
@@ -450,7 +455,7 @@ fn weakened_file(path: String, now: TestFate) -> WeakenedTest {
     WeakenedTest { file: Some(path.clone()), test: path, kind: CheckKind::Unit, now, fails: None }
 }
 
-/// Returns a text without the returns at the ends of its lines: git may have taken them out.
+/// Returns a text without carriage returns at the ends of lines: git may have removed them.
 fn without_returns(bytes: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let mut at = 0;
@@ -461,7 +466,7 @@ fn without_returns(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns a name that git takes for a ref.
+/// Returns the name with every character replaced that a git ref may not have.
 fn ref_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     name.chars().map(plain).collect()

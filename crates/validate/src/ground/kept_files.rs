@@ -1,4 +1,4 @@
-//! Which files of a version are kept: [`KeptFiles`].
+//! Selects the files of a version that count as kept tests: [`KeptFiles`].
 
 use std::collections::BTreeSet;
 
@@ -12,39 +12,39 @@ use crate::kept::resolve::{folder_of, normal};
 use crate::kept::support::{Texts, infer};
 use crate::own;
 
-/// A version of the tests.
+/// A version of the tests: the merge base, or the first tree that the loop judged.
 pub(super) struct Version {
-    /// The name, such as `main` or `the first round`.
+    /// The name of the version, such as `main` or `the first round`.
     pub(super) name: String,
-    /// The commit or the tree.
+    /// The id of the commit or the tree.
     pub(super) revision: String,
     pub(super) tree: StoredTree,
 }
 
 impl Version {
-    /// Returns true if the version has a file or a link of a path.
+    /// Returns true if the version has a file or a link at a path.
     pub(super) fn has(&self, path: &str) -> bool {
         self.tree.files.contains_key(path) || self.tree.links.contains_key(path)
     }
 }
 
-/// The files that are kept besides those that their names tell.
+/// The kept files that are not recognised as tests by their names.
 #[derive(Debug, Default)]
 pub(super) struct KeptFiles {
     /// Files that are kept as a whole.
     pub(super) named: BTreeSet<String>,
-    /// Files that belong to tests by all signs, and may still be what is tested.
+    /// Files that probably belong to tests, but may be under test themselves.
     pub(super) probable: BTreeSet<String>,
-    /// Commands whose scripts cannot be told.
+    /// Commands whose scripts cannot be determined.
     pub(super) unresolved: BTreeSet<String>,
 }
 
-/// Returns true if a file is written by the loop, or says what the tree is held against.
+/// Returns true if the loop writes the file, or the file states requirements on the tree.
 pub(super) fn is_the_loops(path: &str) -> bool {
     own::is_own(path) || own::is_paper(path)
 }
 
-/// The texts of a version.
+/// Searches and reads the files of a version.
 struct VersionTexts<'a> {
     stored: &'a StoredFiles,
     version: &'a Version,
@@ -68,9 +68,9 @@ impl Texts for VersionTexts<'_> {
 }
 
 impl KeptFiles {
-    /// Finds the files that a version keeps. `all` are the paths of the work tree and of all versions,
-    /// `named` the files that commands name, and `is_same` tells of a path and an object whether the
-    /// work tree has the same file.
+    /// Selects the files that a version keeps. `all` are the paths of the work tree and of all
+    /// versions, and `named` the files that commands name. `is_same` returns true if the work tree
+    /// has the given object at the given path.
     pub(super) fn of(
         stored: &StoredFiles,
         version: &Version,
@@ -98,7 +98,7 @@ impl KeptFiles {
         Ok(files)
     }
 
-    /// Adds the files that kept links lead to.
+    /// Adds the targets of kept links.
     fn add_targets(&mut self, stored: &StoredFiles, tree: &StoredTree) -> Result<(), GitError> {
         for (path, link) in &tree.links {
             let is_kept = part_of(path, &self.named) == Some(KeptPart::Whole);
@@ -114,7 +114,7 @@ impl KeptFiles {
         Ok(())
     }
 
-    /// Adds the scripts that named files run, and those that they run.
+    /// Adds the scripts that named files run, recursively.
     fn add_scripts(
         &mut self,
         stored: &StoredFiles,
@@ -137,7 +137,7 @@ impl KeptFiles {
         Ok(())
     }
 
-    /// Adds the plugins and setup files that configuration has a runner load.
+    /// Adds the plugins and setup files that a test runner loads because of its configuration.
     fn add_loaded(
         &mut self,
         stored: &StoredFiles,
@@ -153,7 +153,7 @@ impl KeptFiles {
         Ok(())
     }
 
-    /// Returns true if tests lie in a submodule, or tests import from it.
+    /// Returns true if tests are in a submodule, or tests import from it.
     pub(super) fn has_tests_in(
         &self,
         stored: &StoredFiles,

@@ -1,4 +1,4 @@
-//! Tests of Rust that no run has a result of, although the sources of a version have them.
+//! Finds Rust tests that the sources of a version contain and that have no result in any run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,8 +20,8 @@ use crate::run::Breakdown;
 use crate::standing::Standing;
 
 impl Ground<'_> {
-    /// Returns the tests of a version that a run of all tests of a crate has no result of: a module that
-    /// is not compiled takes its tests along. `runs` are the runs with kept tests so far.
+    /// Returns the tests of a version without a result in a run of all tests of a crate: a module
+    /// that is no longer compiled loses its tests. `runs` are the runs with kept tests so far.
     pub(super) fn lost_tests(
         &self,
         stored: &StoredFiles,
@@ -90,7 +90,7 @@ impl Ground<'_> {
     }
 }
 
-/// Returns the results of a check that passed, if they name all tests that ran.
+/// Returns the results of a check that passed; `None` if they do not name all tests that ran.
 fn complete_results<'a>(check: &RequiredCheck, outcome: &'a CheckOutcome) -> Option<&'a Tests> {
     let tests = outcome.tests.as_ref()?;
     let counted = tests.totals.ran().saturating_add(tests.totals.skipped);
@@ -98,7 +98,7 @@ fn complete_results<'a>(check: &RequiredCheck, outcome: &'a CheckOutcome) -> Opt
     (check.kind != CheckKind::Coverage && outcome.is_pass() && is_complete).then_some(tests)
 }
 
-/// Returns true if the work tree has another version of a source of Rust or of a manifest.
+/// Returns true if the work tree has another version of a Rust source or of a manifest.
 fn changes_sources(version: &Version, work: &WorkFiles) -> bool {
     let mut sources = version.tree.files.iter().filter(|(path, _)| is_source(path));
     sources.any(|(path, file)| work.get(path) != Some(&Some(file.id.clone())))
@@ -117,7 +117,7 @@ fn texts(stored: &StoredFiles, version: &Version) -> Result<BTreeMap<String, Str
     Ok(paths.into_iter().cloned().zip(texts).collect())
 }
 
-/// Returns the files of a package that are crates of tests.
+/// Returns the files of a package that are roots of test crates.
 fn roots_of_tests<'a>(package: &str, paths: &'a BTreeSet<String>) -> Vec<&'a String> {
     let folder = if package.is_empty() { "tests/".to_owned() } else { format!("{package}/tests/") };
     let is_root = |path: &&String| {

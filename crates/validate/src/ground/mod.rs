@@ -1,4 +1,7 @@
-//! The ground of a loop: [`Ground`], a spec and the tree that it was implemented in.
+//! The local environment of a loop: [`Ground`], a spec and the work tree of its implementation.
+//!
+//! The submodules run checks, find issues of the tree and its surroundings, and run kept tests.
+//! Reviewers, fixers and observers are traits that the caller implements.
 
 mod base;
 mod checking;
@@ -42,48 +45,51 @@ use crate::surroundings::Surroundings;
 use crate::tree_hash::TreeHash;
 use crate::tryout::App;
 
-/// How the name of a bench's folder begins.
+/// The prefix of the names of scratch work tree folders.
 const BENCH: &str = "bench-";
 
-/// A spec, the tree that it was implemented in, and everybody who looks and works there.
+/// The environment of a loop: a spec, the work tree of its implementation, and the reviewer, fixer
+/// and observer.
 pub struct Ground<'a> {
-    /// The repository's root.
+    /// The root of the repository.
     pub root: PathBuf,
-    /// The spec.
+    /// The spec that the loop validates.
     pub spec: Spec,
-    /// How much depends on it; where nobody says, no more is required than there is.
+    /// The risk level of the implementation; if `None`, only the checks that the project has are
+    /// required.
     pub risk: Option<Risk>,
-    /// The risk that the plan itself names.
+    /// The risk level that the plan itself names; `None` if it names none.
     pub said_risk: Option<Risk>,
-    /// How much has to be covered, in percent: the most that any round asked for.
+    /// The minimum coverage, in percent: the highest value that any round required; `None` if no
+    /// coverage is required.
     pub minimum: Option<f64>,
-    /// How spec and plan lower what was required before, for a person to decide.
+    /// An issue for each requirement that spec or plan lowered, for a person to decide.
     pub lowered: Vec<Issue>,
-    /// The commit on top of which it was implemented.
+    /// The commit that the implementation is based on; `None` if there is none.
     pub base: Option<String>,
-    /// Ways to run tests that are not known otherwise.
+    /// Test frameworks that discovery does not know.
     pub frameworks: Vec<Framework>,
-    /// The files in the tree, named from the root, that this process prints into.
+    /// Paths, from the root, of files in the tree that this process writes its output to.
     pub outputs: Vec<String>,
-    /// Runs the checks.
+    /// The runner of the checks.
     pub runner: Runner,
-    /// The app that is tried out, where one is running.
+    /// The running app for end-to-end tests; `None` if no app is running.
     pub app: Option<App>,
-    /// Where the loop keeps what is nobody else's business.
+    /// The folder of the loop's private state.
     pub state: PathBuf,
-    /// Returns the time, in UTC.
+    /// Returns the current time, in UTC.
     pub clock: &'a dyn Fn() -> String,
-    /// Who reviews.
+    /// The reviewer of the implementation.
     pub reviewer: &'a dyn Reviews,
-    /// Who fixes.
+    /// The fixer of issues.
     pub fixer: &'a dyn Fixes,
-    /// Who listens.
+    /// The observer of the loop's progress.
     pub listener: &'a dyn Hears,
 }
 
 impl Ground<'_> {
-    /// Lays out a bench, and takes away those of runs that were killed. Each has a folder of its
-    /// own: what such a run had started may still be at work in the one before.
+    /// Creates a scratch work tree and removes those of killed runs. Each one has a new folder:
+    /// processes of a killed run may still write to the old one.
     fn lay_out(&self) -> Result<(TempDir, Bench), Breakdown> {
         let broken = |error: &dyn std::error::Error| Breakdown::Round(chain(error));
         disk::make_folder(&self.state).map_err(|error| broken(&error))?;
@@ -103,7 +109,7 @@ impl Ground<'_> {
     }
 }
 
-/// Returns true if a file decides which files git, and so the loop, looks at.
+/// Returns true if a file decides which files git, and so the loop, sees.
 fn decides_what_counts(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     [".gitignore", ".gitattributes", ".gitmodules"].contains(&name)
@@ -188,7 +194,7 @@ impl Site for Ground<'_> {
     fn fix(&self, issues: &[Issue], standing: &Standing) -> Result<FixMade, Breakdown> {
         self.listener.fixing(issues.len());
         let broken = |error: GitError| Breakdown::Round(chain(&error));
-        // The bench goes before its folder does, or git would keep a record of it.
+        // The scratch work tree is dropped before its folder, or git would retain a record of it.
         let (_folder, bench) = self.lay_out()?;
         let remarks = standing.remarks();
         let request = paper::fix_request(&standing.issues(), &remarks, standing.round, &self.spec);
@@ -219,7 +225,7 @@ impl Site for Ground<'_> {
             Err(GitError::Moved { .. }) => Ok(Put::TreeMoved),
             Err(error) => Err(Breakdown::Round(chain(&error))),
         };
-        // A run that began to put the patch in may have been killed.
+        // A run that had begun to apply the patch may have been killed.
         if put(patch.take_out(&self.root, &leave_out))? == Put::TreeMoved || self.tree()? != *tree {
             return Ok(Put::TreeMoved);
         }

@@ -1,4 +1,4 @@
-//! Repositories within a work tree: git does not see their files, and checks read them.
+//! Finds repositories within a work tree: git does not see their files, and checks read them.
 
 use std::fs;
 use std::path::Path;
@@ -12,15 +12,15 @@ use crate::issue::Issue;
 use crate::run::Breakdown;
 use crate::surroundings::for_person;
 
-/// The most folders that are looked into.
+/// Maximum number of folders that are searched.
 const MAX_FOLDERS: usize = 20_000;
 
-/// The name of a file that stands for all files of a folder.
+/// The name of a sample file, which represents all files of a folder for the ignore rules.
 const WITHIN: &str = "file";
 
 impl Ground<'_> {
-    /// Returns an issue for each repository within the tree that is no submodule of the base, and that
-    /// the ignore rules of the base do not hide.
+    /// Returns an issue for each repository within the tree that is no submodule of the base, and
+    /// that the ignore rules of the base do not hide.
     pub(super) fn nested_repositories(
         &self,
         stored: &StoredFiles,
@@ -47,8 +47,8 @@ impl Ground<'_> {
     }
 }
 
-/// Returns the folders below a root that are repositories of their own, sorted, from the root. Folders of
-/// installed packages and build output are not entered.
+/// Returns the sorted paths, from the root, of folders that are repositories of their own. Folders
+/// of installed packages and build output are not entered.
 fn repositories_below(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut waiting = vec![String::new()];

@@ -1,4 +1,5 @@
-//! Looking at what lies around a tree: programs that checks use, and files that git ignores.
+//! Records the surroundings of a tree and reports their issues: programs that checks use, and files
+//! that git ignores.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,20 +20,20 @@ use crate::run::Breakdown;
 use crate::standing::Standing;
 use crate::surroundings::{DELETED, Surroundings, for_person, of_loaded, of_programs};
 
-/// The most bytes of a file that is searched for names of programs.
+/// Maximum size, in bytes, of a file that is searched for names of programs.
 const MAX_SCRIPT: u64 = 1 << 20;
 
-/// The most files of the work that are recorded.
+/// Maximum number of files of the work that are recorded.
 const MAX_WORK: usize = 5_000;
 
-/// The most hidden files that are issues of their own.
+/// Maximum number of hidden files that are reported, each as an issue.
 const MAX_HIDDEN: usize = 20;
 
-/// The number of characters of a recorded digest.
+/// Length of a recorded digest, in characters.
 const DIGEST: usize = 16;
 
 impl Ground<'_> {
-    /// Returns what lies around the tree as it is.
+    /// Returns the current surroundings of the tree.
     pub(super) fn look_around(&self) -> Result<Surroundings, Breakdown> {
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
         let change = self.change()?;
@@ -45,7 +46,7 @@ impl Ground<'_> {
         })
     }
 
-    /// Returns the issues that what lies around the tree makes, given the rounds before.
+    /// Returns the issues of the tree's surroundings, compared with those of earlier rounds.
     pub(super) fn issues_around(&self, standing: &Standing) -> Result<Vec<Issue>, Breakdown> {
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
         let now = Surroundings {
@@ -73,7 +74,8 @@ impl Ground<'_> {
         Ok(issues)
     }
 
-    /// Returns the files of the change, each with the object that git would make of it.
+    /// Returns the files of the change, each with the id of the git object that it would be. At
+    /// most `MAX_WORK` existing files are included.
     fn work(
         &self,
         stored: &StoredFiles,
@@ -91,7 +93,8 @@ impl Ground<'_> {
         Ok(work)
     }
 
-    /// Returns the programs of each folder that checks run in, with the words that commands consist of.
+    /// Returns, for each required check, the programs of the tree that it can run in its folder,
+    /// and the words of its command and of the files that commands name.
     fn programs(&self, paths: &BTreeSet<String>) -> Vec<(OwnPrograms, BTreeSet<String>)> {
         let required = self.required().0;
         let checks = required.iter().filter_map(check_of);
@@ -115,7 +118,8 @@ impl Ground<'_> {
             .collect()
     }
 
-    /// Returns the programs of the tree that commands name and git does not track.
+    /// Returns the programs of the tree that commands name and git does not track, each with its
+    /// digest.
     fn used_programs(&self, stored: &StoredFiles) -> Result<BTreeMap<String, String>, Breakdown> {
         let mut used = BTreeMap::new();
         let paths = stored.of_work_tree().map_err(broken)?.into_iter().collect();
@@ -134,8 +138,8 @@ impl Ground<'_> {
         Ok(used)
     }
 
-    /// Returns the programs of the tree that commands name and git tracks: a branch that writes them
-    /// writes what runs its tests.
+    /// Returns the programs of the tree that commands name and git tracks: a branch that changes
+    /// such a program changes how its tests run.
     pub(super) fn tracked_programs(&self, paths: &BTreeSet<String>) -> Vec<String> {
         let programs = self.programs(paths);
         let named = programs.iter().flat_map(|(programs, words)| {
@@ -149,8 +153,8 @@ impl Ground<'_> {
         path.strip_prefix(&self.root).ok()?.to_str().map(str::to_owned)
     }
 
-    /// Returns an issue for each program that scripts of package managers find in the place of a
-    /// toolchain.
+    /// Returns an issue for each program of the tree that scripts of package managers run instead
+    /// of a toolchain.
     fn stand_ins(&self, stored: &StoredFiles) -> Result<Vec<Issue>, Breakdown> {
         let mut issues: BTreeMap<String, Issue> = BTreeMap::new();
         let paths = stored.of_work_tree().map_err(broken)?.into_iter().collect();
@@ -179,8 +183,8 @@ impl Ground<'_> {
         Ok(files)
     }
 
-    /// Returns the ignored files that change what a runner loads, in the tree and in its virtual
-    /// environments.
+    /// Returns the ignored files that change what a test runner loads, in the tree and in its
+    /// virtual environments, each with its digest.
     fn loaded(&self, stored: &StoredFiles) -> Result<BTreeMap<String, String>, Breakdown> {
         let ignored = self.ignored(stored)?;
         let decides = |path: &&String| changes_loading(path) || self.is_plugin(path);
@@ -193,7 +197,8 @@ impl Ground<'_> {
         Ok(loaded.into_iter().map(digest).collect())
     }
 
-    /// Returns the files of virtual environments that an interpreter or pytest loads by itself.
+    /// Returns the files of virtual environments that an interpreter or pytest loads without being
+    /// asked.
     fn loaded_by_environments(&self) -> Vec<String> {
         let mut found = Vec::new();
         for environment in [".venv", "venv"] {
@@ -220,7 +225,8 @@ impl Ground<'_> {
                 .is_ok_and(|text| names_pytest_plugin(path, &text))
     }
 
-    /// Returns an issue for each source or configuration that only ignore rules of the work hide.
+    /// Returns an issue for each source or configuration file that is hidden only by ignore rules
+    /// of the branch.
     fn hidden_files(
         &self,
         stored: &StoredFiles,
@@ -245,7 +251,7 @@ impl Ground<'_> {
             .collect())
     }
 
-    /// Returns an issue for each ignored file that Python loads in the place of a module of the tree.
+    /// Returns an issue for each ignored file that Python loads instead of a module of the tree.
     fn shadows(&self, stored: &StoredFiles, ignored: &[String]) -> Result<Vec<Issue>, Breakdown> {
         let is_candidate = |path: &&String| path.ends_with(".so") || path.contains("/__init__.py");
         let candidates: Vec<&String> = ignored.iter().filter(is_candidate).collect();
@@ -266,8 +272,8 @@ impl Ground<'_> {
         Ok(shadows.collect())
     }
 
-    /// Returns an issue for each ignored package that adds a plugin to pytest which the project did not
-    /// declare before the work.
+    /// Returns an issue for each ignored package that adds a plugin to pytest, unless the base
+    /// declares a plugin.
     fn plugins(&self, stored: &StoredFiles, ignored: &[String]) -> Result<Vec<Issue>, Breakdown> {
         let plugins: Vec<&String> = ignored.iter().filter(|path| self.is_plugin(path)).collect();
         if plugins.is_empty() || self.declares_plugin(stored)? {
@@ -284,7 +290,7 @@ impl Ground<'_> {
         Ok(plugins.into_iter().map(issue).collect())
     }
 
-    /// Returns true if a packaging file of the base declares a plugin of pytest.
+    /// Returns true if a packaging file of the base declares a pytest plugin.
     fn declares_plugin(&self, stored: &StoredFiles) -> Result<bool, Breakdown> {
         let change = self.change()?;
         let Some(base) = change.base_revision() else { return Ok(false) };
@@ -309,8 +315,8 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the digest of a program: of its content where it lies in the tree, of its path where it
-/// belongs to the system.
+/// Returns the digest of a program: of its content if it is in the tree, of its path if it belongs
+/// to the system.
 fn digest_of_program(root: &Path, path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let is_inside = root.canonicalize().is_ok_and(|root| real.starts_with(root));

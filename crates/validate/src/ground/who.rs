@@ -1,4 +1,5 @@
-//! Who looks, works and listens in a loop: traits that somebody else fills.
+//! Traits that the caller of a loop implements: `Reviews`, `Fixes` and `Hears`, the reviewer,
+//! the fixer and the observer.
 
 use std::path::Path;
 
@@ -14,7 +15,8 @@ use crate::standing::Standing;
 
 /// Reviews the implementation of a spec.
 pub trait Reviews {
-    /// Looks at the change on top of a commit and at the criteria, given what the checks said.
+    /// Reviews the change on top of `base` and judges the criteria, given the outcomes of the
+    /// checks.
     fn review(
         &self,
         base: Option<&str>,
@@ -31,60 +33,63 @@ pub trait Reviews {
 /// The result of a review.
 #[derive(Debug)]
 pub struct Reviewed {
-    /// The issues that keep the change from being ready.
+    /// The issues that block approval.
     pub issues: Vec<Issue>,
     /// Other findings, which block nothing.
     pub remarks: Vec<Issue>,
-    /// Whether each criterion is met.
+    /// The criteria, each with the answer of the review.
     pub criteria: Vec<CriterionLine>,
 }
 
-/// Fixes what is wrong.
+/// Fixes issues.
 pub trait Fixes {
-    /// Works in a folder, a copy of the tree, and says what it did.
+    /// Fixes the issues in a copy of the tree, and returns a summary of the work.
     fn fix(&self, errand: &Errand<'_>) -> Result<String, Breakdown>;
 
-    /// Returns why there is nothing but safe fixes; `None` where a model or a command fixes.
+    /// Returns the reason why only safe fixes are available; `None` if a model or a command fixes.
     fn missing(&self) -> Option<MissingFixer> {
         None
     }
 }
 
-/// The task of a fixer.
+/// The request to a fixer.
 #[derive(Debug, Clone, Copy)]
 pub struct Errand<'a> {
-    /// The folder that it works in.
+    /// The copy of the tree that the fixer works in.
     pub folder: &'a Path,
-    /// The commit on top of which the implementation was made.
+    /// The commit that the implementation is based on; `None` if there is none.
     pub base: Option<&'a str>,
-    /// The issues in words.
+    /// The text of the fix request.
     pub request: &'a str,
-    /// The issues.
+    /// The issues to fix.
     pub issues: &'a [Issue],
 }
 
-/// Hears how a loop goes on.
+/// Observes the progress of a loop.
 pub trait Hears {
-    /// A loop that waited for a person, for this reason, goes on because the tree was changed.
+    /// Notifies that a loop continues because the tree was changed; `_waited_for` is the ending in
+    /// which the loop waited for a person.
     fn tree_changed(&self, _waited_for: &Ending) {}
-    /// A round begins.
+    /// Notifies that a round begins.
     fn round(&self, number: u32);
-    /// A check is about to be run.
+    /// Notifies that a check is about to run.
     fn checking(&self, name: &str);
-    /// A check was run.
+    /// Notifies that a check ran.
     fn checked(&self, outcome: &CheckOutcome);
-    /// Everything else is looked at.
+    /// Notifies that the review begins, after the checks.
     fn reviewing(&self);
-    /// A round was looked at to its end.
+    /// Notifies that the review of a round is complete.
     fn reviewed(&self, seen: &Seen);
-    /// The fixer begins.
+    /// Notifies that the fixer starts, with the number of issues.
     fn fixing(&self, issues: usize);
-    /// The fixer is done, and says this.
+    /// Notifies that the fixer has finished, with its summary.
     fn said(&self, said: &str);
-    /// The work of the fixer is in the tree, if there is any, without the files that a fixer must not touch.
+    /// Notifies that the patch of the fixer was applied: `files` were changed, and changes of
+    /// `left_out`, which a fixer must not touch, were dropped.
     fn fixed(&self, files: &[String], left_out: &[String]);
-    /// A round broke down.
+    /// Notifies that a round failed with an error.
     fn broke_down(&self, _why: &str) {}
-    /// The loop stands here, or ended like this. The same may come again after a crash.
+    /// Notifies of the state of the loop, and of its ending if there is one. The same notification
+    /// may come again after a crash.
     fn stands(&self, _standing: &Standing, _ending: Option<&Ending>) {}
 }

@@ -1,4 +1,4 @@
-//! Holds the results of a run against those with kept tests: [`compare`].
+//! Compares the results of a run with those of a run with kept tests: [`compare`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use assay_checks::results::{Outcome, TestResult};
 use super::sources::TestSources;
 use super::{TestFate, WeakenedTest};
 
-/// How much of what a failed test says is quoted, in characters.
+/// Maximum number of characters of a quoted failure message.
 const MAX_SAID: usize = 300;
 
-/// How the tests of a name came out, which may be several.
+/// The number of results of the tests with one name, of which there may be several.
 #[derive(Debug, Default)]
 struct Tally<'a> {
     passed: usize,
@@ -29,18 +29,18 @@ impl Tally<'_> {
     }
 }
 
-/// What a comparison shows.
+/// The result of a comparison.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Compared {
     pub(crate) weakened: Vec<WeakenedTest>,
-    /// Names of kept tests that go by another name now and say the same.
+    /// Names of kept tests that were renamed and prove the same as before.
     pub(crate) renamed: Vec<String>,
-    /// How many tests ran.
+    /// The number of tests that ran with kept tests.
     pub(crate) ran: usize,
 }
 
-/// Compares what checks say now with what they say with kept tests. `changes_a_check` tells whether a
-/// file that decides about a whole check was changed or deleted, and not only added.
+/// Compares the outcomes of checks now with those of a run with kept tests. `changes_a_check` is
+/// true if a file that affects a whole check was changed or deleted, and not only added.
 pub(crate) fn compare(
     now: &[CheckOutcome],
     kept: &[CheckOutcome],
@@ -51,7 +51,7 @@ pub(crate) fn compare(
     let mut compared = Compared { ran: kept.iter().map(ran).sum::<usize>(), ..Compared::default() };
     let new: BTreeSet<&str> =
         now_tests.keys().copied().filter(|name| !kept_tests.contains_key(name)).collect();
-    // Of tests that did not come to run at all, that is an issue already.
+    // Tests that did not run at all are an issue already.
     let is_broken = now.iter().any(|check| check.tests.is_none() && !check.is_pass());
     for (name, tests) in &kept_tests {
         if tests.ran() == 0 {
@@ -75,8 +75,8 @@ pub(crate) fn compare(
                     compared.renamed.push((*name).to_owned());
                     None
                 }
-                // An import error is no test: a module that goes by another name now cannot be loaded
-                // by its kept tests, and these say what they said.
+                // An import error is no test. Kept tests cannot load a module that was renamed, and
+                // if all of them exist now, they prove the same as before.
                 None if is_import_error(name, tests) && sources.are_all_kept() => {
                     compared.renamed.push((*name).to_owned());
                     None
@@ -99,10 +99,10 @@ pub(crate) fn compare(
     compared
 }
 
-/// Tells what became of a test that has the same name now.
+/// Returns the state of a kept test that has the same name now; `None` if the test is not weakened.
 fn fate(kept: &Tally<'_>, now: &Tally<'_>) -> Option<TestFate> {
     if now.failed > 0 {
-        // It fails, which is an issue already.
+        // The failing test is an issue already.
         return None;
     }
     match now.passed {
@@ -114,7 +114,7 @@ fn fate(kept: &Tally<'_>, now: &Tally<'_>) -> Option<TestFate> {
     }
 }
 
-/// Finds a test that is new and is called like one that is gone, in another file, suite or class, or
+/// Returns the new test that has the name of a missing one, in another file, suite or class, or
 /// with parameters.
 fn successor<'a, 'b>(
     name: &str,
@@ -123,7 +123,7 @@ fn successor<'a, 'b>(
 ) -> Option<&'b Tally<'a>> {
     let is_case = |name: &str| leaf(name).ends_with(']');
     let wanted = leaf(name);
-    // One case of several is not stood in for by another.
+    // A case of a parametrised test does not replace another case.
     let is_it = |other: &&&str| match is_case(name) {
         true => leaf(other) == wanted,
         false => without_case(leaf(other)) == wanted,
@@ -131,7 +131,8 @@ fn successor<'a, 'b>(
     new.iter().find(is_it).and_then(|found| now.get(*found))
 }
 
-/// Returns true if a kept test is one of several cases, and the test has as many cases now that all pass.
+/// Returns true if a kept test is one of several cases, and the test has at least as many cases
+/// now, which all pass.
 fn has_as_many_cases(
     name: &str,
     kept: &BTreeMap<&str, Tally<'_>>,
@@ -148,7 +149,7 @@ fn has_as_many_cases(
     others == 0 && passes >= passed
 }
 
-/// Returns true if a result is that of a file which could not be loaded.
+/// Returns true if a result is that of a file that could not be loaded.
 fn is_import_error(name: &str, tests: &Tally<'_>) -> bool {
     let is_module = ![" > ", "::", "("].iter().any(|mark| name.contains(mark))
         || name.contains("unittest.loader._FailedTest");
@@ -156,7 +157,8 @@ fn is_import_error(name: &str, tests: &Tally<'_>) -> bool {
     is_module && tests.failed > 0 && says
 }
 
-/// Tells of a check whose tests have no names: it passes now and fails with kept tests, or tests less.
+/// Returns a weakened test for a check whose tests have no names: the check passes now and fails
+/// with kept tests, or runs fewer tests now.
 fn of_check(kept: &CheckOutcome, now: &[CheckOutcome]) -> Option<WeakenedTest> {
     let has_names = |check: &CheckOutcome| check.tests.iter().any(|it| !it.results.is_empty());
     let same = now.iter().find(|check| check.name == kept.name);
@@ -183,7 +185,8 @@ fn of_check(kept: &CheckOutcome, now: &[CheckOutcome]) -> Option<WeakenedTest> {
     }
 }
 
-/// Returns why a check failed: a compiler's first error says more than its last line.
+/// Returns the reason of a failed check: the first error of a compiler is more useful than its last
+/// line.
 fn reason(why: &str, tail: &str) -> String {
     let error = tail.lines().find(|line| line.starts_with("error") || line.contains(": error"));
     match error {
@@ -195,7 +198,7 @@ fn reason(why: &str, tail: &str) -> String {
 fn tally(checks: &[CheckOutcome]) -> BTreeMap<&str, Tally<'_>> {
     let mut all: BTreeMap<&str, Tally<'_>> = BTreeMap::new();
     for check in checks {
-        // The same tests may run in two checks: in each they have to say as much.
+        // The same tests may run in two checks: the highest counts of a name are used.
         let mut here: BTreeMap<&str, Tally<'_>> = BTreeMap::new();
         for test in check.tests.iter().flat_map(|tests| &tests.results) {
             add(here.entry(known_by(&test.name)).or_default(), test, check.kind);
@@ -231,12 +234,12 @@ fn ran(check: &CheckOutcome) -> usize {
     check.tests.as_ref().map_or(0, |tests| tests.totals.ran())
 }
 
-/// Returns the name of a test without the line that an example in a comment stands on.
+/// Returns the name of a test without the line number of a documentation example.
 fn known_by(name: &str) -> &str {
     name.split_once(" (line ").map_or(name, |(name, _)| name)
 }
 
-/// Returns the name that a test has within its file and suite.
+/// Returns the name of a test within its file and suite.
 pub(crate) fn leaf(name: &str) -> &str {
     let name = known_by(name);
     if let Some((own, class)) = name.strip_suffix(')').and_then(|name| name.split_once(" ("))
@@ -245,13 +248,14 @@ pub(crate) fn leaf(name: &str) -> &str {
     {
         return own;
     }
-    // Marks within the parameters of a case are part of these.
+    // Separators within the parameters of a case belong to the parameters.
     let whole = without_case_of(name).unwrap_or(name);
     let ends = ["::", " > "].iter().filter_map(|mark| Some(whole.rfind(mark)? + mark.len()));
     &name[ends.max().unwrap_or(0)..]
 }
 
-/// Returns the whole name of a test that has parameters, without these: `a > test_b` of `a > test_b[1-2]`.
+/// Returns the full name of a parametrised test without its parameters: `a > test_b` of `a >
+/// test_b[1-2]`. Returns `None` if the test has no parameters.
 pub(crate) fn without_case_of(name: &str) -> Option<&str> {
     let (test, _) = name.strip_suffix(']')?.split_once('[')?;
     test.ends_with(|c: char| c.is_alphanumeric() || c == '_').then_some(test)
@@ -269,14 +273,14 @@ fn leaves<'a>(names: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
     names.iter().map(|name| without_case(leaf(name))).collect()
 }
 
-/// Returns the line that says why a test fails, cut where it is long.
+/// Returns the line with the reason of a test failure, truncated to `MAX_SAID` characters.
 fn short(said: &str) -> String {
     let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
     let says = |line: &&str| {
         let marks = ["Error", "assert", "panicked", "expected", "error", "Fail"];
         marks.iter().any(|mark| line.contains(mark))
     };
-    // The summary of a failed import names the file alone.
+    // The summary line of a failed import only names the file.
     let missing = |line: &&str| {
         ["cannot import name", "No module named"].iter().any(|words| line.contains(words))
     };

@@ -1,10 +1,11 @@
-//! Criteria that say of a test, or of what it tests, that it changes: [`excusing_criterion`].
+//! Finds criteria that demand a change of a test, or of the code under test:
+//! [`excusing_criterion`].
 
 use super::compare::leaf;
 use super::sources::{TestSources, plain};
 
-/// Words by which a criterion says that something is not as it was. A criterion that only wants a test
-/// to pass excuses nothing.
+/// Words with which a criterion demands a change. A criterion that only asks for a passing test
+/// excuses nothing.
 const CHANGE_WORDS: [&str; 30] = [
     "change", "changes", "changed", "now", "instead", "longer", "remove", "removes", "removed",
     "delete", "deletes", "deleted", "drop", "drops", "dropped", "replace", "replaces", "replaced",
@@ -12,8 +13,9 @@ const CHANGE_WORDS: [&str; 30] = [
     "update", "gone", "retired", "previously",
 ];
 
-/// Finds a criterion that says that a test changes, or names an expression of the test whose value does.
-/// Criteria are those of the first round: who weakens a test must not also excuse it.
+/// Returns a criterion that demands a change of the test, or of the value of an expression in the
+/// test. `criteria` are those of the first round: an author who weakens a test must not be able to
+/// excuse it too.
 pub(crate) fn excusing_criterion<'a>(
     test: &str,
     criteria: &'a [String],

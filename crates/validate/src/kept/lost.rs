@@ -1,4 +1,4 @@
-//! Tests of Rust that a version has and of which no run has a result: [`lost_tests`].
+//! Finds Rust tests of a version that have no result in a run: [`lost_tests`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,9 +7,9 @@ use assay_checks::kept::RustTest;
 
 use super::{TestFate, WeakenedTest};
 
-/// Returns the tests of a version of the sources that have no result in a run of all tests. `results`
-/// are the names of the tests that have one. A test that goes by another name now, has the same text and
-/// a result is not lost.
+/// Returns the tests of a version of the sources that have no result in a run of all tests.
+/// `results` are the names of tests with a result. A test that was renamed is not lost if its text
+/// is the same and its new name has a result.
 pub(crate) fn lost_tests<'a>(
     version: &[RustTest],
     now: &[RustTest],
@@ -17,11 +17,11 @@ pub(crate) fn lost_tests<'a>(
 ) -> Vec<WeakenedTest> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for result in results {
-        // Some runners name the crate first.
+        // Some runners put the name of the crate first.
         *counts.entry(result.rsplit([' ', '$']).next().unwrap_or(result)).or_default() += 1;
     }
     let names: BTreeSet<&str> = version.iter().map(|test| test.name.as_str()).collect();
-    // A library and a program may have a module in common, and a workspace has many crates.
+    // A library and a program may share a module, and a workspace has many crates.
     let mut wanted: BTreeMap<&str, (usize, &RustTest)> = BTreeMap::new();
     for test in version {
         wanted.entry(&test.name).or_insert((0, test)).0 += 1;

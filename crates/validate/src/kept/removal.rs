@@ -1,34 +1,34 @@
-//! Functions that a criterion removes or renames, so that kept tests of them cannot run:
+//! Recognises functions that a criterion removes or renames, so that kept tests of them cannot run:
 //! [`excusing_removal`].
 //!
-//! A kept file that cannot be loaded runs none of its tests, so that nothing is known of the others in
-//! it. Their text decides instead: all that does not speak of the removed name has to stand as it was,
-//! and nothing may be new but tests and imports that were there.
+//! A kept file that cannot be loaded runs none of its tests, so there is no result for the other
+//! tests in it. Their text decides instead: every piece that does not mention the removed name must
+//! be unchanged, and only tests, and imports of names that were imported before, may be new.
 
 use std::collections::BTreeSet;
 
 use super::WeakenedTest;
 use super::sources::{TestSources, plain};
 
-/// Words by which a criterion says that something goes, or goes by another name.
+/// Words with which a criterion demands that a name is removed or renamed.
 const REMOVAL_WORDS: [&str; 18] = [
     "remove", "removes", "removed", "delete", "deletes", "deleted", "drop", "drops", "dropped",
     "gone", "rename", "renames", "renamed", "replace", "replaces", "replaced", "retired", "longer",
 ];
 
-/// Those of them that say that something goes by another name.
+/// The removal words that demand that a name is renamed.
 const RENAMING_WORDS: [&str; 6] =
     ["rename", "renames", "renamed", "replace", "replaces", "replaced"];
 
-/// Words of errors that say that a name is missing.
+/// Error messages about a missing name.
 const MISSING: [&str; 11] = [
     "cannot import name", "No module named", "has no attribute", "is not defined",
     "is not a function", "undefined", "cannot find", "unresolved import", "no function",
     "does not provide an export", "Cannot find module",
 ];
 
-/// Finds a criterion that removes or renames the name which a kept test misses, where all other tests
-/// say what they said.
+/// Returns a criterion that removes or renames the name that a kept test misses. Returns `None`
+/// unless all other tests are unchanged.
 pub(crate) fn excusing_removal<'a>(
     weakened: &WeakenedTest,
     criteria: &'a [String],
@@ -47,27 +47,29 @@ pub(crate) fn excusing_removal<'a>(
     criteria.iter().find(is_it).map(String::as_str)
 }
 
-/// A piece of a file: an import, a function with its marks, or any other statement.
+/// A piece of a file: an import, a function with its decorators or attributes, or any other
+/// statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Chunk {
-    /// The name of the function; `None` where the piece is none.
+    /// The name of the function; `None` for other pieces.
     name: Option<String>,
     lines: Vec<String>,
 }
 
-/// A criterion that takes names away.
+/// A criterion that removes or renames names.
 #[derive(Debug)]
 struct Removal {
     /// The names that are missing.
     old: BTreeSet<String>,
-    /// The name that replaces the old one.
+    /// The name that replaces the old one; `None` if the criterion does not rename.
     new: Option<String>,
-    /// The tests that the criterion names; `None` where it names a missing name itself.
+    /// The tests that the criterion names; `None` if the criterion names a missing name itself.
     tests: Option<BTreeSet<String>>,
 }
 
 impl Removal {
-    /// Reads a criterion, given an error about a missing name.
+    /// Parses a criterion, given an error about a missing name. Returns `None` if the criterion
+    /// does not remove the name.
     fn read(criterion: &str, said: &str, kept: &[Chunk]) -> Option<Removal> {
         let words = words_around_code(criterion);
         let says = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
@@ -79,7 +81,7 @@ impl Removal {
         let in_error = words_of(said);
         let mut old: BTreeSet<String> =
             named.iter().filter(|name| in_error.contains(name)).cloned().collect();
-        // Of a module that is gone, the names that are imported from it are gone as well.
+        // If a module is gone, the names that are imported from it are gone as well.
         let imports = kept.iter().filter(|chunk| chunk.is_import());
         for import in imports.filter(|it| it.module().is_some_and(|it| said.contains(&quoted(it))))
         {
@@ -105,7 +107,7 @@ impl Removal {
         is_meant.then_some(Removal { old, new: None, tests: Some(tests) })
     }
 
-    /// Returns true if a kept piece stands as it was, or speaks of what the criterion takes away.
+    /// Returns true if a kept piece is unchanged, or mentions a removed name.
     fn accounts_for(&self, chunk: &Chunk, now: &[Chunk]) -> bool {
         if now.iter().any(|it| it.lines == chunk.lines) {
             return true;
@@ -132,7 +134,8 @@ impl Removal {
             && stands.is_none_or(|it| others(chunk).iter().all(|line| it.lines.contains(line)))
     }
 
-    /// Returns true if a piece as it is now was there, or is a test or import that changes no other.
+    /// Returns true if a current piece was there before, or is a test or an import that does not
+    /// affect other pieces.
     fn allows(&self, chunk: &Chunk, kept: &[Chunk]) -> bool {
         if kept.iter().any(|it| it.lines == chunk.lines) {
             return true;
@@ -154,8 +157,8 @@ impl Removal {
         }
     }
 
-    /// Returns the body of a piece with the new name in place of the old one, as a word and as a part
-    /// of words.
+    /// Returns the body of a piece with the new name in place of the old one: once replaced as a
+    /// whole word, once also as a part of words.
     fn renamed(&self, chunk: &Chunk, new: &str) -> Vec<Vec<String>> {
         let with = |replace: &dyn Fn(&str, &str) -> String| -> Vec<String> {
             let lines = chunk.body().into_iter();
@@ -175,12 +178,12 @@ impl Chunk {
             .is_some_and(|line| line.starts_with("from ") || line.starts_with("import "))
     }
 
-    /// Returns the module that names are imported from.
+    /// Returns the module of an import; `None` if there is no first line with a second word.
     fn module(&self) -> Option<&str> {
         self.lines.first()?.split(' ').nth(1)
     }
 
-    /// Returns the names that an import brings in.
+    /// Returns the names that an import binds.
     fn imported(&self) -> Vec<String> {
         let whole = self.lines.join(" ");
         let names = whole.split_once(" import ").map(|(_, names)| names.to_owned());
@@ -238,7 +241,7 @@ fn chunks_of(texts: &[String]) -> Vec<Chunk> {
     chunks
 }
 
-/// Returns the name of the function or test that a line begins.
+/// Returns the name of the function or test that begins on a line; `None` if there is none.
 fn function_name(line: &str) -> Option<String> {
     let words = ["def ", "async def ", "fn ", "pub fn ", "func ", "function ", "export function "];
     let rest = words.iter().find_map(|word| line.strip_prefix(word));
@@ -267,7 +270,8 @@ fn mentions(line: &str, names: &BTreeSet<String>) -> bool {
     words_of(line).iter().any(|word| names.contains(word))
 }
 
-/// Returns the last name of code in back-ticks: `one` of `ops.one()`, and `legacy` of `legacy.py`.
+/// Returns the last name of the code in back-ticks: `one` of `ops.one()`, and `legacy` of
+/// `legacy.py`.
 fn identifier(code: &str) -> Option<String> {
     let bare = code.trim();
     let bare = [".py", ".js", ".ts", ".rs", ".go"]

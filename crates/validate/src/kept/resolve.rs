@@ -8,19 +8,19 @@ use assay_rules::Reference;
 /// The files of a version of the tree.
 pub(crate) type Files = BTreeMap<String, StoredFile>;
 
-/// Endings that sources leave out of the names of modules.
+/// File name endings that sources may omit when they import a module.
 const ENDINGS: [&str; 13] = [
     "", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json", ".rb", ".php", ".sh",
 ];
 
-/// Folders, besides those around a source, from which modules are looked up.
+/// Folders in which modules are looked up, in addition to those around the source.
 const ROOTS: [&str; 4] = ["", "src", "lib", "python"];
 
-/// Folders of dependencies that a repository may hold.
+/// Folders of dependencies that a repository may contain.
 pub(crate) const DEPENDENCY_FOLDERS: [&str; 6] =
     ["node_modules", "vendor", "third_party", "site-packages", "bower_components", "_vendor"];
 
-/// Returns the files that a reference of a source names.
+/// Returns the files that a reference in the source `from` resolves to.
 pub(crate) fn resolve(reference: &Reference, from: &str, files: &Files) -> Vec<String> {
     let folder = folder_of(from);
     match reference {
@@ -39,7 +39,7 @@ pub(crate) fn resolve(reference: &Reference, from: &str, files: &Files) -> Vec<S
     }
 }
 
-/// Returns the files of a module of Python and of the packages around it.
+/// Returns the files of a Python module and of the packages around it.
 fn module(root: &str, names: &[String], files: &Files) -> Vec<String> {
     let mut found = Vec::new();
     for count in 0..=names.len() {
@@ -47,7 +47,7 @@ fn module(root: &str, names: &[String], files: &Files) -> Vec<String> {
         let own =
             if count == names.len() && count > 0 { format!("{base}.py") } else { String::new() };
         let init = join(&base, "__init__.py");
-        // A package is loaded with its modules, whether it is asked for or not.
+        // A package is always loaded with its modules.
         let is_asked = count > 0 || names.is_empty();
         found.extend([own, init].into_iter().filter(|path| is_asked && files.contains_key(path)));
     }
@@ -66,7 +66,7 @@ fn submodule(from: &str, name: &str, files: &Files) -> Vec<String> {
 
 fn file(folder: &str, path: &str, files: &Files) -> Vec<String> {
     let Some(base) = normal(&join(folder, path)) else { return Vec::new() };
-    // TypeScript names the file that it will be compiled to.
+    // A TypeScript import names the file that the source is compiled to.
     let source = base.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
     let endings = ENDINGS.iter().map(|ending| format!("{base}{ending}"));
     let indices = ENDINGS.iter().skip(1).map(|ending| join(&base, &format!("index{ending}")));
@@ -75,7 +75,7 @@ fn file(folder: &str, path: &str, files: &Files) -> Vec<String> {
     all.filter(|path| files.contains_key(path)).take(1).collect()
 }
 
-/// Returns the files of a package: a folder of dependencies, a package of Go, a class of Java.
+/// Returns the files of a package: a folder of dependencies, a Go package, or a Java class.
 fn package(folder: &str, name: &str, files: &Files) -> Vec<String> {
     let mut found = Vec::new();
     for root in ancestors(folder) {
@@ -85,7 +85,7 @@ fn package(folder: &str, name: &str, files: &Files) -> Vec<String> {
             found.extend(file("", &own, files));
         }
     }
-    // A package of Go is named by its module and the folder in it, a class of Java by its package.
+    // A Go package is named by its module and the folder in it, a Java class by its package.
     let mut rest = name;
     while let Some((_, inner)) = rest.split_once('/') {
         let in_folder = below(inner, files).into_iter().filter(|path| {
@@ -107,7 +107,8 @@ fn below(folder: &str, files: &Files) -> Vec<String> {
     range.take_while(|path| path.starts_with(&prefix)).cloned().collect()
 }
 
-/// Returns true if a text of a source names a file: by its path, its name, or a folder around it.
+/// Returns true if a text in the source `from` names the data file: by its path, its name, or a
+/// folder around it.
 pub(crate) fn is_data_of(text: &str, from: &str, data: &str) -> bool {
     let literal = text.split(['{', '$', '*', '%', '?', '#', '<']).next().unwrap_or_default();
     let is_cut = literal.len() < text.len();
@@ -132,7 +133,7 @@ pub(crate) fn is_data_of(text: &str, from: &str, data: &str) -> bool {
     })
 }
 
-/// Returns the folder of a path, and the folders around that, up to the root.
+/// Returns a folder and the folders around it, up to the root.
 fn ancestors(folder: &str) -> Vec<String> {
     let mut all = vec![folder.to_owned()];
     let mut at = folder;

@@ -1,11 +1,11 @@
-//! The text of tests, by their names: [`TestSources`].
+//! Finds the text of tests by their names: [`TestSources`].
 //!
-//! A test that is gone may only have got another name. That it says the same is told by its text, which
-//! begins at the line with its name and ends where the indentation does.
+//! A test that is gone may have been renamed. It proves the same if its text is the same. The text
+//! begins at the line with the name and ends where the indentation ends.
 
 use std::collections::BTreeSet;
 
-/// The texts of test files, as they were kept and as they are now.
+/// The texts of test files, in their kept and their current version.
 #[derive(Debug, Default)]
 pub(crate) struct TestSources {
     pub(crate) kept: Vec<String>,
@@ -13,14 +13,14 @@ pub(crate) struct TestSources {
 }
 
 impl TestSources {
-    /// Returns true if a kept test has the same text as one of some tests that are new.
+    /// Returns true if a kept test has the same text as one of the new tests.
     pub(crate) fn is_renamed(&self, name: &str, new: &BTreeSet<&str>) -> bool {
         let Some(kept) = body(&self.kept, name) else { return false };
         new.iter().filter_map(|other| body(&self.now, other)).any(|other| other == kept)
     }
 
-    /// Returns true if the kept files of Python stand among the files as they are now, and differ in what
-    /// they import alone.
+    /// Returns true if each kept Python file exists in the current version, with differences in
+    /// import statements only. Returns false if the kept files define no test.
     pub(crate) fn are_all_kept(&self) -> bool {
         let functions = self.kept.iter().flat_map(|text| text.lines()).filter_map(|line| {
             let rest = line.trim_start().trim_start_matches("async ").strip_prefix("def ")?;
@@ -28,19 +28,19 @@ impl TestSources {
             name.starts_with("test").then_some(name)
         });
         let names: BTreeSet<&str> = functions.collect();
-        // Values and helpers that tests use decide what they say, too.
+        // Values and helpers that tests use affect the tests, too.
         let now: BTreeSet<String> = self.now.iter().map(|text| without_imports(text)).collect();
         let is_kept = |text: &String| now.contains(&without_imports(text));
         !names.is_empty() && self.kept.iter().all(is_kept)
     }
 
-    /// Returns the text of a kept test.
+    /// Returns the text of a kept test; `None` if no kept file defines the test.
     pub(crate) fn kept_test(&self, name: &str) -> Option<String> {
         body(&self.kept, name)
     }
 }
 
-/// Returns the text of a file of Python without the statements that import modules.
+/// Returns the text of a Python file without import statements, on one line.
 fn without_imports(text: &str) -> String {
     let mut rest = Vec::new();
     let mut is_open = false;
@@ -57,7 +57,8 @@ fn without_imports(text: &str) -> String {
     plain(&rest.join("\n"))
 }
 
-/// Returns the text of the test of a name, without blanks and without the name.
+/// Returns the text of a test, on one line and without the name; `None` if no file defines the
+/// test.
 fn body(files: &[String], name: &str) -> Option<String> {
     if name.is_empty() {
         return None;
@@ -77,7 +78,7 @@ fn body(files: &[String], name: &str) -> Option<String> {
     })
 }
 
-/// Returns true if a line names a test: it defines a function of that name, or holds it in quotes.
+/// Returns true if a line defines a function with the name, or contains the name in quotes.
 fn defines(line: &str, name: &str) -> bool {
     let quoted = ["'", "\"", "`"].iter().any(|mark| line.contains(&format!("{mark}{name}{mark}")));
     let called = |word: &str| {
@@ -88,7 +89,7 @@ fn defines(line: &str, name: &str) -> bool {
     quoted || ["def ", "fn ", "func ", "function "].into_iter().any(called)
 }
 
-/// Returns a text on one line, as texts are compared.
+/// Returns a text on one line with single blanks, for comparison.
 pub(crate) fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,9 +1,9 @@
-//! Which files outside of test folders belong to tests: [`infer`].
+//! Finds the files outside of test folders that belong to tests: [`infer`].
 //!
-//! A branch that changes a helper of its tests, or the data that tests compare with, changes the tests.
-//! Such files have no names of their own, so they are found by who refers to them in the version that
-//! is kept: only tests do. Only changed files are looked at, and only files that mention one of them are
-//! read.
+//! A branch that changes a helper of its tests, or data that tests compare with, changes the tests.
+//! The names of such files do not reveal them, so they are found by the files that refer to them in
+//! the kept version: only tests do. Only changed files are candidates, and only files that mention
+//! a candidate are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use assay_rules::{Reference, references};
 
 use super::resolve::{DEPENDENCY_FOLDERS, Files, folder_of, is_data_of, resolve};
 
-/// Modules that only tests load, by the beginnings of their names.
+/// Modules that only tests load, by name or by prefix.
 const FRAMEWORKS: [&str; 26] = [
     "unittest", "pytest", "hypothesis", "nose", "mock", "node:test", "node:assert", "assert",
     "chai", "vitest", "jest", "@jest/", "@testing-library/", "mocha", "sinon", "expect", "should",
@@ -20,68 +20,68 @@ const FRAMEWORKS: [&str; 26] = [
     "rspec", "power-assert",
 ];
 
-/// Parts of names by which people call what supports tests.
+/// Words in the names of files that support tests.
 const SUPPORT_WORDS: [&str; 20] = [
     "test", "support", "helper", "fixture", "mock", "fake", "stub", "factory", "factories",
     "matcher", "assert", "check", "chk", "expect", "verify", "golden", "snapshot", "dummy", "spec",
     "harness",
 ];
 
-/// Beginnings of parts of names by which people call scripts that check a tree, besides those of support.
+/// Further prefixes in the names of scripts that check a tree, in addition to `SUPPORT_WORDS`.
 const SCRIPT_WORDS: [&str; 6] = ["suite", "ci", "validate", "lint", "smoke", "acceptance"];
 
-/// Endings of files that are written for people.
+/// Endings of documents for people.
 const DOCUMENTS: [&str; 7] = [".md", ".rst", ".adoc", ".txt.md", ".html", ".pdf", ".org"];
 
-/// Marks of a test in the text of a script whose runner needs no import.
+/// The beginnings of lines that define a test in a script whose runner needs no import.
 const SCRIPT_TESTS: [&str; 4] = ["describe(", "it('", "it(\"", "test("];
 
-/// The texts of a version of the tree.
+/// Searches and reads the files of a version of the tree.
 pub(crate) trait Texts {
-    /// The reason why a text cannot be read.
+    /// The error of a failed read.
     type Error;
 
-    /// Returns the paths of the files that mention one of some words.
+    /// Returns the paths of the files that contain any of the words.
     fn mentioning(&self, words: &[String]) -> Result<Vec<String>, Self::Error>;
 
-    /// Returns the texts of files, in their order.
+    /// Returns the texts of the files, in the same order.
     fn read(&self, paths: &[String]) -> Result<Vec<String>, Self::Error>;
 }
 
-/// Files that belong to tests, as far as that can be told.
+/// Changed files that belong to tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Support {
-    /// Files that belong to tests for certain.
+    /// Files that certainly belong to tests.
     pub(crate) certain: BTreeSet<String>,
-    /// Files that belong to tests by all signs, and may still be what is tested.
+    /// Files that probably belong to tests, but may be under test themselves.
     pub(crate) probable: BTreeSet<String>,
 }
 
-/// A source, as far as it refers to others; the tests of a Rust source are a source of their own.
+/// A source that refers to other files. The tests in a Rust source are a separate `Source`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Source {
     path: String,
     is_test: bool,
 }
 
-/// Who refers to whom.
+/// The references between the files of a tree.
 struct Graph<'a> {
     files: &'a Files,
     is_kept: &'a dyn Fn(&str) -> bool,
-    /// The sources that import a file, by the file.
+    /// The sources that import a file, keyed by the file.
     importers: BTreeMap<String, BTreeSet<Source>>,
-    /// The texts that sources have in them, by the source.
+    /// The string literals of a source, keyed by the source.
     texts: BTreeMap<Source, Vec<String>>,
-    /// The sources that assert, or load what only tests do.
+    /// The sources that contain an assertion.
     asserting: BTreeSet<String>,
     /// The sources that were read.
     read: BTreeSet<String>,
-    /// The files whose importers are known.
+    /// The files whose importers have been determined.
     known: BTreeSet<String>,
 }
 
-/// Finds the files among changed ones that belong to tests in a version of the tree. `is_kept` tells of
-/// a path whether the file is kept as a whole already.
+/// Returns the changed files that belong to tests in a version of the tree. `is_kept` returns true
+/// if the whole file at a path is kept already.
 pub(crate) fn infer<T: Texts>(
     files: &Files,
     changed: &BTreeSet<String>,
@@ -127,7 +127,7 @@ pub(crate) fn infer<T: Texts>(
                     || has_tests(path, text)
                     || (is_only_tests && graph.looks_like_support(path))
             }
-            // Data that only a test reads may as well be all that there is to test.
+            // Data that only a test reads may also be the subject of the test.
             None => is_only_tests || graph.is_test_data(path),
         };
         if is_certain {
@@ -140,7 +140,8 @@ pub(crate) fn infer<T: Texts>(
 }
 
 impl Graph<'_> {
-    /// Learns who refers to some files, and who to those that do and are no tests.
+    /// Determines the importers of the files, and transitively the importers of importers that are
+    /// no tests.
     fn learn<T: Texts>(&mut self, paths: &[String], texts: &T) -> Result<(), T::Error> {
         let mut next: Vec<String> = paths.to_vec();
         while !next.is_empty() {
@@ -178,7 +179,7 @@ impl Graph<'_> {
     fn add_source(&mut self, path: &str, text: &str, is_test: bool) {
         let source = Source { path: path.to_owned(), is_test };
         let Some(found) = references(path, text) else {
-            // Of a file without a grammar, such as a Dockerfile, every word may name a file.
+            // In a file without a grammar, such as a Dockerfile, every word may name a file.
             let words = text.split(|c: char| c.is_whitespace() || "\"'=,()[]".contains(c));
             let words = words.filter(|word| word.contains(['/', '.'])).map(str::to_owned);
             self.texts.insert(source, words.collect());
@@ -198,7 +199,7 @@ impl Graph<'_> {
         self.texts.insert(source, own);
     }
 
-    /// Returns true if tests import a file, and besides tests only their helpers.
+    /// Returns true if all importers of a file are tests or helpers of tests.
     fn is_only_for_tests(&self, path: &str, asked: &mut BTreeSet<String>) -> bool {
         let Some(importers) = self.importers.get(path) else { return false };
         asked.insert(path.to_owned());
@@ -210,7 +211,7 @@ impl Graph<'_> {
         })
     }
 
-    /// Returns true if a test names a file that no other source names.
+    /// Returns true if a test names the file, and no other source does.
     fn is_test_data(&self, path: &str) -> bool {
         let names = |it: &(&Source, &Vec<String>)| {
             it.0.path != path && it.1.iter().any(|text| is_data_of(text, &it.0.path, path))
@@ -219,13 +220,14 @@ impl Graph<'_> {
         naming.peek().is_some() && naming.all(|(source, _)| source.is_test)
     }
 
-    /// Returns true if a module is called like support, or if no test is named after the module and the
-    /// module asserts, or each of its tests is named after another module, or no test imports it.
+    /// Returns true if a module looks like support of tests: by its name; because no test imports
+    /// it; because it belongs to a script that checks the tree; because it asserts and no test is
+    /// named after it; or because each of its tests is named after another module.
     fn looks_like_support(&self, path: &str) -> bool {
         let stem = stem_of(path).to_ascii_lowercase();
         let tests = || self.importers.get(path).into_iter().flatten().filter(|it| it.is_test);
         let is_subject = tests().any(|it| stem_of(&it.path).to_ascii_lowercase().contains(&stem));
-        // A module without a test of its own has only other modules that import it.
+        // Only other modules import a module that no test imports.
         has_word(path, &SUPPORT_WORDS)
             || tests().next().is_none()
             || tests().all(|it| is_part_of_script(path, &it.path))
@@ -254,21 +256,21 @@ impl Graph<'_> {
     }
 }
 
-/// Returns true if a part of a path begins with one of some words.
+/// Returns true if a part of a path begins with one of the words.
 fn has_word(path: &str, words: &[&str]) -> bool {
     let lower = path.to_ascii_lowercase();
     let mut parts = lower.split(|c: char| !c.is_ascii_alphabetic());
     parts.any(|part| words.iter().any(|word| part.starts_with(word)))
 }
 
-/// Returns true if a module lies beside a script that checks the tree, in a folder of theirs.
+/// Returns true if a module is in the same folder as a script that checks the tree.
 fn is_part_of_script(path: &str, script: &str) -> bool {
     let folder = folder_of(path);
     let checks = has_word(script, &SUPPORT_WORDS) || has_word(script, &SCRIPT_WORDS);
     !folder.is_empty() && folder == folder_of(script) && checks && !is_test_file(script)
 }
 
-/// Returns true if a script of a shell only sets values: it defines no function.
+/// Returns true if a shell script defines no function, and so only sets values.
 fn is_settings(path: &str, text: &str) -> bool {
     let is_shell = assay_rules::name_of_language(path).is_some_and(|name| name == "bash");
     let defines = |line: &str| {
@@ -280,7 +282,7 @@ fn is_settings(path: &str, text: &str) -> bool {
     is_shell && !text.lines().any(defines)
 }
 
-/// Returns words that a source has to mention to refer to a file.
+/// Returns words of which a source must contain one to refer to the file.
 fn words_for(path: &str) -> Vec<String> {
     let folder = folder_of(path).rsplit('/').next().unwrap_or_default();
     let stem = stem_of(path);
@@ -289,7 +291,7 @@ fn words_for(path: &str) -> Vec<String> {
     if !is_general {
         words.push(stem);
     }
-    // Packages of Go, dependencies and data are named by their folders.
+    // Go packages, dependencies and data are named by their folders.
     let is_code = assay_rules::name_of_language(path)
         .is_some_and(|name| !["json", "yaml", "bash"].contains(&name.as_str()));
     if is_general || !is_code || path.ends_with(".go") {
@@ -316,7 +318,7 @@ fn is_manifest(path: &str) -> bool {
     is_lock || ["go.mod", "LICENSE", "VERSION", ".gitignore", ".gitattributes"].contains(&name)
 }
 
-/// Returns true if a source loads what only tests do.
+/// Returns true if a source loads a module that only tests load.
 fn loads_framework(references: &[Reference]) -> bool {
     references.iter().any(|reference| {
         let name = match reference {
@@ -346,7 +348,7 @@ fn has_tests(path: &str, text: &str) -> bool {
     is_script && found.count() > 0
 }
 
-/// Returns true if a source outside of test folders is a test all the same.
+/// Returns true if a source outside of test folders is a test.
 fn has_tests_in(path: &str, own: &[Reference], text: &str) -> bool {
     let defines = ["def test", "TestCase", "test(", "it(", "describe("];
     has_tests(path, text)
@@ -401,7 +403,7 @@ mod tests {
         // The product imports the module as well.
         let app = ("app.py", "from support import same\n");
         check(&[TEST, CALC, same, app], &["support.py", "calc.py"], " | ");
-        // Another helper of tests does.
+        // Another helper of tests imports the module.
         let deep = ("deep.py", "assert True\n");
         let same = ("support.py", "import deep\n");
         check(&[TEST, CALC, same, deep], &["deep.py"], " | deep.py");
@@ -435,7 +437,7 @@ mod tests {
         check(&[docs, ("docs/a.md", "")], &["docs/a.md"], " | ");
     }
 
-    /// Returns the files that probably belong to tests, if a script is kept.
+    /// Returns the files that probably belong to tests, with `script` kept.
     fn probable(script: &str, tree: &[(&str, &str)], changed: &str) -> String {
         let file = || StoredFile { id: String::new(), is_executable: false };
         let files: Files = tree.iter().map(|(path, _)| ((*path).to_owned(), file())).collect();

@@ -1,9 +1,9 @@
-//! Puts the kept version of files into a work tree for a while: [`Swap`].
+//! Replaces files of a work tree with their kept version for a while: [`Swap`].
 //!
-//! Checks need installed packages, virtual environments and build caches, so kept tests run in the work
-//! tree itself. Each file that gives way is moved aside, into a folder of git's, and moved back
-//! afterwards: the very file, with its mode and owner. The list of all moves is on the disk before the
-//! first is made. Whatever ends the process, the next run finds the list and moves everything back.
+//! Checks need installed packages, virtual environments and build caches, so kept tests run in the
+//! work tree itself. Each replaced file is moved into a folder inside git's own, and moved back
+//! afterwards: the same file, with its mode and owner. The list of all moves is on the disk before
+//! the first move. If the process is killed, the next run reads the list and moves all files back.
 
 use std::fs;
 use std::io;
@@ -15,44 +15,42 @@ use assay_sandbox::ShutDownHook;
 use assay_store::disk::{self, DiskError, Lock, Sure};
 use serde::{Deserialize, Serialize};
 
-/// The folder, in git's own, that files are moved into.
+/// The folder, in git's own, for the replaced files.
 const ASIDE: &str = "assay-kept";
 
-/// The folder, in git's own, for files that appeared where another file has to go back to.
+/// The folder, in git's own, for files that appeared at the path of a replaced file.
 const DISPLACED: &str = "assay-displaced";
 
-/// The list of all moves.
+/// The name of the file with the list of all moves.
 const LIST: &str = "moves.json";
 
-/// A file whose presence says that every file of the list was put in.
+/// A marker file: it exists once all files of the list were swapped in.
 const PUT_IN: &str = "put-in";
 
-/// A file whose modification time is the present.
+/// A file that is written to read the current time of the file system.
 const CLOCK: &str = "clock";
 
-/// Serializes what this process moves back: a signal and the loop itself may be at it.
+/// Serializes moving back within this process: a signal handler and the loop may both do it.
 static MOVING_BACK: Mutex<()> = Mutex::new(());
 
-/// A file that has to have another content for a while.
+/// A file that is to have another content for a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Replacement {
-    /// The path from the root.
+    /// The path of the file, from the root.
     pub(crate) path: String,
-    /// The content; `None` for no file.
+    /// The content; `None` if no file is to be at the path.
     pub(crate) content: Option<Content>,
 }
 
-/// The content of a path.
+/// The content to write at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// A file.
     File {
-        /// The bytes of the file.
         bytes: Vec<u8>,
-        /// Whether the file can be executed.
+        /// True if the file is executable.
         is_executable: bool,
     },
-    /// A link, with the path that the link leads to.
+    /// A symbolic link, with its target.
     Link(Vec<u8>),
 }
 
@@ -64,7 +62,7 @@ impl Content {
         }
     }
 
-    /// Writes the content to a path where nothing is.
+    /// Writes the content to a path that does not exist.
     fn write(&self, path: &Path) -> io::Result<()> {
         match self {
             Content::File { bytes, is_executable } => {
@@ -78,15 +76,15 @@ impl Content {
     }
 }
 
-/// A move, as it is listed.
+/// An entry in the list of moves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Move {
     path: String,
-    /// Whether there is something at the path, which is moved aside.
+    /// True if the path exists and is moved away.
     had_original: bool,
-    /// The digest of the file that is put in; `None` for none.
+    /// The digest of the file that is swapped in; `None` if there is none.
     digest: Option<String>,
-    /// Whether a folder is made here.
+    /// True if a folder is created at the path.
     #[serde(default)]
     is_folder: bool,
 }
@@ -97,7 +95,7 @@ struct Moves {
     moves: Vec<Move>,
 }
 
-/// Reasons why files cannot be put in or moved back.
+/// The reason why files cannot be swapped in or moved back.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SwapError {
     /// Another process has kept tests in this work tree.
@@ -106,25 +104,26 @@ pub(crate) enum SwapError {
     /// A file cannot be moved or written.
     #[error("`{path}` cannot be moved or written")]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The reason.
+        /// The error of the file system.
         source: io::Error,
     },
-    /// The list of moves cannot be read.
+    /// The list of moves cannot be parsed.
     #[error(
         "`{path}` is no list of moved files; the files that it is about are in the same folder"
     )]
     List {
-        /// The list.
+        /// The path of the list.
         path: PathBuf,
     },
-    /// The disk fails.
+    /// The state on the disk cannot be read or written.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
 
-/// Kept files in a work tree. They go, and the files of the work tree come back, with the value.
+/// Kept files in a work tree. Dropping the value removes them and moves the files of the work tree
+/// back.
 #[derive(Debug)]
 pub(crate) struct Swap {
     git_folder: PathBuf,
@@ -136,7 +135,8 @@ pub(crate) struct Swap {
 }
 
 impl Swap {
-    /// Puts files in. Fails if another process has files put in, and leaves the work tree as it was.
+    /// Swaps files in. Fails if another process has files swapped in, and then leaves the work tree
+    /// unchanged.
     pub(crate) fn put_in(
         root: &Path,
         git_folder: &Path,
@@ -188,14 +188,15 @@ impl Swap {
         Ok(())
     }
 
-    /// Returns the paths of the files that are not any more as they were put in.
+    /// Returns the paths of the files that changed since they were swapped in.
     pub(crate) fn altered(&self) -> Vec<String> {
         let put = self.moves.iter().filter(|it| !it.is_folder);
         let altered = put.filter(|it| digest_of(&self.root.join(&it.path)) != it.digest);
         altered.map(|it| it.path.clone()).collect()
     }
 
-    /// Moves the files of the work tree back, and returns where files were put that stood in their way.
+    /// Moves the files of the work tree back. Returns the new paths of files that were in their
+    /// place.
     pub(crate) fn take_out(mut self) -> Result<Vec<PathBuf>, SwapError> {
         self.is_over = true;
         move_back(&self.git_folder)
@@ -211,8 +212,8 @@ impl Drop for Swap {
     }
 }
 
-/// Moves back what a run that was killed left aside, and returns where files were put that stood in the
-/// way. Nothing is done while another process has files put in.
+/// Moves back the files that a killed run had moved away. Returns the new paths of files that were
+/// in their place. Does nothing while another process has files swapped in.
 pub(crate) fn recover(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
     if !git_folder.join(ASIDE).join(LIST).exists() {
         return Ok(Vec::new());
@@ -227,7 +228,7 @@ fn lock(git_folder: &Path) -> Result<Option<Lock>, SwapError> {
     Ok(disk::try_lock(&git_folder.join(format!("{ASIDE}.lock")))?)
 }
 
-/// Lists what has to be moved: whatever is in the way of a folder, then the file itself.
+/// Lists the moves: each path that blocks a needed folder, then the file itself.
 fn plan(root: &Path, files: &[Replacement]) -> Vec<Move> {
     let mut moves: Vec<Move> = Vec::new();
     for file in files {
@@ -248,7 +249,7 @@ fn plan(root: &Path, files: &[Replacement]) -> Vec<Move> {
             it.is_folder
                 && file.path.strip_prefix(&it.path).is_some_and(|rest| rest.starts_with('/'))
         };
-        // Below a folder that is made anew there is nothing.
+        // A folder that is created has no content.
         let had_original =
             !moves.iter().any(is_beneath) && fs::symlink_metadata(root.join(&file.path)).is_ok();
         moves.push(Move { path: file.path.clone(), had_original, digest, is_folder: false });
@@ -256,7 +257,7 @@ fn plan(root: &Path, files: &[Replacement]) -> Vec<Move> {
     moves
 }
 
-/// Moves everything back. It can be repeated: what is back already stays.
+/// Moves all files back. The function is idempotent: files that are back already stay.
 fn move_back(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
     let _one = MOVING_BACK.lock().unwrap_or_else(PoisonError::into_inner);
     let aside = git_folder.join(ASIDE);
@@ -272,7 +273,7 @@ fn move_back(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
         let original = aside.join(number.to_string());
         let is_aside = fs::symlink_metadata(&original).is_ok();
         if it.had_original && !is_aside {
-            // The file never left, or is back.
+            // The file was never moved, or is back.
             continue;
         }
         if let Ok(about) = fs::symlink_metadata(&path) {
@@ -283,7 +284,7 @@ fn move_back(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
             match is_ours {
                 true if it.is_folder => {}
                 true => fs::remove_file(&path).map_err(at)?,
-                // A run that was killed before it put the file in did not write it.
+                // A run that was killed before it swapped the file in did not write this file.
                 false if !was_put_in && !is_aside => continue,
                 false => displaced.push(displace(git_folder, &path, &it.path).map_err(at)?),
             }
@@ -293,7 +294,7 @@ fn move_back(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
                 fs::create_dir_all(folder).map_err(at)?;
             }
             move_file(&original, &path).map_err(at)?;
-            // A file that is not ours to date is back all the same.
+            // The file is back even if its time cannot be set.
             let _ = refresh(&path, &aside);
         }
     }
@@ -306,7 +307,7 @@ fn is_digest(path: &Path, wanted: Option<&str>) -> bool {
     wanted.is_some() && digest_of(path).as_deref() == wanted
 }
 
-/// Returns the digest of a file or a link; `None` for neither.
+/// Returns the digest of a file or of the target of a link; `None` if neither can be read.
 fn digest_of(path: &Path) -> Option<String> {
     let about = fs::symlink_metadata(path).ok()?;
     match about.is_symlink() {
@@ -323,7 +324,7 @@ fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Moves a file that stands in the way to where it is found again.
+/// Moves a file that is in the way into `DISPLACED`, and returns its new path.
 fn displace(git_folder: &Path, path: &Path, name: &str) -> io::Result<PathBuf> {
     let folder = git_folder.join(DISPLACED);
     fs::create_dir_all(&folder)?;
@@ -333,7 +334,7 @@ fn displace(git_folder: &Path, path: &Path, name: &str) -> io::Result<PathBuf> {
     Ok(to)
 }
 
-/// Moves a file; from one disk to another it is copied, with its mode.
+/// Moves a file. Between file systems, the file is copied with its mode.
 fn move_file(from: &Path, to: &Path) -> io::Result<()> {
     match fs::rename(from, to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
@@ -357,8 +358,9 @@ fn set_executable(path: &Path, is_executable: bool) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
-/// Gives a file that came back the present time, as the disk counts it. Build tools compare times: with
-/// its old one, what was built of the file that stood in for it would count as up to date.
+/// Sets the modification time of a restored file to the current time of the file system. Build
+/// tools compare times: with the old time, output built from the kept version would count as up to
+/// date.
 fn refresh(path: &Path, aside: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.is_file() {
         return Ok(());
@@ -378,7 +380,7 @@ mod tests {
 
     use super::*;
 
-    /// All that lies in a folder: files with mode and content, links, and empty folders.
+    /// Returns everything in a folder: files with mode and content, links, and empty folders.
     fn all(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
         let mut found = BTreeMap::new();
         let mut waiting = vec![root.to_owned()];
@@ -474,7 +476,7 @@ mod tests {
     fn killed_after_any_move_the_next_run_brings_everything_back() {
         let (root, git, files) = tree();
         let moves = plan(root.path(), &files);
-        // Each move has up to two steps: the file goes aside, the kept one comes in.
+        // Each move has up to two steps: the original is moved away, the kept file is moved in.
         for steps in 0..=2 * moves.len() {
             let (root, git, files) = tree();
             let before = all(root.path());

@@ -1,54 +1,54 @@
-//! The paper for the person that a loop is handed to: [`escalation`].
+//! Renders the document for the person who has to take over a loop: [`escalation`].
 
 use super::words::{text, title};
 use super::{CheckLine, MAX_ISSUES, details, left_out, numbered, tables};
 use crate::file_names::FIX_REQUEST;
 use crate::issue::Issue;
 
-/// The content of the paper for a person when the loop hands over.
+/// The content of the escalation document.
 #[derive(Debug, Clone, Copy)]
 pub struct Escalation<'a> {
     /// The spec's name.
     pub spec: &'a str,
-    /// After which round.
+    /// The number of the last round.
     pub round: u32,
-    /// When.
+    /// The time of the last round.
     pub at: &'a str,
-    /// The reason, in a sentence.
+    /// The reason of the ending, as a sentence.
     pub reason: &'a str,
-    /// The issues that came back again and again.
+    /// The issues that kept recurring.
     pub recurring: &'a [RecurringIssue],
-    /// The other issues.
+    /// The other open issues.
     pub open: &'a [Issue],
     /// The results of the checks.
     pub checks: &'a [CheckLine],
-    /// Remedies for the reason, beyond those that are always named.
+    /// Actions that the ending suggests, in addition to the general ones.
     pub actions: &'a [String],
-    /// Whether a fixer is there that can be told something.
+    /// True if there is a fixer that can read a request.
     pub has_fixer: bool,
 }
 
-/// An issue that came back.
+/// An issue that occurred in several rounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecurringIssue {
-    /// The issue, as it was seen last.
+    /// The issue, as the last round reported it.
     pub issue: Issue,
-    /// Every round in which it stood.
+    /// The rounds that had the issue.
     pub appearances: Vec<Appearance>,
 }
 
-/// A round in which an issue stood.
+/// A round that had an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appearance {
-    /// Which round.
+    /// The number of the round.
     pub round: u32,
-    /// The title of the issue there.
+    /// The title of the issue in that round.
     pub title: String,
-    /// The attempt to fix the issue, in the fixer's words.
+    /// The fixer's summary after that round; `None` if no fixer ran.
     pub tried: Option<String>,
 }
 
-/// Writes `QA_HUMAN_ESCALATION.md`.
+/// Renders `QA_HUMAN_ESCALATION.md`.
 pub fn escalation(told: &Escalation<'_>) -> String {
     let mut out = format!(
         "# QA Human Escalation\n\n- Spec: {}\n- Round: {}\n- When: {}\n\n## Why\n\n\
@@ -121,8 +121,8 @@ fn resume(spec: &str) -> String {
     )
 }
 
-/// Returns as much of a name as can be typed as it is: its beginning is enough to find the spec, and
-/// what somebody copies from here must not do anything else.
+/// Returns the longest prefix of a name that is safe in a shell: the prefix is enough to find the
+/// spec, and a command that a person copies from the document must not do anything else.
 fn typed(name: &str) -> &str {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let length = name.find(|c| !is_plain(c)).unwrap_or(name.len());

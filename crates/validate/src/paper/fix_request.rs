@@ -1,4 +1,4 @@
-//! The request to the fixer: [`fix_request`].
+//! Renders the request to the fixer: [`fix_request`].
 
 use super::words::title;
 use super::{numbered, report};
@@ -10,7 +10,7 @@ const ISSUES: &str = "Issues";
 const LIMITS: &str = "What must not be done";
 const NO_ISSUES: &str = "No issue is open.";
 const NOTHING_TO_FIX: &str = "No issue is open that a fixer can remove.";
-/// The line that counts the issues which are left out, for the reader of the request.
+/// The label of the number of issues that are left out of the request.
 const FOR_PERSON: &str = "Left out, for a person: ";
 const INTRODUCTION: &str = "Each issue below keeps the spec from being approved. Whether it is \
                             fixed is seen by running the checks and the review again, and not by \
@@ -24,8 +24,8 @@ const DO_NOT: [&str; 5] = [
     "Do not write a sign-off: whether it is approved is not for the fixer to say.",
 ];
 
-/// Writes `QA_FIX_REQUEST.md`: what is wrong by a round and can be fixed, what must not be done about it,
-/// and what was found besides. Issues that only a person can remove are counted and not listed.
+/// Renders `QA_FIX_REQUEST.md`: the issues of a round that can be fixed, the limits of a fix, and
+/// the remarks. Issues that only a person can resolve are counted and not listed.
 pub fn fix_request(issues: &[Issue], remarks: &[Issue], round: u32, spec: &Spec) -> String {
     let (issues, for_person): (Vec<Issue>, Vec<Issue>) =
         issues.iter().cloned().partition(|issue| issue.remedy.can_be_fixed());
@@ -48,7 +48,7 @@ pub fn fix_request(issues: &[Issue], remarks: &[Issue], round: u32, spec: &Spec)
     )
 }
 
-/// Returns true if a text is a part of the form itself, and not of what somebody wrote into it.
+/// Returns true if a text is a part of the form itself, and not of a person's feedback in it.
 pub(crate) fn is_form(folded: &str) -> bool {
     let counts = |head: &str| {
         let rest = folded.strip_prefix(head);

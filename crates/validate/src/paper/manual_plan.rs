@@ -1,4 +1,4 @@
-//! The test plan for a person where no test is automatic: [`manual_plan`].
+//! Renders the manual test plan for a person: [`manual_plan`].
 
 use std::collections::HashMap;
 
@@ -12,13 +12,13 @@ const TITLE: &str = "# Manual Test Plan";
 const CASES: &str = "## Test Cases";
 const NOTES: &str = "## Notes";
 
-/// The mark between the steps of a case.
+/// The separator between the steps of a case.
 const ARROW: &str = " → ";
 
-/// Writes `MANUAL_TEST_PLAN.md`: a box for each criterion.
+/// Renders `MANUAL_TEST_PLAN.md`: a check box for each criterion.
 ///
-/// Changes of a person to the plan before are kept: ticks, text that stands indented below a case, and, in
-/// the notes, whatever belongs to no case.
+/// Changes that a person made to the previous plan are retained: ticks, text that is indented below
+/// a case, and, in the notes, all text that belongs to no case.
 pub fn manual_plan(criteria: &[Criterion], previous: Option<&str>) -> String {
     let mut before = Before::read(previous.unwrap_or(""));
     let mut out = format!("{TITLE}\n\n{CASES}\n\n");
@@ -39,11 +39,11 @@ pub fn manual_plan(criteria: &[Criterion], previous: Option<&str>) -> String {
     out
 }
 
-/// A plan as somebody left it.
+/// The previous plan, with the changes of a person.
 struct Before {
-    /// The text at the beginning of a line, with the lines below it.
+    /// The unindented lines, each with the indented lines below it.
     cases: Vec<Case>,
-    /// The cases that have a box, by what they say.
+    /// The indices of the cases with a check box, by their text.
     by_text: HashMap<String, usize>,
 }
 
@@ -51,7 +51,7 @@ struct Before {
 struct Case {
     line: String,
     is_ticked: bool,
-    /// The lines that stand indented below it.
+    /// The indented lines below the case.
     below: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ impl Before {
         let mut is_ticked = false;
         if let Some((ticked, said)) = boxed(&line) {
             is_ticked = ticked;
-            // Of two that say the same, one that is ticked counts.
+            // Of two cases with the same text, a ticked one counts.
             let at = self.by_text.entry(compared(said)).or_insert(self.cases.len());
             if ticked {
                 *at = self.cases.len();
@@ -88,13 +88,13 @@ impl Before {
         self.cases.push(Case { line, is_ticked, below: Vec::new() });
     }
 
-    /// Takes out the case that says something.
+    /// Removes the case with the text and returns it; returns an empty case if there is none.
     fn take(&mut self, text: &str) -> Case {
         let at = self.by_text.remove(&compared(text));
         at.and_then(|at| self.cases.get_mut(at)).map(std::mem::take).unwrap_or_default()
     }
 
-    /// Returns the lines of what was not taken, but for cases that nobody touched.
+    /// Returns the lines of the remaining cases, without those that no person changed.
     fn rest(&self) -> Vec<&str> {
         let untouched = |case: &Case| {
             let is_open = boxed(&case.line).is_some_and(|(ticked, _)| !ticked);
@@ -107,7 +107,7 @@ impl Before {
     }
 }
 
-/// Returns the box of a case, and what stands behind it.
+/// Returns the check box of a case, and the text behind it; `None` if there is no box.
 fn boxed(line: &str) -> Option<(bool, &str)> {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = rest.strip_prefix(['.', ')', '-', '*', '+'])?;

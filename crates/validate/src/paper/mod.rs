@@ -1,9 +1,9 @@
-//! The papers that a loop leaves in a spec's folder, one file for each.
+//! Renders the documents that a loop writes into the folder of a spec, one module for each.
 //!
-//! They are written for people and for fixers, from values alone: the same values give the same
-//! text. Whatever comes from outside (titles, reasons, what a command said) is data in all of them:
-//! it can begin no heading and no line of the form, and send no escape. What is too long is cut, and
-//! says so.
+//! The documents are for people and fixers. They depend on their arguments alone: the same values
+//! give the same text. All text from outside (titles, reasons, output of commands) is escaped: it
+//! cannot begin a heading or a line of the form, and cannot send a terminal escape. Text that is
+//! too long is truncated, with a note.
 
 mod escalation;
 mod fix_request;
@@ -24,22 +24,22 @@ pub use self::status::{Status, StatusRound};
 use self::words::{text, title};
 use crate::issue::Issue;
 
-/// A required check, and what came of it.
+/// A required check and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckLine {
     /// The name of the check, such as `unit`.
     pub name: String,
-    /// The command, where there is one.
+    /// The command; `None` if there is none.
     pub command: Option<String>,
-    /// The result.
+    /// The result of the check.
     pub outcome: CheckWord,
-    /// The code that the command ended with.
+    /// The exit code of the command; `None` if there is none.
     pub exit: Option<i32>,
-    /// How long it took.
+    /// The duration of the check; `None` if the check has none.
     pub took: Option<Duration>,
-    /// How many tests there were, where that is known.
+    /// The number of tests; `None` if it is unknown.
     pub tests: Option<TestCount>,
-    /// The end of its output.
+    /// The end of the output.
     pub tail: String,
     /// Notes about the run.
     pub notes: Vec<String>,
@@ -52,32 +52,32 @@ pub enum CheckWord {
     Passed,
     /// The check failed.
     Failed,
-    /// The check could not be run, which is no pass.
+    /// The check could not run, which is no pass.
     NotRun {
-        /// The reason.
+        /// The reason why the check could not run.
         why: String,
     },
 }
 
-/// How many tests came to what.
+/// The numbers of tests, by result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TestCount {
-    /// Those that passed.
+    /// The number of tests that passed.
     pub passed: u32,
-    /// Those that failed.
+    /// The number of tests that failed.
     pub failed: u32,
-    /// Those that were left out.
+    /// The number of tests that were skipped.
     pub skipped: u32,
 }
 
-/// How much of something is covered by tests.
+/// The test coverage of a file, or of a set of lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoverageLine {
-    /// Of what: `total`, `changed lines`, or a file.
+    /// The subject: `total`, `changed lines`, or the path of a file.
     pub of: String,
-    /// How much, in percent.
+    /// The covered share, in percent.
     pub percent: f64,
-    /// How much it has to be.
+    /// The required share, in percent; `None` if there is no minimum.
     pub minimum: Option<f64>,
 }
 
@@ -86,10 +86,10 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
-/// How many issues are written out.
+/// Maximum number of issues that a document lists.
 const MAX_ISSUES: usize = 200;
 
-/// Writes issues out, numbered, each with a heading.
+/// Renders issues as a numbered list of headings with details.
 fn numbered(issues: &[Issue]) -> String {
     let mut out = String::new();
     for (issue, number) in issues.iter().take(MAX_ISSUES).zip(1..) {
@@ -98,7 +98,7 @@ fn numbered(issues: &[Issue]) -> String {
     out + &left_out(issues.len())
 }
 
-/// Says how many issues are not written out.
+/// Returns a note on the number of issues that are not listed; empty if all are.
 fn left_out(issues: usize) -> String {
     match issues.saturating_sub(MAX_ISSUES) {
         0 => String::new(),
@@ -106,7 +106,7 @@ fn left_out(issues: usize) -> String {
     }
 }
 
-/// Returns the lines below an issue's heading.
+/// Returns the lines below the heading of an issue.
 fn details(issue: &Issue) -> String {
     let mut out = format!("- Type: {}\n- Severity: {}\n", issue.kind.name(), issue.severity.name());
     let further = [

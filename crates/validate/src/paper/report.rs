@@ -1,4 +1,4 @@
-//! The report of a round: [`report`].
+//! Renders the report of a round: [`report`].
 
 use std::collections::BTreeSet;
 
@@ -21,25 +21,25 @@ pub(super) const ALSO: &str = "Also Found";
 pub struct Report<'a> {
     /// The spec's name.
     pub spec: &'a str,
-    /// The word for what it came to.
+    /// The status word of the round.
     pub verdict: &'a str,
-    /// Which round.
+    /// The number of the round.
     pub round: u32,
-    /// When.
+    /// The time of the round.
     pub at: &'a str,
-    /// The tree that was looked at.
+    /// The digest of the reviewed tree.
     pub tree: &'a str,
-    /// Every criterion.
+    /// The criteria with their answers.
     pub criteria: &'a [CriterionLine],
-    /// The criteria of a round that broke down before they were judged.
+    /// The criteria of a round that failed before they were judged.
     pub not_judged: &'a [Criterion],
-    /// Every required check.
+    /// The required checks.
     pub checks: &'a [CheckLine],
-    /// How much is covered.
+    /// The test coverage.
     pub coverage: &'a [CoverageLine],
     /// The results of the checks with kept tests in place.
     pub kept: &'a [KeptRun],
-    /// The wishes of a person before the round, and their outcome.
+    /// The feedback of a person before the round, and its handling; `None` if there is none.
     pub feedback: Option<&'a Feedback>,
     /// The open issues.
     pub issues: &'a [Issue],
@@ -47,26 +47,26 @@ pub struct Report<'a> {
     pub sign_offs: &'a [SignOffLine],
     /// The findings of the review that block nothing.
     pub remarks: &'a [Issue],
-    /// Whether the project has no tests at all.
+    /// True if the project has no tests at all.
     pub no_test_project: bool,
 }
 
-/// A person's word for a tree, or for one issue of a tree.
+/// The sign-off of a tree, or the decision on one issue of a tree, by a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SignOffLine {
     /// The person's name.
     pub by: String,
-    /// The issue's title; `None` where the person vouched for the whole tree.
+    /// The title of the issue; `None` if the person signed off the whole tree.
     #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// The reason; `None` where the person vouched for the whole tree.
+    /// The reason; `None` if the person signed off the whole tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// Whether it counts no more, because the tree changed since.
+    /// True if the sign-off is void, because the tree changed since.
     pub is_void: bool,
 }
 
-/// Writes `qa_report.md`.
+/// Renders `qa_report.md`.
 pub fn report(told: &Report<'_>) -> String {
     let issues = match told.issues {
         [] if told.remarks.is_empty() => "None.\n".to_owned(),
@@ -128,7 +128,7 @@ fn untested(no_test_project: bool) -> String {
     }
 }
 
-/// Writes out what blocks nothing, each with its grade.
+/// Renders the findings that block nothing, each with its severity.
 pub(super) fn remarks(remarks: &[Issue]) -> String {
     match remarks {
         [] => String::new(),
@@ -181,7 +181,7 @@ fn kept(runs: &[KeptRun]) -> String {
     out + "\n"
 }
 
-/// Lists names in a cell of a table.
+/// Renders at most 10 names as a cell of a table.
 fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     const MAX_NAMES: usize = 10;
     let names: Vec<&str> = names.collect();
@@ -225,7 +225,8 @@ fn coverage(lines: &[CoverageLine]) -> String {
     out
 }
 
-/// Rounds down, so that what is just below a limit is not shown as having reached it.
+/// Rounds a percentage down to one decimal, so that a value just below a limit is not shown as
+/// reaching it.
 fn down(percent: f64) -> f64 {
     (percent * 10.0).floor() / 10.0
 }

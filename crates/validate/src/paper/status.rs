@@ -1,4 +1,4 @@
-//! Where a spec stands, for people and for machines: [`Status`].
+//! Renders the status of a spec, for people and for machines: [`Status`].
 
 use assay_findings::write::plain;
 use serde::Serialize;
@@ -8,18 +8,18 @@ use super::words::line;
 use crate::issue::Issue;
 use crate::plan::{HistoryEntry, Signoff, SignoffStatus};
 
-/// Where a spec stands.
+/// The status of a spec.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Status {
     /// The spec's name.
     pub spec: String,
-    /// The word for where it stands.
+    /// The status word, such as `approved`.
     pub status: &'static str,
-    /// How many rounds there were.
+    /// The number of rounds.
     pub qa_sessions: u32,
-    /// When the last of them was.
+    /// The time of the last round; `None` if there was no round.
     pub last_check: Option<String>,
-    /// The reason why a person has to see to it.
+    /// The reason why a person has to act; `None` if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub escalation_reason: Option<String>,
     /// The open issues.
@@ -27,25 +27,25 @@ pub struct Status {
     /// The sign-offs and decisions of persons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sign_offs: Vec<SignOffLine>,
-    /// The outcome of each round.
+    /// The outcomes of the rounds.
     pub iteration_history: Vec<StatusRound>,
 }
 
 /// The outcome of a round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StatusRound {
-    /// Which.
+    /// The number of the round.
     pub iteration: u32,
-    /// The word for it.
+    /// The status word of the round.
     pub status: String,
-    /// When.
+    /// The time of the round.
     pub timestamp: String,
-    /// How many issues there were.
+    /// The number of issues in the round.
     pub issues: usize,
 }
 
 impl Status {
-    /// Takes together what is exported of a spec.
+    /// Builds the status from the exported keys of a spec.
     pub fn of(spec: &str, signoff: &Signoff, history: &[HistoryEntry]) -> Status {
         let round = |entry: &HistoryEntry| StatusRound {
             iteration: entry.iteration,
@@ -65,19 +65,19 @@ impl Status {
         }
     }
 
-    /// Adds what persons vouched for and decided.
+    /// Sets the sign-offs and decisions of persons.
     pub fn with_sign_offs(self, sign_offs: Vec<SignOffLine>) -> Status {
         Status { sign_offs, ..self }
     }
 
-    /// Adds a sentence to the reason why a person has to see to the spec.
+    /// Appends a sentence to the reason why a person has to act.
     pub fn with_reason(self, more: &str) -> Status {
         let before = self.escalation_reason.map(|reason| format!("{reason}; "));
         let reason = format!("{}{more}", before.unwrap_or_default());
         Status { escalation_reason: Some(reason), ..self }
     }
 
-    /// Tells of an approval that is void, and why.
+    /// Returns a pending status in place of an approval that is void, with the reason.
     pub fn void(self, why: &str) -> Status {
         Status {
             status: SignoffStatus::Pending.name(),
@@ -86,18 +86,18 @@ impl Status {
         }
     }
 
-    /// Returns true if it is told to be approved.
+    /// Returns true if the status is `approved`.
     pub fn is_approved(&self) -> bool {
         self.status == SignoffStatus::Approved.name()
     }
 
-    /// Writes it for machines.
+    /// Formats the status as JSON.
     pub fn json(&self) -> String {
         let text = serde_json::to_string_pretty(self).expect("where a spec stands is JSON");
         plain::json(text) + "\n"
     }
 
-    /// Writes it for people.
+    /// Formats the status as text for people.
     pub fn text(&self) -> String {
         let mut out = format!(
             "Spec: {}\n\nQA Status: {}\nQA Sessions: {}\nLast Check: {}\n",
@@ -146,7 +146,8 @@ fn round(round: &StatusRound) -> String {
     format!("  Iteration {iteration} ({}): {}{count}\n", clock(timestamp), capital(status))
 }
 
-/// Returns hour and minute of a time such as `2026-02-12T09:00:00Z`.
+/// Returns hour and minute of a timestamp such as `2026-02-12T09:00:00Z`; another text is returned
+/// on one line.
 fn clock(timestamp: &str) -> String {
     let clock = timestamp.split_once('T').and_then(|(_, clock)| clock.get(..5));
     let is_clock = |clock: &&str| {
@@ -158,7 +159,7 @@ fn clock(timestamp: &str) -> String {
     clock.filter(is_clock).map_or_else(|| line(timestamp), str::to_owned)
 }
 
-/// Writes a word such as `fixes_applied` as `Fixes applied`.
+/// Formats a word such as `fixes_applied` as `Fixes applied`.
 fn capital(word: &str) -> String {
     let word = line(word).replace('_', " ");
     let mut letters = word.chars();

@@ -1,11 +1,12 @@
-//! The tables that papers share.
+//! Renders the tables that several documents share.
 
 use std::time::Duration;
 
 use super::words::{cell, command_cell, tail};
 use super::{CheckLine, CheckWord, TestCount};
 
-/// Writes the checks as a table, and below it what those said that did not pass.
+/// Renders the checks as a table, and below it their notes, and the output of those that did not
+/// pass.
 pub(super) fn checks(checks: &[CheckLine]) -> String {
     if checks.is_empty() {
         return "No check was run.\n".to_owned();

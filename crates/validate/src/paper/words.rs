@@ -1,21 +1,21 @@
-//! Text from outside, made harmless and cut to a length that somebody reads.
+//! Escapes text from outside and truncates it to a readable length.
 
 use assay_base::text::split_chars;
 use assay_findings::write::plain;
 
-/// How long a title may be, in letters.
+/// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 300;
 
-/// How long a text may be, in letters.
+/// Maximum length of a text, in characters.
 const MAX_TEXT: usize = 4_000;
 
-/// How many lines of what a command said are shown, and how long each may be.
+/// Maximum number of lines of a command's output, and maximum length of each, in characters.
 const MAX_TAIL: (usize, usize) = (40, 400);
 
-/// Further lines of a text stand so far to the right that nothing in them is more than text.
+/// The indentation of further lines of a text: so deep that Markdown in them has no effect.
 const INDENT: &str = "        ";
 
-/// Returns the beginning of a text, and says how much is left out.
+/// Truncates a text and appends the number of characters that are left out.
 pub(super) fn cut(text: &str, max: usize) -> String {
     match split_chars(text, max) {
         (whole, "") => whole.to_owned(),
@@ -23,32 +23,32 @@ pub(super) fn cut(text: &str, max: usize) -> String {
     }
 }
 
-/// Puts a text on one line.
+/// Returns a text on one line, truncated.
 pub(super) fn line(text: &str) -> String {
     cut(&plain::one_line(text), MAX_TITLE)
 }
 
-/// Puts a text on one line of Markdown.
+/// Returns a text on one line of Markdown, without links, truncated.
 pub(super) fn title(text: &str) -> String {
     plain::without_links(&line(text))
 }
 
-/// Puts a long text on one line of Markdown.
+/// Returns a text on one line of Markdown, without links, truncated to the length of a long text.
 pub(super) fn long_title(text: &str) -> String {
     plain::without_links(&cut(&plain::one_line(text), MAX_TEXT))
 }
 
-/// Keeps the lines of a text, below the item that it stands in.
+/// Returns a text with indented lines, for a list item in Markdown.
 pub(super) fn text(text: &str) -> String {
     plain::indented(&plain::without_links(&cut(text.trim(), MAX_TEXT)), INDENT)
 }
 
-/// Puts a text into a cell of a table.
+/// Escapes a text for a cell of a Markdown table.
 pub(super) fn cell(text: &str) -> String {
     without_bars(&plain::markdown(&cut(text.trim(), MAX_TITLE)))
 }
 
-/// Puts a command into a cell of a table.
+/// Formats a command as code in a cell of a Markdown table.
 pub(super) fn command_cell(command: &str) -> String {
     let command = line(command);
     match command.contains('`') || command.is_empty() {
@@ -57,7 +57,7 @@ pub(super) fn command_cell(command: &str) -> String {
     }
 }
 
-/// Escapes what would end a cell; a table looks for it in code as well.
+/// Escapes vertical bars, which end a cell even within code.
 fn without_bars(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
@@ -71,7 +71,7 @@ fn without_bars(text: &str) -> String {
     out
 }
 
-/// Returns the last lines of what a command said, in a fence.
+/// Returns the last lines of a command's output, in a fence.
 pub(super) fn tail(said: &str) -> String {
     let (max, max_line) = MAX_TAIL;
     let said = said.trim_end();

@@ -1,7 +1,8 @@
-//! Writing the loop's own keys into a plan, and nothing else: [`write_export`].
+//! Writes the loop's own keys into a plan, and nothing else: [`write_export`].
 //!
-//! The text is not written anew: the values of these keys are put in where they stand, or behind
-//! the last key, so that whoever else reads or edits the plan finds every other letter as it was.
+//! The plan is not reformatted: the values of these keys are replaced in place, or appended after
+//! the last key. All other text stays byte for byte the same for other readers and editors of the
+//! plan.
 
 use std::ops::Range;
 use std::path::Path;
@@ -12,9 +13,9 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 
 use super::{HistoryEntry, ImplementationPlan, LOOP_KEYS, PlanError, Signoff, Stats};
 
-/// Writes the loop's keys into the plan at a path, as the plan is now.
+/// Writes the loop's keys into the plan at a path, after reading the plan again.
 ///
-/// A plan that cannot be read stays as it is.
+/// A plan that cannot be parsed is not changed.
 pub fn write_export(
     path: &Path,
     signoff: &Signoff,
@@ -30,7 +31,7 @@ pub fn write_export(
 }
 
 impl ImplementationPlan {
-    /// Returns the plan's text with the loop's keys in it.
+    /// Returns the text of the plan with the loop's keys.
     pub fn with_export(
         &self,
         signoff: &Signoff,
@@ -69,22 +70,22 @@ impl ImplementationPlan {
     }
 }
 
-/// Where the members of the outermost object are.
+/// The byte positions of the members of the outermost object.
 struct Members {
-    /// Each key with the place of its value.
+    /// The keys, each with the byte range of its value.
     all: Vec<(String, Range<usize>)>,
-    /// Where the object has begun, behind its brace.
+    /// The position after the opening brace of the object.
     open: usize,
-    /// Where the first key begins.
+    /// The position of the first key.
     first: usize,
-    /// Where the last value ends, or the object has just begun.
+    /// The position after the last value, or after the opening brace of an empty object.
     end: usize,
-    /// Where the object is closed.
+    /// The position of the closing brace.
     close: usize,
 }
 
 impl Members {
-    /// Finds the members in a text that is known to be an object in JSON.
+    /// Finds the members in a text that is a valid JSON object.
     fn of(text: &str) -> Members {
         let bytes = text.as_bytes();
         let open = text.find('{').map_or(0, |brace| brace + 1);
@@ -107,13 +108,13 @@ impl Members {
     }
 }
 
-/// Returns the first place from one on that is no blank.
+/// Returns the first position, from `from` on, that is not white space.
 fn next(bytes: &[u8], from: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
     from + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Returns the place behind the text in quotes that begins at one.
+/// Returns the position after the JSON string that begins at `from`.
 fn string_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from + 1;
     loop {
@@ -126,7 +127,7 @@ fn string_end(bytes: &[u8], from: usize) -> usize {
     }
 }
 
-/// Returns the place behind the value that begins at one.
+/// Returns the position after the JSON value that begins at `from`.
 fn value_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     let mut depth = 0usize;
@@ -147,12 +148,13 @@ fn value_end(bytes: &[u8], from: usize) -> usize {
     }
 }
 
-/// Nobody indents by more.
+/// Maximum indentation, in bytes, that is taken over from a plan; a deeper one is replaced by two
+/// blanks.
 const MAX_INDENT: usize = 16;
 
-/// How a plan is laid out.
+/// The layout of a plan.
 struct Form<'a> {
-    /// The text before each member; nothing where the whole is on one line.
+    /// The indentation of each member; `None` if the whole object is on one line.
     indent: Option<&'a str>,
     line_end: &'a str,
 }
@@ -186,7 +188,7 @@ impl<'a> Form<'a> {
         let mut serializer = Serializer::with_formatter(&mut bytes, pretty);
         value.serialize(&mut serializer).expect("the loop's keys are JSON");
         let text = String::from_utf8(bytes).expect("JSON is text");
-        // No text in JSON has a line break in it, so each of them is one between values.
+        // JSON strings contain no line breaks, so each line break is between values.
         text.replace('\n', &format!("{}{indent}", self.line_end))
     }
 }

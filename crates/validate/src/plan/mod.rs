@@ -1,7 +1,8 @@
-//! The plan of a spec and its progress: [`ImplementationPlan`], with the keys that the loop exports into it.
+//! The plan of a spec and its progress: [`ImplementationPlan`], with the keys that the loop exports
+//! into it.
 //!
-//! A plan belongs to whoever wrote it: its text stays as it is, letter by letter, but for the
-//! loop's own keys. One that cannot be read is told, and never written.
+//! A plan belongs to its author: its text stays the same byte for byte, except for the loop's own
+//! keys. A plan that cannot be parsed is reported, and never written.
 
 mod export;
 mod reading;
@@ -18,131 +19,131 @@ pub use self::export::write_export;
 pub use self::reading::Subtask;
 use crate::issue::{Issue, IssueKind};
 
-/// Where a plan lies in its spec's folder.
+/// The file name of a plan in the folder of its spec.
 pub const NAME: &str = "implementation_plan.json";
 
-/// The keys that the loop writes, and nobody else.
+/// The keys that only the loop writes.
 pub const LOOP_KEYS: [&str; 3] = ["qa_signoff", "qa_iteration_history", "qa_stats"];
 
-/// `implementation_plan.json`: what is in it stays as it is, but for the loop's own keys.
+/// `implementation_plan.json`. Its content stays the same, except for the loop's own keys.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImplementationPlan {
-    /// All of it, as it is written.
+    /// The text of the file.
     text: String,
-    /// The same, read.
+    /// The parsed text.
     whole: Map<String, Value>,
 }
 
 /// The reason why a plan cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// There is none.
+    /// The plan does not exist.
     #[error("there is no plan at `{path}`")]
     Missing {
-        /// Where it should be.
+        /// The expected path of the plan.
         path: PathBuf,
     },
-    /// The plan is no text.
+    /// The plan is not valid UTF-8.
     #[error("the plan is not UTF-8 at byte {at}")]
     NotText {
-        /// How many bytes of it are text.
+        /// The number of valid bytes before the first invalid one.
         at: usize,
     },
-    /// The plan is JSON that ends too early, or is wrong somewhere.
+    /// The plan is truncated or invalid JSON.
     #[error("the plan cannot be read as JSON: {why}")]
     NotJson {
-        /// The error of the JSON reader, with its place.
+        /// The error of the JSON parser, with its position.
         why: String,
     },
-    /// The plan is JSON of something else.
+    /// The plan is JSON, but not an object.
     #[error("the plan is {found} in JSON, and not an object")]
     NotAnObject {
-        /// The kind of value.
+        /// The kind of the JSON value.
         found: &'static str,
     },
-    /// The plan's level of risk is none that is known.
+    /// The risk level of the plan is unknown.
     #[error(
         "the plan's `risk_level` is `{found}`, and not one of `trivial`, `low`, `medium`, `high` \
          and `critical`"
     )]
     Risk {
-        /// The word of the plan.
+        /// The value in the plan.
         found: String,
     },
-    /// One of the above, in a file.
+    /// An error of the plan in a file.
     #[error("could not use `{path}`")]
     In {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The error.
+        /// The error of the plan.
         source: Box<PlanError>,
     },
-    /// The file cannot be used.
+    /// The file cannot be read or written.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
 
-/// Where a sign-off stands, in the words that are exported.
+/// The status of a sign-off, in the exported words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignoffStatus {
-    /// Nobody looked yet.
+    /// No review is complete yet.
     #[default]
     Pending,
-    /// Something is wrong.
+    /// The review found issues.
     Rejected,
-    /// Something was done about it.
+    /// A fixer has changed the tree after a review with issues.
     FixesApplied,
-    /// All holds.
+    /// The implementation is approved.
     Approved,
-    /// A person has to see to it.
+    /// A person has to act.
     HumanEscalation,
 }
 
-/// `qa_signoff`.
+/// The value of `qa_signoff`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Signoff {
-    /// Where it stands.
+    /// The status of the spec.
     pub status: SignoffStatus,
-    /// Which round it is.
+    /// The number of the round.
     pub qa_session: u32,
-    /// When.
+    /// The time of the round.
     pub timestamp: String,
-    /// Which groups of tests passed, once approved.
+    /// The results of the groups of tests; `None` unless the spec is approved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests_passed: Option<TestsPassed>,
     /// The open issues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub issues_found: Vec<Issue>,
-    /// The issues that came back again and again.
+    /// The issues that kept recurring.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recurring_issues: Vec<Issue>,
-    /// The reason why a person has to see to it.
+    /// The reason why a person has to act; `None` if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub escalation_reason: Option<String>,
 }
 
-/// Which groups of tests passed.
+/// The results of the groups of tests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestsPassed {
-    /// Unit tests.
+    /// True if the unit tests passed.
     pub unit: bool,
-    /// Integration tests.
+    /// True if the integration tests passed.
     pub integration: bool,
-    /// Flows through the whole.
+    /// True if the end-to-end tests passed.
     pub e2e: bool,
 }
 
-/// One entry of `qa_iteration_history`.
+/// An entry of `qa_iteration_history`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HistoryEntry {
-    /// Which round it was.
+    /// The number of the round.
     pub iteration: u32,
-    /// The outcome, in one word.
+    /// The status word of the round.
     pub status: String,
-    /// When.
+    /// The time of the round.
     pub timestamp: String,
-    /// The issues of the round, of which only the members that identify them are exported.
+    /// The issues of the round, of which only the identifying members are exported.
     #[serde(serialize_with = "in_brief")]
     pub issues: Vec<Issue>,
 }
@@ -166,21 +167,21 @@ fn in_brief<S: Serializer>(issues: &[Issue], serializer: S) -> Result<S::Ok, S::
     }))
 }
 
-/// `qa_stats`.
+/// The value of `qa_stats`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
-    /// How many rounds there were.
+    /// The number of rounds.
     pub total_iterations: u32,
-    /// The last of them.
+    /// The number of the last round.
     pub last_iteration: u32,
-    /// The outcome, in one word.
+    /// The status word of the last round.
     pub last_status: String,
-    /// How many issues there were of each kind.
+    /// The number of issues of each kind, over all rounds.
     pub issues_by_type: BTreeMap<String, u32>,
 }
 
 impl Stats {
-    /// Adds up a history.
+    /// Computes the statistics of a history.
     pub fn of(history: &[HistoryEntry]) -> Stats {
         let last = history.last();
         let mut issues_by_type = BTreeMap::new();
@@ -197,7 +198,7 @@ impl Stats {
 }
 
 impl SignoffStatus {
-    /// Returns its name.
+    /// Returns the name of the status.
     pub fn name(self) -> &'static str {
         match self {
             SignoffStatus::Pending => "pending",

@@ -1,4 +1,4 @@
-//! The content of a plan: its subtasks, its level of risk, its strategies.
+//! Parses the content of a plan: its subtasks, its risk level, its verification strategies.
 
 use std::path::Path;
 
@@ -9,26 +9,26 @@ use serde_json::{Map, Value};
 
 use super::{ImplementationPlan, PlanError};
 
-/// A part of the work.
+/// A unit of work in a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subtask {
-    /// The id of the subtask, or its name.
+    /// The id of the subtask, or else its name.
     pub name: String,
-    /// The work to be done; `None` where the plan does not say.
+    /// The description of the work; `None` if the plan has none.
     pub title: Option<String>,
-    /// Where it stands, in the plan's word.
+    /// The status of the subtask, in the words of the plan.
     pub status: String,
 }
 
 impl Subtask {
-    /// Returns true if it is done.
+    /// Returns true if the subtask is completed.
     pub fn is_completed(&self) -> bool {
         self.status == "completed"
     }
 }
 
 impl ImplementationPlan {
-    /// Reads a plan from its file.
+    /// Reads and parses the plan at a path.
     pub fn read(path: &Path) -> Result<ImplementationPlan, PlanError> {
         let missing = || PlanError::Missing { path: path.to_owned() };
         let bytes = disk::read(path)?.ok_or_else(missing)?;
@@ -38,10 +38,10 @@ impl ImplementationPlan {
             .map_err(|source| PlanError::In { path: path.to_owned(), source: Box::new(source) })
     }
 
-    /// Reads a plan from its text.
+    /// Parses a plan.
     pub fn parse(text: String) -> Result<ImplementationPlan, PlanError> {
         let json = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        // Of a key that stands twice, two readers may take two values.
+        // Duplicate keys are refused: different parsers may use different values.
         let whole = unique_json::read(json)
             .map_err(|error| PlanError::NotJson { why: error.to_string() })?;
         let found = match whole {
@@ -55,7 +55,7 @@ impl ImplementationPlan {
         Err(PlanError::NotAnObject { found })
     }
 
-    /// Returns all of it.
+    /// Returns the whole plan.
     pub fn whole(&self) -> &Map<String, Value> {
         &self.whole
     }
@@ -64,8 +64,8 @@ impl ImplementationPlan {
         &self.text
     }
 
-    /// Returns the subtasks of all phases, in order. An entry that is no subtask counts as one that is
-    /// not done, and so does a phase without a list of subtasks.
+    /// Returns the subtasks of all phases, in order. An entry that is no subtask counts as a
+    /// subtask that is not done, and so does a phase without a list of subtasks.
     pub fn subtasks(&self) -> Vec<Subtask> {
         let mut all = Vec::new();
         lists(&self.whole, &mut all);
@@ -82,7 +82,7 @@ impl ImplementationPlan {
         all
     }
 
-    /// Returns true if there is a subtask, and every one is completed.
+    /// Returns true if there is a subtask, and all are completed.
     pub fn is_complete(&self) -> bool {
         let subtasks = self.subtasks();
         !subtasks.is_empty() && subtasks.iter().all(Subtask::is_completed)
@@ -95,13 +95,14 @@ impl ImplementationPlan {
         subtasks
     }
 
-    /// Returns what the plan says of verification, under either name.
+    /// Returns the verification sections of the plan, under either name.
     pub(crate) fn strategies(&self) -> impl Iterator<Item = &Map<String, Value>> {
         let names = ["verification_strategy", "qa_acceptance"];
         names.into_iter().filter_map(|name| self.whole.get(name)?.as_object())
     }
 
-    /// Returns the highest level of risk that the plan says; `None` where it says none.
+    /// Returns the highest risk level in the plan; `None` if there is none. Fails if a level is
+    /// unknown.
     pub fn risk_level(&self) -> Result<Option<Risk>, PlanError> {
         let mut highest = None;
         for level in self.strategies().filter_map(|strategy| strategy.get("risk_level")) {
@@ -115,16 +116,17 @@ impl ImplementationPlan {
     }
 }
 
-/// The names of lists of phases.
+/// Keys of lists of phases.
 const PHASES: [&str; 4] = ["phases", "milestones", "stages", "epics"];
 
-/// The names of lists of subtasks.
+/// Keys of lists of subtasks.
 const SUBTASKS: [&str; 2] = ["subtasks", "chunks"];
 
-/// Other names of lists of subtasks, which count where an entry has a status or nothing else is listed.
+/// Other keys of lists of subtasks, which count if an entry has a status, or if the object has no
+/// other list and no status.
 const ALSO: [&str; 2] = ["tasks", "steps"];
 
-/// Adds the subtasks that an object lists; returns true if it has a list of them.
+/// Adds the subtasks that an object lists. Returns true if the object has a list of subtasks.
 fn lists(holder: &Map<String, Value>, all: &mut Vec<Subtask>) -> bool {
     let found = |keys: &[&'static str]| -> Vec<(&'static str, &Value)> {
         let found = keys.iter().filter_map(|key| Some((*key, holder.get(*key)?)));
@@ -139,7 +141,7 @@ fn lists(holder: &Map<String, Value>, all: &mut Vec<Subtask>) -> bool {
             Some(entries) => {
                 for entry in entries {
                     all.push(Subtask::of(entry, all.len() + 1));
-                    // A subtask of a subtask has to be done as well.
+                    // A subtask of a subtask must be done as well.
                     entry.as_object().map(|inner| lists(inner, all));
                 }
             }
@@ -166,7 +168,7 @@ fn of_phase(phase: &Value, name: &str, all: &mut Vec<Subtask>) {
     all.push(Subtask { status, ..Subtask::of(phase, all.len() + 1) });
 }
 
-/// Returns the entries of a list, or of an object whose members are entries by name.
+/// Returns the entries of a list, or the values of an object; `None` for other values.
 fn entries(value: &Value) -> Option<Vec<&Value>> {
     match value {
         Value::Array(entries) => Some(entries.iter().collect()),

@@ -1,4 +1,4 @@
-//! The sign-off in a plan, in whatever shape somebody wrote it.
+//! Parses the sign-off and the history in a plan, tolerating deviations from the exported form.
 
 use serde_json::{Map, Value};
 
@@ -6,10 +6,10 @@ use super::{HistoryEntry, ImplementationPlan, Signoff, SignoffStatus, TestsPasse
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 
 impl ImplementationPlan {
-    /// Returns the sign-off; nothing where there is none.
+    /// Returns the sign-off; `None` if there is none.
     ///
-    /// The sign-off is for other tools and decides nothing: an odd word in it only means that a person has to
-    /// look again.
+    /// The sign-off is for other tools and decides nothing in the loop. An unknown status only
+    /// means that a person has to check the spec again.
     pub fn signoff(&self) -> Option<Signoff> {
         let said = self.whole().get("qa_signoff")?.as_object()?;
         let issues = |key: &str| -> Vec<Issue> {
@@ -29,7 +29,7 @@ impl ImplementationPlan {
 }
 
 impl ImplementationPlan {
-    /// Returns the rounds that a plan tells of, in whatever shape somebody wrote them.
+    /// Returns the rounds in the history of the plan, tolerating deviations from the exported form.
     pub fn iteration_history(&self) -> Vec<HistoryEntry> {
         let listed = self.whole().get("qa_iteration_history").and_then(Value::as_array);
         let listed = listed.into_iter().flatten().filter_map(Value::as_object);
@@ -53,12 +53,12 @@ fn status(word: &str) -> SignoffStatus {
         "fixes_applied" => SignoffStatus::FixesApplied,
         "approved" => SignoffStatus::Approved,
         "human_escalation" | "error" => SignoffStatus::HumanEscalation,
-        // The review did not come to an end.
+        // The review is not complete.
         _ => SignoffStatus::Pending,
     }
 }
 
-/// Returns the text under the first of some names that has one.
+/// Returns the text of the first key that has a non-empty one; `None` if there is none.
 fn text<'a>(said: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> {
     let texts = names.iter().filter_map(|name| said.get(*name)?.as_str());
     texts.map(str::trim).find(|text| !text.is_empty())
@@ -75,7 +75,7 @@ fn number(value: &Value) -> Option<u32> {
 fn tests_passed(said: &Value) -> Option<TestsPassed> {
     let groups = match said {
         Value::Object(groups) if !groups.is_empty() => groups,
-        // A count over all says nothing of the groups, and unit tests are those that are always there.
+        // A total is no result of single groups, and unit tests are the group that always exists.
         Value::String(_) | Value::Bool(_) => {
             return Some(TestsPassed { unit: has_passed(said), ..TestsPassed::default() });
         }
@@ -93,7 +93,7 @@ fn tests_passed(said: &Value) -> Option<TestsPassed> {
     })
 }
 
-/// Returns true if tests passed: `true`, or as many as there are, such as `4/4`.
+/// Returns true if the value is `true`, or a text with a full count such as `4/4`.
 fn has_passed(said: &Value) -> bool {
     let Some(text) = said.as_str() else { return said == &Value::Bool(true) };
     let count = |text: &str| text.trim().parse::<u64>().ok();
@@ -103,7 +103,8 @@ fn has_passed(said: &Value) -> bool {
     }
 }
 
-/// Reads an issue. One without a kind is about the code, and one without a severity is to be mended.
+/// Parses an issue. The default kind is code quality, the default severity is medium. Returns
+/// `None` if there is no title.
 fn issue(said: &Value) -> Option<Issue> {
     let nothing = Map::new();
     let (bare, said) = match said {
@@ -119,7 +120,7 @@ fn issue(said: &Value) -> Option<Issue> {
         kind: IssueKind::from_name(kind).unwrap_or(IssueKind::CodeQuality),
         file: owned(&["file"]).or(file),
         line: said.get("line").and_then(number).or(line),
-        // Some write how bad it is where its type belongs.
+        // Some authors write the severity in place of the type.
         severity: severity(text(said, &["severity"]).unwrap_or(kind))
             .unwrap_or(IssueSeverity::Medium),
         description,
@@ -139,7 +140,7 @@ fn severity(word: &str) -> Option<IssueSeverity> {
     })
 }
 
-/// Takes `src/api.py:42` apart, or `src/api.py:42:7`.
+/// Splits a location such as `src/api.py:42` or `src/api.py:42:7` into file and line.
 fn place(location: &str) -> (Option<String>, Option<u32>) {
     let mut file = location;
     let mut line = None;

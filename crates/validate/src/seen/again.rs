@@ -1,7 +1,7 @@
-//! A tree that failed a check and passes it later: [`of_same_tree`].
+//! Finds checks that failed on a tree and pass later on the same tree: [`of_same_tree`].
 //!
-//! The same tree gives the same result, unless something outside of it decides. A file that code leaves
-//! behind when it first runs can be that something, so the second result is no better than the first.
+//! The same tree has the same result, unless something outside of it decides. This may be a file
+//! that the code writes when it first runs, so the second result is no better than the first.
 
 use assay_checks::check::{CheckOutcome, State};
 use assay_checks::results::{Outcome, Tests};
@@ -10,8 +10,8 @@ use crate::issue::{Issue, IssueKind, Remedy};
 use crate::standing::Round;
 use crate::tree_hash::TreeHash;
 
-/// Returns an issue for each test that failed on this very tree in an earlier round and passes now. A
-/// check that could not run or took too long says nothing of the tree.
+/// Returns an issue for each test that failed on the same tree in an earlier round and passes now.
+/// A check that could not run or timed out is no evidence against the tree.
 pub(crate) fn of_same_tree(
     tree: &TreeHash,
     checks: &[CheckOutcome],
@@ -33,7 +33,8 @@ pub(crate) fn of_same_tree(
     issues
 }
 
-/// Returns the names of the tests that failed and pass now, or of the check where tests have no names.
+/// Returns the names of the tests that failed and pass now, or of the check if there are no such
+/// tests.
 fn failed_then(earlier: &CheckOutcome, now: &CheckOutcome) -> Vec<String> {
     let passes = |name: &str| {
         let results = now.tests.iter().flat_map(|tests| &tests.results);

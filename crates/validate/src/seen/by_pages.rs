@@ -1,4 +1,4 @@
-//! Criteria about the text of a page for readers: `The change log mentions X`.
+//! Judges criteria about the text of a page, such as `The change log mentions X`.
 
 use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
@@ -7,8 +7,8 @@ use assay_gates::reconcile::Answer;
 use crate::markdown::compared;
 use crate::spec::page_claim::{PAGE_ENDINGS, PageClaim};
 
-/// Answers for a criterion about the text of a page; `None` where a word of the criterion is not
-/// understood.
+/// Returns the answer to a criterion about the text of a page; `None` if a word of the criterion is
+/// not understood.
 pub(super) fn answer(criterion: &str, tree: &dyn Tree) -> Option<Answer> {
     let claim = PageClaim::read(criterion)?;
     match claim.look(tree) {
@@ -17,7 +17,7 @@ pub(super) fn answer(criterion: &str, tree: &dyn Tree) -> Option<Answer> {
     }
 }
 
-/// Returns true if a file is a page in Markdown, by its name.
+/// Returns true if the name of a file is that of a Markdown page.
 pub(super) fn is_markdown(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     path.ends_with(".md") || path.ends_with(".markdown")
@@ -60,7 +60,7 @@ impl PageClaim {
     }
 }
 
-/// Returns true if words stand on a line, and not as a part of others.
+/// Returns true if a line contains the words as whole words.
 fn has_words(line: &str, words: &str) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(words).any(|(at, found)| {

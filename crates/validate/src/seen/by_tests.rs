@@ -1,4 +1,4 @@
-//! Criteria that tests and commands decide: [`answer`] holds what a criterion names against results.
+//! Judges criteria by tests and commands: [`answer`] finds the results that a criterion names.
 
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::command::CommandLine;
@@ -14,8 +14,8 @@ enum NamedResult<'a> {
     Command(&'a CheckOutcome),
 }
 
-/// Answers for a criterion of which every word was understood, where all that the criterion names ran
-/// in this round.
+/// Returns the answer to a criterion. Returns `None` if a word of the criterion is not understood,
+/// or if something that it names did not run in this round.
 pub(super) fn answer(criterion: &str, checks: &[CheckOutcome]) -> Option<Answer> {
     let (names, beside, says_pass) = match TestClaim::read(criterion)? {
         TestClaim::All { kind, at_least } => return Some(all(kind, at_least, checks)),
@@ -33,12 +33,13 @@ pub(super) fn answer(criterion: &str, checks: &[CheckOutcome]) -> Option<Answer>
     Some(answer_of(&found))
 }
 
-/// Returns true if results of tests or commands decide a criterion, also where none ran yet.
+/// Returns true if results of tests or commands decide a criterion, even if none ran yet.
 pub(super) fn reads(criterion: &str) -> bool {
     TestClaim::read(criterion).is_some()
 }
 
-/// Answers that every test of a kind passes, where at least one ran and no fewer than are spoken of.
+/// Returns the answer to a criterion that all tests of a kind pass. The criterion is met if at
+/// least one test ran, and at least `at_least` passed.
 fn all(kind: CheckKind, at_least: usize, checks: &[CheckOutcome]) -> Answer {
     let is_of_kind = |check: &&CheckOutcome| check.kind == kind || check.also.contains(&kind);
     let of_kind: Vec<&CheckOutcome> = checks.iter().filter(is_of_kind).collect();
@@ -60,7 +61,7 @@ fn all(kind: CheckKind, at_least: usize, checks: &[CheckOutcome]) -> Answer {
     }
 }
 
-/// Finds the results of a name: tests of that name, all tests of a suite, or a command.
+/// Returns the results for a name: tests with that name, all tests of a suite, or a command.
 fn results<'a>(name: &str, checks: &'a [CheckOutcome], says_pass: bool) -> Vec<NamedResult<'a>> {
     let wanted = TestId::of_criterion(name);
     let all = || {
@@ -76,7 +77,7 @@ fn results<'a>(name: &str, checks: &'a [CheckOutcome], says_pass: bool) -> Vec<N
     let mut found = chosen(&|id| id.ends_with(&wanted));
     if found.is_empty() {
         let ids = all().filter(|(_, _, id)| wanted.ends_with(id) && wanted.has_path());
-        // A path before the name cannot be checked, so the name has to be the only one.
+        // The path before the name cannot be verified, so the name must be unique.
         let only: Vec<NamedResult<'a>> =
             ids.map(|(check, test, _)| NamedResult::Test(check, test)).collect();
         let mut names: Vec<&str> = only.iter().filter_map(NamedResult::test_name).collect();

@@ -1,4 +1,4 @@
-//! Issues of the checks of a round: [`of_checks`].
+//! Derives issues from the checks of a round: [`of_checks`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,22 +12,23 @@ use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use crate::plan::TestsPassed;
 use crate::standing::Round;
 
-/// How many failed tests of a check are issues of their own.
+/// Maximum number of failed tests of a check that are reported, each as an issue.
 const MAX_TESTS: usize = 50;
 
-/// How many tests that are gone are issues of their own.
+/// Maximum number of missing tests that are reported, each as an issue.
 const MAX_GONE: usize = 20;
 
-/// How much of what a failed test says is kept.
+/// Maximum number of characters of a failure message that are stored.
 const MAX_MESSAGE: usize = 2_000;
 
-/// Makes issues of what checks came to, given the rounds before and how much has to be covered.
+/// Returns the issues of check outcomes, given the earlier rounds and the minimum coverage in
+/// percent.
 pub fn of_checks(checks: &[CheckOutcome], before: &[Round], minimum: Option<f64>) -> Vec<Issue> {
     let mut issues: Vec<Issue> = checks.iter().flat_map(|check| of_check(check, minimum)).collect();
     issues.extend(checks.iter().flat_map(left_out));
     issues.extend(gone(checks, before));
     issues.extend(minimum.into_iter().flat_map(|minimum| gaps(checks, minimum)));
-    // A test that fails in two checks is one.
+    // A test that fails in two checks is one issue.
     let mut seen = BTreeSet::new();
     issues.retain(|issue| seen.insert(issue.key.clone()));
     issues
@@ -42,7 +43,7 @@ fn of_check(check: &CheckOutcome, minimum: Option<f64>) -> Vec<Issue> {
         State::Passed => Vec::new(),
         State::NotRun { why } => whole(format!("Not run: {}", check.name), why),
         State::TimedOut => whole(format!("Took too long: {}", check.name), "it was ended"),
-        // Coverage that falls short is told below, file by file.
+        // Insufficient coverage is reported below, by file.
         State::Failed { .. } if is_short(check, minimum) => Vec::new(),
         State::Failed { why } => {
             let failed = check.tests.iter().flat_map(Tests::failed).take(MAX_TESTS);
@@ -55,8 +56,8 @@ fn of_check(check: &CheckOutcome, minimum: Option<f64>) -> Vec<Issue> {
     }
 }
 
-/// Makes issues of tests that did not run, although nothing in the tests says so: a test that the code
-/// under test skips, and a test that stands in a file that ran and has no result.
+/// Returns issues for tests that did not run although the tests themselves do not say so: a test
+/// that the code under test skips, and a test without a result in a file that ran.
 fn left_out(check: &CheckOutcome) -> Vec<Issue> {
     let Some(tests) = &check.tests else { return Vec::new() };
     let issue = |title: String, key: String, file: &str, line: Option<u32>, why: String| Issue {
@@ -70,7 +71,7 @@ fn left_out(check: &CheckOutcome) -> Vec<Issue> {
     let skipped = tests.results.iter().filter_map(|test| {
         let place = test.skipped_in.as_deref().filter(|_| test.outcome == Outcome::Skipped)?;
         let (file, line) = place.rsplit_once(':').unwrap_or((place, ""));
-        // Tests, and what supports them, may skip; so may modules that are installed.
+        // Tests and their support files may skip tests, and so may installed modules.
         let is_code = !file.starts_with('/') && part_of(file, &BTreeSet::new()) != Some(KeptPart::Whole);
         is_code.then(|| {
             issue(
@@ -99,7 +100,7 @@ fn left_out(check: &CheckOutcome) -> Vec<Issue> {
     skipped.chain(unreported).collect()
 }
 
-/// Returns true if a check failed for its coverage alone.
+/// Returns true if a check failed only because of its coverage.
 fn is_short(check: &CheckOutcome, minimum: Option<f64>) -> bool {
     let failed = check.tests.as_ref().map_or(0, |tests| tests.totals.failed);
     let measured = check.coverage.as_ref().zip(minimum);
@@ -122,11 +123,11 @@ fn of_test(check: &CheckOutcome, test: &TestResult) -> Issue {
     }
 }
 
-/// Tests and checks of an earlier round that are missing, by name, with the check of each.
+/// Tests and checks of earlier rounds that are missing now, by name, each with its check.
 #[derive(Default)]
 struct Missed<'a> {
     tests: BTreeMap<&'a str, &'a CheckOutcome>,
-    /// Where tests have no names: how many there were, and how many there are.
+    /// For checks whose tests have no names: the earlier and the current number of tests.
     fewer: BTreeMap<&'a str, (usize, usize, &'a CheckOutcome)>,
     checks: BTreeMap<&'a str, &'a CheckOutcome>,
 }
@@ -135,7 +136,7 @@ impl<'a> Missed<'a> {
     fn of(checks: &'a [CheckOutcome], before: &'a [Round]) -> Missed<'a> {
         let now: BTreeMap<&str, &CheckOutcome> =
             checks.iter().map(|check| (check.name.as_str(), check)).collect();
-        // Tests of several packages may go by one name.
+        // Tests of several packages may have the same name.
         let ran_now = counted(checks.iter().flat_map(ran));
         let mut most: BTreeMap<&str, usize> = BTreeMap::new();
         for round in before {
@@ -148,18 +149,18 @@ impl<'a> Missed<'a> {
         for earlier in before.iter().flat_map(|round| &round.checks) {
             let name = earlier.name.as_str();
             let has = match now.get(name) {
-                // Of a check that did not come to its tests, that is told already.
+                // A check that failed before its tests ran is reported already.
                 Some(check) if check.tests.is_none() && !check.is_pass() => continue,
                 Some(check) => count(check.tests.as_ref()),
                 None if earlier.tests.is_none() && !is_replaced(earlier, checks) => {
                     missed.checks.insert(name, earlier);
                     continue;
                 }
-                // The check may be called otherwise by now.
+                // The check may have another name by now.
                 None => checks.iter().map(|check| count(check.tests.as_ref())).sum(),
             };
             let had = count(earlier.tests.as_ref());
-            // Names can only be missed in a list of names.
+            // Missing names are only recognised in complete lists of names.
             let is_named = match now.get(name) {
                 Some(check) => is_whole(check),
                 None => checks.iter().all(is_whole),
@@ -176,8 +177,8 @@ impl<'a> Missed<'a> {
     }
 }
 
-/// Finds what was there in an earlier round and is no more: a test that is taken away, or skipped, is
-/// no test that passes.
+/// Returns issues for tests and checks of earlier rounds that are missing now: a removed or skipped
+/// test does not pass.
 fn gone(checks: &[CheckOutcome], before: &[Round]) -> Vec<Issue> {
     let Missed { tests, fewer, checks } = Missed::of(checks, before);
     let left_out = tests.len().saturating_sub(MAX_GONE);
@@ -199,7 +200,7 @@ fn gone(checks: &[CheckOutcome], before: &[Round]) -> Vec<Issue> {
     issues
 }
 
-/// Returns true if a check that is not there has another in its place.
+/// Returns true if another check replaces a missing one.
 fn is_replaced(earlier: &CheckOutcome, checks: &[CheckOutcome]) -> bool {
     checks.iter().any(|check| check.kind == earlier.kind || check.also.contains(&earlier.kind))
 }
@@ -213,14 +214,14 @@ fn is_gone(check: &CheckOutcome, title: String, key: String) -> Issue {
         .with_remedy(Remedy::FixOrDecision)
 }
 
-/// Counts how often each name is there.
+/// Counts the occurrences of each name.
 fn counted<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
     let mut counted = BTreeMap::new();
     names.for_each(|name| *counted.entry(name).or_default() += 1);
     counted
 }
 
-/// Names the tests that ran.
+/// Returns the names of the tests that ran.
 fn ran(check: &CheckOutcome) -> impl Iterator<Item = &str> {
     let tests = check.tests.iter().flat_map(|tests| &tests.results);
     tests.filter(|test| test.outcome != Outcome::Skipped).map(|test| test.name.as_str())
@@ -230,18 +231,18 @@ fn count(tests: Option<&Tests>) -> usize {
     tests.map_or(0, |tests| tests.totals.ran())
 }
 
-/// Returns true if all tests that ran are named.
+/// Returns true if the outcome names all tests that ran.
 fn is_whole(check: &CheckOutcome) -> bool {
     ran(check).count() >= count(check.tests.as_ref())
 }
 
-/// Finds what falls short of a minimum, in all, of the lines that the change adds, and of each file
-/// that it touches.
+/// Returns issues for coverage below a minimum: in total, of the added lines, and of each changed
+/// file.
 fn gaps(checks: &[CheckOutcome], minimum: f64) -> Vec<Issue> {
     let measured = || checks.iter().filter_map(|check| check.coverage.as_ref());
     let gaps = measured().flat_map(|measured| measured.gaps(minimum));
     let mut issues: Vec<Issue> = gaps.map(|gap| of_gap(&gap)).collect();
-    // A report that knows nothing of what was changed measures something else.
+    // A report without any changed file measures something else.
     let knows = measured().any(|it| !it.files.is_empty());
     let unmeasured = measured().flat_map(|it| &it.unmeasured).find(|path| !is_test(path));
     issues.extend(unmeasured.filter(|_| !knows).map(|path| {
@@ -256,7 +257,7 @@ fn gaps(checks: &[CheckOutcome], minimum: f64) -> Vec<Issue> {
     issues
 }
 
-/// Returns true if a file looks like one of tests, which nobody measures.
+/// Returns true if a path looks like that of a test file, whose coverage is not measured.
 fn is_test(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let in_tests =
@@ -289,11 +290,12 @@ fn of_gap(gap: &Gap<'_>) -> Issue {
     }
 }
 
-/// Says which groups of tests passed: all there are of a group, and at least one.
+/// Returns the groups of tests that passed. A group passes if it has at least one check and all its
+/// checks pass.
 pub fn tests_passed(checks: &[CheckOutcome]) -> TestsPassed {
     let passed = |kinds: &[CheckKind]| {
         let is_of = |check: &&CheckOutcome| {
-            // A smoke test that says which tests ran is one of units.
+            // A smoke check that reports tests counts as a unit check.
             let is_tested = check.kind == CheckKind::Smoke && check.tests.is_some();
             kinds.contains(&check.kind)
                 || check.also.iter().any(|kind| kinds.contains(kind))

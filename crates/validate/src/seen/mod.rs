@@ -1,4 +1,5 @@
-//! Issues of a round: of its checks, of the findings of its review, and of the criteria of its spec.
+//! Derives the issues of a round from its checks, from the findings of its review, and from the
+//! criteria of its spec.
 
 mod again;
 mod by_pages;
@@ -30,26 +31,26 @@ use crate::spec::claim::{plain_criterion, unknown_words};
 use crate::spec::page_claim::PageClaim;
 use crate::spec::{Criterion, Spec};
 
-/// How much of what was not understood is named, in letters.
+/// Maximum number of characters of a quoted text that was not understood.
 const MAX_UNREAD: usize = 120;
 
-/// The result of a review of a tree.
+/// The result of a code review of a tree.
 #[derive(Debug)]
 pub enum ReviewSays {
-    /// The review was complete.
+    /// The review is complete.
     Found {
-        /// The issues that keep the tree from being approved.
+        /// The issues that block approval.
         issues: Vec<Issue>,
         /// All other findings, which block nothing.
         remarks: Vec<Issue>,
     },
-    /// Somebody who had to look did not, for these reasons.
+    /// A required reviewer did not review, for these reasons.
     Incomplete(Vec<String>),
 }
 
-/// Makes issues of what a review found, and remarks of all findings that block nothing. In a loop,
-/// debugging output and errors that are swallowed block whatever their grade. A finding whose category
-/// is among a repository's own kinds of issues is one of those.
+/// Converts the findings of a review into issues, and those that block nothing into remarks. In a
+/// loop, debugging output and swallowed errors block at any grade. A finding whose category is in
+/// `own_kinds`, the repository's own kinds of issues, gets that kind.
 pub fn of_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewSays {
     let because = synthesis.verdict.because.iter();
     match synthesis.verdict.state {
@@ -57,7 +58,7 @@ pub fn of_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewSays {
             let issues = because.clone().flat_map(|reason| of_reason(reason, synthesis, own_kinds));
             let mut issues: Vec<Issue> = issues.collect();
             if synthesis.verdict.state == State::NotReady && issues.is_empty() {
-                // Without the finding that blocks, no later round could tell whether it is gone.
+                // Without the blocking finding, no later round could recognise that it is gone.
                 return ReviewSays::Incomplete(because.map(|it| it.text.clone()).collect());
             }
             let blocking = because.flat_map(|reason| match is_blocking(reason.rule) {
@@ -72,7 +73,7 @@ pub fn of_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewSays {
             let remarks = remarks.into_iter().map(|finding| of_finding(finding, own_kinds));
             ReviewSays::Found { issues, remarks: remarks.collect() }
         }
-        // Nothing was read, so nothing can be approved.
+        // No reviewer read anything, so nothing can be approved.
         State::NothingToReview | State::Incomplete => {
             ReviewSays::Incomplete(because.map(|reason| reason.text.clone()).collect())
         }
@@ -83,8 +84,8 @@ fn is_blocking(rule: Rule) -> bool {
     matches!(rule, Rule::Must | Rule::Major | Rule::FailOn)
 }
 
-/// Returns true if a rule found what an implementation must not leave behind: output for debugging, or
-/// an error that is swallowed.
+/// Returns true if a rule found something that an implementation must not contain: debugging
+/// output, or a swallowed error.
 fn is_left_over(finding: &Finding) -> bool {
     let rule = finding.rule.as_deref().unwrap_or_default();
     let name = rule.rsplit('/').next().unwrap_or_default();
@@ -93,7 +94,7 @@ fn is_left_over(finding: &Finding) -> bool {
     !finding.pre_existing && words.any(|word| left.contains(&word)) && !name.ends_with("-exposed")
 }
 
-/// Makes issues of a reason, where it blocks.
+/// Returns the issues of a reason; empty if the reason does not block.
 fn of_reason(reason: &Reason, synthesis: &Synthesis, own_kinds: &[String]) -> Vec<Issue> {
     match reason.rule {
         Rule::Must | Rule::Major | Rule::FailOn => {
@@ -153,9 +154,9 @@ fn severity_of(impact: u8) -> IssueSeverity {
     }
 }
 
-/// Decides whether the criteria of a spec are met, each with its evidence: by tests and commands that
-/// the criterion names, by pages and code, else by a judge whose quotes are looked up. A criterion of
-/// which a word is not understood is left to the judge. A judge that does not answer is an error.
+/// Judges the criteria of a spec, each with its evidence: by tests and commands that the criterion
+/// names, by pages and code, or else by a judge whose quotes are verified. A criterion with a word
+/// that is not understood is left to the judge. Fails if the judge does not answer.
 pub fn criteria(
     spec: &Spec,
     checks: &[CheckOutcome],
@@ -178,7 +179,7 @@ pub fn criteria(
         ..Milestone::default()
     };
     let plan = Plan { milestones: vec![milestone], ..Plan::default() };
-    // The words of a spec, or of the loop, about themselves are no evidence.
+    // Statements of a spec or of the loop about themselves are no evidence.
     let tree = &Without { tree, spec };
     let at = spec.folder.join(file_names::SPEC).display().to_string();
     let heard = judge.map(Heard::new);
@@ -220,7 +221,8 @@ fn undecided(criterion: &str, why: &str, number: usize) -> String {
     )
 }
 
-/// A tree without files of a spec or the loop, and without comments on pages, which no reader sees.
+/// A tree without the files of a spec and the loop, and with comments removed from pages, since no
+/// reader sees them.
 struct Without<'a> {
     tree: &'a (dyn Tree + Sync),
     spec: &'a Spec,
@@ -253,7 +255,7 @@ impl Tree for Without<'_> {
     }
 }
 
-/// A judge, of whom it is remembered that it did not answer.
+/// A judge with the error of its first failed answer.
 struct Heard<'a> {
     judge: &'a dyn CriterionJudge,
     trouble: RefCell<Option<String>>,
@@ -271,7 +273,7 @@ impl<'a> Heard<'a> {
 
 impl CriterionJudge for Heard<'_> {
     fn judge(&self, question: &Question<'_>) -> Result<Judgement, String> {
-        // A judge that did not answer once is not asked again: each question would take as long.
+        // A judge that failed once is not called again: each call could take as long.
         if let Some(trouble) = &*self.trouble.borrow() {
             return Err(trouble.clone());
         }
@@ -295,9 +297,9 @@ fn line_of(text: &str, answer: &Answer) -> CriterionLine {
     CriterionLine { text: text.to_owned(), answer, evidence }
 }
 
-/// Makes issues of the criteria that are not met, or of which nobody can tell. A spec without
-/// criteria has nothing to be held against, which is no pass. Without a judge, only a person can decide
-/// a criterion that names nothing which a check or code could show.
+/// Returns issues for the criteria that are not met or cannot be judged. A spec without criteria is
+/// an issue, since there are no requirements to pass. Without a judge, only a person can decide a
+/// criterion that names nothing that a check or code could show.
 pub fn of_criteria(criteria: &[CriterionLine], has_judge: bool) -> Vec<Issue> {
     if criteria.is_empty() {
         let why = "neither `spec.md` nor the plan says what has to hold: add `- [ ]` items below a \
@@ -322,12 +324,13 @@ pub fn of_criteria(criteria: &[CriterionLine], has_judge: bool) -> Vec<Issue> {
     of_each.collect()
 }
 
-/// Returns true if checks, pages or code can decide a criterion, whatever they say of it now.
+/// Returns true if checks, pages or code can decide a criterion, independent of their current
+/// result.
 fn is_decidable(criterion: &str) -> bool {
     by_tests::reads(criterion) || PageClaim::read(criterion).is_some() || is_claim(criterion)
 }
 
-/// Makes an issue of each text where criteria stand that was not understood.
+/// Returns an issue for each text in a criteria section that was not understood.
 pub fn of_unread(unread: &[Criterion]) -> Vec<Issue> {
     let of_each = unread.iter().map(|criterion| {
         let text = first_chars(&criterion.text, MAX_UNREAD);

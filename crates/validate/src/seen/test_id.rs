@@ -1,23 +1,23 @@
-//! Names of tests as runners and people write them: [`TestId`].
+//! Parses names of tests as runners and people write them: [`TestId`].
 
 /// The name of a test, from the outermost module or suite to the test itself.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TestId {
     segments: Vec<String>,
-    /// Whether the name says in which file the test is.
+    /// True if the name contains the file of the test.
     has_path: bool,
 }
 
-/// Endings of files with tests, without which modules go by their names.
+/// Endings of test files, which are omitted from the names of modules.
 const ENDINGS: [&str; 17] = [
     ".py", ".rs", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".rb",
     ".php", ".java", ".kt", ".cs", ".exs",
 ];
 
 impl TestId {
-    /// Reads the name that a runner reports, such as `tests.test_calc > test_sub`, `test_sub
-    /// (tests.test_calc.T.test_sub)` or `tests::test_sub`. Cases of a test with parameters go by the
-    /// name of the test.
+    /// Parses a name that a runner reports, such as `tests.test_calc > test_sub`, `test_sub
+    /// (tests.test_calc.T.test_sub)` or `tests::test_sub`. The cases of a parametrised test have
+    /// the name of the test.
     pub(super) fn of_result(name: &str) -> TestId {
         let name = without_case(name.trim());
         let with_class = name.strip_suffix(')').and_then(|it| it.split_once(" ("));
@@ -35,7 +35,8 @@ impl TestId {
         TestId::of_criterion(name)
     }
 
-    /// Reads a name as people write it, such as `tests/x.py::T::test_a`, `T.test_a` or `test_sub()`.
+    /// Parses a name as people write it, such as `tests/x.py::T::test_a`, `T.test_a` or
+    /// `test_sub()`.
     pub(super) fn of_criterion(name: &str) -> TestId {
         let name = name.trim();
         let name = name.strip_suffix("()").unwrap_or(name);
@@ -57,13 +58,13 @@ impl TestId {
         id
     }
 
-    /// Returns true if the name says in which file the test is.
+    /// Returns true if the name contains the file of the test.
     pub(super) fn has_path(&self) -> bool {
         self.has_path
     }
 
-    /// Returns true if another name is the end of this one: whole segments of it, or the same words
-    /// with blanks between. `adds` is not the end of `never adds`.
+    /// Returns true if another name is a suffix of this one: whole segments, or the same words with
+    /// blanks between them. `adds` is no suffix of `never adds`.
     pub(super) fn ends_with(&self, other: &TestId) -> bool {
         if other.segments.is_empty() {
             return false;
@@ -74,21 +75,21 @@ impl TestId {
         ends.any(|end| end == other.segments || (has_blank && end.join(" ") == joined))
     }
 
-    /// Returns true if this test stands in a module, class or suite of a name.
+    /// Returns true if this test is in a module, class or suite with the given name.
     pub(super) fn is_within(&self, suite: &TestId) -> bool {
         let around = self.segments.split_last().map_or(&[][..], |(_, around)| around);
         let length = suite.segments.len();
         length > 0 && around.windows(length).any(|window| window == suite.segments)
     }
 
-    /// Returns true if a name reads like that of a class or file of tests.
+    /// Returns true if a name looks like that of a class or file of tests.
     pub(super) fn looks_like_suite(&self) -> bool {
         let last = self.segments.last().map(|it| it.to_lowercase()).unwrap_or_default();
         last.contains("test") || last.contains("spec")
     }
 }
 
-/// Takes the parameters of a case off, as in `test_a[1-2]`.
+/// Removes the parameters of a case, as in `test_a[1-2]`.
 fn without_case(name: &str) -> &str {
     let case = name.strip_suffix(']').and_then(|it| it.split_once('['));
     case.map_or(name, |(test, _)| test).trim_end()

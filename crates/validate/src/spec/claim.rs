@@ -1,8 +1,8 @@
-//! Criteria that tests or commands decide: [`TestClaim`], read from a whole sentence.
+//! Parses criteria that tests or commands decide: [`TestClaim`], parsed from a whole sentence.
 //!
-//! A sentence is a claim only if every word of it was understood. A sentence with any other word of
+//! A sentence is a claim only if every word of it is understood. A sentence with any other word of
 //! content (`… and the log is empty`), a negation, or another outcome than success (`fails`, `is
-//! skipped`) is no claim, so that no part of it can stand for the whole.
+//! skipped`) is no claim, so that no part of it can decide the whole.
 
 use assay_checks::check::CheckKind;
 
@@ -13,40 +13,40 @@ use crate::markdown::folded;
 /// A criterion that results of tests and commands decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TestClaim {
-    /// All that is named has to succeed.
+    /// All named tests, suites and commands must succeed.
     Named {
-        /// The tests, suites and commands, as they are written.
+        /// The names of tests, suites and commands, as they are written.
         names: Vec<String>,
-        /// Names in the words before the evidence, which have to pass if they are tests.
+        /// Names in the words before the evidence, which must pass if they are tests.
         beside: Vec<String>,
-        /// Whether the sentence says that they pass; otherwise they are named as evidence.
+        /// True if the sentence states that they pass; otherwise they are named as evidence.
         says_pass: bool,
     },
-    /// Every test of a kind has to pass.
+    /// All tests of a kind must pass.
     All {
         /// The kind of the tests.
         kind: CheckKind,
-        /// The number of tests that the criterion speaks of; 0 where it says none.
+        /// The number of tests that the criterion states; 0 if it states none.
         at_least: usize,
     },
 }
 
-/// Words that say nothing beside the name of a test or a command.
+/// Words without meaning next to the name of a test or a command.
 const AROUND_NAMES: [&str; 18] = [
     "the", "a", "test", "tests", "both", "unit", "integration", "case", "function", "method",
     "command", "running", "class", "suite", "existing", "new", "script", "it",
 ];
 
-/// Words that may stand between tests and the place where they are.
+/// Prepositions between tests and their location.
 const PLACES: [&str; 3] = ["in", "of", "from"];
 
-/// Words that do not change what a verb says.
+/// Words that do not change the meaning of a verb.
 const FILLERS: [&str; 17] = [
     "still", "now", "all", "always", "must", "should", "shall", "will", "to", "continue",
     "continues", "both", "again", "successfully", "cleanly", "keep", "keeps",
 ];
 
-/// Words that say of something that it succeeds, without fillers.
+/// Phrases for success, without fillers.
 const PASSES: [&str; 32] = [
     "remain green", "remains green", "remain passing", "pass", "passes", "passed", "passing",
     "succeed", "succeeds", "is green", "are green", "be green", "is passing", "are passing",
@@ -56,17 +56,17 @@ const PASSES: [&str; 32] = [
     "finishes without errors", "completes without errors", "run", "runs", "completes",
 ];
 
-/// Those of them that need a word such as *successfully* behind them.
+/// The success phrases that need a word such as *successfully* after them.
 const NEEDS_ADVERB: [&str; 3] = ["run", "runs", "completes"];
 
-/// Words before a colon, a dash or a name by which evidence is announced.
+/// Phrases that announce evidence, before a colon, a dash or a name.
 const EVIDENCE: [&str; 17] = [
     "as shown by", "shown by", "is shown by", "verified by", "is verified by", "covered by",
     "is covered by", "tested by", "is tested by", "checked by", "is checked by", "proven by",
     "see", "see also", "validated by", "as tested by", "evidence",
 ];
 
-/// Words by which a sentence may speak of a test that does not pass, does not run or is not wanted.
+/// Words that may describe a test that does not pass, does not run or is unwanted.
 const DOUBTFUL: [&str; 37] = [
     "hardly", "partly", "partially", "barely", "rarely", "mostly", "insufficiently", "remove",
     "removed", "removes", "delete", "deleted", "deletes", "gone", "drop", "dropped", "longer",
@@ -75,35 +75,35 @@ const DOUBTFUL: [&str; 37] = [
     "optionally", "flaky", "later",
 ];
 
-/// Words that turn a sentence around. Before a colon they belong to the behaviour that a test shows:
+/// Words that negate a sentence. Before a colon they belong to the behaviour that a test shows:
 /// ``Guests cannot log in: `test_guest` ``.
 const NEGATIONS: [&str; 12] = [
     "not", "no", "never", "nothing", "nobody", "none", "without", "cannot", "nor", "unless",
     "except", "until",
 ];
 
-/// A way to split a sentence into words and the evidence that is named for them.
+/// A way to split a sentence into prose and the evidence that is named for it.
 struct Split<'a> {
     prose: &'a [Part],
     evidence: &'a [Part],
-    /// True if the words describe a behaviour, so that they may be negated.
+    /// True if the prose describes a behaviour, so that it may be negated.
     is_behaviour: bool,
 }
 
-/// Words that the subject of a sentence begins with.
+/// Words at the beginning of the subject of a sentence.
 const ARTICLES: [&str; 5] = ["the", "a", "an", "each", "every"];
 
-/// The most words of a subject that a title of a test may stand behind.
+/// Maximum number of words of a subject that the title of a test may follow.
 const MAX_SUBJECT_WORDS: usize = 4;
 
-/// Words that name all tests.
+/// Words that refer to all tests.
 const ALL: [&str; 12] = [
     "all", "every", "the", "whole", "full", "entire", "existing", "other", "current", "previous",
     "complete", "our",
 ];
 
-/// The size, in bytes, up to which a criterion is read as a claim: longer ones are no sentences, and
-/// each way to split a sentence takes as long as the sentence.
+/// Maximum size, in bytes, of a criterion that is parsed as a claim: longer texts are no sentences,
+/// and each way to split a sentence takes time in proportion to its length.
 const MAX_CLAIM_BYTES: usize = 4096;
 
 /// A part of a sentence.
@@ -111,14 +111,13 @@ const MAX_CLAIM_BYTES: usize = 4096;
 enum Part {
     Code(String),
     Word(String),
-    /// A comma.
     Comma,
-    /// Any other mark.
+    /// Any other punctuation mark.
     Mark(char),
 }
 
 impl TestClaim {
-    /// Reads a criterion; `None` where a word of the sentence is not understood.
+    /// Parses a criterion; returns `None` if a word of the sentence is not understood.
     pub(crate) fn read(criterion: &str) -> Option<TestClaim> {
         if criterion.len() > MAX_CLAIM_BYTES {
             return None;
@@ -145,7 +144,7 @@ impl TestClaim {
         evidence(&parts, Vec::new()).or_else(|| splits(&parts).into_iter().find_map(of_split))
     }
 
-    /// Returns the commands among the names of a claim, which have to be run for it.
+    /// Returns the commands among the names of a claim, which must run to decide it.
     pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
         let names = match self {
             TestClaim::Named { names, .. } => names.as_slice(),
@@ -155,8 +154,7 @@ impl TestClaim {
     }
 }
 
-/// Returns a criterion on one line, without the mark, the id and the emphasis that stand around its
-/// words.
+/// Returns a criterion on one line, without list mark, id and emphasis around its words.
 pub(crate) fn plain_criterion(criterion: &str) -> String {
     let text = folded(criterion);
     let pieces = text.split('`').enumerate();
@@ -171,7 +169,8 @@ pub(crate) fn plain_criterion(criterion: &str) -> String {
     behind.filter(|behind| !behind.is_empty()).unwrap_or(text).trim().to_owned()
 }
 
-/// Returns true if a criterion says the same as an earlier one and only names more tests as evidence.
+/// Returns true if a criterion has the same words as an earlier one and only names more tests as
+/// evidence.
 pub(crate) fn adds_only_evidence(before: &str, now: &str) -> bool {
     if now.len() > MAX_CLAIM_BYTES || before.len() > MAX_CLAIM_BYTES {
         return false;
@@ -186,7 +185,7 @@ pub(crate) fn adds_only_evidence(before: &str, now: &str) -> bool {
     described(&now).iter().any(is_same)
 }
 
-/// Returns the ways to take a sentence apart into a behaviour and the names of the tests that show it.
+/// Returns the ways to split a sentence into a behaviour and the names of the tests that show it.
 fn described(parts: &[Part]) -> Vec<(&[Part], Vec<String>)> {
     let of_split = |split: Split<'_>| match evidence(split.evidence, Vec::new())? {
         TestClaim::Named { names, .. } if is_plain(&split) => Some(names),
@@ -204,11 +203,11 @@ fn without_comma(parts: &[Part]) -> &[Part] {
     }
 }
 
-/// The most phrases that are named as not understood.
+/// Maximum number of phrases that are reported as not understood.
 const MAX_UNKNOWN: usize = 4;
 
-/// Returns the words of a criterion that keep it from being read as a claim, as phrases of words that
-/// stand together. The list is empty where every word is known and their order is not.
+/// Returns the words of a criterion that are not understood, as phrases of adjacent words. Returns
+/// an empty list if every word is known, but not their order.
 pub(crate) fn unknown_words(criterion: &str) -> Vec<String> {
     let lists: [&[&str]; 6] =
         [&AROUND_NAMES, &PLACES, &FILLERS, &ALL, &ARTICLES, &["and", "as", "shows", "show"]];
@@ -238,10 +237,10 @@ pub(crate) fn unknown_words(criterion: &str) -> Vec<String> {
     unknown
 }
 
-/// Words that tell to run the command behind them.
+/// Words that ask to run the command after them.
 const TOLD: [&str; 4] = ["run", "running", "execute", "executing"];
 
-/// Words that stand in sentences and not in commands.
+/// Words that occur in sentences and not in commands.
 const PROSE: [&str; 37] = [
     "and", "or", "to", "before", "after", "then", "with", "in", "from", "on", "for", "so", "until",
     "that", "which", "the", "a", "an", "it", "is", "are", "be", "sure", "certain", "all", "both",
@@ -255,14 +254,16 @@ const AMBIGUOUS: [&str; 20] = [
     "biome", "bun", "poetry", "composer", "cabal", "bundle", "make", "flutter", "sh",
 ];
 
-/// Returns the command without back-ticks that a text tells to run, and the words behind the command.
+/// Returns the command without back-ticks that a text asks to run, and the words after it; `None`
+/// if there is none.
 pub(super) fn told_command(text: &str) -> Option<(&str, &str)> {
     let (first, rest) = text.trim().split_once(' ')?;
     let first = first.trim_end_matches(':').to_lowercase();
     TOLD.contains(&first.as_str()).then(|| command_words(rest.trim_start()))?
 }
 
-/// Splits a text into the command that it begins with, and the words behind the command.
+/// Splits a text into the command that it begins with, and the words after the command; returns
+/// `None` if it begins with none.
 fn command_words(text: &str) -> Option<(&str, &str)> {
     let mut end = 0;
     for word in text.split_inclusive(' ') {
@@ -277,7 +278,8 @@ fn command_words(text: &str) -> Option<(&str, &str)> {
     is_command(command).then(|| (command, text[command.len()..].trim_start_matches(['.', ' '])))
 }
 
-/// Returns the command without back-ticks of which a sentence says nothing but that it succeeds.
+/// Returns the command without back-ticks of a sentence that only states that the command succeeds;
+/// `None` for other sentences.
 fn bare_claim(text: &str) -> Option<String> {
     let told = told_command(text);
     let (command, rest) = told.or_else(|| command_words(text))?;
@@ -287,7 +289,7 @@ fn bare_claim(text: &str) -> Option<String> {
     (is_clear && succeeds).then(|| command.to_owned())
 }
 
-/// Splits a sentence into names in back-ticks, words in small letters, and marks.
+/// Splits a sentence into names in back-ticks, words in lower case, and marks.
 fn parts(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     for (nth, piece) in text.split('`').enumerate() {
@@ -302,7 +304,7 @@ fn parts(text: &str) -> Vec<Part> {
     parts
 }
 
-/// Takes the marks off both ends of a word.
+/// Splits the marks off both ends of a word.
 fn words(word: &str, parts: &mut Vec<Part>) {
     let mark = |c: char| if c == ',' { Part::Comma } else { Part::Mark(c) };
     let is_mark = |c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '%' | '_');
@@ -315,8 +317,8 @@ fn words(word: &str, parts: &mut Vec<Part>) {
     parts.extend(inner[bare.len()..].chars().map(mark));
 }
 
-/// Returns the ways to split a sentence into words and the evidence that is named for them: behind the
-/// last colon or dash, in brackets at its end, or behind words such as *covered by*.
+/// Returns the ways to split a sentence into prose and the evidence that is named for it: after the
+/// last colon or dash, in brackets at the end, or after words such as *covered by*.
 fn splits(parts: &[Part]) -> Vec<Split<'_>> {
     let is_split = |part: &Part| matches!(part, Part::Mark(':' | '–' | '—' | '-' | '→'));
     let mut splits = Vec::new();
@@ -336,7 +338,7 @@ fn splits(parts: &[Part]) -> Vec<Split<'_>> {
     let Some(first) = parts.iter().position(|part| matches!(part, Part::Code(_))) else {
         return splits;
     };
-    // Subtraction works, as `test_sub` shows.
+    // Example: Subtraction works, as `test_sub` shows.
     if let [before @ .., Part::Word(lead)] = &parts[..first]
         && lead == "as"
         && let [named @ .., Part::Word(verb)] = &parts[first..]
@@ -344,7 +346,7 @@ fn splits(parts: &[Part]) -> Vec<Split<'_>> {
     {
         splits.push(other(before, named));
     }
-    // The cart `adds two prices`: a title of a test, behind the thing that the title speaks of.
+    // Example: The cart `adds two prices`. The title of a test follows the subject of the title.
     if let [subject @ .., Part::Code(title)] = parts
         && matches!(subject, [Part::Word(article), ..] if ARTICLES.contains(&article.as_str()))
         && subject.len() <= MAX_SUBJECT_WORDS
@@ -354,7 +356,7 @@ fn splits(parts: &[Part]) -> Vec<Split<'_>> {
     {
         splits.push(other(subject, &parts[subject.len()..]));
     }
-    // Behind a comma or a dash, *covered by* speaks of all that was said before.
+    // After a comma or a dash, *covered by* refers to all words before it.
     splits.extend((0..parts.len()).rev().filter_map(|at| {
         let evidence = without_lead(&parts[at..]).filter(|_| at > 0)?;
         match &parts[..at] {
@@ -367,7 +369,7 @@ fn splits(parts: &[Part]) -> Vec<Split<'_>> {
     splits
 }
 
-/// Takes words such as *covered by* off the beginning; `None` where there are none.
+/// Removes words such as *covered by* from the beginning; returns `None` if there are none.
 fn without_lead(parts: &[Part]) -> Option<&[Part]> {
     let behind = |lead: &&str| {
         let lead: Vec<Part> = lead.split(' ').map(|word| Part::Word(word.to_owned())).collect();
@@ -377,7 +379,7 @@ fn without_lead(parts: &[Part]) -> Option<&[Part]> {
     Some(without_label(rest))
 }
 
-/// Takes `Test:` off the beginning.
+/// Removes a label such as `Test:` from the beginning.
 fn without_label(parts: &[Part]) -> &[Part] {
     match parts {
         [Part::Mark(':'), rest @ ..] => rest,
@@ -390,7 +392,7 @@ fn without_label(parts: &[Part]) -> &[Part] {
     }
 }
 
-/// Returns true if words before the evidence say one thing, and say it without doubt.
+/// Returns true if the words before the evidence make one statement, without doubt.
 fn is_plain(split: &Split<'_>) -> bool {
     let is_negated = |word: &str| NEGATIONS.contains(&word) || word.ends_with("n't");
     let is_doubtful =
@@ -403,7 +405,7 @@ fn is_plain(split: &Split<'_>) -> bool {
     !split.prose.is_empty() && split.prose.iter().all(is_clear)
 }
 
-/// Reads names with nothing but a success said of them, or all tests.
+/// Parses names without any statement but success, or a statement about all tests.
 fn evidence(parts: &[Part], beside: Vec<String>) -> Option<TestClaim> {
     if let Some((kind, at_least)) = all_tests(parts) {
         return beside.is_empty().then_some(TestClaim::All { kind, at_least });
@@ -417,7 +419,7 @@ fn evidence(parts: &[Part], beside: Vec<String>) -> Option<TestClaim> {
     (says_pass || verb.is_empty()).then_some(TestClaim::Named { names, beside, says_pass })
 }
 
-/// Reads names that are joined by commas and *and*.
+/// Parses names that are joined by commas and *and*.
 fn names(group: &[Part]) -> Option<Vec<String>> {
     let mut names = Vec::new();
     let mut said_tests = false;
@@ -442,7 +444,7 @@ fn names(group: &[Part]) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Takes the nouns off that may stand behind names: `the `test_a` test`.
+/// Removes a noun that may follow names: `the `test_a` test`.
 fn without_nouns(parts: &[Part]) -> &[Part] {
     match parts {
         [Part::Word(word), rest @ ..] if AROUND_NAMES.contains(&word.as_str()) => rest,
@@ -450,7 +452,7 @@ fn without_nouns(parts: &[Part]) -> &[Part] {
     }
 }
 
-/// Returns true if words say that something succeeds, and nothing else.
+/// Returns true if the words only state that something succeeds.
 fn says_pass(parts: &[Part]) -> bool {
     let mut said = Vec::new();
     let mut has_adverb = false;
@@ -465,7 +467,7 @@ fn says_pass(parts: &[Part]) -> bool {
     PASSES.contains(&said.as_str()) && (has_adverb || !NEEDS_ADVERB.contains(&said.as_str()))
 }
 
-/// Numbers of tests as words.
+/// Number words, by their value.
 const NUMBERS: [&str; 13] = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     "eleven", "twelve",
@@ -475,7 +477,7 @@ fn number(word: &str) -> Option<usize> {
     word.parse().ok().or_else(|| NUMBERS.iter().position(|number| *number == word))
 }
 
-/// Returns true if words say that no test breaks that passed before.
+/// Returns true if the words state that no test breaks that passed before.
 fn says_no_breakage(words: &[String]) -> bool {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let words = match words.as_slice() {
@@ -493,7 +495,8 @@ fn says_no_breakage(words: &[String]) -> bool {
     )
 }
 
-/// Reads `All existing tests still pass`, `All 5 tests pass`, `No regressions` and their like.
+/// Parses `All existing tests still pass`, `All 5 tests pass`, `No regressions` and similar
+/// sentences.
 fn all_tests(parts: &[Part]) -> Option<(CheckKind, usize)> {
     let word = |part: &Part| match part {
         Part::Word(word) => Some(word.clone()),
@@ -536,7 +539,7 @@ fn all_tests(parts: &[Part]) -> Option<(CheckKind, usize)> {
     says_pass(&verb).then_some((kind, at_least))
 }
 
-/// Programs whose calls are commands, in small letters.
+/// Programs whose calls are commands, in lower case.
 const PROGRAMS: [&str; 66] = [
     "cargo", "pytest", "python", "python3", "node", "npm", "npx", "pnpm", "yarn", "bun", "deno",
     "go", "make", "just", "task", "tox", "nox", "ruff", "mypy", "pyright", "black", "flake8",
@@ -547,16 +550,16 @@ const PROGRAMS: [&str; 66] = [
     "pre-commit", "terraform", "helm", "biome",
 ];
 
-/// Programs that are called by their name alone.
+/// Programs that are called without arguments.
 const ALONE: [&str; 19] = [
     "pytest", "make", "tox", "nox", "just", "rspec", "rake", "rubocop", "phpunit", "jest",
     "vitest", "mocha", "mypy", "pyright", "tsc", "ctest", "eslint", "flake8", "golangci-lint",
 ];
 
-/// Subcommands of programs whose names are also usual words.
+/// The subcommands of `go`, whose name is also a usual word.
 const GO: [&str; 8] = ["test", "vet", "build", "run", "fmt", "generate", "mod", "tool"];
 
-/// Returns true if a name is the call of a program, by the program's name.
+/// Returns true if a name is the call of a known program or of a script.
 pub(crate) fn is_command(name: &str) -> bool {
     let mut words = name.split_whitespace();
     let program = words.next().unwrap_or_default();

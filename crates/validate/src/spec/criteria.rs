@@ -1,9 +1,9 @@
-//! Criteria in the text of a spec: [`Reader`] reads the blocks below a heading that announces
-//! acceptance criteria.
+//! Parses criteria in the text of a spec: [`Reader`] reads the blocks below a heading that
+//! announces acceptance criteria.
 //!
-//! Every list item, table row, numbered line and sentence is a criterion of its own, so that none is
-//! met by the evidence for another. What leads up to others (`For admins:`) is said in front of each of
-//! them. Whatever the reader cannot make criteria of is kept as not understood.
+//! Every list item, table row, numbered line and sentence is a separate criterion, so that none is
+//! met by the evidence for another. A lead-in (`For admins:`) is put in front of each criterion
+//! below it. Text that the reader cannot parse is stored as not understood.
 
 use std::collections::HashSet;
 
@@ -14,51 +14,51 @@ use super::sentences::{sentences, without_mark};
 use super::table::Table;
 use crate::markdown::{Block, Kind, compared, folded};
 
-/// How deep a heading is among leads, and a paragraph.
+/// The depth of a heading among leads.
 const HEADING: usize = 0;
 const PARAGRAPH: usize = 1;
 
-/// How many leads are said in front of a criterion.
+/// Maximum number of leads in front of a criterion.
 const MAX_LEADS: usize = 3;
 
-/// The most words of a subheading that only groups what stands below it.
+/// Maximum number of words of a subheading that only groups the items below it.
 const MAX_GROUP_WORDS: usize = 3;
 
-/// Tags of HTML that carry no meaning of their own in a list or table.
+/// HTML tags without a meaning of their own in a list or table.
 const TAGS: [&str; 26] = [
     "li", "ul", "ol", "p", "br", "b", "i", "em", "strong", "td", "tr", "th", "table", "tbody",
     "thead", "details", "summary", "div", "span", "input", "dl", "dt", "dd", "label", "section",
     "hr",
 ];
 
-/// Reads the blocks below headings that announce criteria.
+/// Parses the blocks below headings that announce criteria.
 #[derive(Default)]
 pub(super) struct Reader {
-    /// The criteria so far.
     pub(super) criteria: Vec<Criterion>,
-    /// Text that no criterion could be made of.
+    /// Text that could not be parsed as criteria.
     pub(super) unread: Vec<Criterion>,
-    /// Words that lead up to the next items, outermost first.
+    /// The leads of the next items, outermost first.
     leads: Vec<Lead>,
-    /// Whether the block before can have an example in code.
+    /// True if a code block after the last block may be an example of it.
     may_have_example: bool,
     /// The depth of the last item that is an example: deeper items belong to it.
     example: Option<usize>,
 }
 
-/// Words that lead up to others.
+/// Words that introduce the items below them.
 struct Lead {
-    /// How deep the words are: [`HEADING`], [`PARAGRAPH`], or the depth of an item below a paragraph.
+    /// The depth of the words: [`HEADING`], [`PARAGRAPH`], or the depth of an item below a
+    /// paragraph.
     depth: usize,
     text: String,
     line: u32,
-    /// Whether the words are said in front of what follows: of a heading they are not.
+    /// True if the words are put in front of the criteria below them; false for headings.
     is_said: bool,
     is_used: bool,
 }
 
 impl Reader {
-    /// Takes a heading, or words in bold that stand for one, within the criteria.
+    /// Handles a heading, or words in bold in place of one, within the criteria.
     pub(super) fn heading(&mut self, title: &str, line: u32) {
         self.close(HEADING);
         let text = folded(title);
@@ -71,7 +71,7 @@ impl Reader {
         }
     }
 
-    /// Takes a block, which another one may follow.
+    /// Handles a block; `next` is the block after it.
     pub(super) fn block(&mut self, block: &Block, next: Option<&Block>) {
         match block.kind {
             Kind::Item { depth, .. } => {
@@ -127,7 +127,7 @@ impl Reader {
         }
     }
 
-    /// Takes lines of text: a table, or sentences of which the last may lead up to what follows.
+    /// Handles lines of text: a table, or sentences of which the last may introduce the next block.
     fn lines(&mut self, text: &str, line: u32, leads: bool) {
         self.close(PARAGRAPH);
         let lines: Vec<(&str, u32)> = text.lines().zip(line..).collect();
@@ -145,7 +145,7 @@ impl Reader {
         }
     }
 
-    /// Takes the rows of a table, each of which is a criterion.
+    /// Handles the rows of a table, each of which is a criterion.
     pub(super) fn rows(&mut self, table: &Table) {
         self.close(PARAGRAPH);
         for (row, line) in &table.rows {
@@ -153,8 +153,8 @@ impl Reader {
         }
     }
 
-    /// Takes code. An example belongs to the criterion before it, and a scenario is a criterion; other
-    /// code that says something of its own is not understood.
+    /// Handles code. An example belongs to the criterion before it, and a scenario is a criterion.
+    /// Other code with content of its own is not understood.
     fn code(&mut self, block: &Block) {
         let code = Fenced::of(&block.text);
         let scenarios = if code.is_feature() { scenarios(&code.text) } else { Vec::new() };
@@ -185,8 +185,8 @@ impl Reader {
         self.leads.push(Lead { depth, text, line, is_said, is_used: false });
     }
 
-    /// Leaves the leads that something so deep does not stand below. A lead that nothing stood below
-    /// says something itself.
+    /// Closes the leads of this depth or deeper. A lead without items below it is a criterion
+    /// itself.
     fn close(&mut self, depth: usize) {
         while let Some(lead) = self.leads.pop_if(|lead| lead.depth >= depth) {
             if !lead.is_used {
@@ -203,7 +203,7 @@ impl Reader {
         }
         let mut whole = String::new();
         let nearest = self.leads.len().saturating_sub(MAX_LEADS);
-        // A name in a lead would be evidence for each that it leads up to.
+        // A name in a lead would be evidence for each criterion below it.
         let said = self.leads[nearest..].iter();
         for lead in said.filter(|lead| lead.is_said && !lead.text.contains('`')) {
             whole.push_str(&lead.text);
@@ -223,26 +223,26 @@ impl Reader {
     }
 }
 
-/// Words before a colon by which an item says that it is an example of the criterion before it.
+/// Labels of an item that is an example of the criterion before it.
 const EXAMPLES: [&str; 6] = ["example", "examples", "for example", "e.g", "sample", "for instance"];
 
-/// Words before a colon by which a quote says that it is a remark.
+/// Labels of a quote that is a remark.
 const NOTES: [&str; 10] = [
     "note", "notes", "hint", "tip", "info", "example", "background", "rationale", "context",
     "!note",
 ];
 
-/// Words by which a text asks for something.
+/// Words that express a demand.
 const DEMANDS: [&str; 10] =
     ["must", "shall", "should", "may", "cannot", "never", "always", "required", "requires", "only"];
 
-/// Returns true if a text asks for something, or claims that tests pass.
+/// Returns true if a text expresses a demand, or claims that tests pass.
 fn demands(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric());
     words.any(|word| DEMANDS.contains(&word.to_lowercase().as_str())) || is_claim(text)
 }
 
-/// Returns true if a text is a remark under one of some labels, and asks for nothing.
+/// Returns true if a text is a remark with one of the labels, and demands nothing.
 fn is_remark(text: &str, labels: &[&str]) -> bool {
     let text = folded(text);
     let plain = text.trim_start_matches(['*', '_', '[', ' ']);
@@ -252,16 +252,16 @@ fn is_remark(text: &str, labels: &[&str]) -> bool {
     labels.contains(&label.as_str()) && !demands(rest)
 }
 
-/// Verbs by which bold words are a sentence and not a title.
+/// Verbs that make bold words a sentence and not a title.
 const TITLE_VERBS: [&str; 14] = [
     "is", "are", "has", "have", "can", "does", "do", "works", "exists", "passes", "pass",
     "returns", "shows", "fails",
 ];
 
-/// The most words of an item in bold that only groups the items below it.
+/// Maximum number of words of a bold item that only groups the items below it.
 const MAX_ITEM_TITLE_WORDS: usize = 5;
 
-/// Returns true if an item is bold as a whole, and names the items below it.
+/// Returns true if a whole item is bold and only groups the items below it.
 fn is_group_title(text: &str) -> bool {
     let inner = text.strip_prefix("**").and_then(|it| it.strip_suffix("**"));
     let Some(inner) = inner.filter(|it| !it.contains(['*', '`'])) else { return false };
@@ -277,7 +277,8 @@ fn lines_of(text: &str) -> u32 {
     u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
 }
 
-/// Splits lines into what each says: a marked or numbered line begins anew, and so does each sentence.
+/// Splits lines into statements: a marked or numbered line begins a new one, and so does each
+/// sentence.
 fn units(lines: &[(&str, u32)]) -> Vec<(String, u32)> {
     let mut units: Vec<(String, u32)> = Vec::new();
     let mut may_go_on = false;
@@ -299,7 +300,7 @@ fn units(lines: &[(&str, u32)]) -> Vec<(String, u32)> {
     units
 }
 
-/// Returns true if a line begins with a number or a label of its own, such as `AC-1:`, `(2)` or `b)`.
+/// Returns true if a line begins with a number or a label, such as `AC-1:`, `(2)` or `b)`.
 fn is_labelled(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or_default();
     let inner = first.trim_matches(['(', '[', '*', '_']);
@@ -317,7 +318,7 @@ fn is_labelled(line: &str) -> bool {
     is_id || (has_mark && (is_number || is_letter))
 }
 
-/// Takes the tags of HTML off a text.
+/// Removes the HTML tags in `TAGS` from a text.
 fn without_tags(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -335,7 +336,7 @@ fn without_tags(text: &str) -> String {
     out + rest
 }
 
-/// Leaves out what says nothing, and what was said before.
+/// Removes empty and duplicate criteria.
 pub(super) fn each_once(mut criteria: Vec<Criterion>) -> Vec<Criterion> {
     let mut seen = HashSet::new();
     criteria.retain(|criterion| {

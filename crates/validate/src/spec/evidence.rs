@@ -1,11 +1,11 @@
-//! Criteria that a tree decides without a person or a model: [`is_decided_by_code`].
+//! Recognises criteria that a tree decides without a person or a model: [`is_decided_by_code`].
 
 use super::claim::{TestClaim, plain_criterion};
 use super::page_claim::PageClaim;
 use assay_gates::claim::is_claim;
 
-/// Returns true if the code or the pages of a tree decide a criterion, or tests whose passing is all
-/// that the criterion says.
+/// Returns true if a criterion is decided by the code or the pages of a tree, or only states that
+/// tests pass.
 pub(crate) fn is_decided_by_code(criterion: &str) -> bool {
     let says_pass = match TestClaim::read(criterion) {
         Some(TestClaim::Named { says_pass, .. }) => says_pass,

@@ -1,22 +1,23 @@
-//! Code in a spec: [`Fenced`], and whether code below criteria is an example or says something itself.
+//! Code blocks in a spec: [`Fenced`], which distinguishes examples from criteria that are written
+//! as code.
 
 use super::form::begins_scenario;
 use super::sentences::without_mark;
 
 /// A block of code, without its fence.
 pub(super) struct Fenced {
-    /// The language that the fence names, in small letters; empty where there is none.
+    /// The language that the fence names, in lower case; empty if there is none.
     pub(super) language: String,
-    /// The lines within.
+    /// The lines within the fence.
     pub(super) text: String,
-    /// How many lines stand before the first line within: 1 for a fence.
+    /// The number of lines before the first line within: 1 for a fence, otherwise 0.
     pub(super) first_line: u32,
 }
 
-/// Languages of features with scenarios.
+/// Names of languages for features with scenarios.
 const FEATURES: [&str; 3] = ["gherkin", "feature", "cucumber"];
 
-/// Languages whose code is text for people, or data that may hold criteria.
+/// Languages of text for people, which may contain criteria.
 const TEXTS: [&str; 12] = [
     "", "text", "txt", "plain", "plaintext", "md", "markdown", "gherkin", "feature", "cucumber",
     "org", "rst",
@@ -25,11 +26,11 @@ const TEXTS: [&str; 12] = [
 /// Languages of data.
 const DATA: [&str; 5] = ["json", "jsonc", "yaml", "yml", "toml"];
 
-/// Characters that stand in code rather than in a sentence.
+/// Characters that occur in code rather than in a sentence.
 const CODE_MARKS: [char; 12] = ['{', '}', '=', ';', '<', '>', '$', '|', '[', ']', '\\', '/'];
 
 impl Fenced {
-    /// Reads a block of code, in a fence or indented.
+    /// Parses a code block, fenced or indented.
     pub(super) fn of(block: &str) -> Fenced {
         let is_fence = |line: &str| line.starts_with("```") || line.starts_with("~~~");
         let first = block.lines().next().unwrap_or_default().trim();
@@ -52,9 +53,9 @@ impl Fenced {
         FEATURES.contains(&language) || (TEXTS.contains(&language) && first.is_some_and(is_titled))
     }
 
-    /// Returns true if the code is an example for the words before it, which announce it with a colon
-    /// or do not. A list, a scenario, a sentence, or data under a name for criteria says something
-    /// itself.
+    /// Returns true if the code is an example for the words before it; `is_announced` is true if
+    /// these end with a colon. A list, a scenario, a sentence, or data with a key for criteria is
+    /// no example.
     pub(super) fn is_example(&self, is_announced: bool) -> bool {
         let lines = || self.text.lines().map(str::trim).filter(|line| !line.is_empty());
         let language = self.language.as_str();
@@ -71,12 +72,13 @@ impl Fenced {
     }
 }
 
-/// Returns true if a language is one of programs, in which a dash or a number begins no item.
+/// Returns true if a language is a programming language, in which a dash or a number begins no list
+/// item.
 fn is_program(language: &str) -> bool {
     !TEXTS.contains(&language) && !DATA.contains(&language)
 }
 
-/// Returns true if a line of code looks like an item, or a step of a scenario.
+/// Returns true if a line of code looks like a list item, or a step of a scenario.
 fn is_list_like(line: &str) -> bool {
     let steps = ["given ", "when ", "then ", "scenario", "feature:", "rule:"];
     let lower = line.to_lowercase();
@@ -92,8 +94,8 @@ fn names_criteria_key(line: &str) -> bool {
         .any(|key| letters.contains(key))
 }
 
-/// Returns true if a line reads like a sentence for people: it begins with a capital letter, has at
-/// least three words, and no marks of code.
+/// Returns true if a line looks like a sentence for people: it begins with a capital letter or a
+/// back-tick, has at least three words, and no marks of code.
 fn is_sentence(line: &str) -> bool {
     let plain: String = line.split('`').step_by(2).collect();
     let words = line.split_whitespace().count();

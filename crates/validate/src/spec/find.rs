@@ -1,4 +1,4 @@
-//! The folder of a spec, by the beginning of its name: [`find`].
+//! Finds the folder of a spec by the beginning of its name: [`find`].
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use assay_store::disk;
 use super::SpecError;
 use crate::file_names::SPEC_HOMES;
 
-/// Finds the folder of a spec, named from the root, by the beginning of its name or by its whole path
-/// from the root.
+/// Returns the path, from the root, of the folder of a spec, found by the beginning of its name or
+/// by its whole path from the root.
 ///
-/// A name that several folders begin with is an error, also where it is the whole name of one of them:
-/// a folder `001` beside `001-login` must not be taken for it.
+/// A prefix of several folders is an error, even if it is the whole name of one of them: a folder
+/// `001` must not be mistaken for `001-login`.
 pub fn find(root: &Path, prefix: &str) -> Result<PathBuf, SpecError> {
     let there = all(root)?;
     if let Some(folder) = there.iter().find(|folder| folder.to_str() == Some(prefix)) {
@@ -33,12 +33,12 @@ pub fn find(root: &Path, prefix: &str) -> Result<PathBuf, SpecError> {
     }
 }
 
-/// Returns the path of a file in a spec's folder, which must not lead out of the tree.
+/// Returns the path of a file in the folder of a spec. Fails if a link leads to another place.
 pub fn file(root: &Path, folder: &Path, name: &str) -> Result<PathBuf, SpecError> {
     let path = folder.join(name);
     match root.join(&path).symlink_metadata() {
         Ok(_) => Ok(root.join(inside(root, path)?)),
-        // A file that is absent leads nowhere, but its folder may.
+        // A file that is absent is no link, but its folder may be one.
         Err(_) => Ok(root.join(inside(root, folder.to_owned())?).join(name)),
     }
 }
@@ -47,7 +47,7 @@ fn name(folder: &Path) -> &str {
     folder.file_name().and_then(|name| name.to_str()).unwrap_or("")
 }
 
-/// Lists the folders of all specs, in order.
+/// Lists the folders of all specs, sorted within each home.
 pub fn all(root: &Path) -> Result<Vec<PathBuf>, SpecError> {
     let mut folders = Vec::new();
     for home in SPEC_HOMES {
@@ -60,8 +60,8 @@ pub fn all(root: &Path) -> Result<Vec<PathBuf>, SpecError> {
     Ok(folders)
 }
 
-/// Returns a path, from the root, unless a link leads elsewhere, where the loop does not know its own
-/// files.
+/// Returns a path from the root. Fails if the path contains a link, since the loop would not
+/// recognise its own files there.
 fn inside(root: &Path, path: PathBuf) -> Result<PathBuf, SpecError> {
     let is_itself = match (root.canonicalize(), root.join(&path).canonicalize()) {
         (Ok(root), Ok(real)) => real == root.join(&path),

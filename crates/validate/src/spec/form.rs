@@ -1,10 +1,11 @@
-//! Criteria that are known by their form, whatever heading they stand below: an id such as `AC-2`, a
-//! scenario, a whole claim about tests.
+//! Recognises criteria by their form, below any heading: an id such as `AC-2`, a scenario, or a
+//! sentence that is a claim about tests.
 
 use super::claim::TestClaim;
 use super::id::split_id;
 
-/// Returns the id of a line that an id introduces: a mark stands behind the id, as in `AC-2: …`.
+/// Returns the id at the beginning of a line, with a mark around or behind it, as in `AC-2: …`;
+/// `None` if there is none.
 pub(super) fn introduced_by_id(line: &str) -> Option<String> {
     let (id, behind) = split_id(line)?;
     let is_marked = line.trim_start().starts_with(['*', '_', '[', '('])
@@ -13,7 +14,8 @@ pub(super) fn introduced_by_id(line: &str) -> Option<String> {
     (is_marked && says).then_some(id)
 }
 
-/// Returns true if a text is a step or a sentence of a scenario: `Given …, when …, then …`.
+/// Returns true if a text is a sentence of a scenario, `Given …, when …, then …`, or begins with
+/// the title of one.
 pub(super) fn is_scenario(text: &str) -> bool {
     let words: Vec<String> = text
         .split(|c: char| !c.is_alphanumeric())
@@ -33,7 +35,7 @@ pub(super) fn begins_scenario(text: &str) -> bool {
         .any(|title| lower.starts_with(title))
 }
 
-/// Returns true if a text is wholly a claim that tests or commands pass.
+/// Returns true if a whole text is a claim that tests or commands pass.
 pub(super) fn is_claim(text: &str) -> bool {
     match TestClaim::read(text) {
         Some(TestClaim::Named { says_pass, .. }) => says_pass,
@@ -42,8 +44,8 @@ pub(super) fn is_claim(text: &str) -> bool {
     }
 }
 
-/// Splits the lines of a feature into its scenarios, each on one line, with the number of its first
-/// line from 0. Steps without a scenario are one of their own.
+/// Splits the lines of a feature into scenarios, each on one line, with the number of its first
+/// line from 0. Steps without a scenario are a scenario of their own.
 pub(super) fn scenarios(text: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut is_told = false;
@@ -69,7 +71,7 @@ pub(super) fn scenarios(text: &str) -> Vec<(usize, String)> {
                 found.push((at, line.to_owned()));
                 is_told = true;
             }
-            // The description of a feature says nothing that could be tried.
+            // The description of a feature contains nothing testable.
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
-//! Headings that announce acceptance criteria, in the words and languages that are usual for them:
-//! [`names_criteria`]; and headings of sections that hold none: [`is_other_section`].
+//! Recognises headings that announce acceptance criteria, in the usual words and languages:
+//! [`names_criteria`]; and headings of sections without criteria: [`is_other_section`].
 
-/// Words that announce criteria wherever they stand in a title, in small letters.
+/// Phrases that announce criteria anywhere in a title, in lower case.
 const ANYWHERE: [&str; 41] = [
     "acceptance tests",
     "acceptance test",
@@ -46,14 +46,14 @@ const ANYWHERE: [&str; 41] = [
     "conditions of satisfaction",
 ];
 
-/// The same in languages that have no blanks between words.
+/// Phrases that announce criteria, in languages without blanks between words.
 const WITHOUT_BLANKS: [&str; 17] = [
     "受け入れ基準", "受入基準", "受入れ基準", "受け入れ条件", "受入条件", "受入れ条件", "完了条件",
     "完了の定義", "完成の定義", "验收标准", "驗收標準", "验收条件", "驗收條件", "完成标准",
     "完成定义", "成功标准", "성공 기준",
 ];
 
-/// Titles that announce criteria if they stand alone, in small letters.
+/// Titles that announce criteria only if they are the whole title, in lower case.
 const ALONE: [&str; 44] = [
     "must have", "must haves", "must", "musts", "should have", "should haves", "should", "shoulds",
     "scenarios", "scenario", "test scenarios", "user scenarios", "requirement", "criterion",
@@ -65,7 +65,7 @@ const ALONE: [&str; 44] = [
     "kriterien", "要件", "要求事項", "需求",
 ];
 
-/// Words before *requirements* or *criteria* with which these are about the work itself.
+/// Qualifiers before *requirements* or *criteria* that refer to the work itself.
 const QUALIFIERS: [&str; 33] = [
     "security", "performance", "quality", "technical", "business", "product", "user", "key",
     "core", "main", "feature", "api", "ui", "ux", "additional", "other", "general", "detailed",
@@ -73,13 +73,13 @@ const QUALIFIERS: [&str; 33] = [
     "reliability", "functional", "non", "nonfunctional", "and", "minimum", "essential", "test",
 ];
 
-/// Phrases in titles of sections that hold no criteria.
+/// Phrases in titles of sections without criteria.
 const OTHER_PHRASES: [&str; 12] = [
     "out of scope", "not in scope", "non goals", "nongoals", "open questions", "nice to have",
     "could have", "won t have", "wont have", "to do", "change log", "files to modify",
 ];
 
-/// Words of which titles consist whose sections hold no criteria: work to do, and remarks about it.
+/// Words in titles of sections without criteria: work to do, and remarks about it.
 const OTHER_WORDS: [&str; 50] = [
     "note", "notes", "background", "context", "reference", "references", "dependencies", "risks",
     "questions", "estimate", "technical", "implementation", "design", "links", "task", "tasks",
@@ -89,10 +89,10 @@ const OTHER_WORDS: [&str; 50] = [
     "alternatives", "assumptions", "glossary", "appendix", "rollout", "deployment", "implementing",
 ];
 
-/// Words that say nothing in such a title.
+/// Words without meaning in such a title.
 const FILLERS: [&str; 5] = ["and", "the", "of", "for", "to"];
 
-/// Letters of other alphabets that look like Latin ones, each behind the Latin one.
+/// Letters of other alphabets that look like Latin ones, each with its Latin letter.
 const LOOKALIKES: [(char, &str); 16] = [
     ('a', "аα"),
     ('b', "Ьв"),
@@ -112,8 +112,8 @@ const LOOKALIKES: [(char, &str); 16] = [
     ('y', "уγ"),
 ];
 
-/// Returns the words of a title in small letters. Letters that look like Latin ones are read as these
-/// where a word has Latin letters as well.
+/// Returns the words of a title in lower case. Letters that look like Latin ones are replaced by
+/// these in words that also have Latin letters.
 fn words_of(title: &str) -> Vec<String> {
     let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let latin = |c: char| {
@@ -127,13 +127,13 @@ fn words_of(title: &str) -> Vec<String> {
     words.map(|word| read(word.to_lowercase())).collect()
 }
 
-/// Returns true if a title announces acceptance criteria: usual words for them anywhere in it, or a
-/// shorter word alone, before a bracket or a dash.
+/// Returns true if a title announces acceptance criteria: by a usual phrase anywhere in it, or by a
+/// shorter one as the whole title, or before a bracket or a dash.
 pub(super) fn names_criteria(title: &str) -> bool {
     let words = words_of(title);
     let padded = format!(" {} ", words.join(" "));
     let has = |phrase: &&str| padded.contains(&format!(" {phrase} "));
-    // `2. Requirements` is the same title.
+    // `2. Requirements` is the same title as `Requirements`.
     let is_number = |word: &&String| word.chars().all(|c| c.is_ascii_digit());
     let bare =
         |words: &[String]| -> Vec<String> { words.iter().skip_while(is_number).cloned().collect() };
@@ -145,7 +145,7 @@ pub(super) fn names_criteria(title: &str) -> bool {
         || is_qualified(&whole)
 }
 
-/// Returns true if words are *requirements* or *criteria* behind words such as *security*.
+/// Returns true if the words are *requirements* or *criteria* after qualifiers such as *security*.
 fn is_qualified(words: &[String]) -> bool {
     let Some((last, before)) = words.split_last() else { return false };
     matches!(last.as_str(), "requirements" | "requirement" | "criteria")
@@ -153,8 +153,8 @@ fn is_qualified(words: &[String]) -> bool {
         && before.iter().all(|word| QUALIFIERS.contains(&word.as_str()))
 }
 
-/// Returns true if a title is that of a section with work to do, remarks or ideas, whose items are no
-/// criteria. Every word of the title has to be one of those.
+/// Returns true if a title is that of a section with work to do, remarks or ideas, whose items are
+/// no criteria. Every word of the title must belong to such a title.
 pub(super) fn is_other_section(title: &str) -> bool {
     let padded = format!(" {} ", words_of(title).join(" "));
     let rest = OTHER_PHRASES

@@ -1,9 +1,10 @@
-//! Ids of criteria, such as `AC-2`: [`split_id`].
+//! Splits ids of criteria, such as `AC-2`, off their lines: [`split_id`].
 
 /// Letters before the number of an id.
 const ID_LETTERS: [&str; 7] = ["ac", "req", "fr", "nfr", "sc", "dod", "acc"];
 
-/// Returns the id that a line begins with, such as `ac2` of `**AC-2** …`, and the text behind the id.
+/// Returns the id at the beginning of a line, such as `ac2` of `**AC-2** …`, and the text after it;
+/// `None` if there is no id.
 pub(super) fn split_id(line: &str) -> Option<(String, &str)> {
     let is_around = |c: char| matches!(c, '*' | '_' | '[' | '(' | ' ');
     let bare = line.trim_start_matches(is_around);

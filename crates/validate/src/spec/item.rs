@@ -1,16 +1,18 @@
-//! Items below a heading about verification: [`Item`], and the [`label`] that a line begins with.
+//! Items below a heading about verification: [`Item`], and the [`label`] at the beginning of a
+//! line.
 
-/// An item of a list, or a line of text.
+/// A list item, or a line of text.
 pub(super) struct Item {
     pub(super) text: String,
-    /// How deep it is; a line of text is not.
+    /// The nesting depth of the item; 0 for a line of text.
     pub(super) depth: usize,
-    /// Whether only calls of known programs are commands: below a heading such as "Testing", which
-    /// may also hold descriptions.
+    /// True if only calls of known programs are commands: below a heading such as "Testing", where
+    /// the text may also be a description.
     pub(super) is_loose: bool,
 }
 
-/// Returns the words in bold that a line begins with, and what stands behind them.
+/// Returns the words in bold at the beginning of a line, and the text after them; `None` if there
+/// is no such label.
 pub(super) fn label(line: &str) -> Option<(&str, &str)> {
     let mark = ["**", "__"].into_iter().find(|mark| line.starts_with(mark))?;
     let (label, rest) = line[2..].split_once(mark)?;

@@ -1,7 +1,7 @@
-//! The requirements of a spec: [`Spec`], read from the spec's folder.
+//! The requirements of a spec: [`Spec`], parsed from the spec's folder.
 //!
-//! The criteria and the way to verify them stand in `spec.md` and in the plan; what stands in both
-//! counts once. [`find()`] says which folder a prefix means.
+//! The criteria and the verification are in `spec.md` and in the plan; an entry that is in both
+//! counts once. [`find()`] returns the folder that a prefix identifies.
 
 pub(crate) mod claim;
 pub(crate) mod criteria;
@@ -34,63 +34,63 @@ use crate::plan::ImplementationPlan;
 /// The reason why a spec cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
-    /// The given text is no beginning of a folder's name.
+    /// The given text is no prefix of a folder's name.
     #[error("`{prefix}` is no spec: give the beginning of the name of its folder, such as `001`")]
     NoName {
-        /// The given text.
+        /// The text that the user gave.
         prefix: String,
     },
-    /// No folder begins like that.
+    /// No folder begins with the prefix.
     #[error("no spec begins with `{prefix}`; {}", those(there))]
     None {
-        /// The given text.
+        /// The text that the user gave.
         prefix: String,
-        /// All specs there are.
+        /// The folders of all specs.
         there: Vec<PathBuf>,
     },
-    /// Several folders begin like that.
+    /// Several folders begin with the prefix.
     #[error(
         "several specs begin with `{prefix}`: {}; give more of the name, or the whole path",
         listed(found)
     )]
     Several {
-        /// The given text.
+        /// The text that the user gave.
         prefix: String,
-        /// The specs that begin like that.
+        /// The folders that begin with the prefix.
         found: Vec<PathBuf>,
     },
-    /// The path leads somewhere else.
+    /// The path is a link, or leads through one.
     #[error("`{path}` is, or lies behind, a link; a spec is a folder of the repository itself")]
     Outside {
-        /// The folder or file, from the root.
+        /// The path of the folder or file, from the root.
         path: PathBuf,
     },
-    /// The folder has no such file.
+    /// The file does not exist in the folder.
     #[error("there is no `{path}`")]
     Missing {
-        /// The file, from the root.
+        /// The path of the file, from the root.
         path: PathBuf,
     },
-    /// The file is no text.
+    /// The file is not valid UTF-8.
     #[error("`{path}` is not UTF-8 at byte {at}")]
     NotText {
-        /// The file, from the root.
+        /// The path of the file, from the root.
         path: PathBuf,
-        /// How many bytes of it are text.
+        /// The number of valid bytes before the first invalid one.
         at: usize,
     },
-    /// The spec asks for a coverage that cannot be.
+    /// The required coverage is no percentage.
     #[error(
         "the coverage that `{path}` asks for is `{found}`, which is no percentage; write one such \
          as `80`"
     )]
     Coverage {
-        /// The file, from the root.
+        /// The path of the file, from the root.
         path: PathBuf,
-        /// The text that stands for the percentage.
+        /// The text in place of a percentage.
         found: String,
     },
-    /// A file cannot be used.
+    /// A file cannot be read or written.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
@@ -102,7 +102,7 @@ fn those(there: &[PathBuf]) -> String {
     }
 }
 
-/// How many folders are listed.
+/// Maximum number of folders that an error lists.
 const MAX_LISTED: usize = 20;
 
 fn listed(folders: &[PathBuf]) -> String {
@@ -114,32 +114,33 @@ fn listed(folders: &[PathBuf]) -> String {
     shown.join(", ")
 }
 
-/// A spec.
+/// The requirements on an implementation: acceptance criteria and verification.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
     /// The name of the spec's folder, such as `001-login`.
     pub name: String,
-    /// The folder, from the root.
+    /// The path of the folder, from the root.
     pub folder: PathBuf,
     /// The criteria, each once.
     pub criteria: Vec<Criterion>,
-    /// Text among the criteria or the verification that was not understood: nothing is approved with it.
+    /// Text among the criteria or the verification that was not understood. A tree is not approved
+    /// as long as there is any.
     pub not_understood: Vec<Criterion>,
-    /// How it is verified.
+    /// The required commands, coverage and manual steps.
     pub verification: Verification,
 }
 
-/// Something that has to hold.
+/// An acceptance criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Criterion {
-    /// The words of the criterion.
+    /// The text of the criterion.
     pub text: String,
-    /// Where it stands in `spec.md`, from 1; nothing where it comes from the plan.
+    /// The line in `spec.md`, from 1; `None` if the criterion is from the plan.
     pub line: Option<u32>,
 }
 
 impl Spec {
-    /// Reads the spec of a folder, which is named from the root.
+    /// Reads and parses the spec in a folder, whose path is from the root.
     pub fn read(root: &Path, folder: &Path, plan: &ImplementationPlan) -> Result<Spec, SpecError> {
         let path = folder.join(file_names::SPEC);
         let missing = || SpecError::Missing { path: path.clone() };
@@ -149,21 +150,21 @@ impl Spec {
         Spec::parse(folder, text, plan)
     }
 
-    /// Returns true if a path from the root is a spec's, or a loop's own: whoever fixes must not touch
-    /// it, and it is evidence of nothing.
+    /// Returns true if the file at a path from the root belongs to a spec or a loop: a fixer must
+    /// not touch it, and it is no evidence.
     pub fn owns(&self, path: &str) -> bool {
         own::is_own(path)
             || Path::new(path).starts_with(&self.folder)
             || file_names::SPEC_HOMES.iter().any(|home| Path::new(path).starts_with(home))
     }
 
-    /// Returns true if a path from the root is a paper of a loop, or a spec or plan itself: what an
-    /// implementation is held against, and no part of it.
+    /// Returns true if the file at a path from the root is a document of a loop, a spec or a plan:
+    /// it states requirements on an implementation and is no part of it.
     pub fn is_paper(path: &str) -> bool {
         own::is_paper(path)
     }
 
-    /// Takes a spec from its text and the plan.
+    /// Parses a spec from the text of `spec.md` and the plan.
     pub fn parse(folder: &Path, text: &str, plan: &ImplementationPlan) -> Result<Spec, SpecError> {
         let outline = outline::read(&markdown::blocks(text));
         let mut criteria = outline.criteria.criteria;

@@ -1,4 +1,4 @@
-//! The parts of a spec that hold criteria, and those that say how it is verified: [`read`].
+//! Finds the parts of a spec with criteria, and those about its verification: [`read`].
 
 use std::collections::HashSet;
 
@@ -15,10 +15,10 @@ use super::table::Table;
 use super::verification::{Which, is_label, says_something};
 use crate::markdown::{Block, Kind, compared, folded};
 
-/// How deep the first level of items is that stand for a heading: deeper than words in bold.
+/// The base level of list items that are used as headings: deeper than words in bold.
 const ITEM: u8 = 10;
 
-/// The most words of a plain line that stands for a heading.
+/// Maximum number of words of a plain line that is used as a heading.
 const MAX_TITLE_WORDS: usize = 8;
 
 /// Titles in bold that end criteria which began with a title in bold.
@@ -28,22 +28,20 @@ const OTHER_SECTIONS: [&str; 16] = [
     "implementation notes", "design", "links",
 ];
 
-/// How deep a part is that begins with words in bold on a line of their own: deeper than any
-/// heading.
+/// The level of a part that begins with words in bold on their own line: deeper than any heading.
 const BOLD: u8 = 7;
 
-/// How deep a group is that begins with words in bold, so that it does not end the part that it is
-/// in.
+/// The level of a group that begins with words in bold, so that it does not end the part around it.
 const BOLD_GROUP: u8 = 8;
 
 /// The parts of a spec that the loop reads.
 #[derive(Default)]
 pub(super) struct Outline {
-    /// The criteria.
     pub(super) criteria: Reader,
-    /// Items of a group, or before the first group.
+    /// The items of the verification, each with its group; items before the first group belong to
+    /// the unit tests.
     pub(super) verification: Vec<(Which, Item)>,
-    /// Code of the verification that is no command.
+    /// Code in the verification that is no command.
     pub(super) unread: Vec<Criterion>,
 }
 
@@ -54,11 +52,11 @@ enum Part {
     /// A section about tests under another title than "Verification".
     Testing,
     Group(Which),
-    /// Something within the verification that is no group.
+    /// A section within the verification that is no group.
     Aside,
 }
 
-/// Takes a spec apart.
+/// Splits the blocks of a spec into its parts.
 pub(super) fn read(blocks: &[Block]) -> Outline {
     let mut walk = Walk::default();
     for (at, block) in blocks.iter().enumerate() {
@@ -89,14 +87,14 @@ pub(super) fn read(blocks: &[Block]) -> Outline {
 #[derive(Default)]
 struct Walk {
     outline: Outline,
-    /// The parts around the next block, each with how deep it is.
+    /// The parts around the next block, each with its level.
     around: Vec<(u8, Part)>,
     sections: Sections,
-    /// Whether an item with a box was read as a criterion before, in the same list.
+    /// True if an item with a check box was read as a criterion before, in the same list.
     in_boxes: bool,
-    /// The depth of an item that announces steps for a person.
+    /// The depth of an item that announces steps for a person; `None` if there is none.
     manual: Option<usize>,
-    /// Lines with an id among remarks and verification, which count where no criterion has the id.
+    /// Lines with an id among remarks and verification, which count if no criterion has the id.
     doubtful: Vec<(String, Criterion)>,
 }
 
@@ -105,7 +103,7 @@ impl Walk {
         self.around.last().map(|(_, part)| *part)
     }
 
-    /// Adds the lines whose ids no criterion has, and returns the outline.
+    /// Adds the lines with ids that no criterion has, and returns the outline.
     fn finish(mut self) -> Outline {
         self.outline.criteria.end();
         let ids = self.outline.criteria.criteria.iter();
@@ -120,7 +118,7 @@ impl Walk {
         self.part().is_some_and(|part| part != Part::Criteria)
     }
 
-    /// Leaves the items that an item so deep is not in.
+    /// Closes the items that do not contain an item of this depth.
     fn leave_items(&mut self, depth: usize) {
         let level = ITEM.saturating_add(u8::try_from(depth).unwrap_or(u8::MAX));
         self.leave(level);
@@ -132,7 +130,7 @@ impl Walk {
         }
     }
 
-    /// Takes lines of text, of which some stand for headings.
+    /// Handles lines of text, some of which are used as headings.
     fn lines(&mut self, text: &str, first: u32, kind: Kind, next: Option<&Block>) {
         if text.is_empty() {
             return;
@@ -182,8 +180,8 @@ impl Walk {
         }
     }
 
-    /// Takes a table outside of the criteria: criteria where a column is headed so, and commands where
-    /// something is verified.
+    /// Handles a table outside of the criteria: its rows are criteria if a column has such a
+    /// header, and commands within the verification.
     fn table(&mut self, table: &Table) {
         if table.names_criteria() {
             return self.outline.criteria.rows(table);
@@ -208,7 +206,7 @@ impl Walk {
         }
     }
 
-    /// Takes text outside of the criteria, of which lines with an id and scenarios are criteria.
+    /// Handles text outside of the criteria, in which lines with an id and scenarios are criteria.
     fn stray_text(&mut self, block: &Block, next: Option<&Block>) {
         let lines: Vec<&str> = block.text.lines().collect();
         let first = lines.iter().position(|line| introduced_by_id(line).is_some());
@@ -229,7 +227,7 @@ impl Walk {
         self.outline.criteria.block(&block, next);
     }
 
-    /// Remembers a line with an id, which counts where no criterion has the id.
+    /// Records a line with an id, which counts if no criterion has the id.
     fn doubt(&mut self, text: &str, line: u32) {
         if let Some(id) = introduced_by_id(text) {
             let criterion = Criterion { text: folded(text), line: Some(line) };
@@ -237,8 +235,8 @@ impl Walk {
         }
     }
 
-    /// Takes an item outside of the criteria, which is one by its form: a box, an id, a scenario, or a
-    /// claim that tests pass.
+    /// Handles an item outside of the criteria, which may be a criterion by its form: a check box,
+    /// an id, a scenario, or a claim that tests pass.
     fn stray_item(&mut self, block: &Block, next: Option<&Block>) {
         let Kind::Item { ticked, .. } = block.kind else { return };
         let has_form = || is_claim(&block.text) || is_scenario(&block.text);
@@ -253,7 +251,7 @@ impl Walk {
         }
     }
 
-    /// Takes a heading, or what stands for one.
+    /// Handles a heading, or a line that is used as one.
     fn titled(&mut self, said: &str, level: u8, line: u32) {
         let title = title_words(said);
         if level < ITEM {
@@ -296,12 +294,13 @@ impl Walk {
         is_about_tests(title) && !self.sections.is_other()
     }
 
-    /// Returns true if a section around may hold descriptions beside commands.
+    /// Returns true if a section around the next block may contain descriptions as well as
+    /// commands.
     fn is_loose(&self) -> bool {
         self.around.iter().any(|(_, part)| *part == Part::Testing)
     }
 
-    /// Returns true if a title stands below the criteria and begins nothing else: a deeper heading, or
+    /// Returns true if a title is below the criteria and begins no other part: a deeper heading, or
     /// words in bold below a title in bold.
     fn is_below_criteria(&self, title: &str, level: u8) -> bool {
         let Some((around, Part::Criteria)) = self.around.last() else { return false };
@@ -311,8 +310,9 @@ impl Walk {
         (level > *around || (level == BOLD && *around == BOLD)) && !is_other
     }
 
-    /// Returns what stands for a heading at the beginning of a line, and what stands behind it: words
-    /// in bold, a line that announces criteria, or, where something is verified, a group and a colon.
+    /// Returns the title at the beginning of a line, and the text after it: words in bold, a line
+    /// that announces criteria, or, within the verification, a group and a colon. Returns `None` if
+    /// there is no title.
     fn title<'a>(&self, line: &'a str, is_alone: bool) -> Option<(&'a str, &'a str)> {
         let is_group = |label: &str| Which::named(&title_words(label)).is_some();
         if let Some((label, rest)) = label(line) {
@@ -326,8 +326,8 @@ impl Walk {
         (self.is_verifying() && is_group(label)).then_some((label, ""))
     }
 
-    /// Cuts off what begins with a title below an item: to Markdown it is of the item, but nobody
-    /// means that.
+    /// Splits a list item before the first title below it: in Markdown the title is part of the
+    /// item, but authors do not mean that.
     fn without_titles<'a>(&self, text: &'a str) -> (&'a str, &'a str) {
         let first = text.find('\n').map_or(text.len(), |end| end + 1);
         let mut at = first;
@@ -341,7 +341,7 @@ impl Walk {
         (text, "")
     }
 
-    /// Takes a line of text, which counts where it says how to verify.
+    /// Handles a line of text, which counts within the verification.
     fn say(&mut self, text: &str) {
         if let Some(group) = self.group().filter(|_| !text.is_empty()) {
             let item = Item { text: text.to_owned(), depth: 0, is_loose: self.is_loose() };
@@ -349,8 +349,8 @@ impl Walk {
         }
     }
 
-    /// Takes code where something is verified: the lines of a shell are commands. Code in another
-    /// language is not understood.
+    /// Handles code within the verification: the lines of shell code are commands, and code in
+    /// another language is not understood.
     fn code(&mut self, block: &Block) {
         let code = Fenced::of(&block.text);
         let Some(group) = self.group() else {
@@ -375,7 +375,8 @@ impl Walk {
         }
     }
 
-    /// Returns the group around the next block; before the first group, verification is about units.
+    /// Returns the group around the next block; before the first group, verification is about unit
+    /// tests. Returns `None` outside of the verification.
     fn group(&self) -> Option<Which> {
         match self.part()? {
             Part::Verification | Part::Testing => Some(Which::Unit),
@@ -406,8 +407,8 @@ impl Walk {
         }
     }
 
-    /// Takes an item where something is verified. A label on a line below the item begins another one,
-    /// and an item that says nothing about verification may be a criterion by its form.
+    /// Handles an item within the verification. A label on a line below the item begins another
+    /// item. An item without a statement about verification may be a criterion by its form.
     fn verifying_item(&mut self, group: Which, block: &Block, depth: usize, next: Option<&Block>) {
         let is_loose = self.is_loose();
         let mut texts: Vec<String> = Vec::new();
@@ -437,8 +438,8 @@ impl Walk {
     }
 }
 
-/// Returns the title and the rest of a plain line that announces criteria: short words before a colon,
-/// or short words alone.
+/// Returns the title and the rest of a plain line that announces criteria: short words before a
+/// colon, or short words alone. Returns `None` for other lines.
 fn plain_title(line: &str, is_alone: bool) -> Option<(&str, &str)> {
     let line = line.trim();
     let html = line.strip_prefix("<h").and_then(|rest| rest.split_once('>'));
@@ -461,8 +462,8 @@ fn plain_title(line: &str, is_alone: bool) -> Option<(&str, &str)> {
 const SHELLS: [&str; 8] =
     ["sh", "bash", "shell", "zsh", "console", "shell-session", "terminal", "fish"];
 
-/// Returns the commands among the lines of a shell. Where a line begins with a prompt, lines without
-/// one are output.
+/// Returns the commands among the lines of shell code. If any line begins with a prompt, lines
+/// without one are output.
 fn shell_commands(text: &str) -> Vec<String> {
     let prompt = |line: &str| line.trim_start().strip_prefix("$ ").map(str::to_owned);
     let has_prompt = text.lines().any(|line| prompt(line).is_some());
@@ -492,7 +493,8 @@ fn shell_commands(text: &str) -> Vec<String> {
     commands
 }
 
-/// Returns the title and the rest of an item that announces the items below it as criteria.
+/// Returns the title and the rest of an item that announces the items below it as criteria; `None`
+/// for other items.
 fn item_title(text: &str) -> Option<(&str, &str)> {
     match label(text) {
         Some((title, rest)) => names_criteria(title).then_some((title, rest)),
@@ -500,12 +502,13 @@ fn item_title(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Returns the words of a title, without marks around them.
+/// Returns the words of a title in lower case, without marks around them.
 fn title_words(title: &str) -> String {
     compared(title).trim_matches(['*', '_', ':', ' ', '`']).to_owned()
 }
 
-/// Returns true if a part is about how the whole is verified, and not about verifying an e-mail.
+/// Returns true if a title is about the verification of the whole spec, and not about verifying an
+/// e-mail address.
 fn is_about_verification(title: &str) -> bool {
     let mut words = title.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     let usual = [
@@ -515,7 +518,7 @@ fn is_about_verification(title: &str) -> bool {
     title.contains("verification") && words.all(|word| usual.contains(&word))
 }
 
-/// Returns true if a title is about tests, under usual words other than *verification*.
+/// Returns true if a title is about tests, in usual words other than *verification*.
 fn is_about_tests(title: &str) -> bool {
     let words: Vec<&str> =
         title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();

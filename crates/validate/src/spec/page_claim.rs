@@ -1,9 +1,9 @@
-//! Criteria about the text of a page for readers: [`PageClaim`], read from `The change log mentions X`.
+//! Parses criteria about the text of a page: [`PageClaim`], such as `The change log mentions X`.
 
 use super::claim::plain_criterion;
 use crate::markdown::compared;
 
-/// Pages by the words that name them, with how the names of their files begin, in small letters.
+/// Kinds of pages: the words that name them, and the beginnings of their file names, in lower case.
 const PAGES: [(&[&str], &[&str]); 4] = [
     (&["change log", "changelog", "change-log"], &["changelog", "changes", "history", "news"]),
     (&["release notes"], &["changelog", "changes", "history", "news", "release"]),
@@ -11,38 +11,39 @@ const PAGES: [(&[&str], &[&str]); 4] = [
     (&["documentation", "docs", "manual"], &["docs/", "doc/", "readme", "manual"]),
 ];
 
-/// Verbs that say that words stand on a page.
+/// Verbs that claim that words are on a page.
 const MENTIONS: [&str; 10] = [
     "mentions", "mention", "names", "lists", "says", "contains", "has an entry for",
     "has an entry about", "records", "shows",
 ];
 
-/// Verbs that say that a page tells enough of something, which words on the page do not show.
+/// Verbs that claim that a page describes something sufficiently, which words on the page do not
+/// prove.
 const DESCRIBES: [&str; 4] = ["describes", "documents", "explains", "covers"];
 
-/// Words that say nothing beside names in back-ticks.
+/// Words without meaning next to names in back-ticks.
 const NOISE: [&str; 19] = [
     "the", "a", "an", "and", "both", "new", "option", "options", "flag", "flags", "function",
     "functions", "command", "commands", "variable", "variables", "setting", "settings", "endpoint",
 ];
 
-/// Endings of the names of pages.
+/// Endings of the file names of pages.
 pub(crate) const PAGE_ENDINGS: [&str; 5] = [".md", ".markdown", ".rst", ".txt", ".adoc"];
 
 /// A claim about the text of a page.
 pub(crate) struct PageClaim {
-    /// How the names of the page's files begin.
+    /// The beginnings of the page's file names, or its folders.
     pub(crate) starts: &'static [&'static str],
     pub(crate) wanted: Vec<String>,
-    /// Whether the words alone show what the criterion says.
+    /// True if the words alone prove the criterion.
     pub(crate) is_mention: bool,
-    /// Whether the absence of the words shows that the criterion is not met: other words may say the
-    /// same where no name is given.
+    /// True if the absence of the words disproves the criterion. Without a name in back-ticks,
+    /// other words may mean the same.
     pub(crate) is_literal: bool,
 }
 
 impl PageClaim {
-    /// Reads a criterion; `None` where a word of it is not understood.
+    /// Parses a criterion; returns `None` if a word of it is not understood.
     pub(crate) fn read(criterion: &str) -> Option<PageClaim> {
         let text = compared(&plain_criterion(criterion));
         let said = text.strip_prefix("the ").unwrap_or(&text);
@@ -69,7 +70,7 @@ impl PageClaim {
     }
 }
 
-/// Returns the names in back-ticks of an object that holds nothing else.
+/// Returns the names in back-ticks of an object without other content; `None` if there is any.
 fn named(object: &str) -> Option<Vec<String>> {
     let between = object.split('`').step_by(2).flat_map(|part| part.split([' ', ',']));
     let is_noise = |word: &str| word.is_empty() || NOISE.contains(&word);
@@ -80,8 +81,8 @@ fn named(object: &str) -> Option<Vec<String>> {
     (is_whole && is_said).then_some(names)
 }
 
-/// Returns the words of an object without names, and whether no others can say the same: one word
-/// alone stands for itself.
+/// Returns the words of an object without names, and true if no other words can mean the same: a
+/// single word is literal.
 fn words(object: &str) -> Option<(Vec<String>, bool)> {
     let object =
         ["the ", "a ", "an "].iter().find_map(|it| object.strip_prefix(it)).unwrap_or(object);

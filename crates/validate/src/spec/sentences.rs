@@ -1,15 +1,15 @@
-//! Lines without their list marks, and their sentences.
+//! Removes list marks from lines, and splits texts into sentences.
 
 use crate::markdown::{folded, tick};
 
-/// Marks that people put in front of an item where Markdown has none.
+/// List marks that people use in addition to those of Markdown.
 const MARKS: [char; 14] = ['•', '◦', '▪', '‣', '·', '–', '—', '☐', '☑', '☒', '✓', '✔', '✅', '❌'];
 
 /// Words before a full stop that end no sentence.
 const ABBREVIATIONS: [&str; 10] =
     ["e.g", "i.e", "etc", "vs", "no", "resp", "approx", "cf", "incl", "max"];
 
-/// Takes a mark, a number or an open box off the beginning of a line.
+/// Removes a mark, a number or a check box from the beginning of a line.
 pub(super) fn without_mark(line: &str) -> &str {
     let bare = line.trim_start_matches(|c: char| MARKS.contains(&c) || c == '>').trim_start();
     let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -21,7 +21,7 @@ pub(super) fn without_mark(line: &str) -> &str {
     tick(bare).1
 }
 
-/// Splits a text into its sentences. What stands in back-ticks is never split.
+/// Splits a text into its sentences. Text in back-ticks is never split.
 pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut current = String::new();

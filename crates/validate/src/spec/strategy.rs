@@ -1,4 +1,4 @@
-//! Criteria and verification in a plan: [`criteria`], [`add`].
+//! Parses criteria and verification in a plan: [`criteria`], [`add`].
 
 use assay_base::text::first_chars;
 use assay_checks::verification::Verification;
@@ -9,29 +9,29 @@ use super::claim::is_command;
 use super::verification::{Which, ask_for, percentage, run};
 use crate::plan::{ImplementationPlan, LOOP_KEYS};
 
-/// The names under which the text of a criterion stands.
+/// Keys of the text of a criterion.
 const TEXTS: [&str; 8] =
     ["criterion", "text", "description", "title", "name", "requirement", "statement", "then"];
 
-/// How much of a value that is not understood is shown, in letters.
+/// Maximum number of characters of a quoted value that is not understood.
 const MAX_SHOWN: usize = 200;
 
-/// How deep a plan is searched for criteria.
+/// Maximum depth to which a plan is searched for criteria.
 const MAX_DEPTH: usize = 32;
 
 /// The requirements that a plan lists.
 #[derive(Debug, Default)]
 pub(super) struct PlanCriteria {
     pub(super) criteria: Vec<Criterion>,
-    /// Parts of the plan that are requirements by their key, and could not be read.
+    /// Parts of the plan that are requirements by their key, but could not be parsed.
     pub(super) not_understood: Vec<Criterion>,
     /// The commands that verify subtasks.
     pub(super) commands: Vec<String>,
 }
 
-/// Reads the criteria that a plan lists anywhere, the way each subtask is verified, and what stands
-/// among them and is not understood. Parts of the plan that have another shape than they should are not
-/// understood either.
+/// Finds the criteria anywhere in a plan, the verification of each subtask, and the entries among
+/// them that are not understood. Parts of the plan with an unexpected type are not understood
+/// either.
 pub(super) fn criteria(plan: &ImplementationPlan) -> PlanCriteria {
     let mut found = PlanCriteria::default();
     let whole = plan.whole().iter().filter(|(key, _)| !LOOP_KEYS.contains(&key.as_str()));
@@ -50,14 +50,14 @@ pub(super) fn criteria(plan: &ImplementationPlan) -> PlanCriteria {
     found
 }
 
-/// Names of members that hold a command.
+/// Keys of a command.
 const COMMANDS: [&str; 5] = ["command", "commands", "cmd", "run", "script"];
 
-/// Names of members that say in words how something is verified.
+/// Keys of a verification in words.
 const WAYS: [&str; 7] =
     ["instructions", "steps", "scenario", "check", "expected", "expected_outcome", "url"];
 
-/// Words that expect nothing but success of a command, in small letters.
+/// Texts that expect only the success of a command, in lower case.
 const SUCCESSES: [&str; 22] = [
     "0", "ok", "pass", "passes", "passed", "all pass", "all passed", "all tests pass",
     "tests pass", "all tests passed", "all tests passing", "success", "succeeds", "successful",
@@ -66,7 +66,7 @@ const SUCCESSES: [&str; 22] = [
 ];
 
 impl PlanCriteria {
-    /// Looks for criteria below a key.
+    /// Searches a value for criteria.
     fn search(&mut self, key: &str, value: &Value, depth: usize) {
         if depth > MAX_DEPTH {
             return;
@@ -88,7 +88,7 @@ impl PlanCriteria {
         }
     }
 
-    /// Reads how a subtask is verified: a command, or words that a person or a model judges.
+    /// Parses the verification of a subtask: a command, or words that a person or a model judges.
     fn verification(&mut self, key: &str, value: &Value, depth: usize) {
         match value {
             Value::Null | Value::Bool(_) => {}
@@ -155,14 +155,14 @@ impl PlanCriteria {
     }
 }
 
-/// Returns true if a key names the way that a subtask is verified, however it is spelt.
+/// Returns true if a key names the verification of a subtask, in any spelling.
 fn is_verification_key(key: &str) -> bool {
     let letters: String = key.chars().filter(|c| c.is_alphabetic()).collect();
     let names = ["verification", "verificationcommand", "verifycommand", "testcommand", "verify"];
     names.contains(&letters.to_lowercase().as_str())
 }
 
-/// Returns true if a key names acceptance criteria, however it is spelt.
+/// Returns true if a key names acceptance criteria, in any spelling.
 fn is_criteria_key(key: &str) -> bool {
     let letters: String = key.chars().filter(|c| c.is_alphabetic()).collect();
     let letters = letters.to_lowercase();
@@ -173,7 +173,7 @@ fn is_criteria_key(key: &str) -> bool {
             .contains(&letters.as_str())
 }
 
-/// Reads a list of criteria; a text that stands alone is read line by line.
+/// Parses a list of criteria; a single text is parsed line by line.
 fn list(
     key: &str,
     value: &Value,
@@ -204,7 +204,7 @@ fn list(
     }
 }
 
-/// Names the groups of tests in a strategy that are no objects.
+/// Reports the groups of tests in a strategy that are no objects.
 fn odd_groups(strategy: &str, members: &Map<String, Value>, not_understood: &mut Vec<Criterion>) {
     for key in ["unit_tests", "integration_tests", "e2e_tests", "browser_verification"] {
         match members.get(key) {
@@ -220,7 +220,7 @@ fn odd(key: &str, value: &Value) -> Criterion {
     Criterion { text: format!("`{key}` in the plan: {shown}"), line: None }
 }
 
-/// Adds what a plan says of verification; the error is a coverage that cannot be.
+/// Adds the verification in a plan. Fails with the text of a coverage that is no percentage.
 pub(super) fn add(plan: &ImplementationPlan, all: &mut Verification) -> Result<(), String> {
     for strategy in plan.strategies() {
         for (key, which) in [
@@ -263,7 +263,7 @@ fn add_group(
     Ok(())
 }
 
-/// Returns the entries of a list; one that stands alone is a list of one.
+/// Returns the entries of a list; a single value is a list of one.
 fn entries(list: &Value) -> &[Value] {
     match list {
         Value::Array(all) => all,
@@ -275,7 +275,7 @@ fn texts(list: &Value, words: &[&str]) -> Vec<String> {
     entries(list).iter().filter_map(|entry| text(entry, words)).collect()
 }
 
-/// Returns the text of an entry, or of an object the first that has one of the names.
+/// Returns a text, or the first text of an object under one of the keys; `None` if there is none.
 fn text(entry: &Value, words: &[&str]) -> Option<String> {
     let text = match entry {
         Value::Object(named) => words.iter().find_map(|word| named.get(*word)?.as_str())?,

@@ -1,27 +1,27 @@
-//! Tables in a spec: [`Table`], read from the lines of a paragraph.
+//! Tables in a spec: [`Table`], parsed from the lines of a paragraph.
 
 use super::headings::names_criteria;
 
-/// Headers of columns that tell how far a row is, and not what has to hold.
+/// Headers of columns that describe the progress of a row, and not a requirement.
 const PROGRESS_HEADERS: [&str; 6] = ["status", "state", "done", "priority", "prio", "progress"];
 
-/// Words of cells in such a column.
+/// Words in the cells of such a column.
 const PROGRESS_WORDS: [&str; 34] = [
     "open", "done", "todo", "to", "do", "pending", "in", "progress", "met", "yes", "no", "passed",
     "pass", "ok", "high", "medium", "low", "must", "should", "could", "have", "p0", "p1", "p2",
     "p3", "p4", "x", "planned", "not", "started", "complete", "completed", "draft", "critical",
 ];
 
-/// A table, with the line that each row stands on.
+/// A table, with the line number of each row.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// The cells above the separator; empty where the table has none.
+    /// The cells above the separator; empty if the table has none.
     pub(super) header: Vec<String>,
     pub(super) rows: Vec<(Vec<String>, u32)>,
 }
 
 impl Table {
-    /// Reads lines that are a table; `None` where they are text.
+    /// Parses the lines of a table; returns `None` if the lines are text.
     pub(super) fn read(lines: &[(&str, u32)]) -> Option<Table> {
         let separator = lines.iter().position(|(line, _)| is_separator(line));
         let is_table = separator == Some(1)
@@ -38,18 +38,19 @@ impl Table {
         Some(Table { header, rows })
     }
 
-    /// Returns true if a column is headed as acceptance criteria.
+    /// Returns true if the header of a column announces acceptance criteria.
     pub(super) fn names_criteria(&self) -> bool {
         self.header.iter().any(|cell| names_criteria(cell))
     }
 
-    /// Returns the cell of a row below a header that has a word.
+    /// Returns the cell of a row below the first header that contains a word; `None` if there is no
+    /// such header, or the cell is empty.
     pub(super) fn below<'a>(&self, row: &'a [String], word: &str) -> Option<&'a str> {
         let at = self.header.iter().position(|cell| cell.to_lowercase().contains(word))?;
         row.get(at).map(String::as_str).filter(|cell| !cell.is_empty())
     }
 
-    /// Returns the words of a row, without cells that only tell how far the row is.
+    /// Returns the text of a row, without cells that only describe its progress.
     pub(super) fn text_of(&self, row: &[String]) -> String {
         let said = row.iter().enumerate().filter(|(at, cell)| {
             let header = self.header.get(*at).map(|it| it.to_lowercase()).unwrap_or_default();
@@ -70,7 +71,7 @@ fn is_separator(line: &str) -> bool {
     line.contains('-') && line.contains('|') && line.chars().all(|c| "|-: \t".contains(c))
 }
 
-/// Returns the cells of a row, those at its edges that say nothing left out.
+/// Returns the cells of a row, without the empty ones outside of its borders.
 fn cells(row: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let (mut in_code, mut is_escaped) = (false, false);

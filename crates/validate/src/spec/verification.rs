@@ -1,4 +1,4 @@
-//! How a spec says that it is verified: commands, coverage, steps for a person.
+//! Parses the verification section of a spec: commands, coverage, steps for a person.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use assay_checks::verification::{Group, NamedCommand, Verification};
 use super::claim::{TestClaim, is_command, told_command};
 use super::item::{Item, label};
 
-/// One of the groups.
+/// A group of tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     Unit,
@@ -16,7 +16,7 @@ pub(super) enum Which {
 }
 
 impl Which {
-    /// Finds the group that a title in small letters names.
+    /// Returns the group that a title in lower case names; `None` if there is none.
     pub(super) fn named(title: &str) -> Option<Which> {
         let words = |c: char| !c.is_alphanumeric();
         if title.contains("end-to-end") || title.contains("end to end") {
@@ -30,7 +30,7 @@ impl Which {
         })
     }
 
-    /// Returns the group of a verification.
+    /// Returns the group in a verification.
     pub(super) fn of(self, all: &mut Verification) -> &mut Group {
         match self {
             Which::Unit => &mut all.unit,
@@ -40,13 +40,13 @@ impl Which {
     }
 }
 
-/// Asks for a coverage, of which the highest counts.
+/// Raises the minimum coverage to a value; the highest value counts.
 pub(super) fn ask_for(coverage: f64, all: &mut Verification) {
     let highest = all.minimum_coverage.map_or(coverage, |before| before.max(coverage));
     all.minimum_coverage = Some(highest);
 }
 
-/// Adds a command to a group.
+/// Adds a command to a group, unless it is empty.
 pub(super) fn run(command: &str, expect: &str, group: &mut Group) {
     if command.is_empty() {
         return;
@@ -55,8 +55,7 @@ pub(super) fn run(command: &str, expect: &str, group: &mut Group) {
     group.commands.push(NamedCommand { command: command.to_owned(), expect });
 }
 
-/// Asks for what a criterion needs in order to be decided: the commands that it names, or all tests
-/// of a kind.
+/// Adds the checks that decide a criterion: the commands that it names, or all tests of a kind.
 pub(super) fn ask_for_claim(criterion: &str, all: &mut Verification) {
     let Some(claim) = TestClaim::read(criterion) else { return };
     ask_for_commands(claim.commands().map(str::to_owned), all);
@@ -65,13 +64,13 @@ pub(super) fn ask_for_claim(criterion: &str, all: &mut Verification) {
     }
 }
 
-/// Asks for commands that criteria depend on.
+/// Adds commands that criteria depend on.
 pub(super) fn ask_for_commands(commands: impl IntoIterator<Item = String>, all: &mut Verification) {
     let named = commands.into_iter().map(|command| NamedCommand { command, expect: None });
     all.criterion_commands.extend(named);
 }
 
-/// Leaves out what was said before.
+/// Removes duplicates.
 pub(super) fn each_once(all: &mut Verification) {
     let mut seen = HashSet::new();
     all.criterion_commands.retain(|said| seen.insert(said.command.clone()));
@@ -85,10 +84,10 @@ pub(super) fn each_once(all: &mut Verification) {
     }
 }
 
-/// Reads what stands in the groups; the error is a coverage that cannot be.
+/// Parses the items of the groups. Fails with the text of a coverage that is no percentage.
 pub(super) fn read(said: &[(Which, Item)]) -> Result<Verification, String> {
     let mut all = Verification::default();
-    // The item that says `Manual:` without steps: those below it are its steps.
+    // The item with `Manual:` and fewer than two steps: the items below it are further steps.
     let mut manual: Option<(Which, usize)> = None;
     for (which, item) in said {
         if let Some((which, depth)) = manual
@@ -123,7 +122,7 @@ pub(super) fn read(said: &[(Which, Item)]) -> Result<Verification, String> {
     Ok(all)
 }
 
-/// Returns true if an item says something about verification: a command, a coverage, steps or the network.
+/// Returns true if an item is about verification: a command, a coverage, steps or the network.
 pub(super) fn says_something(item: &Item) -> bool {
     let labelled = plain_label(&item.text);
     let (commands, _) = commands(labelled.map_or(&item.text, |(_, rest)| rest));
@@ -139,35 +138,35 @@ pub(super) fn is_label(line: &str) -> bool {
     said_of(&MANUAL, line).is_some()
 }
 
-/// Labels of steps for a person, in small letters.
+/// Labels of steps for a person, in lower case.
 const MANUAL: [&str; 6] =
     ["manual", "manually", "manual test", "manual tests", "manual testing", "manual steps"];
 
-/// Labels that allow commands the network, in small letters.
+/// Labels that allow network access to commands, in lower case.
 const NETWORK: [&str; 2] = ["network", "network access"];
 
-/// Reads a percentage, from 1 to 100 or 0. A part of one is most likely a percentage that was meant
-/// otherwise, and nobody should be let through by it.
+/// Parses a percentage: 0, or from 1 to 100. A fraction below 1 is most likely a mistake, and would
+/// let everything pass.
 pub(super) fn percentage(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end().parse().ok();
     let number = number.filter(|number: &f64| *number == 0.0 || (1.0..=100.0).contains(number));
     number.ok_or_else(|| text.trim().to_owned())
 }
 
-/// Returns the steps of `Manual: A → B`.
+/// Returns the steps of `Manual: A → B`; `None` for other texts.
 fn manual_steps(text: &str) -> Option<Vec<String>> {
     said_of(&MANUAL, text).map(in_steps)
 }
 
-/// Returns true if an item is `Network: allowed`. Anything with more words to it may be a condition,
-/// which nobody would hold the commands to.
+/// Returns true if an item is `Network: allowed`. Further words may be a condition, which would not
+/// be enforced.
 fn allows_network(text: &str) -> bool {
     let said = said_of(&NETWORK, text).unwrap_or_default();
     let word = said.trim_matches([' ', '.', '`']).to_lowercase();
     matches!(word.as_str(), "allowed" | "yes" | "on" | "true")
 }
 
-/// Returns what stands behind one of the names and its colon, whether or not the name is bold.
+/// Returns the text after one of the labels and its colon, in bold or not; `None` for other labels.
 fn said_of<'a>(names: &[&str], text: &'a str) -> Option<&'a str> {
     let (name, said) = text.split_once(':')?;
     let name = name.trim_matches(['*', '_', ' ']).to_lowercase();
@@ -179,7 +178,7 @@ fn in_steps(text: &str) -> Vec<String> {
     steps.map(|step| step.trim().to_owned()).filter(|step| !step.is_empty()).collect()
 }
 
-/// Returns what stands behind `Coverage: >=`, where it is a number.
+/// Returns the number after `Coverage: >=`; `None` for other texts.
 fn coverage(text: &str) -> Option<&str> {
     let plain = text.trim_start_matches(['*', '_']);
     let head = plain.find(|c: char| c.is_ascii_digit())?;
@@ -197,10 +196,11 @@ fn coverage(text: &str) -> Option<&str> {
     is_coverage.then(|| rest[..length].trim_end_matches('.'))
 }
 
-/// The most words of a label that is not bold.
+/// Maximum number of words of a label that is not bold.
 const MAX_LABEL_WORDS: usize = 4;
 
-/// Returns the label of a line such as ``Unit tests: `make check` ``, and the command behind the label.
+/// Returns the label of a line such as ``Unit tests: `make check` ``, and the text after it; `None`
+/// for other lines.
 fn plain_label(text: &str) -> Option<(&str, &str)> {
     let (label, rest) = text.split_once(':')?;
     let rest = rest.trim_start();
@@ -211,8 +211,8 @@ fn plain_label(text: &str) -> Option<(&str, &str)> {
     is_label.then_some((label, rest))
 }
 
-/// Returns the commands of an item, and the words that say what is expected of them: those that it
-/// begins with, or, in a sentence, those that are calls of known programs.
+/// Returns the commands of an item, and the words about their expected outcome. The commands are
+/// those at the beginning of the item, or, in a sentence, the calls of known programs.
 fn commands(text: &str) -> (Vec<&str>, &str) {
     let mut rest = label(text).map_or(text, |(_, rest)| rest).trim_start();
     for lead in ["Run:", "run:", "Run", "run", "Command:", "command:", "Then", "then"] {
@@ -242,11 +242,11 @@ fn commands(text: &str) -> (Vec<&str>, &str) {
     (commands, rest.trim_start_matches([' ', '-', '–', '—', ':', '→', '=', '>']).trim_end())
 }
 
-/// Words that tell a reader to run a command, in small letters.
+/// Words that ask a reader to run a command, in lower case.
 const RUN_WORDS: [&str; 9] =
     ["run", "runs", "execute", "start", "call", "use", "using", "with", "by"];
 
-/// Returns the commands that a sentence tells to run.
+/// Returns the commands that a sentence asks to run.
 fn called_in(text: &str) -> (Vec<&str>, &str) {
     let mut words = text.split('`').step_by(2).flat_map(|part| part.split_whitespace());
     let is_said = words.any(|word| {
@@ -259,7 +259,7 @@ fn called_in(text: &str) -> (Vec<&str>, &str) {
     (called.collect(), "")
 }
 
-/// Returns the code that a text begins with, and what stands behind it.
+/// Returns the code at the beginning of a text, and the text after it; `None` if there is none.
 fn code(text: &str) -> Option<(&str, &str)> {
     let inner = text.trim_start_matches('`');
     let mark = &text[..text.len() - inner.len()];

@@ -1,5 +1,6 @@
 //! Forty criteria of three invented projects, as a person would write them, with the answer that a
-//! reader of the project would give: none is decided wrongly, and most are decided without a model.
+//! reader of the project would give. No criterion is decided wrongly, and most are decided without
+//! a model.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +21,7 @@ use crate::stage;
 enum Expected {
     Met,
     NotMet,
-    /// No code can tell; a model or a person decides.
+    /// No code can decide; a model or a person decides.
     Undecided,
     /// A command decides, which is run for the criterion.
     Command,
@@ -35,7 +36,7 @@ struct Project {
     criteria: &'static [(&'static str, Expected)],
 }
 
-/// A command-line tool in Python that tells what a parcel costs.
+/// A command-line tool in Python that computes the price of a parcel.
 const PARCEL: Project = Project {
     files: &[
         (
@@ -82,7 +83,7 @@ const PARCEL: Project = Project {
     ],
 };
 
-/// A web service in TypeScript that tells when the tide comes.
+/// A web service in TypeScript that computes the time of the next tide.
 const TIDE: Project = Project {
     files: &[
         (

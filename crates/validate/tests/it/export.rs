@@ -1,4 +1,4 @@
-//! The keys that the loop writes into a plan.
+//! Tests of the keys that the loop writes into a plan.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ fn signoff(status: SignoffStatus, qa_session: u32) -> Signoff {
     }
 }
 
-/// The history of the seed's example.
+/// Returns the history of the seed's example.
 fn history() -> Vec<HistoryEntry> {
     let entry = |iteration, status: &str, timestamp: &str, issues| HistoryEntry {
         iteration,
@@ -61,7 +61,7 @@ fn exported(plan: &str) -> String {
     plan.with_export(&approved(), &history(), &Stats::of(&history()))
 }
 
-/// Exports little, so that the form is seen.
+/// Exports few values, so that the layout is visible.
 fn check(plan: &str, expected: Expect) {
     let plan = ImplementationPlan::parse(plan.to_owned()).unwrap();
     let pending = Signoff { timestamp: String::new(), ..signoff(SignoffStatus::Pending, 0) };

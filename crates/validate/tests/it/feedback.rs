@@ -1,4 +1,4 @@
-//! What a person wants, item by item.
+//! Tests of parsing a person's feedback into items.
 
 use assay_validate::feedback;
 use assay_validate::paper;

@@ -1,4 +1,5 @@
-//! A loop on a real tree, from the first look to the approval, and what a fixer may not do.
+//! Tests of a loop on a real tree, from the first review to the approval, and of the limits of a
+//! fixer.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! The papers of a real loop: whose they are, whenever it is killed.
+//! Tests of the documents of a real loop: their authors are recognised, whenever the loop is
+//! killed.
 
 use std::fs;
 
@@ -11,7 +12,7 @@ use expect_test::expect;
 use crate::stage::digest;
 use crate::yard::{SPEC, Yard, mend, put};
 
-/// Gives why each epoch began.
+/// Returns the reasons for the epochs.
 fn epochs(yard: &Yard) -> Vec<Begun> {
     let entries = Journal::read(&yard.root().join(SPEC)).unwrap().into_iter();
     let begun = entries.filter_map(|entry| match entry.event {
@@ -21,7 +22,7 @@ fn epochs(yard: &Yard) -> Vec<Begun> {
     begun.collect()
 }
 
-/// Names the papers that a loop left.
+/// Returns the names of the documents that a loop wrote.
 fn papers(yard: &Yard) -> Vec<String> {
     let names = fs::read_dir(yard.root().join(SPEC)).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -100,7 +101,8 @@ fn feedback_is_handed_to_the_fixer_and_kept_under_another_name() {
 
 #[test]
 fn feedback_is_taken_once_whenever_it_is_killed() {
-    // Before it is noted, before the fixer begins, while it works, before its work is in.
+    // Killed before the feedback is recorded, before the fixer starts, while it works, before its
+    // patch is applied.
     for (line, epoch) in [(2, 2), (3, 1), (4, 1), (5, 1)] {
         let yard = Yard::new();
         yard.take_up(&mend);

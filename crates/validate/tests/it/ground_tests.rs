@@ -1,4 +1,5 @@
-//! What a real tree has to show: tests, coverage, criteria, and a person where there are none.
+//! Tests of the evidence that a real tree has to provide: tests, coverage, criteria, and a person's
+//! sign-off if there are none.
 
 use std::fs;
 
@@ -14,14 +15,14 @@ fn spec(yard: &Yard, text: &str) {
     yard.repository.write(format!("{SPEC}/spec.md"), text);
 }
 
-/// Sets how much depends on it.
+/// Sets the risk level in the plan.
 fn risk(yard: &Yard, risk: &str) {
     let text = yard.read(&format!("{SPEC}/{}", plan::NAME));
     let strategy = format!("{{\n  \"verification_strategy\": {{ \"risk_level\": \"{risk}\" }},");
     yard.repository.write(format!("{SPEC}/{}", plan::NAME), text.replacen('{', &strategy, 1));
 }
 
-/// Makes the implementation right, so that only what a test is about is left.
+/// Completes the implementation, so that only the issue under test is left.
 fn done(yard: &Yard) {
     mend(yard.root());
 }

@@ -1,4 +1,4 @@
-//! The journal: only ever added to, and noticed if it was not.
+//! Tests of the journal: it is append-only, and every other change is noticed.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn open(folder: &TempDir) -> Result<Journal, JournalError> {
     Journal::open(folder.path(), &folder.path().join("elsewhere/seal"))
 }
 
-/// A folder whose journal has three lines.
+/// Returns a folder whose journal has three lines.
 fn written() -> TempDir {
     let folder = TempDir::new().unwrap();
     let mut journal = open(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Killed at any point, a loop goes on from what is stored, and ends as it would have.
+//! Tests that a loop, killed at any point, resumes from the stored state and ends in the same way.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use expect_test::{Expect, expect};
 
 use crate::stage::{Fixes, Reviews, SEAL, SPEC, Snapshot, Stage, World, issue};
 
-/// What is there once nobody runs any more.
+/// The stored state after all runs have ended.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     ending: Ending,
@@ -32,7 +32,7 @@ fn journal_at() -> PathBuf {
     Path::new(SPEC).join(file_names::JOURNAL)
 }
 
-/// The lines of a journal, each with its digest.
+/// Returns the lines of a journal, each with its digest.
 fn lines(world: &World) -> Vec<(Vec<u8>, String)> {
     let bytes = &world.snapshot().files[&journal_at()];
     let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec);
@@ -44,8 +44,8 @@ fn lines(world: &World) -> Vec<(Vec<u8>, String)> {
     lines.map(sealed).collect()
 }
 
-/// Every world that a kill can leave at a line of the journal: before it, with the seal alone, with
-/// a part of the line, and with the line but nothing that follows from it.
+/// Returns every world that a kill can leave at a line of the journal: before it, with the seal
+/// alone, with a part of the line, and with the line but no consequence of it.
 fn killed_at(before: &Snapshot, line: &[u8], seal: &str) -> Vec<(&'static str, Snapshot)> {
     let with = |seal: &str, part: &[u8]| {
         let mut killed = before.clone();
@@ -164,7 +164,7 @@ fn errors_are_counted_wherever_it_was_killed() {
     );
 }
 
-/// Runs until a kind of event is about to be written, and gives the world as it is then.
+/// Runs until a kind of event is about to be written, and returns the world at that point.
 fn killed_before(kind: &str, review: &Reviews<'_>, fix: &Fixes<'_>) -> World {
     let world = World::new();
     let stage = Stage { is_kept: true, ..Stage::new(&world, review, fix) };

@@ -1,4 +1,4 @@
-//! What a loop tells to those who remember.
+//! Tests of the summary of an ended loop.
 
 use assay_validate::learned::Learned;
 use expect_test::{Expect, expect};

@@ -1,4 +1,4 @@
-//! The validation loop, through the crate's front door.
+//! Integration tests of the validation loop, through the public API of the crate.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 

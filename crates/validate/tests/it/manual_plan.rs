@@ -1,4 +1,4 @@
-//! The plan of what a person has to try.
+//! Tests of the manual test plan.
 
 use assay_validate::paper::manual_plan;
 use assay_validate::spec::Criterion;

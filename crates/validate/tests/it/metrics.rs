@@ -1,4 +1,4 @@
-//! How loops came out, added up from their journals.
+//! Tests of the statistics of loops, computed from their journals.
 
 use assay_checks::check::CheckKind;
 use assay_validate::ending::Ending;
@@ -10,8 +10,8 @@ use expect_test::expect;
 
 use crate::stage::{hash, issue, outcome, patch};
 
-/// Writes a journal line by line: `SECOND WORD …`, of which the words are `review`, `check`,
-/// `reject TITLE, TITLE`, `approve`, `fix`, `fixed`, `hand over` and `end`.
+/// Writes a journal line by line: `SECOND WORD …`. The words are `review`, `check`, `reject TITLE,
+/// TITLE`, `approve`, `fix`, `fixed`, `hand over` and `end`.
 fn journal(text: &str) -> Vec<Entry> {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(folder.path(), &folder.path().join("state/seal")).unwrap();
@@ -51,7 +51,7 @@ fn seen(issues: Vec<Issue>) -> Seen {
     Seen { issues, ..Seen::default() }
 }
 
-/// Makes an issue; one whose title says so is about a test.
+/// Creates an issue; a title that begins with `test` makes it an issue of a unit test.
 fn typed(title: &str) -> Issue {
     let kind = match title.starts_with("test") {
         true => IssueKind::UnitTest,

@@ -1,4 +1,4 @@
-//! Which state becomes which: every pair, tried through what can happen.
+//! Tests of the transitions between states: every pair, through all possible events.
 
 use assay_validate::ending::Ending;
 use assay_validate::event::{Begun, Event, Left, Seen};
@@ -11,7 +11,7 @@ use crate::stage;
 
 const AT: &str = "2026-01-01T00:00:00Z";
 
-/// The states, each with what leads there from the beginning.
+/// The states, each with the events that lead to it from the beginning.
 const STATES: [(&str, &[&str]); 8] = [
     ("pending", &["begin"]),
     ("in_review", &["begin", "review"]),
@@ -23,7 +23,7 @@ const STATES: [(&str, &[&str]); 8] = [
     ("error", &["begin", "review", "reject", "give up"]),
 ];
 
-/// Everything that can happen, but for a new epoch.
+/// All events except for a new epoch.
 const HAPPENS: [&str; 11] = [
     "review", "reject", "await", "approve", "fail", "fix", "feedback", "sign", "hand over",
     "give up", "end approved",
@@ -65,7 +65,7 @@ fn after(words: &[&str]) -> Standing {
     standing
 }
 
-/// Says what becomes of a state; nothing where it stays.
+/// Returns the state after an event; `None` if the state does not change.
 fn becomes(from: &[&str], word: &str) -> Option<String> {
     let mut standing = after(from);
     let before = standing.state.clone();

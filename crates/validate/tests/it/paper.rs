@@ -1,4 +1,4 @@
-//! What the loop leaves in a spec's folder.
+//! Tests of the documents that the loop writes into the folder of a spec.
 
 use std::path::Path;
 use std::time::Duration;

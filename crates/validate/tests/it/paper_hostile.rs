@@ -1,4 +1,4 @@
-//! Text from outside stays text, in every paper.
+//! Tests that text from outside stays text, in every document.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn hostile_issue(text: &str) -> Issue {
     }
 }
 
-/// Writes every paper with the same text in all places.
+/// Renders every document with the same text in all fields.
 fn all(text: &str) -> Vec<String> {
     let issue = hostile_issue(text);
     let check = CheckLine {
@@ -101,7 +101,7 @@ fn status(text: &str) -> String {
     status.text()
 }
 
-/// Gives the beginnings of the lines that stand at the left, outside of fences.
+/// Returns the beginnings of the unindented lines outside of fences.
 fn lines_at_the_left(paper: &str) -> Vec<String> {
     let mut fence: Option<&str> = None;
     let mut lines = Vec::new();
@@ -130,7 +130,7 @@ fn hostile_text_begins_no_line_of_its_own() {
     }
 }
 
-/// Gives what of a paper is rendered: no code, and nothing that is escaped.
+/// Returns the rendered part of a document: without code and escaped characters.
 fn rendered(paper: &str) -> String {
     let outside_fences: String = paper.split("\n```\n").step_by(2).collect();
     let outside_code: String = outside_fences.split('`').step_by(2).collect();

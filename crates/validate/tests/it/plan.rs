@@ -1,4 +1,4 @@
-//! What a plan says: subtasks, risk, and a sign-off in any shape.
+//! Tests of parsing a plan: subtasks, risk, and sign-offs of any form.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The loop, with those who review and fix as they are: honest, lazy, lying.
+//! Tests of the loop with reviewers and fixers that are honest, lazy or lying.
 
 use assay_validate::ending::Ending;
 use assay_validate::event::Begun;
@@ -103,14 +103,14 @@ fn an_ending_waits_for_somebody_to_take_it_up() {
     assert_eq!(stage.run(Some(Begun::RequestDeleted.into())).0, Ending::Approved);
 }
 
-/// Behaviour of reviewers and fixers, as numbers.
+/// Random behaviour of reviewers and fixers, as numbers.
 fn behaviours() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     (prop::collection::vec(0..6u8, 1..8), prop::collection::vec(0..6u8, 1..8))
 }
 
 proptest! {
-    /// However they behave, the loop ends within its limits, and a tree whose check fails is never
-    /// approved.
+    /// With any behaviour, the loop ends within its limits, and a tree with a failing check is
+    /// never approved.
     #[test]
     fn every_loop_ends_and_a_regression_blocks((reviewers, fixers) in behaviours()) {
         let review = move |Asked { time: round, .. }: Asked| match reviewers[round as usize % reviewers.len()] {

@@ -1,4 +1,4 @@
-//! What checks and criteria come to, made into issues.
+//! Tests of the issues that are derived from checks and criteria.
 
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::coverage::{Count, FileMeasure, Measured};
@@ -13,8 +13,8 @@ use proptest::prelude::*;
 
 use crate::stage;
 
-/// Reads checks: `NAME: TEST, -TEST, ~TEST`, of which those with a dash fail and those with a wave
-/// are skipped; `NAME = STATE` where there are no tests.
+/// Parses checks: `NAME: TEST, -TEST, ~TEST`, where `-` marks a failed and `~` a skipped test;
+/// `NAME = STATE` for checks without tests.
 fn checks(text: &str) -> Vec<CheckOutcome> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(check_of).collect()
 }
@@ -60,7 +60,8 @@ fn round(checks: Vec<CheckOutcome>) -> Round {
     }
 }
 
-/// Gives the titles, given the checks of an earlier round.
+/// Compares the titles of the issues of checks, given the checks of an earlier round, with those
+/// expected.
 fn check(before: &str, now: &str, expected: Expect) {
     let issues = of_checks(&checks(now), &[round(checks(before))], None);
     let titles: String = issues.iter().map(|issue| format!("{}\n", issue.title)).collect();

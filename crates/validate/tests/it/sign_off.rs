@@ -1,4 +1,4 @@
-//! A person's word for a tree: what it approves, and what it does not.
+//! Tests of a person's sign-off of a tree: what it approves, and what it does not.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::stage::{SEAL, Stage, World, hash, issue};
 
 const AT: &str = "2026-01-01T00:00:00Z";
 
-/// Has the tree of a world reviewed to where a person has to vouch for it.
+/// Runs a loop on the world's tree until a person has to sign the tree off.
 fn awaits(world: &World) {
     world.tree.set(10);
     assert_eq!(critical(world).take_up(), Ending::AwaitsSignOff);
@@ -100,7 +100,7 @@ fn what_was_signed_off_elsewhere_does_not_count_here() {
 
 #[test]
 fn a_word_puts_no_seal_under_what_happened_elsewhere() {
-    // Elsewhere it awaits a sign-off, or is approved already.
+    // On the other machine the loop awaits a sign-off, or is approved already.
     for signed_there in [false, true] {
         let world = World::new();
         awaits(&world);

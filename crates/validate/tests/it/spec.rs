@@ -1,4 +1,4 @@
-//! What a spec asks for, read from its text and its plan.
+//! Tests of parsing the requirements of a spec, from its text and its plan.
 
 use std::fmt::Write;
 use std::path::Path;

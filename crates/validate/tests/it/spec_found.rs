@@ -1,4 +1,4 @@
-//! Which folder a prefix means.
+//! Tests of finding the folder of a spec by a prefix.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! What holds of every spec and plan, however hostile.
+//! Properties that hold for every spec and plan, however hostile.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::spec;
 
-/// The pieces of which hostile specs are made.
+/// The pieces that hostile specs are built from.
 const PIECES: [&str; 36] = [
     "## Acceptance Criteria\n",
     "**Acceptance Criteria:**\n",

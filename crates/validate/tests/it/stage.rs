@@ -1,6 +1,7 @@
-//! A loop on a stage: a tree that is a number, with whoever reviews and fixes it as a test wants.
+//! A simulated loop: its tree is a number, and each test provides the reviewer and the fixer.
 //!
-//! It is stricter than what is real: no paper is written that the journal does not know.
+//! The simulation is stricter than the real environment: no document is written whose digest the
+//! journal does not have.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -40,7 +41,7 @@ pub(crate) fn issue(title: &str) -> Issue {
     }
 }
 
-/// A patch that leads from one tree to another.
+/// Returns a patch that leads from one tree to another.
 pub(crate) fn patch(start: u32, end: u32) -> Patch {
     let ends = json!({ "start": start.to_string(), "end": end.to_string() });
     serde_json::from_value(ends).unwrap()
@@ -80,7 +81,8 @@ pub(crate) fn outcome(name: &str, kind: CheckKind, passes: bool) -> CheckOutcome
     }
 }
 
-/// Who is asked: in which round, for the how manyth time in this run, about which tree.
+/// The arguments of a reviewer or fixer: the round, the number of the call in this run, and the
+/// tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked {
     pub(crate) round: u32,
@@ -88,29 +90,29 @@ pub(crate) struct Asked {
     pub(crate) tree: u32,
 }
 
-/// What a review says besides what the checks say.
+/// A reviewer, which returns issues in addition to those of the checks.
 pub(crate) type Reviews<'a> = dyn Fn(Asked) -> Result<Vec<Issue>, Breakdown> + 'a;
 
-/// What a fixer makes of the tree.
+/// A fixer, which returns the new tree.
 pub(crate) type Fixes<'a> = dyn Fn(Asked) -> Result<u32, Breakdown> + 'a;
 
-/// What there is when nobody runs: a tree, and a spec's folder with its journal and papers.
+/// The stored state between runs: a tree, and the folder of a spec with its journal and documents.
 pub(crate) struct World {
     folder: TempDir,
     pub(crate) tree: Cell<u32>,
 }
 
-/// A world as it was at some point.
+/// The state of a world at some point.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     pub(crate) tree: u32,
     pub(crate) files: BTreeMap<PathBuf, Vec<u8>>,
 }
 
-/// The spec's folder, from the root.
+/// The path of the spec's folder, from the root.
 pub(crate) const SPEC: &str = "specs/001-stage";
 
-/// Where this machine's seal is, from the root.
+/// The path of this machine's seal, from the root.
 pub(crate) const SEAL: &str = "state/seal";
 
 impl World {
@@ -119,7 +121,7 @@ impl World {
     }
 
     pub(crate) fn of(snapshot: &Snapshot) -> World {
-        // A loop makes sure of every line, which takes long on a disk that others use too.
+        // A loop syncs every line, which is slow on a disk that other processes use too.
         let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
         fs::create_dir_all(folder.path().join(SPEC)).unwrap();
         for (path, bytes) in &snapshot.files {
@@ -154,13 +156,13 @@ impl World {
         Journal::open(&self.root().join(SPEC), &self.root().join(SEAL)).unwrap()
     }
 
-    /// Gives where the loop stands, as the journal says.
+    /// Returns the state of the loop, as computed from the journal.
     pub(crate) fn standing(&self) -> Standing {
         let entries = Journal::read(&self.root().join(SPEC)).unwrap();
         Standing::of(&entries).unwrap()
     }
 
-    /// Says how a run would take the loop up.
+    /// Returns how a run would take up the loop.
     pub(crate) fn opening(&self, resumes: bool) -> Opening {
         let journal = self.journal();
         let standing = Standing::of(journal.entries()).unwrap();
@@ -181,20 +183,20 @@ fn spec() -> Spec {
     Spec::parse(Path::new(SPEC), "", &plan).unwrap()
 }
 
-/// The checks fail as long as the tree is below ten.
+/// A simulated environment whose checks fail as long as the tree is below ten.
 pub(crate) struct Stage<'a> {
     pub(crate) world: &'a World,
     pub(crate) needs_sign_off: bool,
     pub(crate) limits: Limits,
     pub(crate) reviews: Cell<u32>,
     pub(crate) fixes: Cell<u32>,
-    /// How often a check was run.
+    /// The number of check runs.
     pub(crate) checks: Cell<u32>,
-    /// How often a fix was put in, and was not in yet.
+    /// The number of patches that were applied, without those that were applied already.
     pub(crate) puts: Cell<u32>,
-    /// The words that others were told, each once in a row.
+    /// The exported status words, without repetitions in a row.
     pub(crate) exported: RefCell<Vec<&'static str>>,
-    /// Whether the world is kept as it was before each line of the journal.
+    /// True if a snapshot of the world is taken before each line of the journal.
     pub(crate) is_kept: bool,
     pub(crate) snapshots: RefCell<Vec<Snapshot>>,
     pub(crate) review: &'a Reviews<'a>,
@@ -220,7 +222,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Runs the loop, whatever it waits for.
+    /// Runs the loop, even if it waits for a person.
     pub(crate) fn run(&self, begin: Option<Begin>) -> (Ending, Standing) {
         self.try_run(begin).unwrap()
     }
@@ -232,7 +234,7 @@ impl<'a> Stage<'a> {
         Ok(done)
     }
 
-    /// Takes the loop up as whoever runs it does.
+    /// Takes the loop up like a normal run.
     pub(crate) fn take_up(&self) -> Ending {
         match self.world.opening(false) {
             Opening::Approved => Ending::Approved,
@@ -251,7 +253,7 @@ impl<'a> Stage<'a> {
             .then(|| fix_request(&standing.issues(), &standing.remarks(), standing.round, &spec()))
     }
 
-    /// Writes a paper that the journal knows, and leaves alone what somebody else wrote.
+    /// Writes a document whose digest the journal has, and leaves a file alone that a person wrote.
     fn write(&self, name: &str, text: Option<String>, standing: &Standing) {
         let path = self.world.paper(name);
         let there = fs::read(&path).ok();
@@ -340,7 +342,7 @@ impl Site for Stage<'_> {
     }
 
     fn papers(&self, standing: &Standing, ending: Option<&Ending>) -> Left {
-        // Nobody is asked for papers while nothing is wrong.
+        // While the loop runs, documents are only asked for if there are issues.
         let request = match ending {
             None => {
                 Some(fix_request(&standing.issues(), &standing.remarks(), standing.round, &spec()))

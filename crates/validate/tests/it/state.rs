@@ -1,4 +1,4 @@
-//! Where a loop stands, and what is to be done next.
+//! Tests of the state of a loop and its next step.
 
 use assay_validate::ending::{Ending, Limits};
 use assay_validate::event::{Begun, Event, Left, Seen};
@@ -16,8 +16,8 @@ fn issue(words: &str) -> Issue {
     Issue { file, ..stage::issue(title) }
 }
 
-/// Reads what happened: `begin`, `review TREE`, `reject ISSUE, ISSUE`, `approve`, `fail WHY`,
-/// `fix TREE TREE`, `resume`.
+/// Parses events: `begin`, `review TREE`, `reject ISSUE, ISSUE`, `approve`, `fail WHY`, `fix TREE
+/// TREE`, `resume`.
 fn events(text: &str) -> Vec<Event> {
     let mut round = 0;
     let mut event = |line: &str| {

@@ -1,4 +1,4 @@
-//! Where a spec stands, as it is shown.
+//! Tests of the rendered status of a spec.
 
 use assay_validate::issue::{IssueKind, IssueSeverity};
 use assay_validate::paper::Status;
@@ -25,7 +25,7 @@ fn signoff(status: SignoffStatus) -> Signoff {
     }
 }
 
-/// The seed's example.
+/// Returns the status of the seed's example.
 fn rejected() -> Status {
     let signoff = Signoff {
         issues_found: vec![

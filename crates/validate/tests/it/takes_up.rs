@@ -1,4 +1,5 @@
-//! How a run takes up a loop: what it goes on with, what begins it anew, and what it waits for.
+//! Tests of how a run takes up a loop: when it continues, when it begins a new epoch, and when it
+//! waits.
 
 use std::cell::RefCell;
 use std::fs;
@@ -19,7 +20,7 @@ fn begins(opening: Opening) -> Begin {
     }
 }
 
-/// Has a loop end with a request for a person.
+/// Runs a loop that ends with a request for a person.
 fn handed_over() -> World {
     let world = World::new();
     let stage = Stage::new(&world, &|_| Ok(vec![]), &|it| Ok(it.tree));
@@ -111,7 +112,7 @@ fn feedback_of_which_all_is_ticked_wants_nothing() {
 fn what_a_person_wants_does_not_count_as_coming_back() {
     let world = World::new();
     world.tree.set(10);
-    // The review finds what the feedback said, for as many rounds as are allowed and no fewer.
+    // The review finds the issue of the feedback for exactly as many rounds as are allowed.
     let stage = Stage::new(&world, &|_| Ok(vec![issue("It is slow.")]), &|it| Ok(it.tree + 1));
     fs::write(world.paper(FIX_REQUEST), "- It is slow.\n").unwrap();
     let Ending::Recurring { issues } = stage.take_up() else { panic!("it does not end") };
@@ -189,7 +190,7 @@ fn a_journal_that_is_changed_while_the_loop_runs_stops_it() {
         &|world| fs::write(world.paper(file_names::JOURNAL), "").unwrap(),
         &|world| fs::remove_file(world.paper(file_names::JOURNAL)).unwrap(),
         &|world| {
-            // What a fixer writes there may well be right in form.
+            // A journal that a fixer writes may be valid in form.
             let other = World::new();
             let seen = Seen::default();
             other.journal().add("2026-01-01T00:00:00Z", Event::Reviewed { seen }).unwrap();

@@ -1,4 +1,4 @@
-//! The collected cases of how a loop begins, goes on and ends, each by its name.
+//! The collected cases of how a loop begins, continues and ends, each with a name.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ const LOOP: &str = include_str!("../fixtures/vectors/loop.json");
 const AREAS: [&str; 5] =
     ["build_complete", "readiness", "signoff_update", "signoff_transition", "termination"];
 
-/// Where the cases of every other area are held.
+/// The tests that cover the cases of all other areas.
 const ELSEWHERE: [(&str, &str); 16] = [
     ("acceptance_criteria", "spec, manual_plan"),
     ("backoff", "models: retries"),
@@ -85,12 +85,12 @@ fn a_build_is_complete_as_the_cases_say() {
 
 const AT: &str = "2026-01-01T00:00:00Z";
 
-/// Gives what a word stands for, in a world whose tree is 10.
+/// Returns the events that a word represents, in a world whose tree is 10.
 fn events(word: &str, round: &Cell<u32>) -> Vec<Event> {
     let tree = || hash(10);
     match word {
         "review" => {
-            // Whoever looks again before it came to anything looks at the same round.
+            // A review that restarts before the round has a result is of the same round.
             vec![Event::ReviewBegun { round: round.get(), tree: tree() }]
         }
         "reject" => {
@@ -114,7 +114,7 @@ fn events(word: &str, round: &Cell<u32>) -> Vec<Event> {
     }
 }
 
-/// A world in which that happened.
+/// Returns a world with the given events.
 fn happened(given: &Value) -> World {
     let world = World::new();
     world.tree.set(10);
@@ -179,12 +179,12 @@ fn a_sign_off_is_exported_as_the_cases_say() {
     });
 }
 
-/// Says what a reviewer says in a round, by its script; the last word holds from then on.
+/// Returns a reviewer that follows a script, round by round; the last word is repeated.
 fn scripted<'a>(script: &'a [&'a str], before: u32) -> impl Fn(Asked) -> Reviewed + 'a {
     move |Asked { round, .. }: Asked| {
         let at = (round.saturating_sub(before + 1)) as usize;
         let word = match script {
-            // Two errors and a rejection go round.
+            // A script of two errors and a rejection is repeated as a whole.
             [_, _, "reject:new"] => script[at % 3],
             _ => script[at.min(script.len() - 1)],
         };
@@ -208,7 +208,7 @@ fn fixer(word: &str) -> &'static Fixes<'static> {
     }
 }
 
-/// Brings a world to where a case starts.
+/// Brings a world into the initial state of a case.
 fn start(world: &World, words: &[&str]) {
     world.tree.set(10);
     for word in words {
@@ -224,7 +224,7 @@ fn start(world: &World, words: &[&str]) {
     }
 }
 
-/// Makes so many rounds, and is stopped there.
+/// Runs a number of rounds and stops there.
 fn rounds(world: &World, number: u32) {
     let review = |it: Asked| match it.round > number {
         true => Err(Breakdown::Fatal("stopped".to_owned())),
@@ -256,7 +256,7 @@ fn a_loop_ends_as_the_cases_say() {
         let world = World::new();
         start(&world, &words(&given["start"]));
         let script = words(&given["review"]);
-        // A round that is open is gone on with.
+        // A round in progress is continued.
         let before = world.standing();
         let before = before.round - u32::from(before.open.is_some());
         let review: &Reviews<'_> = &scripted(&script, before);
@@ -277,7 +277,7 @@ fn a_loop_ends_as_the_cases_say() {
     });
 }
 
-/// Gives what came of each round, or how many there were of many.
+/// Returns the outcomes of the rounds, or their number if there are many.
 fn history(standing: &Standing) -> Value {
     let word = |round: &Round| match &round.came_to {
         CameTo::Error(_) => "error",

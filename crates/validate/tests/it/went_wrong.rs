@@ -1,6 +1,6 @@
-//! Ways in which loops like this one went wrong, each of which must not come back.
+//! Regression tests of ways in which similar loops failed.
 //!
-//! That Rust and Go projects were taken for untested is held where tests are found, in `checks`.
+//! The case of Rust and Go projects that were taken for untested is in the tests of `checks`.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn a_stale_approval_is_not_taken_for_a_new_one() {
     let world = World::new();
     let honest = Stage::new(&world, &|_| Ok(vec![]), &|_| Ok(10));
     assert_eq!(honest.take_up(), Ending::Approved);
-    // Somebody wants more, nobody does anything, and nobody says anything.
+    // A person gives feedback, the fixer changes nothing, and the reviewer returns nothing.
     fs::write(world.paper(FIX_REQUEST), "- It is slow.\n").unwrap();
     let silent = Stage::new(&world, &|_| Err(broken()), &|it| Ok(it.tree));
     assert!(matches!(silent.take_up(), Ending::Errors { .. }));
@@ -65,7 +65,7 @@ fn a_truncated_plan_is_not_overwritten() {
     let yard = Yard::new();
     let path = format!("{SPEC}/{}", plan::NAME);
     let truncated = "{\n  \"feature\": \"add\",\n  \"phases\": [{ \"subt";
-    // It breaks off while the loop runs.
+    // The plan is truncated while the loop runs.
     let stopped = yard.try_take_up(&|folder| {
         mend(folder);
         yard.repository.write(&path, truncated);

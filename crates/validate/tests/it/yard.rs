@@ -1,4 +1,5 @@
-//! A loop on a real tree: a repository, commands that run, and a fixer that a test writes.
+//! A loop on a real tree for tests: a repository, commands that run, and a fixer that each test
+//! provides.
 
 use std::cell::{Cell, RefCell};
 use std::fs;
@@ -24,7 +25,7 @@ use assay_validate::spec::Spec;
 use assay_validate::standing::Standing;
 use tempfile::TempDir;
 
-/// The spec's folder, from the root.
+/// The path of the spec's folder, from the root.
 pub(crate) const SPEC: &str = "specs/001-add";
 
 const SPEC_TEXT: &str = "# Add
@@ -63,25 +64,26 @@ exit $failed
 pub(crate) const WRONG: &str = "add() { echo $(($1 - $2)); }\n";
 pub(crate) const RIGHT: &str = "add() { echo $(($1 + $2)); }\n";
 
-/// A repository in which a spec was implemented, and not quite.
+/// A repository with an incomplete implementation of a spec.
 pub(crate) struct Yard {
     pub(crate) repository: Repository,
     state: TempDir,
     /// The commit before the implementation.
     base: String,
-    /// What a review finds besides.
+    /// Further findings of the review.
     pub(crate) findings: RefCell<Vec<Issue>>,
     pub(crate) reviews: Cell<u32>,
     pub(crate) fixes: Cell<u32>,
-    /// What the fixer was told, time by time.
+    /// The requests to the fixer, in order.
     pub(crate) requests: RefCell<Vec<String>>,
-    /// Before which line of the journal, counted from now, the run is killed.
+    /// The line of the journal, counted from now, before which the run is killed; `None` for no
+    /// kill.
     pub(crate) killed_at: Cell<Option<u32>>,
-    /// What of the fixer's work was left out.
+    /// The files of the fixer's patch that were left out.
     pub(crate) left_out: RefCell<Vec<String>>,
 }
 
-/// What a fixer does in the folder that it is given.
+/// A fixer, which works in the given folder.
 pub(crate) type Works<'a> = dyn Fn(&Path) + 'a;
 
 impl Yard {
@@ -123,14 +125,14 @@ impl Yard {
         Standing::of(&Journal::read(&self.root().join(SPEC)).unwrap()).unwrap()
     }
 
-    /// Writes down that somebody vouches for the tree as it is.
+    /// Records a sign-off of the current tree.
     pub(crate) fn sign(&self) {
         let tree = own::tree_hash(self.root()).unwrap();
         let signed = Event::SignedOff { by: "Jo".to_owned(), tree };
         self.journal().add("2026-01-01T00:00:00Z", signed).unwrap();
     }
 
-    /// Gives the titles of what was wrong, round by round.
+    /// Returns the titles of the issues, round by round.
     pub(crate) fn rounds(&self) -> Vec<String> {
         let titles = |seen: &Seen| -> String {
             seen.issues.iter().map(|it| it.title.as_str()).collect::<Vec<_>>().join("; ")
@@ -143,7 +145,8 @@ impl Yard {
         self.try_take_up(work).unwrap()
     }
 
-    /// Gives the time, which is asked for right before a line is written.
+    /// Returns the time. The loop asks for it right before it writes a line, so a kill is simulated
+    /// here.
     fn now(&self) -> String {
         let left = self.killed_at.get().map(|left| left - 1);
         self.killed_at.set(left.filter(|left| *left > 0));
@@ -153,7 +156,7 @@ impl Yard {
         "2026-01-01T00:00:00Z".to_owned()
     }
 
-    /// Takes the loop up, and leaves it as a kill before a line of the journal does.
+    /// Takes up the loop, and leaves the state of a kill before a line of the journal.
     pub(crate) fn kill_before(&self, line: u32, work: &Works<'_>) {
         self.killed_at.set(Some(line));
         let killed = self.try_take_up(work);
@@ -161,7 +164,7 @@ impl Yard {
         assert!(matches!(killed, Err(Breakdown::Journal(_))), "{killed:?}");
     }
 
-    /// Takes the loop up as whoever runs it does.
+    /// Takes the loop up like a normal run.
     pub(crate) fn try_take_up(&self, work: &Works<'_>) -> Result<Ending, Breakdown> {
         let plan = ImplementationPlan::read(&self.paper(plan::NAME))
             .map_err(|error| Breakdown::Fatal(error.to_string()))?;
@@ -209,7 +212,7 @@ impl Yard {
     }
 }
 
-/// A review that looks at the criteria as far as tests and files can tell.
+/// A reviewer that judges criteria only by tests and files.
 impl Reviews for Yard {
     fn review(
         &self,
@@ -261,7 +264,7 @@ pub(crate) fn put(folder: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Does all that is wanted.
+/// Completes the implementation.
 pub(crate) fn mend(folder: &Path) {
     put(folder, "src/add.sh", RIGHT);
     put(folder, "docs/add.md", "# Add\n");
