@@ -1,4 +1,5 @@
-//! Answers for programs: the same as in the text, as JSON.
+//! The JSON answers of gate commands, with the same content as the text: `ListAnswer`,
+//! `GateAnswer`, `GuideAnswer`, and their schemas.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -18,9 +19,9 @@ use crate::verify::VerifiedGate;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListAnswer {
     phase: Phase,
-    /// How many items there are.
+    /// The number of items on the list.
     created: usize,
-    /// Whether the list was there before.
+    /// True if the list existed before.
     was_there: bool,
     items: Vec<ListedItem>,
 }
@@ -32,7 +33,7 @@ struct ListedItem {
     severity: Severity,
 }
 
-/// Where a gate stands.
+/// The status of a gate.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GateAnswer {
     phase: Phase,
@@ -46,21 +47,21 @@ pub struct GateAnswer {
     loop_state: LoopState,
     counts: Counts,
     items: Vec<Line>,
-    /// The items that were added because there is more to look at than there was.
+    /// The items that were added because there is more to verify than before.
     added: Vec<ItemId>,
-    /// The items that were taken off because what they looked at is written no more.
+    /// The items that were removed because their subject is no longer there.
     retired: Vec<ItemId>,
-    /// The items that nobody saw this time.
+    /// The items that were not verified this time, each with the reason.
     unseen: Vec<UnseenItem>,
-    /// Which items the list began with.
+    /// The source of the initial items of the list.
     checklist: Checklist,
-    /// Items of earlier lists that a person let go of.
+    /// Items of earlier lists that a person released.
     released: Vec<ReleasedItem>,
-    /// Where the list was not as it had been recorded, in words.
+    /// The differences between the list and its record, in words.
     altered: Vec<String>,
-    /// Decisions of people about items, also those whose effect ended.
+    /// Decisions of people about items, including those that have no effect any more.
     journal: Vec<JournalEntry>,
-    /// Whether no reader judges the change, since the configuration asks for none.
+    /// True if no reader judges the change, because the configuration requires none.
     is_unjudged: bool,
 }
 
@@ -70,7 +71,7 @@ struct UnseenItem {
     why: String,
 }
 
-/// Instructions for the items that keep a gate shut.
+/// Instructions for the items that block a gate.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GuideAnswer {
     phase: Phase,
@@ -78,7 +79,7 @@ pub struct GuideAnswer {
 }
 
 impl ListAnswer {
-    /// Returns the items of a list.
+    /// Returns the answer for a list.
     pub fn of(state: &State, was_there: bool) -> ListAnswer {
         let listed = |item: &Item| ListedItem {
             item: item.clone(),
@@ -90,7 +91,7 @@ impl ListAnswer {
 }
 
 impl GateAnswer {
-    /// Returns where a gate stands.
+    /// Returns the answer for the status of a gate.
     pub fn of(phase: Phase, standing: &Standing) -> GateAnswer {
         let (outcome, reasons) = match &standing.outcome {
             Outcome::Pass => ("pass", Vec::new()),
@@ -120,7 +121,7 @@ impl GateAnswer {
         }
     }
 
-    /// Returns the result of verifying.
+    /// Returns the answer for the result of a verification.
     pub fn of_verified(phase: Phase, gate: &VerifiedGate) -> GateAnswer {
         let unseen = gate.unseen.iter().cloned();
         GateAnswer {
@@ -133,7 +134,7 @@ impl GateAnswer {
 }
 
 impl GuideAnswer {
-    /// Returns what is to be done.
+    /// Returns the answer for the instructions of a gate.
     pub fn of(phase: Phase, instructions: &[Instruction]) -> GuideAnswer {
         GuideAnswer { phase, items: instructions.to_vec() }
     }
@@ -142,9 +143,9 @@ impl GuideAnswer {
 /// The names of the schemas.
 pub const SCHEMAS: [&str; 3] = ["gate", "gate-list", "gate-guide"];
 
-/// Returns a schema by its name.
+/// Returns the JSON schema with a name; `None` if there is none.
 pub fn schema(name: &str) -> Option<Value> {
-    // Items are read in another form than they are written in.
+    // Items are deserialised from another form than they are serialised to.
     let generator = SchemaSettings::default().for_serialize().into_generator();
     let schema = match name {
         "gate" => generator.into_root_schema_for::<GateAnswer>(),

@@ -1,13 +1,13 @@
-//! How far a gate's loop has come: [`Attempt`].
+//! The progress of a gate's loop: [`Attempt`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the loop stands.
+/// The state of a gate's loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum LoopState {
-    /// This is the first attempt.
+    /// The first attempt.
     Initial,
     /// An earlier failure is being fixed.
     Retry,
@@ -19,23 +19,23 @@ pub enum LoopState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Reviewed {
-    /// All that had to hold does.
+    /// All blocking items passed.
     Pass,
-    /// Something has to be changed.
+    /// A blocking item failed.
     NeedsChanges,
 }
 
 /// An attempt to pass a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
-    /// Where the loop stands.
+    /// The state of the loop.
     pub state: LoopState,
-    /// Which attempt it is, from 1.
+    /// The number of the attempt, from 1.
     pub iteration: u32,
 }
 
 impl Attempt {
-    /// Returns what follows from what came of it.
+    /// Returns the attempt that follows from a result.
     pub fn after(self, reviewed: Reviewed) -> Attempt {
         match reviewed {
             Reviewed::Pass => Attempt { state: LoopState::Complete, ..self },

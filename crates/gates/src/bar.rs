@@ -1,44 +1,46 @@
-//! How high the bar is: [`Bar`].
+//! The blocking policy of a gate: [`Bar`].
 
 use crate::item::Severity;
 
-/// Which items block, and when a person is asked.
+/// The rules for which items block, and when a person decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bar {
-    /// The last iteration in which an item blocks that may hold.
+    /// The last iteration in which an item with severity `May` blocks.
     pub may_until: u32,
-    /// The last iteration in which an item blocks that should hold.
+    /// The last iteration in which an item with severity `Should` blocks.
     pub should_until: u32,
-    /// The iteration whose failure a person decides about.
+    /// The iteration after whose failure a person decides.
     pub ceiling: u32,
-    /// How often an item may fail before no more is asked of whoever fixes it.
+    /// Maximum number of contents on which an item may fail. Above it, a person decides about an
+    /// item with severity `Must`, and any other item is accepted.
     pub fails_per_item: u32,
-    /// Whether a list without the built-in checklist can pass.
+    /// The rule for lists without the built-in checklist.
     pub built_in: BuiltIn,
-    /// Whether a reader has to say that the code does what the plan asks for.
+    /// The rule for changes that no reader judged.
     pub reader: Reader,
 }
 
-/// Whether a model or a person has to judge what code cannot.
+/// The rule for changes that neither a model nor a person judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     /// A change that no reader judged does not pass.
     Required,
-    /// A change that no reader judged passes, and the answer says that it was not judged.
+    /// A change that no reader judged passes, and the answer reports that it was not judged.
     Optional,
 }
 
-/// Whether the built-in checklist has to be on a list.
+/// The rule for lists without the built-in checklist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuiltIn {
-    /// A list without it never passes.
+    /// A list without the built-in checklist never passes.
     Required,
-    /// A list without it passes, and says that it was left out.
+    /// A list without the built-in checklist passes, and the answer reports that it was left out.
     Optional,
 }
 
 impl Bar {
-    /// Everything blocks twice, what should hold four times, what must hold always.
+    /// The default: `May` items block in the first 2 iterations, `Should` items in the first 4, and
+    /// `Must` items in all of them.
     pub const SEED: Bar = Bar {
         may_until: 2,
         should_until: 4,
@@ -48,10 +50,10 @@ impl Bar {
         reader: Reader::Required,
     };
 
-    /// Everything blocks always.
+    /// A policy in which every item blocks in every iteration.
     pub const STRICT: Bar = Bar { may_until: u32::MAX, should_until: u32::MAX, ..Bar::SEED };
 
-    /// Returns true if an item that does not hold blocks in an iteration.
+    /// Returns true if a failed item blocks in an iteration.
     pub fn blocks(&self, severity: Severity, iteration: u32) -> bool {
         match severity {
             Severity::Must => true,

@@ -1,8 +1,8 @@
 //! The sidecar of a gate's list, `qr-{phase}.state.json`: [`Beside`].
 //!
-//! People and agents may write the list; this file is sealed, so it decides. It has each item as it
-//! was listed and what came of it, how much depends on it, which content it was seen on and on which
-//! contents it failed. Where the list differs, [`crate::record`] takes the worse of the two.
+//! People and agents may write the list. The sidecar is sealed, so it decides. It has each item as
+//! it was listed, its result and severity, the content of the last verification, and the contents
+//! on which the item failed. If the list differs, [`crate::record`] uses the worse of the two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::item::{ItemId, Severity, Verified};
 use crate::phase::Phase;
 use crate::plan_bar::{PlanBar, REQUIREMENT};
 
-/// The form that is read and written.
+/// The schema version that is read and written.
 const SCHEMA_VERSION: &str = "2.0";
 
 /// The sidecar of a list.
@@ -24,52 +24,52 @@ const SCHEMA_VERSION: &str = "2.0";
 pub struct Beside {
     schema_version: String,
     phase: Phase,
-    /// The source of the list.
+    /// The inputs of the list.
     pub made_from: MadeFrom,
-    /// Which attempt it is, from 1.
+    /// The number of the attempt, from 1.
     pub iteration: u32,
-    /// The last verification that was complete.
+    /// The last complete verification; `None` if there is none.
     pub last: Option<LastVerified>,
-    /// The contents on which whole verifications failed.
+    /// The contents on which complete verifications failed.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failed: BTreeSet<Digest>,
-    /// The contents on which whole verifications passed.
+    /// The contents on which complete verifications passed.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub passed: BTreeSet<Digest>,
-    /// The record of the items, also to those that came off the list.
+    /// The records of the items, including those that are no longer on the list.
     pub items: BTreeMap<ItemId, Note>,
-    /// Items of earlier lists that a person let go of.
+    /// Items of earlier lists that a person released.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub released: Vec<ReleasedItem>,
     /// Decisions of people about items, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<JournalEntry>,
-    /// The parties that wrote items or what the gate looks at.
+    /// The parties that wrote items, or the subject of the gate.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub authors: BTreeSet<String>,
-    /// All that the plan asked for in any round since the gate was passed.
+    /// All requirements of the plan in any round since the gate was last passed.
     #[serde(default, skip_serializing_if = "PlanBar::is_empty")]
     pub bar: PlanBar,
-    /// The list file that was written over last. One that is still there was not written over, since a
-    /// process died or the disk failed in between.
+    /// The digest of the list file that was overwritten last. If a file with this digest still
+    /// exists, the overwrite did not happen: a process died, or the disk failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_over: Option<Digest>,
 }
 
-/// An item that is on the list no more because a person said so.
+/// An item that a person removed from the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReleasedItem {
-    /// Its name.
+    /// The id of the item.
     pub id: ItemId,
-    /// The check, in words.
+    /// The text of the check.
     pub check: String,
-    /// The finding; `None` where the item had not failed.
+    /// The finding; `None` if the item had not failed.
     #[serde(default)]
     pub finding: Option<String>,
-    /// The reason why the list does without the item.
+    /// The reason why the item is not needed.
     pub reason: String,
-    /// Who says so.
+    /// The name of the person.
     pub by: String,
 }
 
@@ -77,9 +77,9 @@ pub struct ReleasedItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JournalEntry {
-    /// The name of the item.
+    /// The id of the item.
     pub item: String,
-    /// The finding at that time; `None` where the item had not failed.
+    /// The finding at the time of the decision; `None` if the item had not failed.
     pub finding: Option<String>,
     /// The kind of decision.
     pub decision: JournalDecision,
@@ -93,42 +93,42 @@ pub struct JournalEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JournalDecision {
-    /// The item is accepted as it is.
+    /// The failed item is accepted.
     Accepted,
-    /// A list does without the item.
+    /// The item is removed from a list.
     Released,
 }
 
-/// The source of a list, so that later steps look at the same.
+/// The inputs of a list, so that later steps use the same ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MadeFrom {
-    /// The plan, from the root.
+    /// The path of the plan, from the root; `None` if there is no plan.
     pub plan: Option<String>,
-    /// The revision that the change is held against.
+    /// The base revision of the change; `None` if there is no change.
     pub base: Option<String>,
-    /// Whether what is built in belongs to it.
+    /// The source of the initial items.
     pub checklist: Checklist,
 }
 
-/// Which items a list begins with.
+/// The source of the initial items of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Checklist {
-    /// Those that are built in for the phase.
+    /// The built-in items of the phase.
     #[default]
     BuiltIn,
-    /// None but those that were handed in.
+    /// Only items that the caller provides.
     HandedIn,
 }
 
-/// A verification that left nothing open.
+/// A verification after which no item was open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LastVerified {
-    /// The content.
+    /// The digest of the verified content.
     pub content: Digest,
-    /// The result.
+    /// The result of the verification.
     pub reviewed: Reviewed,
 }
 
@@ -136,7 +136,7 @@ pub struct LastVerified {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Note {
-    /// Where it stands on the list, from 0; `None` where it came off.
+    /// The position on the list, from 0; `None` if the item is no longer on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<usize>,
     /// The scope, as it is written on the list.
@@ -145,40 +145,40 @@ pub struct Note {
     /// The check, as it is written on the list.
     #[serde(default)]
     pub check: String,
-    /// The result.
+    /// The result of the last verification.
     #[serde(default)]
     pub result: Verified,
-    /// How much depends on it.
+    /// The severity of the item.
     pub severity: Severity,
-    /// Who verifies it.
+    /// The verifier of the item; `None` if it is neither a built-in check nor a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<By>,
-    /// The item that it is a part of.
+    /// The item that this one is a part of; `None` if it is no part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ItemId>,
-    /// The last result, and the content that it was seen on.
+    /// The last verification of the item; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<SeenOn>,
-    /// The contents on which it failed. Content that comes back is in here once.
+    /// The contents on which the item failed. Content that comes back is in here once.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failed_on: BTreeSet<Digest>,
-    /// The contents on which a reader saw it hold.
+    /// The contents on which a reader saw the item pass.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub held_on: BTreeSet<Digest>,
-    /// Who lives with it as it is, and why.
+    /// The waiver of the failed item; `None` if no person accepted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Acceptance>,
-    /// How often something became of it.
+    /// The number of the item's revisions.
     pub version: u32,
 }
 
-/// On which content an item was seen, and whether it held there.
+/// The last verification of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeenOn {
-    /// The content.
+    /// The digest of the verified content.
     pub content: Digest,
-    /// Whether the item held.
+    /// True if the item passed.
     pub held: bool,
 }
 
@@ -189,32 +189,32 @@ impl By {
     }
 }
 
-/// Who verifies an item.
+/// The verifier of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
-    /// A check that is built in, by its name.
+    /// A built-in check, by its key.
     Code(String),
-    /// A command that is configured, by its name.
+    /// A configured command, by its name.
     Command(String),
 }
 
-/// That somebody lives with an item as it is.
+/// A waiver: a person accepted a failed item, for one finding on one content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Acceptance {
-    /// The reason.
+    /// The reason that the person gave.
     pub reason: String,
-    /// Who says so.
+    /// The name of the person.
     pub by: String,
-    /// The finding at that time; the acceptance says nothing about another.
+    /// The accepted finding; the waiver does not apply to another one.
     pub finding: String,
-    /// The content on which it was found.
+    /// The digest of the content with the finding.
     pub content: Digest,
 }
 
 impl Note {
-    /// Begins a note.
+    /// Creates a record without a result.
     pub fn new(severity: Severity) -> Note {
         Note {
             place: None,
@@ -232,14 +232,14 @@ impl Note {
         }
     }
 
-    /// Returns the number of contents on which it failed.
+    /// Returns the number of contents on which the item failed.
     pub fn fails(&self) -> u32 {
         u32::try_from(self.failed_on.len()).unwrap_or(u32::MAX)
     }
 }
 
 impl Beside {
-    /// Begins for a list that is made from something.
+    /// Creates the sidecar of a new list.
     pub fn new(phase: Phase, made_from: MadeFrom) -> Beside {
         let schema_version = SCHEMA_VERSION.to_owned();
         let (iteration, last) = (1, None);
@@ -261,8 +261,8 @@ impl Beside {
         }
     }
 
-    /// Begins for another list in place of this one. Of the same subject, the attempts stay counted,
-    /// so that asking for lists never goes on for ever.
+    /// Returns a sidecar for another list in place of this one. For the same subject, the attempts
+    /// stay counted, so that requesting new lists cannot continue forever.
     pub fn for_another_list(&self, made_from: MadeFrom) -> Beside {
         let is_same = self.is_about(&made_from);
         let mut another = Beside { made_from, last: None, ..self.clone() };
@@ -282,24 +282,24 @@ impl Beside {
         self.items.iter().filter(|(_, note)| note.place.is_some())
     }
 
-    /// Returns true if a list that is made from something has the same subject.
+    /// Returns true if a list with these inputs has the same subject.
     pub fn is_about(&self, made_from: &MadeFrom) -> bool {
         self.made_from.plan == made_from.plan && self.made_from.base == made_from.base
     }
 
-    /// Returns true if the last whole verification passed.
+    /// Returns true if the last complete verification passed.
     pub fn has_passed(&self) -> bool {
         self.last.as_ref().is_some_and(|last| last.reviewed == Reviewed::Pass)
     }
 
-    /// Returns true if the gate was passed, and some content is another than it was passed on.
+    /// Returns true if the gate was passed on other content than this.
     pub(crate) fn is_new_work(&self, attempt: &Digest) -> bool {
         let last = self.last.as_ref().filter(|last| last.reviewed == Reviewed::Pass);
         last.is_some_and(|last| last.content != *attempt)
     }
 
-    /// Returns true if something on the list failed, or is to be verified by somebody else than code,
-    /// and the gate was not passed since.
+    /// Returns true if the gate was not passed, and an item on the list failed, or has no result
+    /// and is not verified by code.
     pub fn is_owing(&self) -> bool {
         let owes = |note: &Note| match (&note.result, &note.by) {
             (Verified::Fail(_), _) => true,
@@ -309,7 +309,7 @@ impl Beside {
         !self.has_passed() && self.listed().any(|(_, note)| owes(note))
     }
 
-    /// Begins to count anew.
+    /// Resets the counters of attempts and failures.
     pub fn begin_again(&mut self) {
         (self.iteration, self.last) = (1, None);
         self.failed.clear();
@@ -320,7 +320,7 @@ impl Beside {
         }
     }
 
-    /// Reads what is kept beside the list of a phase.
+    /// Parses the sidecar of a phase. Fails if its version or phase is another one.
     pub fn read(phase: Phase, text: &str) -> Result<Beside, String> {
         let beside: Beside = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if beside.schema_version != SCHEMA_VERSION {
@@ -339,7 +339,7 @@ impl Beside {
         Ok(beside)
     }
 
-    /// Writes it.
+    /// Formats the sidecar as JSON.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(self).expect("what is kept is JSON");
         text + "\n"

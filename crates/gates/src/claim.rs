@@ -1,69 +1,69 @@
-//! The answer of a criterion: [`Reading`], and whether code can decide it.
+//! Parses criteria: [`Reading`], which contains a claim if code can decide the criterion.
 
 use crate::kinds;
 
-/// So many things that a criterion names are looked up.
+/// Maximum number of references of a criterion that are parsed.
 const MAX_REFERENCES: usize = 40;
 
-/// Longer criteria are no sentences that code could read.
+/// Maximum number of words of a criterion that code can decide.
 const MAX_WORDS: usize = 60;
 
-/// A criterion, read.
+/// A parsed criterion.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// The things in back-ticks.
+    /// The references in back-ticks.
     pub(crate) references: Vec<Reference>,
-    /// The claim; `None` where code cannot decide it.
+    /// The claim; `None` if code cannot decide the criterion.
     pub(crate) claim: Option<Claim>,
-    /// Whether it says that something is not so.
+    /// True if the criterion has a negation.
     pub(crate) is_negative: bool,
 }
 
-/// Something that a criterion names.
+/// A thing that a criterion names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reference {
-    /// A file, maybe with a line of it. By its name alone it may lie in any folder.
+    /// A file, optionally with a line. If `is_by_name`, the file may be in any folder.
     File { path: String, line: Option<u32>, is_by_name: bool },
-    /// A folder.
+    /// A folder, by its path.
     Folder(String),
-    /// A name in code: all of it, its last part, which is looked for, and what that stands in.
+    /// A name in code: as written, its last part, which is looked up, and the parts around it.
     Symbol { written: String, name: String, around: Vec<String> },
-    /// Anything else: a command, a value, a sentence.
+    /// Any other text: a command, a value, a sentence.
     Other(String),
 }
 
-/// A claim that code can decide. Each holds for all things that it names.
+/// A claim that code can decide. It must be true for all references that it names.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// They are there.
+    /// The references exist.
     Exist(Vec<Reference>),
-    /// They are there as files.
+    /// The references exist as files.
     Files(Vec<Reference>),
-    /// They are defined, in a file if one is named.
+    /// The references are defined, in a file if one is named.
     Defined(Defined),
-    /// They are tests, in a file if one is named.
+    /// The references are tests, in a file if one is named.
     Tests { what: Vec<Reference>, place: Option<Reference> },
-    /// A file tells of them.
+    /// A page mentions the references.
     Mentioned { what: Vec<Reference>, page: Reference },
-    /// They are no longer there, or no longer in a file.
+    /// The references no longer exist, or are no longer in a file.
     Gone { what: Vec<Reference>, place: Option<Reference> },
-    /// One is no longer there, and another is there in its place.
+    /// The old reference no longer exists, and the new one exists in its place.
     Replaced { old: Reference, new: Reference, is_test: bool },
 }
 
-/// That things are defined.
+/// The claim that things are defined.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Defined {
     pub(crate) what: Vec<Reference>,
-    /// The file that they are in, where one is named.
+    /// The file of the definitions; `None` if none is named.
     pub(crate) place: Option<Reference>,
-    /// The kind, such as `struct`; `None` where none is said.
+    /// The kind, such as `struct`; `None` if none is named.
     pub(crate) kind: Option<String>,
     pub(crate) is_exported: bool,
 }
 
 impl Reference {
-    /// Reads what stands in back-ticks behind a word.
+    /// Parses the text in back-ticks; `before` is the word before it.
     fn read(code: &str, before: Option<&str>) -> Reference {
         let code = code.trim();
         if let Some((path, line)) = file(code) {
@@ -82,7 +82,7 @@ impl Reference {
         }
     }
 
-    /// Returns it as it is written.
+    /// Returns the reference as it is written.
     pub(crate) fn written(&self) -> String {
         match self {
             Reference::File { path, line: Some(line), .. } => format!("{path}:{line}"),
@@ -99,7 +99,8 @@ fn is_path(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_letter) && !text.starts_with(['/', '-'])
 }
 
-/// Reads `src/a.rs` or `src/a.rs:42`; a longer end, as in `a.rs:4-9`, begins with its first line.
+/// Parses `src/a.rs` or `src/a.rs:42`; of a range, as in `a.rs:4-9`, the first line counts. Returns
+/// `None` for other texts.
 fn file(code: &str) -> Option<(&str, Option<u32>)> {
     let (path, line) = match code.split_once(':') {
         Some((path, lines)) => {
@@ -113,7 +114,8 @@ fn file(code: &str) -> Option<(&str, Option<u32>)> {
     (is_path(path) && (kinds::names_a_file(path) || is_hidden)).then_some((path, line))
 }
 
-/// Returns the last part of a name in code, such as `bar` of `Foo::bar()`, and the parts before it.
+/// Returns the last part of a name in code, such as `bar` of `Foo::bar()`, and the parts before it;
+/// `None` for other texts.
 fn symbol(code: &str) -> Option<(&str, Vec<String>)> {
     let head = code.split(['(', '<']).next()?;
     let is_call = head.len() == code.len() || code.ends_with([')', '>']);
@@ -131,7 +133,7 @@ fn symbol(code: &str) -> Option<(&str, Vec<String>)> {
 }
 
 impl Reading {
-    /// Reads a criterion.
+    /// Parses a criterion.
     pub(crate) fn of(text: &str) -> Reading {
         let mut references = Vec::new();
         let mut words: Vec<String> = Vec::new();
@@ -156,7 +158,7 @@ impl Reading {
     }
 }
 
-/// Splits `foo,` into the word and an `and`, and takes other marks off.
+/// Splits `foo,` into the word and an `and`, and removes other marks.
 fn split_commas(word: &str) -> Vec<String> {
     let plain = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '%').to_lowercase();
     let mut words: Vec<String> = Vec::new();
@@ -183,7 +185,7 @@ fn is_negation(word: &str) -> bool {
     WORDS.contains(&word) || word.ends_with("n't")
 }
 
-/// Returns the word that stands for all of its kind; nothing for one that says nothing here.
+/// Returns the representative of a word's synonyms; `None` for a word without meaning here.
 fn canonical(word: &str) -> Option<&str> {
     Some(match word {
         "a" | "an" | "the" | "new" | "named" | "called" | "must" | "should" | "shall" | "will"
@@ -212,7 +214,7 @@ fn canonical(word: &str) -> Option<&str> {
     })
 }
 
-/// Returns the word for one of a kind of things in code.
+/// Returns the singular of a word for a kind of code item; `None` for other words.
 fn kind(word: &str) -> Option<&str> {
     let kinds = [
         "function", "method", "struct", "class", "type", "enum", "trait", "interface", "constant",
@@ -225,7 +227,7 @@ fn kind(word: &str) -> Option<&str> {
     kinds.contains(&single).then_some(single)
 }
 
-/// Phrases and their replacements, applied one after another.
+/// Phrases and their replacements, applied in order.
 const PHRASES: [(&str, &str); 34] = [
     ("adds been", "is"),
     ("% and and %", "% and %"),
@@ -263,7 +265,7 @@ const PHRASES: [(&str, &str); 34] = [
     ("file % mentions", "% mentions"),
 ];
 
-/// The noun before the things that a criterion is about.
+/// The noun before the references of a criterion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Noun {
     None,
@@ -273,7 +275,7 @@ enum Noun {
 }
 
 impl Noun {
-    /// Takes the noun off the last group of a shape.
+    /// Splits the noun off the last group of a shape.
     fn split(shape: &str) -> (Noun, String) {
         let (before, group) = shape.split_at(shape.rfind('%').unwrap_or(0));
         let nouns = [("thing ", Noun::Thing), ("file ", Noun::File), ("test ", Noun::Test)];
@@ -283,7 +285,7 @@ impl Noun {
     }
 }
 
-/// Returns what a criterion claims, if all of it is of a form that code can decide.
+/// Returns the claim of a criterion; `None` if code cannot decide all of it.
 fn claim(words: &[String], references: &[Reference]) -> Option<Claim> {
     let canonical: Vec<&str> = words.iter().filter_map(|word| canonical(word)).collect();
     let (shape, groups) = grouped(&canonical, references);
@@ -298,7 +300,8 @@ fn claim(words: &[String], references: &[Reference]) -> Option<Claim> {
     if let Some(claim) = replaced(shape.trim(), words, &first, second.as_deref()) {
         return Some(claim);
     }
-    // `% … in %` has its place behind, which is `@` from here on; `% adds %` has it before.
+    // In `% … in %` the place is last, and is written as `@` from here on; in `% adds %` it is
+    // first.
     let (shape, what, place) = match (shape.trim().strip_suffix(" in %"), second) {
         (Some(shape), Some(place)) => (format!("{shape} @"), first, Some(place)),
         (_, Some(what)) => (shape.trim().to_owned(), what, Some(first)),
@@ -339,7 +342,7 @@ fn claim(words: &[String], references: &[Reference]) -> Option<Claim> {
     }
 }
 
-/// Reads that one thing takes the place of another.
+/// Parses the claim that one thing replaces another; returns `None` for other shapes.
 fn replaced(
     shape: &str,
     words: &[String],
@@ -348,7 +351,8 @@ fn replaced(
 ) -> Option<Claim> {
     let ([first], Some([second])) = (first, second) else { return None };
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
-    // *to* reads like *in* elsewhere; from and in turn the sentence around or name a place.
+    // Elsewhere *to* has the meaning of *in*. The words *from* and *in* reverse the sentence or
+    // name a place.
     if has(&["from", "in", "inside", "within"]) {
         return None;
     }
@@ -365,7 +369,8 @@ fn replaced(
     Some(Claim::Replaced { old: old.clone(), new: new.clone(), is_test })
 }
 
-/// Makes one of things that stand in a row, `%` for each such row.
+/// Joins adjacent references into groups, and returns the shape of the sentence with `%` for each
+/// group.
 fn grouped(words: &[&str], references: &[Reference]) -> (String, Vec<Vec<Reference>>) {
     let mut references = references.iter().cloned();
     let mut groups: Vec<Vec<Reference>> = Vec::new();
@@ -391,7 +396,7 @@ fn grouped(words: &[&str], references: &[Reference]) -> (String, Vec<Vec<Referen
     (shape.join(" "), groups)
 }
 
-/// Returns true if a text says something that code can decide.
+/// Returns true if a text is a claim that code can decide.
 pub fn is_claim(text: &str) -> bool {
     Reading::of(text.trim_end_matches(':')).claim.is_some()
 }

@@ -1,4 +1,4 @@
-//! Commands that verify: [`CommandVerifier`].
+//! Runs commands that verify items: [`CommandVerifier`].
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,51 +12,51 @@ use crate::phase::Phase;
 use crate::result::CheckResult;
 use crate::text::read::{Answer, read};
 
-/// How much a command may print, in bytes.
+/// Maximum output of a command, in bytes.
 const MOST_OUTPUT: usize = 4 << 20;
 
-/// How much of what it printed is told, in characters.
+/// Maximum number of characters of the output in a finding.
 const MOST_TOLD: usize = 600;
 
-/// A command that verifies something.
+/// A command that verifies an item.
 #[derive(Debug, Clone)]
 pub struct CommandVerifier {
-    /// The name.
+    /// The name of the command.
     pub name: String,
-    /// The phases that it belongs to.
+    /// The phases in which the command runs.
     pub phases: Vec<Phase>,
-    /// The check, in words.
+    /// The text of the check.
     pub check: String,
-    /// How much depends on it.
+    /// The severity of a failure.
     pub severity: Severity,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// How it answers.
+    /// The form of the command's answer.
     pub answer: AnswerForm,
-    /// How long it may take.
+    /// The timeout of the command.
     pub time: Duration,
-    /// Where it runs.
+    /// The working directory of the command.
     pub folder: PathBuf,
 }
 
-/// How a command says what it saw.
+/// The form of a command's answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AnswerForm {
-    /// By its exit code: 0 is a pass.
+    /// The exit code: 0 is a pass.
     #[default]
     Exit,
-    /// In words, such as `PASS` or a whole answer; its exit code must not contradict them.
+    /// Text on stdout, such as `PASS` or a complete answer; the exit code must not contradict it.
     Text,
 }
 
 impl CommandVerifier {
-    /// Returns the item that it verifies.
+    /// Returns the item that the command verifies.
     pub fn item(&self) -> Proposed {
         let by = Some(By::Command(self.name.clone()));
         Proposed::new(Scope::All, self.check.clone(), self.severity, by)
     }
 
-    /// Looks at an item.
+    /// Runs the command for an item.
     pub fn look(&self, phase: Phase, item: &Item, plan: Option<&str>) -> CheckResult {
         let Some((program, args)) = self.command.split_first() else {
             return CheckResult::NotChecked(format!("`{}` has no command", self.name));
@@ -94,7 +94,7 @@ impl CommandVerifier {
         CheckResult::Fail(format!("`{}` exits with {code}: {told}", self.name))
     }
 
-    /// Takes its word. What cannot be read is no pass.
+    /// Evaluates the text of an answer. Text that cannot be parsed is no pass.
     fn said(&self, code: i32, printed: &str, complained: &str) -> CheckResult {
         match read(printed) {
             Ok(Answer::Verified(answer)) if answer.is_pass && code == 0 => CheckResult::Pass,
@@ -121,7 +121,7 @@ impl CommandVerifier {
     }
 }
 
-/// The end of a text, where programs say what went wrong.
+/// Returns the end of a text, where programs print the reason of a failure.
 fn end_of(text: &str) -> String {
     let text = text.trim();
     let skipped = text.chars().count().saturating_sub(MOST_TOLD);

@@ -1,4 +1,4 @@
-//! Digests of the part of a subject that an item covers: a result on one content says nothing about
+//! Digests of the part of a subject that an item covers: a result on one content does not apply to
 //! another.
 
 use crate::digest::{Digest, Digester};
@@ -7,13 +7,13 @@ use crate::phase::Phase;
 use crate::subject::Subject;
 
 impl Subject<'_> {
-    /// Takes the digest of everything that a phase looks at.
+    /// Returns the digest of everything that a phase verifies.
     pub fn whole(&self, phase: Phase) -> Digest {
         let text = self.plan.map(|(plan, _)| plan.text.as_str()).unwrap_or_default();
         self.digest(phase, text)
     }
 
-    /// Takes the digest by which one attempt is told from the next: blanks in a plan make no other.
+    /// Returns the digest that distinguishes attempts. White space in a plan does not change it.
     pub fn attempt(&self, phase: Phase) -> Digest {
         let text = self.plan.map(|(plan, _)| plan.text.as_str()).unwrap_or_default();
         self.digest(phase, &text.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -29,7 +29,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Takes the digest of the part of a plan that an item is about, where it is about one.
+    /// Returns the digest of the milestone or decision of a plan that an item is about; `None` for
+    /// other items.
     pub fn part(&self, phase: Phase, item: &Item) -> Option<Digest> {
         let (plan, _) = self.plan.filter(|_| phase.is_of_a_plan())?;
         let mut digester = Digester::default().part(item.scope.to_string());

@@ -1,4 +1,4 @@
-//! The content that was looked at, in few characters: [`Digest`].
+//! Short digests of verified content: [`Digest`].
 
 use serde::{Deserialize, Serialize};
 
@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 pub struct Digest(String);
 
 impl Digest {
-    /// Returns the first 16 digits, for names of files.
+    /// Returns the first 16 digits, for file names.
     pub(crate) fn short(&self) -> String {
         self.0.chars().take(16).collect()
     }
 }
 
-/// Takes a digest of parts, each of them apart from the next.
+/// Computes a digest of several parts, whose boundaries count.
 #[derive(Debug, Default)]
 pub struct Digester(blake3::Hasher);
 
 impl Digester {
-    /// Adds a part.
+    /// Adds the bytes of a part.
     pub fn part(mut self, bytes: impl AsRef<[u8]>) -> Digester {
         let bytes = bytes.as_ref();
         self.0.update(&(bytes.len() as u64).to_le_bytes());

@@ -1,4 +1,5 @@
-//! The steps of a gate: [`Gate::decompose`], [`Gate::verify`], and where it stands in between.
+//! The steps of a gate: [`Gate::decompose`] makes the list, [`Gate::verify`] verifies it, and
+//! `Gate::standing` returns the status in between.
 
 use std::collections::HashMap;
 
@@ -21,99 +22,101 @@ use crate::state::{Content, Looked, State, UpdateError};
 use crate::store_error::StoreError;
 use crate::subject::Subject;
 
-/// A gate: one phase of one subject, with where its state lies.
+/// A gate: one phase of one subject, with its stored state.
 #[derive(Clone, Copy)]
 pub struct Gate<'a> {
-    /// The subject.
+    /// The phase of the work.
     pub phase: Phase,
-    /// The scope.
+    /// The plan, change and tree that the gate verifies.
     pub subject: &'a Subject<'a>,
-    /// Where its state lies.
+    /// The store of the gate's state.
     pub keep: &'a Keep,
-    /// How high the bar is.
+    /// The blocking policy.
     pub bar: Bar,
 }
 
-/// The digests of some content.
+/// The digests of the content that a gate is evaluated on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Digests {
     pub(crate) whole: Digest,
     pub(crate) attempt: Digest,
 }
 
-/// An item that somebody puts on a list.
+/// An item that is to be put on a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposed {
-    /// The name; `None` for the next number.
+    /// The id; `None` for the next number.
     pub id: Option<ItemId>,
-    /// The scope.
+    /// The scope of the item.
     pub scope: Scope,
-    /// The check, in words.
+    /// The text of the check.
     pub check: String,
-    /// How much depends on it.
+    /// The severity of the item.
     pub severity: Severity,
-    /// The item that it is a part of.
+    /// The item that this one is a part of; `None` if it is no part.
     pub parent: Option<ItemId>,
-    /// Who verifies it, where that is settled.
+    /// The verifier of the item; `None` if it is neither a built-in check nor a command.
     pub by: Option<By>,
 }
 
 impl Proposed {
-    /// Returns an item without a name of its own and without a parent.
+    /// Returns an item without an id of its own and without a parent.
     pub fn new(scope: Scope, check: String, severity: Severity, by: Option<By>) -> Proposed {
         Proposed { id: None, scope, check, severity, parent: None, by }
     }
 }
 
-/// The fate of a list that is there already.
+/// The treatment of a list that exists already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Earlier<'a> {
-    /// The line or list stays.
+    /// The existing list stays.
     Stays,
-    /// A new one takes its place, with what the earlier one still asks for.
+    /// A new list replaces it, with the items that the existing list still requires.
     Goes,
-    /// A new one takes its place, and a person lets go of what the earlier one still asks for.
+    /// A new list replaces it, and a person releases the items that the existing list still
+    /// requires.
     Released(&'a Release),
 }
 
-/// A person's word that a list does without items of an earlier one.
+/// A person's decision that a list does without items of an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
-    /// The reason.
+    /// The reason that the person gave.
     pub reason: String,
-    /// Who says so.
+    /// The name of the person.
     pub by: String,
 }
 
-/// A list that was asked for.
+/// The result of making a list.
 #[derive(Debug)]
 pub struct Decomposed {
-    /// The gate with its list.
+    /// The state of the gate with its list.
     pub state: State,
-    /// Whether it was there before.
+    /// True if the list existed before.
     pub was_there: bool,
     /// The items of the earlier list that stay on the new one.
     pub carried: Vec<ItemId>,
-    /// The folders with a gate of the same plan that was not passed, to which this one is held.
+    /// Other folders with a gate of the same plan that was not passed; this gate must meet their
+    /// requirements too.
     pub elsewhere: Vec<String>,
 }
 
-/// The reason why a step of a gate cannot be made.
+/// The error of a step of a gate.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
-    /// The state cannot be had.
+    /// The state cannot be read or written.
     #[error(transparent)]
     Keep(#[from] StoreError),
-    /// Nothing can become of the item.
+    /// The item cannot be updated.
     #[error(transparent)]
     Update(#[from] UpdateError),
-    /// The items make no list.
+    /// The items do not form a valid list.
     #[error("these items make no list: {0}")]
     Items(#[from] ListError),
 }
 
 impl Gate<'_> {
-    /// Makes the list, unless there is one that is to stay.
+    /// Makes the list, unless an existing one is to stay.
     pub fn decompose(
         &self,
         made_from: MadeFrom,
@@ -168,7 +171,8 @@ impl Gate<'_> {
         Ok(Decomposed { state, was_there, carried, elsewhere })
     }
 
-    /// Writes down what somebody saw who is not asked by us.
+    /// Records the result of a verifier outside of this process. Fails for an item that is verified
+    /// here.
     pub fn update(&self, id: &ItemId, result: Verified) -> Result<(), GateError> {
         self.change(&self.content(), |state, content| {
             if state.list.get(id).is_some_and(|item| self.sees(state, item)) {
@@ -178,7 +182,7 @@ impl Gate<'_> {
         })
     }
 
-    /// Returns true if an item is looked at here, so that nobody's word has to be taken for it.
+    /// Returns true if an item is verified here, so that no other verifier's result is needed.
     fn sees(&self, state: &State, item: &Item) -> bool {
         match state.note(&item.id).by {
             Some(by) if by.is_requirement() => true,
@@ -188,11 +192,11 @@ impl Gate<'_> {
         }
     }
 
-    /// Has a built-in check look at an item.
+    /// Runs a built-in check on an item.
     pub(crate) fn look(&self, key: &str, item: &Item) -> CheckResult {
         match checks::named(key) {
             Some(check) => match (check.look)(self.subject, &item.scope) {
-                // A check that holds may not have seen a file that could not be read.
+                // A check that passes may have missed a file that could not be read.
                 CheckResult::Pass => match self.subject.tree_error() {
                     Some(error) => CheckResult::NotChecked(error.to_string()),
                     None => CheckResult::Pass,
@@ -203,13 +207,14 @@ impl Gate<'_> {
         }
     }
 
-    /// Writes down that somebody lives with an item as it is.
+    /// Records that a person accepts a failed item.
     pub fn accept(&self, id: &ItemId, reason: &str, by: &str) -> Result<(), GateError> {
         let (reason, by) = (redacted_text(reason), redacted_text(by));
         self.change(&self.content(), |state, content| Ok(state.accept(id, &reason, &by, content)?))
     }
 
-    /// Records that a party wrote items of the list, or what the gate looks at. It cannot accept items.
+    /// Records that a party wrote items of the list, or the subject of the gate. This party cannot
+    /// accept items.
     pub fn credit(&self, author: &str) -> Result<(), GateError> {
         let author = redacted_text(author.trim());
         self.change(&self.content(), |state, _| {
@@ -218,8 +223,8 @@ impl Gate<'_> {
         })
     }
 
-    /// Says where it stands on the content as it is now. What code sees is looked at for it, and
-    /// nothing is written down.
+    /// Returns the status of the gate on the current content. Built-in checks run for it, and
+    /// nothing is written.
     pub fn standing(&self) -> Result<(State, Standing), GateError> {
         let (mut state, digests) = (self.keep.read()?, self.content());
         self.retire(&mut state);
@@ -243,13 +248,13 @@ impl Gate<'_> {
         Ok((state, standing))
     }
 
-    /// Takes the digests of the content as it is now.
+    /// Returns the digests of the current content.
     pub(crate) fn content(&self) -> Digests {
         let (whole, attempt) = (self.subject.whole(self.phase), self.subject.attempt(self.phase));
         Digests { whole, attempt }
     }
 
-    /// Has the state changed, on some content.
+    /// Changes the stored state, for the given content.
     pub(crate) fn change<T>(
         &self,
         digests: &Digests,
@@ -265,7 +270,7 @@ impl Gate<'_> {
         work(Content { whole, attempt, part: &part, unread: &unread })
     }
 
-    /// Returns the items that are built in for what there is to look at.
+    /// Returns the built-in items for the subject.
     pub(crate) fn built_in(&self) -> Vec<Proposed> {
         let checks = checks::of(self.phase).into_iter();
         let items = checks.flat_map(|check| {
@@ -277,15 +282,15 @@ impl Gate<'_> {
         items.chain(self.for_a_reader()).collect()
     }
 
-    /// Returns the item that a model or a person has to judge, where the bar asks for that.
+    /// Returns the item that a model or a person has to judge; `None` if the policy requires none.
     fn for_a_reader(&self) -> Option<Proposed> {
         let check = checks::for_a_reader(self.phase, self.subject)?;
         (self.bar.reader == Reader::Required)
             .then(|| Proposed::new(Scope::All, check.to_owned(), Severity::Must, None))
     }
 
-    /// Makes a list of items. One that was there before keeps its name, its failure and how often it
-    /// failed; the attempts that were made stay counted.
+    /// Makes a list of items. An item of the earlier list keeps its id, its failure and its number
+    /// of failures, and the attempts stay counted.
     fn listed(
         &self,
         before: Option<&State>,
@@ -325,8 +330,8 @@ impl Gate<'_> {
         Ok(state)
     }
 
-    /// Puts the items of an earlier list on a new one that lacks them, or has a person let go of them.
-    /// Returns those that were put there.
+    /// Adds the missing items of an earlier list to a new one, or records that a person releases
+    /// them. Returns the ids of the added items.
     fn carry(&self, before: &State, state: &mut State, release: Option<&Release>) -> Vec<ItemId> {
         let is_new_work =
             before.beside.has_passed() && !before.beside.is_about(&state.beside.made_from);
@@ -334,7 +339,7 @@ impl Gate<'_> {
             let is_failed = matches!(item.result, Verified::Fail(_));
             match before.note(&item.id).by {
                 Some(By::Code(_)) => is_failed && !self.may_retire(&item.scope),
-                // The configuration says which commands are asked.
+                // The configuration decides which commands run.
                 Some(By::Command(_)) => false,
                 None => true,
             }
@@ -365,7 +370,7 @@ impl Gate<'_> {
     }
 }
 
-/// Returns what stands for the items of a list whose files were deleted.
+/// Returns an entry in place of the items of a list whose files were deleted.
 fn lost_list(release: &Release) -> ReleasedItem {
     ReleasedItem {
         id: ItemId::lost(),
@@ -376,12 +381,12 @@ fn lost_list(release: &Release) -> ReleasedItem {
     }
 }
 
-/// Returns true if two items look for the same.
+/// Returns true if two items have the same scope and check.
 fn is_same(one: &Item, other: &Item) -> bool {
     one.scope == other.scope && one.check == other.check
 }
 
-/// Puts an item on a list, under a name that it had before if there is one.
+/// Adds an item to a list, under its earlier id if there is one.
 pub(crate) fn add(
     state: &mut State,
     proposed: Proposed,
@@ -399,14 +404,14 @@ pub(crate) fn add(
     }
     state.list.add(Item { id: id.clone(), scope, check, result: Verified::Todo })?;
     let earlier = state.beside.items.get(&id).cloned().unwrap_or_else(|| Note::new(severity));
-    // An item that is listed anew is graded no lower than it was.
+    // An item that is listed again gets no lower severity than before.
     let severity = severity.max(earlier.severity);
     let note = Note { severity, by, parent, seen: None, ..earlier };
     state.beside.items.insert(id.clone(), note);
     Ok(id)
 }
 
-/// Returns the items of a list by where they look for what.
+/// Returns the ids and verifiers of the items of a list, keyed by scope and check.
 fn known(state: &State) -> HashMap<(Scope, String), (ItemId, Option<By>)> {
     let entry = |item: &Item| {
         let place = (item.scope.clone(), item.check.clone());
@@ -415,7 +420,7 @@ fn known(state: &State) -> HashMap<(Scope, String), (ItemId, Option<By>)> {
     state.list.items().map(entry).collect()
 }
 
-/// Takes secrets out of what was found: the state is a file like any other.
+/// Redacts credentials in a finding: the state file is not protected.
 pub(crate) fn redacted(result: Verified) -> Verified {
     match result {
         Verified::Fail(finding) => Verified::Fail(redacted_text(&finding)),

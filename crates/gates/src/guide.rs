@@ -1,4 +1,4 @@
-//! Instructions for the items that failed: [`instructions`].
+//! Instructions for failed items: [`instructions`].
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,28 +10,28 @@ use crate::item::{ItemId, Scope, Verified};
 use crate::standing::{Standing, Stands};
 use crate::state::State;
 
-/// The words for an item whose part of the plan is gone.
+/// The end of the finding for an item whose part of the plan is gone.
 pub(crate) const GONE: &str = "is no longer in the plan; where that is meant, a person lets go of it with \
      `assay gate decompose --again --reason TEXT`.";
 
-/// Instructions for an item.
+/// Instructions for fixing an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Instruction {
-    /// The item.
+    /// The id of the item.
     pub id: ItemId,
-    /// The check, in words.
+    /// The text of the check.
     pub check: String,
-    /// The fault in a few words.
+    /// The defect in a few words.
     pub title: String,
-    /// Where to look.
+    /// The scope of the item.
     pub scope: Scope,
-    /// The finding, and the instructions.
+    /// The finding, followed by the instruction.
     pub fix: String,
     /// The parts that the fix has to include.
     pub include: Vec<&'static str>,
 }
 
-/// Returns what is to be done about the items that keep a gate shut, and nothing about the others.
+/// Returns the instructions for the items that block a gate, and none for other items.
 pub fn instructions(state: &State, standing: &Standing) -> Vec<Instruction> {
     let blocking = standing.lines.iter().filter(|line| line.stands == Stands::Blocks);
     blocking
@@ -46,7 +46,8 @@ pub fn instructions(state: &State, standing: &Standing) -> Vec<Instruction> {
                 Some(check) => (check.fix.told(&line.item.scope), check.fix.include.to_vec()),
                 None => (String::new(), Vec::new()),
             };
-            // The finding says where; the fix follows, and ends with the parts that it includes.
+            // The finding names the location. The fix follows it, so that the parts to include come
+            // last.
             let fix = format!("{} {what}", finding.trim()).trim().to_owned();
             let (id, check) = (line.item.id.clone(), line.item.check.clone());
             let (title, scope) = (headline(&line.item), line.item.scope.clone());

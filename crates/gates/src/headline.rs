@@ -1,15 +1,16 @@
-//! The headline of an item: [`headline`].
+//! Formats the headline of an item: [`headline`].
 
 use assay_base::text::truncate;
 use assay_findings::write::plain::one_line;
 
 use crate::item::{Item, Scope, Verified};
 
-/// The most characters of a headline.
+/// Maximum number of characters of a headline.
 const MAX_HEADLINE: usize = 200;
 
-/// Returns what is wrong with an item in a few words: the first sentence of its finding, with the
-/// milestone or decision that it is about. Of an item that has not failed, what is to be verified.
+/// Returns the defect of an item in a few words: the first sentence of its finding, with the
+/// milestone or decision of its scope. For an item that has not failed, returns the text of the
+/// check.
 pub fn headline(item: &Item) -> String {
     let Verified::Fail(finding) = &item.result else { return one_line(&item.check) };
     let finding = one_line(finding);
@@ -27,7 +28,7 @@ pub fn headline(item: &Item) -> String {
     }
 }
 
-/// Cuts a text behind its first sentence: a full stop, a blank and a capital letter.
+/// Returns the first sentence of a text, which ends with a full stop, a blank and a capital letter.
 fn first_sentence(text: &str) -> &str {
     let ends = text.match_indices(". ");
     let end = ends.map(|(at, _)| at).find(|at| text[at + 2..].starts_with(char::is_uppercase));

@@ -1,4 +1,4 @@
-//! A gate held to the highest bar that this machine recorded for its plan.
+//! Holds a gate to the highest requirements that this machine recorded for its plan, in any folder.
 
 use crate::beside::{Beside, By, Note};
 use crate::digest::Digest;
@@ -9,25 +9,25 @@ use crate::machine_record::MachineRecord;
 use crate::plan_bar::{PlanBar, REQUIREMENT, Requirement, RequirementKind};
 use crate::state::State;
 
-/// Items of a gate in another folder that are owed here as well.
+/// Items of a gate in another folder that are required here as well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwedElsewhere {
     /// The folder with the files of that gate.
     pub folder: String,
-    /// The items that were put on this list.
+    /// The items that were added to this list.
     pub items: Vec<ItemId>,
 }
 
 impl Gate<'_> {
-    /// Reads what this machine recorded for the plan's gate.
+    /// Reads this machine's records for the gate of the plan.
     pub(crate) fn recorded(&self) -> Result<Vec<MachineRecord>, GateError> {
         let plan = self.subject.plan;
         let (at, plan) = (plan.map(|(_, at)| at), plan.map(|(plan, _)| plan));
         Ok(self.keep.machine_records().read(at, plan)?)
     }
 
-    /// Puts on a list what gates of the same plan in other folders still owe, and raises its bar to
-    /// theirs.
+    /// Adds the items that gates of the same plan in other folders still require, and raises the
+    /// bar to theirs.
     pub(crate) fn join(&self, state: &mut State, records: &[MachineRecord]) -> Vec<OwedElsewhere> {
         let own = self.keep.recorded_folder();
         let mut joined = Vec::new();
@@ -43,7 +43,8 @@ impl Gate<'_> {
         joined
     }
 
-    /// Joins what other folders recorded, unless the gate was passed here and the content is new work.
+    /// Joins the records of other folders. Resets the bar if the gate was passed on this content,
+    /// or if the content is new work after a pass.
     pub(crate) fn join_before(
         &self,
         state: &mut State,
@@ -57,15 +58,15 @@ impl Gate<'_> {
         joined
     }
 
-    /// Returns the other folders with a gate of the same plan that owes something.
+    /// Returns the other folders with an unfinished gate of the same plan.
     pub(crate) fn folders_elsewhere(&self, records: &[MachineRecord]) -> Vec<String> {
         let own = self.keep.recorded_folder();
         let folders = records.iter().flat_map(|record| record.folders.keys());
         folders.filter(|folder| **folder != own).cloned().collect()
     }
 
-    /// Returns the state that a list in a new folder takes the place of: that of the same gate in another
-    /// folder, if one owes something.
+    /// Returns the state that a list in a new folder replaces: that of the same gate in another
+    /// folder; `None` if there is none.
     pub(crate) fn begun_elsewhere(&self, records: &[MachineRecord]) -> Option<State> {
         let own = self.keep.recorded_folder();
         let mut others = records.iter().flat_map(|record| &record.folders);
@@ -73,13 +74,14 @@ impl Gate<'_> {
         Some(State::of_unfinished(List::new(self.phase), other.clone()))
     }
 
-    /// Returns, in words, what the plan asked for in an earlier round and asks for no more, unless a person
-    /// accepted that.
+    /// Returns a text for each requirement of an earlier round that the plan no longer has, unless
+    /// a person accepted its removal.
     pub fn removed(&self) -> Result<Vec<String>, GateError> {
         let Some((plan, _)) = self.subject.plan else { return Ok(Vec::new()) };
         let mut removed = Vec::new();
         let (records, look) = (self.recorded()?, self.subject.attempt(self.phase));
-        // Content on which a look passed is what it was, whatever the plan asked for in between.
+        // Content on which a verification passed is accepted, even if the plan had other
+        // requirements in between.
         if records.iter().any(|record| record.passed.contains(&look)) {
             return Ok(removed);
         }
@@ -91,7 +93,7 @@ impl Gate<'_> {
         Ok(removed)
     }
 
-    /// Records a look at the plan: one that failed raises the bar.
+    /// Records a verification of the plan. A failed one raises the bar.
     pub fn record_look(&self, passed: bool) -> Result<(), GateError> {
         let Some((plan, at)) = self.subject.plan else { return Ok(()) };
         let records = self.recorded()?;
@@ -102,7 +104,7 @@ impl Gate<'_> {
                 record.bar.raise(&bar);
             })?;
         } else if records.iter().all(|record| record.folders.is_empty()) {
-            // A gate with its files in a folder is passed by verifying that.
+            // A gate with files in a folder is passed by verifying those.
             kept.clear(Some(at), &bar)?;
             let passed = records.into_iter().flat_map(|record| record.passed);
             kept.change(Some(at), |record| {
@@ -113,7 +115,7 @@ impl Gate<'_> {
         Ok(())
     }
 
-    /// Raises the bar to the plan as it is, and adds an item for each requirement that is gone.
+    /// Raises the bar to the current plan, and adds an item for each requirement that is gone.
     pub(crate) fn hold_to_bar(
         &self,
         state: &mut State,
@@ -121,7 +123,7 @@ impl Gate<'_> {
     ) -> Result<Vec<ItemId>, ListError> {
         let Some((plan, _)) = self.subject.plan else { return Ok(Vec::new()) };
         state.beside.bar.raise(&PlanBar::of(plan));
-        // A gate on the plan itself asks for a better plan, not for the same.
+        // A gate on the plan itself asks for a better plan, not for the same one.
         if self.phase.is_of_a_plan() {
             return Ok(Vec::new());
         }
@@ -141,7 +143,7 @@ impl Gate<'_> {
     }
 }
 
-/// Returns true if a list has an item that fails for want of a requirement.
+/// Returns true if a list has an item that fails because of a missing requirement.
 fn is_listed(state: &State, requirement: &Requirement) -> bool {
     let check = requirement.check();
     let is_of_the_milestone = |item: &Item| {
@@ -152,7 +154,7 @@ fn is_listed(state: &State, requirement: &Requirement) -> bool {
     state.list.items().any(|item| item.check == check || is_of_the_milestone(item))
 }
 
-/// Puts the items on a list that only a reader verifies and that another gate of the plan still owes.
+/// Adds the items of another gate of the plan that only a reader verifies and that have not passed.
 fn join_items(state: &mut State, other: &Beside) -> Vec<ItemId> {
     let mut joined = Vec::new();
     let is_owed = |note: &Note| note.by.is_none() && note.result != Verified::Pass;
@@ -172,7 +174,7 @@ fn join_items(state: &mut State, other: &Beside) -> Vec<ItemId> {
     joined
 }
 
-/// Returns the id of an item of another list, or the next number where this list uses it.
+/// Returns the id of an item of another list, or the next number if this list uses the id.
 fn free_id(state: &State, id: &ItemId) -> ItemId {
     let is_used = state.list.get(id).is_some() || state.beside.items.contains_key(id);
     match is_used {

@@ -1,4 +1,4 @@
-//! One line of a gate's list: [`Item`].
+//! An item of a gate's list: [`Item`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::phase::Phase;
 
-/// Something to be verified, with what came of it. Five fields are written: a result is a `status` and a
-/// `finding`.
+/// An item to be verified, with its result. It is serialised with five fields: the result is a
+/// `status` and a `finding`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(into = "ItemFields")]
 pub struct Item {
-    /// Its name.
+    /// The id of the item.
     pub id: ItemId,
-    /// The scope.
+    /// The scope of the item.
     pub scope: Scope,
-    /// The check, in words.
+    /// The text of the check.
     pub check: String,
-    /// The result.
+    /// The result of the last verification.
     pub result: Verified,
 }
 
@@ -45,12 +45,12 @@ impl From<Item> for ItemFields {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verified {
-    /// Nobody looked, or what was looked at has changed since.
+    /// The item was not verified, or its content has changed since.
     #[default]
     Todo,
-    /// The item holds.
+    /// The item passed.
     Pass,
-    /// The item does not hold, with the finding.
+    /// The item failed, with the finding.
     Fail(String),
 }
 
@@ -64,7 +64,7 @@ impl Verified {
         }
     }
 
-    /// Returns the finding of an item that does not hold.
+    /// Returns the finding of a failed item; `None` for other items.
     pub fn finding(&self) -> Option<String> {
         match self {
             Verified::Fail(finding) => Some(finding.clone()),
@@ -73,14 +73,14 @@ impl Verified {
     }
 }
 
-/// An item's name, `{phase}-{number}` or as short as somebody chose it.
+/// The id of an item, `{phase}-{number}` or another short name.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(try_from = "String", into = "String")]
 pub struct ItemId(Box<str>);
 
-/// A name that no item can have.
+/// A text that is no valid id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{}` is no name of an item; letters, digits, `-`, `_` and `.` will do, 64 at the most",
@@ -89,22 +89,22 @@ pub struct ItemId(Box<str>);
 pub struct BadId(String);
 
 impl ItemId {
-    /// Names the item with a number in a phase.
+    /// Returns the id with a number in a phase.
     pub fn numbered(phase: Phase, number: usize) -> ItemId {
         ItemId(format!("{phase}-{number:03}").into())
     }
 
-    /// Names the items of a list that was lost.
+    /// Returns the id that represents all items of a deleted list.
     pub(crate) fn lost() -> ItemId {
         ItemId("earlier-list".into())
     }
 
-    /// Returns the number, where it is named after its phase.
+    /// Returns the number of an id of the form `{phase}-{number}`; `None` for other ids.
     pub fn number_in(&self, phase: Phase) -> Option<usize> {
         self.0.strip_prefix(phase.name())?.strip_prefix('-')?.parse().ok()
     }
 
-    /// Returns it as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -144,34 +144,34 @@ impl fmt::Display for ItemId {
     }
 }
 
-/// The scope of an item: everything, or a part that can be looked at beside others.
+/// The scope of an item: everything, or a part that can be verified in parallel with others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(into = "String")]
 pub enum Scope {
-    /// Everything: `*`.
+    /// The whole subject: `*`.
     All,
     /// A milestone: `milestone:M1`.
     Milestone(String),
     /// A decision: `decision:DL-001`.
     Decision(String),
-    /// A file, maybe with lines: `file:src/a.rs:45-52`.
+    /// A file, optionally with lines: `file:src/a.rs:45-52`.
     File {
-        /// Its path from the root.
+        /// The path of the file, from the root.
         path: String,
-        /// The lines, as they stand behind the path.
+        /// The first and last line, from 1; `None` for the whole file.
         lines: Option<(u32, u32)>,
     },
-    /// Anything else that somebody wrote.
+    /// Any other text.
     Other(String),
 }
 
 impl Scope {
-    /// A whole file.
+    /// Returns the scope of a whole file.
     pub fn file(path: impl Into<String>) -> Scope {
         Scope::File { path: path.into(), lines: None }
     }
 
-    /// Returns true if it is one of those that are looked at one after another.
+    /// Returns true if items of this scope are verified one after another.
     pub fn is_macro(&self) -> bool {
         *self == Scope::All
     }
@@ -228,16 +228,16 @@ impl fmt::Display for Scope {
     }
 }
 
-/// How much depends on an item.
+/// The severity of a failed item.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Severity {
-    /// A fault that a formatter or a linter would catch.
+    /// A defect that a formatter or a linter would find.
     May,
-    /// Structure: size, duplication, missing tests or documents.
+    /// A defect of structure: size, duplication, missing tests or documents.
     Should,
-    /// A fault that loses knowledge or integrity.
+    /// A defect that loses knowledge or integrity.
     Must,
 }

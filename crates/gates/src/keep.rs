@@ -1,9 +1,9 @@
-//! Where a gate's state lies: [`Keep`] reads and changes it, one writer at a time.
+//! The store of a gate's state: [`Keep`] reads and changes it, with one writer at a time.
 //!
-//! Two files change together, and a process can die between them. The sidecar decides
-//! ([`crate::record`]), since only assay writes it, and it is written first. It names the list that
-//! it is about to replace: if that list is still there, a crash left it, and the write is finished.
-//! Any other difference was made by another program or a person, and is reported.
+//! Two files change together, and a process can die between the writes. The sidecar decides
+//! ([`crate::record`]), since only assay writes it, and it is written first. It has the digest of
+//! the list that is about to be replaced: if that list still exists, a crash left it, and the write
+//! is completed. Any other difference was made by another program or a person, and is reported.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,25 +20,25 @@ use crate::phase::Phase;
 use crate::state::State;
 use crate::store_error::StoreError;
 
-/// A list that is longer is none of ours, in bytes.
+/// Maximum size of a list, in bytes.
 const LONGEST: usize = 32 << 20;
 
-/// How the names of files end that only assay writes.
+/// The ending of the names of files that only assay writes.
 const SEALED: &str = ".state.json";
 
-/// The label of a sealed file whose gate was not passed: the file is missed where it is gone.
+/// The label of a sealed file whose gate was not passed: its deletion is noticed.
 const OWING: &str = "owing";
 
 /// The treatment of a gate whose files were deleted before it was passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
-    /// Nothing is made in their place.
+    /// Fail, and create nothing in their place.
     Refuse,
-    /// A person lets go of what they said.
+    /// Create a new list: a person releases the items of the deleted one.
     Release,
 }
 
-/// Where the state of one gate lies.
+/// The store of one gate's state: the list and its sidecar.
 #[derive(Debug, Clone)]
 pub struct Keep {
     kind: Kind,
@@ -46,13 +46,14 @@ pub struct Keep {
     phase: Phase,
 }
 
-/// The files of all gates in a folder as they are, to be put back should somebody change them.
+/// The content of the files of all gates in a folder, for restoring them after a change by another
+/// process.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Snapshot(BTreeMap<String, Vec<u8>>);
 
 impl Keep {
-    /// The state of a phase's gate in a folder. People and agents may write the list; what stands
-    /// beside it says what was verified, and is sealed.
+    /// Returns the store of a phase's gate in a folder. People and agents may write the list; the
+    /// sidecar records the verifications, and is sealed.
     pub fn new(kind: Kind, phase: Phase) -> Keep {
         Keep { folder: kind.path().to_owned(), kind, phase }
     }
@@ -62,42 +63,41 @@ impl Keep {
         self.folder.join(format!("qr-{}.json", self.phase))
     }
 
-    /// Returns the path of what stands beside it.
+    /// Returns the path of the sidecar.
     pub fn beside_path(&self) -> PathBuf {
         self.folder.join(format!("qr-{}{SEALED}", self.phase))
     }
 
-    /// Returns true if there is a list.
+    /// Returns true if the list exists.
     pub fn is_there(&self) -> bool {
         self.list_path().exists()
     }
 
-    /// Returns true if there is a list, or there was one and the gate was not passed.
+    /// Returns true if the list exists, or existed and the gate was not passed.
     pub fn is_known(&self) -> bool {
         let is_labelled = || self.kind.label(&self.sealed()).map_or(true, |label| label.is_some());
         self.is_there() || self.beside_path().exists() || is_labelled()
     }
 
-    /// Reads the state.
+    /// Reads the state. Fails if there is no list.
     pub fn read(&self) -> Result<State, StoreError> {
         let is_listed = self.is_there();
         self.read_if_any()?.filter(|_| is_listed).ok_or_else(|| self.missing())
     }
 
-    /// Reads the state; `None` where there is none. Without a list, the items are those that were
-    /// recorded beside it.
+    /// Reads the state; returns `None` if there is none. Without a list, the items are those in the
+    /// sidecar.
     pub fn read_if_any(&self) -> Result<Option<State>, StoreError> {
         if !self.folder.exists() && !self.is_known() {
             return Ok(None);
         }
-        // Where nothing can be written nobody else writes either.
+        // If this process cannot write the lock, no other process writes either.
         let _lock = self.lock().ok();
         let _held = self.hold()?;
         self.load()
     }
 
-    /// Changes the state: reads it, has it changed and writes it, with nobody in between. Where the
-    /// change fails nothing is written.
+    /// Reads, changes and writes the state under a lock. If the change fails, nothing is written.
     pub fn change<T, E: From<StoreError>>(
         &self,
         change: impl FnOnce(&mut State) -> Result<T, E>,
@@ -114,7 +114,7 @@ impl Keep {
         Ok(given)
     }
 
-    /// Writes a state where there is none, or in place of the one that is there.
+    /// Writes a new state, in place of the existing one if there is one.
     pub fn replace<E: From<StoreError>>(
         &self,
         lost: Lost,
@@ -132,7 +132,7 @@ impl Keep {
         Ok(after)
     }
 
-    /// Takes down the files of all gates in the folder as they are.
+    /// Takes a snapshot of the files of all gates in the folder.
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let mut files = BTreeMap::new();
         for name in disk::names(&self.folder)? {
@@ -144,7 +144,7 @@ impl Keep {
         Ok(Snapshot(files))
     }
 
-    /// Puts the files back as they were, and says whether somebody had changed them.
+    /// Restores the files of a snapshot. Returns true if another process had changed them.
     pub fn put_back(&self, snapshot: &Snapshot) -> Result<bool, StoreError> {
         disk::make_folder(&self.folder)?;
         let _lock = self.lock()?;
@@ -164,22 +164,22 @@ impl Keep {
         Ok(true)
     }
 
-    /// Returns the records of this phase that lie with the machine's seals.
+    /// Returns the machine records of this phase, which are stored with the machine's seals.
     pub(crate) fn machine_records(&self) -> MachineRecords<'_> {
         MachineRecords::new(&self.kind, self.phase)
     }
 
-    /// Returns the name of the folder in those records.
+    /// Returns the name of the folder in the machine records.
     pub(crate) fn recorded_folder(&self) -> String {
         self.kind.recorded_path().display().to_string()
     }
 
-    /// Records with the machine's seals what the gate owes, or that it was passed.
+    /// Writes the machine record: the open requirements of the gate, or that it was passed.
     fn record(&self, beside: &Beside) -> Result<(), StoreError> {
         let folder = self.recorded_folder();
         let plan = beside.made_from.plan.as_deref();
         if beside.has_passed() {
-            // A list that passed had the items of all others.
+            // A list that passed contained the items of all others.
             return self.machine_records().clear(plan, &beside.bar);
         }
         self.machine_records().change(plan, |record| {
@@ -199,7 +199,7 @@ impl Keep {
         disk::lock(&self.folder.join(format!(".qr-{}.lock", self.phase)))
     }
 
-    /// Keeps other processes from what stands beside the list. Fails if that has no authority.
+    /// Locks the sidecar against other processes. Fails if its seal is invalid.
     fn hold(&self) -> Result<Held, StoreError> {
         Ok(self.kind.hold(&self.sealed())?)
     }
@@ -234,7 +234,7 @@ impl Keep {
             return Err(StoreError::Deleted { phase: self.phase, path: beside_path });
         }
         let Some(list) = list else { return Ok(None) };
-        // Somebody wrote the list by hand, and nobody has verified it yet.
+        // A person wrote the list by hand, and it has not been verified yet.
         if list.items().all(|item| item.result == Verified::Todo) {
             return Ok(Some(State::new(list, Beside::new(self.phase, MadeFrom::default()))));
         }

@@ -1,9 +1,8 @@
-//! The kind of file that a path stands for, by its name alone. Test files are told by
-//! [`assay_rules::is_test`].
+//! Classifies files by their names alone. Test files are recognised by [`assay_rules::is_test`].
 
 use assay_rules::name_of_language;
 
-/// The endings by which a name counts as one of a file. Others are taken for names in code.
+/// The endings that identify a file name. Other texts are taken for names in code.
 const ENDINGS: [&str; 59] = [
     "rs", "py", "pyi", "go", "js", "mjs", "cjs", "ts", "mts", "cts", "tsx", "jsx", "java", "kt",
     "kts", "rb", "c", "h", "cc", "cpp", "hpp", "cs", "php", "swift", "scala", "sh", "bash", "sql",
@@ -27,19 +26,19 @@ pub(crate) fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns the ending of a file's name in small letters; nothing where it has none.
+/// Returns the ending of a file name in lower case; empty if there is none.
 pub(crate) fn ending(path: &str) -> String {
     name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
 }
 
-/// Returns true if a path surely names a file: its name is known, or its ending is.
+/// Returns true if a path certainly names a file: its name or its ending is known.
 pub(crate) fn names_a_file(path: &str) -> bool {
     let name = name(path);
     let is_ending_alone = name.rfind('.') == Some(0);
     NAMES.contains(&name) || (!is_ending_alone && ENDINGS.contains(&ending(name).as_str()))
 }
 
-/// Returns true if a file is code, and no data.
+/// Returns true if a file is code, and not data.
 pub(crate) fn is_code(path: &str) -> bool {
     match name_of_language(path) {
         Some(language) => !matches!(language.as_str(), "json" | "yaml"),
@@ -47,7 +46,7 @@ pub(crate) fn is_code(path: &str) -> bool {
     }
 }
 
-/// Returns true if a file is a page of Markdown.
+/// Returns true if a file is a Markdown page.
 pub(crate) fn is_markdown(path: &str) -> bool {
     ["md", "markdown", "mdx"].contains(&ending(path).as_str())
 }
@@ -57,7 +56,7 @@ pub(crate) fn is_page(path: &str) -> bool {
     is_markdown(path) || ["rst", "adoc", "txt"].contains(&ending(path).as_str())
 }
 
-/// Returns true if a file is there to be read by people.
+/// Returns true if a file is a document for people.
 pub(crate) fn is_document(path: &str) -> bool {
     let name = name(path).to_ascii_lowercase();
     let stem = name.split('.').next().unwrap_or(&name);
@@ -65,7 +64,7 @@ pub(crate) fn is_document(path: &str) -> bool {
     is_page(path) || is_known || path.split('/').any(|folder| matches!(folder, "docs" | "doc"))
 }
 
-/// Returns true if what is in a file was decided elsewhere.
+/// Returns true if a file is a lock file of a package manager.
 pub(crate) fn is_lock_file(path: &str) -> bool {
     ending(path) == "lock"
         || ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum"]

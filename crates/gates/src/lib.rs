@@ -1,24 +1,24 @@
 //! Quality-review gates: is this artifact good enough to go on?
 //!
-//! A gate is a list of [`item`]s for one [`phase`], made from a [`plan`] or a change by the
-//! [`checks`] that are built in. Each item is verified by code where code can, by a command or by a
-//! model. Whether the gate is passed is derived from the items each time, and is never stored or
+//! A gate is a list of [`item`]s for one [`phase`], made from a [`plan`] or a change by the built-in
+//! [`checks`]. Each item is verified by code if code can decide it, otherwise by a command or a
+//! model. Whether the gate is passed is computed from the items each time, and is never stored or
 //! claimed.
 //!
-//! - [`plan`]: a plan, read from Markdown or JSON. [`subject`]: what a gate looks at. `facts`: what
-//!   several checks read of a plan, a change and a tree. [`claim`]: the part of a criterion that
-//!   code can decide.
-//! - [`list`], [`beside`], [`keep`]: the list, its sidecar, and both on disk. [`record`]: the list
-//!   compared with what was recorded.
-//! - [`plan_bar`], [`machine_record`], [`held`]: everything that a plan ever asked for, recorded
+//! - [`plan`]: a plan, parsed from Markdown or JSON. [`subject`]: the plan, change and tree that a
+//!   gate verifies. `facts`: facts about them that several checks use. [`claim`]: the part of a
+//!   criterion that code can decide.
+//! - [`list`], [`beside`], [`keep`]: the list, its sidecar, and the store of both. [`record`]: the
+//!   list compared with its record in the sidecar.
+//! - [`plan_bar`], [`machine_record`], [`held`]: all requirements that a plan ever had, recorded
 //!   outside of the work tree.
 //! - [`state`], [`standing`], [`bar`], [`attempt`]: the states of an item, the status of the gate,
-//!   and the bar of each attempt.
+//!   and the blocking policy of each attempt.
 //! - [`gate`], [`verify`], [`run`]: the steps. [`command`], [`model`], [`verifier`]: the verifiers
 //!   for items that code cannot decide; the answer of a model counts only with lines that exist.
 //! - [`text`], [`answer`], [`guide`]: the output for agents, the output for programs, and the
 //!   instructions for fixes.
-//! - [`reconcile`]: milestones and criteria against a tree.
+//! - [`reconcile`]: compares milestones and criteria with a tree.
 
 pub mod answer;
 pub mod attempt;

@@ -1,7 +1,7 @@
-//! A gate's list as it is written, `qr-{phase}.json`: [`List`].
+//! The list file of a gate, `qr-{phase}.json`: [`List`].
 //!
-//! Five fields for each item, and nothing that could be counted from them. Whatever else somebody
-//! wrote there stays.
+//! Each item has five fields. Derived values such as counts are not stored. Unknown fields are
+//! retained.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,82 +10,82 @@ use serde_json::{Map, Value, json};
 use crate::item::{BadId, Item, ItemId, Scope, Severity, Verified};
 use crate::phase::Phase;
 
-/// The form that is read and written.
+/// The schema version that is read and written.
 const SCHEMA_VERSION: &str = "1.0";
 
 /// The items of a gate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct List {
-    /// The phase.
+    /// The phase of the gate.
     pub phase: Phase,
     entries: Vec<Entry>,
-    /// Where each item stands.
+    /// The index of each item, by id.
     places: HashMap<ItemId, usize>,
-    /// Other fields of the list.
+    /// Unknown fields of the list.
     also: Map<String, Value>,
 }
 
-/// An item with what else was written to it.
+/// An item with its unknown fields.
 #[derive(Debug, Clone, PartialEq)]
 struct Entry {
     item: Item,
     also: Map<String, Value>,
 }
 
-/// The fault of a list.
+/// The reason why a list is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
-    /// The text is no JSON, or cut off.
+    /// The text is no JSON, or is truncated.
     #[error("it is not whole: {0}")]
     Json(String),
-    /// The schema version is another.
+    /// The schema version is unknown.
     #[error("its schema_version is {0}, and only \"1.0\" is known")]
     SchemaVersion(String),
-    /// The phase is another.
+    /// The phase is not the expected one.
     #[error("its phase is {found}, and that of {wanted} is looked for")]
     Phase {
-        /// The text.
+        /// The phase in the list.
         found: String,
-        /// The phase that is looked for.
+        /// The expected phase.
         wanted: Phase,
     },
-    /// There is no list of items.
+    /// The list has no array of items.
     #[error("it has no list of `items`")]
     NoItems,
-    /// An item cannot be read.
+    /// An item cannot be parsed.
     #[error("item {number}: {why}")]
     Item {
-        /// Which, from 1.
+        /// The number of the item, from 1.
         number: usize,
-        /// The fault.
+        /// The reason of the failure.
         why: String,
     },
-    /// Two items have one name.
+    /// Two items have the same id.
     #[error("duplicate id: `{0}`")]
     DuplicateId(ItemId),
-    /// A name stands for another item on the list that is there.
+    /// The id belongs to another item on the existing list.
     #[error(
         "`{0}` is the name of another item on the list that is there; choose another id, or let go of \
          that item with `--reason TEXT`"
     )]
     AnotherItem(ItemId),
-    /// An item is a part of one that there is not.
+    /// An item is a part of one that does not exist.
     #[error("orphan parent_id: `{child}` is a part of `{parent}`, which is not on the list")]
     Orphan {
-        /// The part.
+        /// The id of the part.
         child: ItemId,
-        /// The parent that is missing.
+        /// The id of the missing parent.
         parent: String,
     },
 }
 
 impl List {
-    /// Makes a list.
+    /// Creates an empty list.
     pub fn new(phase: Phase) -> List {
         List { phase, entries: Vec::new(), places: HashMap::new(), also: Map::new() }
     }
 
-    /// Reads a list of a phase.
+    /// Parses the list of a phase.
     pub fn read(phase: Phase, text: &str) -> Result<List, ListError> {
         let whole: Value =
             serde_json::from_str(text).map_err(|error| ListError::Json(error.to_string()))?;
@@ -130,18 +130,18 @@ impl List {
         self.entries.iter().map(|entry| &entry.item)
     }
 
-    /// Returns an item.
+    /// Returns the item with an id; `None` if there is none.
     pub fn get(&self, id: &ItemId) -> Option<&Item> {
         self.entry(id).map(|entry| &entry.item)
     }
 
-    /// Returns what the list itself says of how much depends on an item.
+    /// Returns the severity of an item that the list file states; `None` if it states none.
     pub fn severity_of(&self, id: &ItemId) -> Option<Severity> {
         let entry = self.entry(id)?;
         serde_json::from_value(entry.also.get("severity")?.clone()).ok()
     }
 
-    /// Returns what the list itself says of which item an item is a part of.
+    /// Returns the parent of an item that the list file states; `None` if it states none.
     pub fn parent_of(&self, id: &ItemId) -> Option<ItemId> {
         parent_in(&self.entry(id)?.also)?.parse().ok()
     }
@@ -150,7 +150,7 @@ impl List {
         self.entries.get(*self.places.get(id)?)
     }
 
-    /// Adds an item.
+    /// Adds an item. Fails if its id is on the list already.
     pub fn add(&mut self, item: Item) -> Result<(), ListError> {
         if self.get(&item.id).is_some() {
             return Err(ListError::DuplicateId(item.id));
@@ -160,19 +160,19 @@ impl List {
         Ok(())
     }
 
-    /// Writes down what came of an item; says whether there is such an item.
+    /// Sets the result of an item. Returns true if there is such an item.
     pub fn settle(&mut self, id: &ItemId, result: Verified) -> bool {
         let found = self.places.get(id).and_then(|place| self.entries.get_mut(*place));
         found.map(|entry| entry.item.result = result).is_some()
     }
 
-    /// Takes items off the list.
+    /// Removes items from the list.
     pub fn remove(&mut self, ids: &BTreeSet<ItemId>) {
         self.entries.retain(|entry| !ids.contains(&entry.item.id));
         self.count_places();
     }
 
-    /// Puts an item in the place of the one with its name, or at the end.
+    /// Replaces the item with the same id, or appends the item.
     pub(crate) fn put(&mut self, item: Item) {
         match self.places.get(&item.id).and_then(|place| self.entries.get_mut(*place)) {
             Some(entry) => entry.item = item,
@@ -183,7 +183,7 @@ impl List {
         }
     }
 
-    /// Puts the items in order; those with equal keys stay as they are.
+    /// Sorts the items; those with equal keys keep their order.
     pub(crate) fn sort_by_key<K: Ord>(&mut self, key: impl Fn(&ItemId) -> K) {
         self.entries.sort_by_key(|entry| key(&entry.item.id));
         self.count_places();
@@ -194,7 +194,7 @@ impl List {
         self.places = entries.map(|(place, entry)| (entry.item.id.clone(), place)).collect();
     }
 
-    /// Writes the list.
+    /// Formats the list as JSON.
     pub fn to_json(&self) -> String {
         let mut whole = Map::new();
         whole.insert("schema_version".to_owned(), json!(SCHEMA_VERSION));
@@ -207,7 +207,7 @@ impl List {
     }
 }
 
-/// Notes where each item stands; no two have one name.
+/// Returns the index of each item. Fails if two items have the same id.
 fn places(entries: &[Entry]) -> Result<HashMap<ItemId, usize>, ListError> {
     let mut places = HashMap::new();
     for (place, Entry { item, .. }) in entries.iter().enumerate() {
@@ -242,7 +242,7 @@ fn read_item(item: Value) -> Result<Entry, String> {
 }
 
 fn read_result(status: Option<&Value>, finding: Option<&Value>) -> Result<Verified, String> {
-    // Nobody looked at what has no status.
+    // An item without a status has not been verified.
     let status = status.map_or(Some("TODO"), Value::as_str);
     match (status, finding) {
         (Some("TODO"), None) => Ok(Verified::Todo),

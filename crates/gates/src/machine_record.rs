@@ -1,8 +1,8 @@
-//! The record of a plan's gate that lies with the machine's seals: [`MachineRecord`].
+//! The record of a plan's gate that is stored with the machine's seals: [`MachineRecord`].
 //!
-//! The files of a gate may lie in any folder (`--state-dir`), so a new folder would be a new gate. This
-//! record lies outside of the work tree and is found by phase and plan. A folder that begins, or was begun
-//! earlier, is held to what any other folder recorded until the gate is passed.
+//! The files of a gate may be in any folder (`--state-dir`), so a new folder would be a new gate.
+//! This record is outside of the work tree and is found by phase and plan. Every folder, new or
+//! old, has to meet the requirements that any other folder recorded, until the gate is passed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::plan::Plan;
 use crate::plan_bar::{PlanBar, REQUIREMENT};
 use crate::store_error::StoreError;
 
-/// The form that is read and written.
+/// The schema version that is read and written.
 const SCHEMA_VERSION: &str = "1.0";
 
 /// The folder of these records in the state home.
@@ -30,14 +30,14 @@ const FOLDER: &str = "gate-bars";
 pub struct MachineRecord {
     schema_version: String,
     phase: Phase,
-    /// The plan, from the root; `None` for a gate without one.
+    /// The path of the plan, from the root; `None` for a gate without a plan.
     pub plan: Option<String>,
-    /// All that the plan asked for in any round.
+    /// All requirements of the plan in any round.
     pub bar: PlanBar,
-    /// The contents on which looks at the plan passed.
+    /// The contents on which verifications of the plan passed.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub passed: BTreeSet<Digest>,
-    /// The sidecars that still owe something, by the folder in which they lie.
+    /// The sidecars with open requirements, by their folder.
     pub folders: BTreeMap<String, Beside>,
 }
 
@@ -54,8 +54,8 @@ impl MachineRecord {
         }
     }
 
-    /// Returns true if a person accepted that the plan does without a requirement, given the words of
-    /// its check.
+    /// Returns true if a person accepted that the plan does without a requirement, given the text
+    /// of its check.
     pub fn is_accepted(&self, check: &str) -> bool {
         let is_it = |note: &Note| {
             note.by == Some(By::Code(REQUIREMENT.to_owned()))
@@ -78,8 +78,8 @@ impl<'k> MachineRecords<'k> {
         MachineRecords { kind, phase }
     }
 
-    /// Returns the folder of the records; `None` where there is no state home, so that nothing was ever
-    /// recorded.
+    /// Returns the folder of the records; `None` if there is no state home, so that nothing was
+    /// ever recorded.
     fn folder(&self) -> Result<Option<PathBuf>, StoreError> {
         match self.kind.outside(FOLDER) {
             Ok(folder) => Ok(Some(folder)),
@@ -93,7 +93,8 @@ impl<'k> MachineRecords<'k> {
         format!("{}.{digest}.json", self.phase)
     }
 
-    /// Reads the record of a plan's gate, and those of plans that it was copied from or to.
+    /// Reads the record of a plan's gate, and those of plans that share its criteria, such as
+    /// copies.
     pub(crate) fn read(
         &self,
         at: Option<&str>,
@@ -105,7 +106,7 @@ impl<'k> MachineRecords<'k> {
         Ok(records.into_iter().map(|(_, record)| record).collect())
     }
 
-    /// Forgets the record of a plan's gate, which was passed, and those that it was held to.
+    /// Removes the record of a plan's gate, which was passed, and the related records.
     pub(crate) fn clear(&self, at: Option<&str>, bar: &PlanBar) -> Result<(), StoreError> {
         let Some(folder) = self.folder()? else { return Ok(()) };
         let _lock = disk::lock(&folder.join(format!("{}.lock", self.phase)))?;
@@ -136,7 +137,7 @@ impl<'k> MachineRecords<'k> {
         Ok(records)
     }
 
-    /// Changes the record of a plan's gate, which is removed if it then holds nothing.
+    /// Changes the record of a plan's gate. An empty record is removed.
     pub(crate) fn change(
         &self,
         plan: Option<&str>,

@@ -1,4 +1,4 @@
-//! Where in the work a gate stands: [`Phase`].
+//! The phases of the work that have a gate: [`Phase`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,19 +14,19 @@ use serde::{Deserialize, Serialize};
 pub enum Phase {
     /// Milestones, acceptance criteria, decisions and assumptions of a plan.
     PlanStructure,
-    /// The diffs that a plan holds.
+    /// The diffs in a plan.
     PlanCode,
-    /// The documents that a plan foresees.
+    /// The documents in a plan.
     PlanDocs,
-    /// The code as it was written.
+    /// The written code.
     ImplCode,
-    /// The documents as they were written.
+    /// The written documents.
     ImplDocs,
-    /// The plan against what was written.
+    /// The comparison of the plan with the written code.
     Reconcile,
 }
 
-/// A phase that there is not.
+/// A text that is no phase.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no phase; known are plan-structure, plan-code, plan-docs, impl-code, impl-docs and \
@@ -35,7 +35,7 @@ pub enum Phase {
 pub struct UnknownPhase(String);
 
 impl Phase {
-    /// All of them, in the order in which work goes through them.
+    /// All phases, in the order of the work.
     pub const ALL: [Phase; 6] = [
         Phase::PlanStructure,
         Phase::PlanCode,
@@ -45,7 +45,7 @@ impl Phase {
         Phase::Reconcile,
     ];
 
-    /// Returns its name.
+    /// Returns the name of the phase.
     pub fn name(self) -> &'static str {
         match self {
             Phase::PlanStructure => "plan-structure",
@@ -57,7 +57,7 @@ impl Phase {
         }
     }
 
-    /// Returns true if it looks at a plan and at nothing that was written after it.
+    /// Returns true if the phase verifies only a plan, and nothing that was written after it.
     pub fn is_of_a_plan(self) -> bool {
         matches!(self, Phase::PlanStructure | Phase::PlanCode | Phase::PlanDocs)
     }

@@ -1,9 +1,9 @@
-//! The highest bar that a gate has seen of its plan: [`PlanBar`].
+//! The highest requirements that a gate has seen in its plan: [`PlanBar`].
 //!
-//! A gate on written work is held against its plan, and the plan is a file that the work can edit. So a
-//! gate records all that the plan ever asked for: milestones, criteria, files, tests and hunks. A
-//! requirement that is gone or reworded is an item that fails until the plan has it again or a person
-//! accepts that by name.
+//! A gate on written work compares the work with its plan, and the plan is a file that the work can
+//! edit. So a gate records all that the plan ever required: milestones, criteria, files, tests and
+//! hunks. A requirement that is gone or reworded is an item that fails until the plan has it again
+//! or a person accepts that by name.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -16,10 +16,10 @@ use crate::plan::{Milestone, Plan};
 use crate::quote::quoted;
 use crate::result::CheckResult;
 
-/// The name of the built-in check that looks for a requirement in the plan.
+/// The key of the built-in check that searches the plan for a requirement.
 pub(crate) const REQUIREMENT: &str = "plan/requirement";
 
-/// The kind of something that a plan asks for.
+/// The kind of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequirementKind {
@@ -35,19 +35,19 @@ pub enum RequirementKind {
     Hunk,
 }
 
-/// Something that a plan asks for.
+/// A requirement of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
-    /// The kind.
+    /// The kind of the requirement.
     pub kind: RequirementKind,
-    /// The id of the milestone that asks for it; empty for the plan as a whole.
+    /// The id of the milestone with the requirement; empty for the plan as a whole.
     pub milestone: String,
     /// The text, with one blank between words.
     pub text: String,
 }
 
-/// All that a plan asked for in any round of a gate.
+/// All requirements of a plan in any round of a gate.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PlanBar(BTreeSet<Requirement>);
@@ -59,12 +59,12 @@ impl Requirement {
         Requirement { kind, milestone: milestone.to_owned(), text }
     }
 
-    /// Returns the words of the check that looks for the requirement. Each requirement has its own.
+    /// Returns the text of the check for the requirement, which is unique.
     pub(crate) fn check(&self) -> String {
         format!("Check that the plan still asks for {}", self.in_words())
     }
 
-    /// Returns what an item about the requirement looks at.
+    /// Returns the scope of an item about the requirement.
     pub(crate) fn scope(&self) -> Scope {
         match self.milestone.is_empty() {
             true => Scope::All,
@@ -87,7 +87,7 @@ impl Requirement {
         }
     }
 
-    /// Tells that the plan does without the requirement.
+    /// Formats the finding that the plan no longer has the requirement.
     pub(crate) fn removal(&self) -> String {
         let what = self.in_words();
         format!(
@@ -108,7 +108,7 @@ impl Requirement {
 }
 
 impl PlanBar {
-    /// Returns all that a plan asks for.
+    /// Returns all requirements of a plan.
     pub fn of(plan: &Plan) -> PlanBar {
         let mut bar = PlanBar::default();
         for milestone in &plan.milestones {
@@ -146,13 +146,13 @@ impl PlanBar {
         }
     }
 
-    /// Adds what another bar asks for.
+    /// Adds the requirements of another bar.
     pub fn raise(&mut self, other: &PlanBar) {
         self.0.extend(other.0.iter().cloned());
     }
 
-    /// Returns what the bar asks for and a plan does not. Of a milestone that is gone, the milestone
-    /// stands for all of its parts. A part may move to another milestone.
+    /// Returns the requirements of the bar that a plan does not have. A milestone that is gone is
+    /// returned without its parts. A part may move to another milestone.
     pub fn missing(&self, plan: &Plan) -> Vec<&Requirement> {
         let now = PlanBar::of(plan);
         let there: HashSet<(RequirementKind, &str)> =
@@ -166,14 +166,14 @@ impl PlanBar {
         self.0.iter().filter(is_missing).collect()
     }
 
-    /// Looks whether a plan has the requirement that an item is about.
+    /// Checks that a plan has the requirement that an item is about.
     pub(crate) fn look(&self, plan: &Plan, item: &Item) -> CheckResult {
         let missing = self.missing(plan).into_iter().find(|one| one.check() == item.check);
         missing.map_or(CheckResult::Pass, |missing| CheckResult::Fail(missing.finding()))
     }
 
-    /// Returns true if two bars share so many criteria that one plan was made from the other: at least
-    /// half of those of the smaller one.
+    /// Returns true if two bars share so many criteria that one plan was made from the other: at
+    /// least half of those of the smaller one.
     pub fn is_kin(&self, other: &PlanBar) -> bool {
         let (ours, theirs) = (self.criteria(), other.criteria());
         let shared = ours.intersection(&theirs).count();
@@ -185,7 +185,7 @@ impl PlanBar {
         criteria.map(|one| one.text.as_str()).collect()
     }
 
-    /// Returns true if the bar asks for nothing.
+    /// Returns true if the bar has no requirement.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

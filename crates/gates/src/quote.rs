@@ -1,39 +1,38 @@
-//! Words of others in a sentence of ours: [`quoted`], [`shown`].
+//! Quotes untrusted text in messages: [`quoted`], [`shown`].
 
 use assay_base::text::{first_chars, truncate};
 use assay_findings::write::plain::one_line;
 use assay_rules::redacted_text;
 
-/// Longer texts are quoted up to here.
+/// Maximum length of a quoted text, in characters.
 const MAX_QUOTE: usize = 80;
 
-/// Longer paths and sentences are shown up to here.
+/// Maximum length of a shown path or sentence, in characters.
 const MAX_SHOWN: usize = 300;
 
-/// Quotes a text for a sentence: on one line, not too long, and without what must not be repeated.
+/// Quotes a text for a message: on one line, truncated and redacted.
 pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", cut(text, MAX_QUOTE).replace('`', "'"))
 }
 
-/// Returns a path or a sentence of somebody else as part of ours: on one line, not too long, and
-/// without what must not be repeated.
+/// Returns an untrusted path or sentence for a message: on one line, truncated and redacted.
 pub(crate) fn shown(text: &str) -> String {
     cut(text, MAX_SHOWN)
 }
 
-/// Returns a name as it is if it is a plain one, and quoted otherwise.
+/// Returns a plain name without quotes, and any other name quoted.
 pub(crate) fn named(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if id.chars().all(is_plain) && id.len() <= MAX_QUOTE { shown(id) } else { quoted(id) }
 }
 
-/// Cuts a text off where it gets too long, and says so by a sign. A secret is taken out before, so
-/// that no part of it is left.
+/// Truncates a text, and marks the cut. Credentials are redacted first, so that no part of one is
+/// left.
 fn cut(text: &str, max: usize) -> String {
     let head = first_chars(text, 4 * MAX_SHOWN);
     let clean = one_line(&redacted_text(head));
     match head.len() < text.len() {
-        // The mark stands for what was not looked at, too.
+        // The mark also represents the text that was not examined.
         true => format!("{}…", first_chars(&clean, max).trim_end()),
         false => truncate(&clean, max),
     }

@@ -1,8 +1,8 @@
-//! The record of a gate, held against the list as it is written: [`restore`].
+//! Compares the list of a gate with its record in the sidecar: [`restore`].
 //!
-//! People and agents may write to the list, and only assay to the record beside it. An item counts as it
-//! was recorded: one that is missing, reworded, or better than assay saw it, is put back. What makes an
-//! item worse counts as it is written, and so does an item that is added.
+//! People and agents may write to the list, and only assay to the record. An item counts as it was
+//! recorded: an item that is missing, reworded, or better than recorded is restored. A change for
+//! the worse counts as it is written, and so does an item that is added.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,14 +11,14 @@ use crate::beside::{Beside, Note};
 use crate::item::{Item, ItemId, Verified};
 use crate::list::List;
 
-/// A difference between the list and the record, which was put back.
+/// A difference between the list and the record, which was restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alteration {
-    /// The item.
+    /// The id of the item.
     pub id: ItemId,
     /// The kind of difference.
     pub kind: AlterationKind,
-    /// The result of the item when it was last recorded.
+    /// The recorded result of the item.
     pub was: &'static str,
 }
 
@@ -27,11 +27,11 @@ pub struct Alteration {
 pub enum AlterationKind {
     /// The item is not on the list.
     Missing,
-    /// Its check or scope is another.
+    /// The check or the scope differs.
     Reworded,
-    /// Its status or finding is better than what was seen.
+    /// The status or the finding is better than recorded.
     Status,
-    /// The list grades it lower.
+    /// The severity is lower than recorded.
     Severity,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for Alteration {
     }
 }
 
-/// Puts a list back to what was recorded of it, and returns what had been altered.
+/// Restores a list to its record, and returns the differences.
 pub(crate) fn restore(list: &mut List, beside: &Beside) -> Vec<Alteration> {
     let altered: Vec<Alteration> =
         beside.listed().filter_map(|(id, note)| restore_item(list, id, note)).collect();
@@ -79,8 +79,8 @@ fn restore_item(list: &mut List, id: &ItemId, note: &Note) -> Option<Alteration>
     }
 }
 
-/// Returns what counts where the list may say one thing and the record another: what is written, if
-/// it is no better than what was recorded; `None` if it is better.
+/// Returns the result that counts: the one on the list, if it is no better than the recorded one.
+/// Returns `None` if it is better.
 fn worse(written: &Verified, recorded: &Verified) -> Option<Verified> {
     let is_no_better = match (written, recorded) {
         (Verified::Fail(written), Verified::Fail(recorded)) => written == recorded,
@@ -91,7 +91,7 @@ fn worse(written: &Verified, recorded: &Verified) -> Option<Verified> {
     is_no_better.then(|| written.clone())
 }
 
-/// Makes a list what was recorded of it, whatever it says.
+/// Replaces the list with its record, regardless of its content.
 pub(crate) fn finish(list: &mut List, beside: &Beside) {
     let listed: BTreeSet<&ItemId> = beside.listed().map(|(id, _)| id).collect();
     let gone = list.items().map(|item| item.id.clone()).filter(|id| !listed.contains(id)).collect();
@@ -107,12 +107,13 @@ fn recorded(id: &ItemId, note: &Note) -> Item {
     Item { id: id.clone(), scope: note.scope.as_str().into(), check, result }
 }
 
-/// Puts the items in the order that was recorded, and others behind them.
+/// Sorts the items in the recorded order, with others after them.
 fn sort(list: &mut List, beside: &Beside) {
     list.sort_by_key(|id| beside.items.get(id).and_then(|note| note.place).unwrap_or(usize::MAX));
 }
 
-/// Writes down a list as it is, item by item. What is not on it stays known, and is listed no more.
+/// Records the items of a list. An item that is no longer on it stays in the record, without a
+/// position.
 pub(crate) fn write_down(list: &List, beside: &mut Beside, note: impl Fn(&ItemId) -> Note) {
     for note in beside.items.values_mut() {
         note.place = None;

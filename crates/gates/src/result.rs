@@ -1,16 +1,16 @@
 //! The result of a check: [`CheckResult`].
 
-/// The most faults that a result lists; the others are counted.
+/// Maximum number of faults that a result lists; the others are counted.
 const MAX_LISTED: usize = 10;
 
-/// The answer of a check.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckResult {
-    /// The item holds.
+    /// The check passes.
     Pass,
-    /// The check fails, with one sentence or more that names the fault and the place.
+    /// The check fails, with one sentence or more that names the fault and its location.
     Fail(String),
-    /// The check could not look, with the reason.
+    /// The check could not run, for this reason.
     NotChecked(String),
 }
 
@@ -32,7 +32,7 @@ impl CheckResult {
     }
 }
 
-/// Returns the first texts of a list, and how many others there are.
+/// Returns the first texts of a list, and the number of the others.
 pub(crate) fn listed(texts: &[String]) -> String {
     let mut told = texts.iter().take(MAX_LISTED).cloned().collect::<Vec<_>>().join("; ");
     if texts.len() > MAX_LISTED {

@@ -1,5 +1,5 @@
-//! A gate from end to end: verified, fixed and verified again, until it is passed or a person has to
-//! see to it: [`run`].
+//! Runs a gate from end to end: it is verified, fixed and verified again, until it is passed or a
+//! person has to decide: [`run`].
 
 use crate::bar::Bar;
 use crate::digest::Digest;
@@ -10,75 +10,74 @@ use crate::store_error::StoreError;
 use crate::text::write::guidance;
 use crate::verify::VerifiedGate;
 
-/// The work of a run, which changes between its rounds.
+/// The environment of a run, whose content changes between rounds.
 pub trait Work {
-    /// The error of a step that cannot be made at all.
+    /// The error of a step that is impossible.
     type Error: From<StoreError>;
 
-    /// Verifies what is there now.
+    /// Verifies the current content.
     fn verify(&self) -> Result<VerifiedGate, Self::Error>;
 
-    /// Records that a fix is about to be made, before the gate's files are compared with what the fixer
-    /// leaves of them.
+    /// Records that a fix is about to start, before the snapshot of the gate's files is taken.
     fn begin_fix(&self) -> Result<(), Self::Error> {
         Ok(())
     }
 
-    /// Takes the digest of what is there now.
+    /// Returns the digest of the current content.
     fn content(&self) -> Result<Digest, Self::Error>;
 
-    /// Has it fixed, given what is to be done; or says why that cannot be. What whoever fixes says
-    /// about its own work counts for nothing.
+    /// Runs the fixer with the given instructions. Fails with the reason why it could not run. The
+    /// fixer's own summary has no influence.
     fn fix(&self, guidance: &str) -> Result<(), String>;
 }
 
-/// Who hears how a run goes on.
+/// Observes the progress of a run.
 pub trait Hear {
-    /// Something was verified.
+    /// Notifies that the gate was verified.
     fn verified(&mut self, gate: &VerifiedGate);
 
-    /// Somebody is told what to fix.
+    /// Notifies that the fixer gets instructions.
     fn guided(&mut self, instructions: &[Instruction]);
 
-    /// The fixer changed the gate's own files, which were put back.
+    /// Notifies that the fixer changed the gate's own files, which were restored.
     fn put_back(&mut self);
 }
 
-/// How a run ended.
+/// The ending of a run.
 #[derive(Debug)]
 pub enum Ending {
     /// The gate is passed.
     Passed,
     /// The gate is not passed, and no fixer is configured.
     Failed,
-    /// Something was not looked at.
+    /// An item was not verified.
     Open,
-    /// A person has to see to it, for these reasons.
+    /// A person has to decide, for these reasons.
     HandedOver(Vec<String>),
 }
 
-/// The answer of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
-    /// How it ended.
+    /// The ending of the run.
     pub ending: Ending,
     /// The last verification.
     pub gate: VerifiedGate,
-    /// How often something was fixed.
+    /// The number of fixes.
     pub fixes: u32,
 }
 
-/// Whether somebody fixes what fails.
+/// The presence of a fixer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fixing {
-    /// They do.
+    /// A fixer fixes failed items.
     Yes,
-    /// Nobody does.
+    /// There is no fixer.
     Nobody,
 }
 
-/// Verifies and has fixed until there is an ending, of which there always is one: every round has
-/// to change something, and the bar has a ceiling.
+/// Verifies and fixes until there is an ending. The loop terminates: every fix must change the
+/// content, and the policy limits the number of iterations.
 pub fn run<W: Work>(
     work: &W,
     keep: &Keep,
@@ -93,7 +92,8 @@ pub fn run<W: Work>(
         if let Some(ending) = ending(&gate, fixing) {
             return Ok(Ran { ending, gate, fixes });
         }
-        // The ceiling ends it as long as attempts are whole; this does where they never are.
+        // The ceiling of the policy limits complete attempts; this limit also covers incomplete
+        // ones.
         if fixes >= bar.ceiling {
             let why = format!("it was fixed {fixes} times, and no more are made");
             return Ok(Ran { ending: Ending::HandedOver(vec![why]), gate, fixes });
@@ -108,7 +108,7 @@ pub fn run<W: Work>(
     }
 }
 
-/// Says how a run ends with a gate as it stands, if it does.
+/// Returns the ending of a run with this gate; `None` if a fix follows.
 fn ending(gate: &VerifiedGate, fixing: Fixing) -> Option<Ending> {
     match (&gate.standing.outcome, fixing) {
         (Outcome::Pass, _) => Some(Ending::Passed),
@@ -119,7 +119,8 @@ fn ending(gate: &VerifiedGate, fixing: Fixing) -> Option<Ending> {
     }
 }
 
-/// Has it fixed, and sees what came of it: why a person is needed, where nothing did.
+/// Runs the fixer once, and restores the gate's files. Returns the reason why a person is needed if
+/// the fixer failed or changed nothing.
 fn fix_once<W: Work>(
     work: &W,
     keep: &Keep,

@@ -1,6 +1,6 @@
-//! Whether a gate is passed: [`judge`] derives a [`Standing`] from its state.
+//! Decides whether a gate is passed: [`judge`] computes a [`Standing`] from its state.
 //!
-//! Nothing of it is ever stored, so that it cannot disagree with the items.
+//! The result is never stored, so that it cannot contradict the items.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,41 +12,41 @@ use crate::item::{Item, Severity, Verified};
 use crate::phase::Phase;
 use crate::state::{Content, State};
 
-/// Where a gate stands.
+/// The status of a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// Where its loop stands, and which attempt it is.
+    /// The state of the loop, and the number of the attempt.
     pub attempt: Attempt,
     /// The items, in order.
     pub lines: Vec<Line>,
-    /// The outcome.
+    /// The outcome of the gate.
     pub outcome: Outcome,
-    /// Which items the list began with.
+    /// The source of the initial items of the list.
     pub checklist: Checklist,
-    /// Items of earlier lists that a person let go of.
+    /// Items of earlier lists that a person released.
     pub released: Vec<ReleasedItem>,
-    /// Where the list was not as it had been recorded, in words.
+    /// The differences between the list and its record, in words.
     pub altered: Vec<String>,
-    /// Decisions of people about items, also those whose effect ended.
+    /// Decisions of people about items, including those that have no effect any more.
     pub journal: Vec<JournalEntry>,
-    /// Whether no reader judges the change, since the configuration asks for none.
+    /// True if no reader judges the change, because the configuration requires none.
     pub is_unjudged: bool,
 }
 
-/// An item and what it means for the gate.
+/// An item and its effect on the gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Line {
-    /// The item, with its result on the content as it is now.
+    /// The item, with the result that applies to the current content.
     #[serde(flatten)]
     pub item: Item,
-    /// How much depends on it.
+    /// The severity of the item.
     pub severity: Severity,
-    /// In how many attempts it failed.
+    /// The number of contents on which the item failed.
     pub fails: u32,
-    /// The meaning.
+    /// The effect on the gate.
     #[serde(flatten)]
     pub stands: Stands,
-    /// Whether it was looked at on the content as it is now.
+    /// True if the item was verified on the current content.
     #[serde(skip)]
     pub is_seen: bool,
 }
@@ -54,17 +54,17 @@ pub struct Line {
 /// The numbers of items of a gate, by their results and their effects.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Counts {
-    /// All items.
+    /// The number of all items.
     pub total: usize,
-    /// The items that hold.
+    /// The number of items that passed.
     pub pass: usize,
-    /// The items that do not hold.
+    /// The number of items that failed.
     pub fail: usize,
-    /// The items that nobody looked at.
+    /// The number of items that were not verified.
     pub todo: usize,
-    /// The items that fail below the bar.
+    /// The number of failed items that do not block in this iteration.
     pub waived: usize,
-    /// The items that a person or the bar accepts.
+    /// The number of failed items that a person or the policy accepted.
     pub accepted: usize,
 }
 
@@ -72,19 +72,19 @@ pub struct Counts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "stands", rename_all = "snake_case")]
 pub enum Stands {
-    /// The item holds.
+    /// The item passed.
     Holds,
-    /// Nobody looked at it as it is now.
+    /// The item was not verified on the current content.
     Open,
-    /// The item keeps the gate shut.
+    /// The item failed and blocks the gate.
     Blocks,
-    /// The item fails below the bar.
+    /// The item failed, but its severity does not block in this iteration.
     Waived,
-    /// Somebody lives with it, or nobody gets it any better.
+    /// A person accepted the failed item, or it failed more often than the policy allows.
     Accepted {
-        /// The reason.
+        /// The reason for accepting it.
         reason: String,
-        /// Who says so.
+        /// The name of the person, or `assay`.
         #[serde(rename = "accepted_by")]
         by: String,
     },
@@ -95,14 +95,13 @@ pub enum Stands {
 pub enum Outcome {
     /// The gate is passed.
     Pass,
-    /// Something has to be fixed.
+    /// An item has to be fixed.
     Fail,
-    /// Something has to be looked at.
+    /// An item has to be verified.
     Open,
-    /// There is nothing on the list, so nothing was checked.
+    /// The list is empty, so nothing was verified.
     Empty,
-    /// All on the list holds, and the list is not the whole of what is to be verified, for these
-    /// reasons.
+    /// All items on the list passed, but the list is incomplete, for these reasons.
     Incomplete(Vec<String>),
     /// A person has to decide, for these reasons.
     HandedOver(Vec<String>),
@@ -119,7 +118,7 @@ impl Standing {
         if self.is_passed() { "PASS" } else { "FAIL" }
     }
 
-    /// Counts the items.
+    /// Returns the numbers of items.
     pub fn counts(&self) -> Counts {
         let count = |is_so: &dyn Fn(&Line) -> bool| self.lines.iter().filter(|l| is_so(l)).count();
         Counts {
@@ -132,7 +131,7 @@ impl Standing {
         }
     }
 
-    /// Returns what an attempt that left nothing open came to.
+    /// Returns the result of the attempt; `None` while any item is not verified.
     pub fn reviewed(&self) -> Option<Reviewed> {
         match self.outcome {
             Outcome::Pass => Some(Reviewed::Pass),
@@ -146,18 +145,18 @@ impl Standing {
 }
 
 impl Line {
-    /// Returns true if it was seen not to hold.
+    /// Returns true if the item failed.
     pub fn is_failed(&self) -> bool {
         matches!(self.item.result, Verified::Fail(_))
     }
 
-    /// Returns true if nothing more has to be seen of it.
+    /// Returns true if the item needs no further verification.
     fn is_settled(&self) -> bool {
         self.is_seen || matches!(self.stands, Stands::Accepted { .. })
     }
 }
 
-/// Judges a gate on the content as it is now.
+/// Computes the status of a gate on the current content.
 pub fn judge(state: &State, bar: &Bar, content: Content<'_>) -> Standing {
     let iteration = state.beside.iteration;
     let lines: Vec<Line> = state.list.items().map(|item| line(state, item, bar, content)).collect();
@@ -192,7 +191,7 @@ pub fn judge(state: &State, bar: &Bar, content: Content<'_>) -> Standing {
     Standing { attempt, lines, outcome, checklist, released, altered, journal, is_unjudged }
 }
 
-/// Returns why a list whose items all hold is no pass.
+/// Returns the reasons why a list whose items all passed is incomplete; empty if it is complete.
 fn incomplete(state: &State, bar: &Bar, content: Content<'_>) -> Vec<String> {
     let mut reasons = Vec::new();
     if state.beside.made_from.checklist == Checklist::HandedIn && bar.built_in == BuiltIn::Required
@@ -209,7 +208,7 @@ fn incomplete(state: &State, bar: &Bar, content: Content<'_>) -> Vec<String> {
     reasons
 }
 
-/// The words for a list without the built-in checklist that does not pass for that.
+/// The reason for a list without the built-in checklist.
 const LEFT_OUT: &str = "the built-in checklist was left out; `assay gate decompose --again` makes a list \
                         with it, or a person allows this one with `gates.allow_only_items: true`";
 

@@ -1,8 +1,7 @@
-//! A gate as it stands: [`State`], its list with what is kept beside it.
+//! The state of a gate: [`State`], its list and its sidecar.
 //!
-//! Everything here is decided from what is given; nothing is read or written. What an item was
-//! verified on arrives as a digest, and a PASS counts only for the very content that it was given
-//! for.
+//! The functions here are pure: nothing is read or written. The verified content is given as a
+//! digest, and a PASS counts only for exactly the content that it was given for.
 
 use assay_findings::reason::is_reason_for;
 
@@ -17,55 +16,55 @@ use crate::list::List;
 use crate::plan_bar::PlanBar;
 use crate::record::{self, Alteration};
 
-/// A gate's list with what is kept beside it.
+/// The list of a gate and its sidecar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// The list.
+    /// The list of the gate.
     pub list: List,
-    /// The sidecar.
+    /// The sidecar of the list.
     pub beside: Beside,
-    /// Where the list was not as it had been recorded, and was put back.
+    /// The differences between the list and its record, which were restored.
     pub altered: Vec<Alteration>,
 }
 
-/// The content as it is now.
+/// The digests of the current content.
 #[derive(Clone, Copy)]
 pub struct Content<'a> {
-    /// All of it.
+    /// The digest of the whole content.
     pub whole: &'a Digest,
-    /// The digest that tells this attempt from others.
+    /// The digest that distinguishes this attempt from others.
     pub attempt: &'a Digest,
-    /// The part that an item is about, where it is about one.
+    /// Returns the digest of the part that an item is about; `None` if the item is about the whole.
     pub part: &'a dyn Fn(&Item) -> Option<Digest>,
-    /// The parts of the content that were not understood, so that no item is about them.
+    /// The parts of the content that were not understood, so that no item covers them.
     pub unread: &'a [String],
 }
 
 impl Content<'_> {
-    /// Returns what somebody saw who looked at an item alone.
+    /// Returns the digest of the content that a verifier of a single item sees.
     fn of(&self, item: &Item) -> Digest {
         (self.part)(item).unwrap_or_else(|| self.whole.clone())
     }
 
-    /// Returns true if what was seen is what is there now.
+    /// Returns true if a result applies to the current content.
     fn is(&self, item: &Item, seen: &SeenOn) -> bool {
         seen.content == *self.whole || (self.part)(item).as_ref() == Some(&seen.content)
     }
 }
 
-/// How much somebody looked at who says what came of an item.
+/// The scope of the content that a verifier saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looked {
-    /// At everything.
+    /// The whole content.
     AtAll,
-    /// At what the item is about.
+    /// The part that the item is about.
     AtItsPart,
 }
 
-/// The reason why an item is not changed.
+/// The reason why an item cannot be updated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UpdateError {
-    /// There is no such item.
+    /// No item has the id.
     #[error("there is no item `{0}` on this list; `assay gate status` shows those that there are")]
     Unknown(ItemId),
     /// The item has passed.
@@ -77,7 +76,7 @@ pub enum UpdateError {
          `assay gate verify` looks again"
     )]
     SeenHere(ItemId),
-    /// Nobody takes back what was seen.
+    /// A result cannot be withdrawn.
     #[error(
         "`{0}` cannot be made TODO: it becomes so by itself when its content changes; hand in PASS or FAIL \
          with `assay gate update-item {0} --status STATUS`"
@@ -92,7 +91,7 @@ pub enum UpdateError {
          state none"
     )]
     NoReason(ItemId),
-    /// An acceptance has no name.
+    /// The name of the accepting person is missing.
     #[error("name required: say who accepts `{0}` with `--by NAME`")]
     NoName(ItemId),
     /// The party that accepts an item wrote the work.
@@ -101,12 +100,12 @@ pub enum UpdateError {
          another person has to: `assay gate accept {id} --by NAME --reason TEXT`"
     )]
     OwnWork {
-        /// The item.
+        /// The id of the item.
         id: ItemId,
-        /// The author.
+        /// The name of the author.
         by: String,
     },
-    /// There is nothing to live with.
+    /// The item has not failed, so that there is nothing to accept.
     #[error(
         "`{0}` has not failed, so there is nothing to accept; `assay gate verify` looks at all items, and \
          `assay gate status` shows them"
@@ -114,7 +113,7 @@ pub enum UpdateError {
     NothingToAccept(ItemId),
 }
 
-/// Takes the severity of a built-in check from the check.
+/// Sets the severity of a built-in check's record to that of the check.
 fn graded_by_code(note: Note) -> Note {
     let severity = match &note.by {
         Some(By::Code(key)) => checks::named(key).map(|check| check.severity),
@@ -124,40 +123,40 @@ fn graded_by_code(note: Note) -> Note {
 }
 
 impl State {
-    /// Puts a list together with what is kept beside it: each item counts as it was recorded.
+    /// Combines a list with its sidecar: each item counts as it was recorded.
     pub fn new(mut list: List, beside: Beside) -> State {
         let altered = record::restore(&mut list, &beside);
         State { list, beside, altered }
     }
 
-    /// Puts a list that was about to be written over together with what is kept beside it: the list is
-    /// what was about to be written.
+    /// Combines a list that was about to be overwritten with its sidecar: the recorded items
+    /// replace the list.
     pub(crate) fn of_unfinished(mut list: List, beside: Beside) -> State {
         record::finish(&mut list, &beside);
         State { list, beside, altered: Vec::new() }
     }
 
-    /// Writes the list down in what is kept beside it.
+    /// Records the list in the sidecar.
     pub(crate) fn write_down(&mut self) {
         let before = self.clone();
         record::write_down(&self.list, &mut self.beside, |id| before.note(id));
     }
 
-    /// Returns true if somebody lives with what is found of an item now.
+    /// Returns the waiver of an item's current finding; `None` if there is none.
     pub fn acceptance(&self, item: &Item, content: Content<'_>) -> Option<Acceptance> {
         let Verified::Fail(finding) = &item.result else { return None };
-        // An acceptance covers the finding that the person was shown, and none that came up later.
+        // A waiver covers the finding that the person saw, and no later one.
         let note = self.note(&item.id);
         let accepted = note.accepted?;
-        // That a plan does without a requirement stays accepted whatever is written meanwhile.
+        // A removed requirement of a plan stays accepted, even if the content changes.
         let is_requirement = note.by.is_some_and(|by| by.is_requirement());
         let is_same = is_requirement || accepted.content == content.of(item);
         let is_shown = accepted.finding == *finding && is_same;
         is_shown.then_some(accepted)
     }
 
-    /// Returns what belongs to an item; where nothing is kept, what the list says of it itself. What
-    /// nobody graded must hold.
+    /// Returns the record of an item, or else one with the values of the list file. Without a
+    /// severity, the item has `Must`.
     pub fn note(&self, id: &ItemId) -> Note {
         let kept = self.beside.items.get(id).cloned().map(graded_by_code);
         kept.unwrap_or_else(|| {
@@ -166,8 +165,7 @@ impl State {
         })
     }
 
-    /// Returns the number of the name that comes next. A name that was ever used means what it meant
-    /// then.
+    /// Returns the next free number for an id. An id that was ever used is not used again.
     pub fn next_number(&self) -> usize {
         let phase = self.list.phase;
         let used = self.list.items().map(|item| &item.id).chain(self.beside.items.keys());
@@ -175,7 +173,7 @@ impl State {
         last.saturating_add(1)
     }
 
-    /// Returns what is known of an item on the content as it is now.
+    /// Returns the result of an item that applies to the current content.
     pub fn result(&self, item: &Item, content: Content<'_>) -> Verified {
         let seen = self.note(&item.id).seen;
         let held = seen.is_some_and(|seen| seen.held && content.is(item, &seen));
@@ -185,18 +183,18 @@ impl State {
         }
     }
 
-    /// Returns true if an item was looked at on the content as it is now.
+    /// Returns true if an item was verified on the current content.
     pub fn is_seen(&self, item: &Item, content: Content<'_>) -> bool {
         let seen = self.note(&item.id).seen;
         item.result != Verified::Todo && seen.is_some_and(|seen| content.is(item, &seen))
     }
 
-    /// Begins to verify some content. Another attempt begins only where a complete one failed and
-    /// this content was not tried before, so that nobody lowers the bar by asking often; where the
-    /// gate was passed before, what comes now is new work.
+    /// Begins the verification of some content. A new attempt begins only if a complete one failed
+    /// and this content was not tried before, so that repeated verification does not lower the bar.
+    /// After a pass, other content is new work.
     ///
-    /// Content on which the gate was passed counts as passed when it comes back: requirements of the plans in
-    /// between ask for nothing more.
+    /// Content on which the gate was passed before counts as passed when it comes back:
+    /// requirements of the plans in between no longer apply.
     pub fn begin(&mut self, attempt: &Digest) {
         if self.beside.passed.contains(attempt) {
             let (content, reviewed) = (attempt.clone(), Reviewed::Pass);
@@ -219,7 +217,7 @@ impl State {
         }
     }
 
-    /// Ends verifying some content, once nothing is open.
+    /// Records the result of a complete verification of some content.
     pub fn end(&mut self, attempt: &Digest, reviewed: Reviewed) {
         match reviewed {
             Reviewed::NeedsChanges => {
@@ -231,7 +229,7 @@ impl State {
         self.beside.last = Some(LastVerified { content: attempt.clone(), reviewed });
     }
 
-    /// Writes down what somebody saw who is not asked by us, where that is allowed.
+    /// Records the result of an outside verifier. Fails if the update is not allowed.
     pub fn update(
         &mut self,
         id: &ItemId,
@@ -252,7 +250,7 @@ impl State {
         Ok(())
     }
 
-    /// Writes down what came of an item.
+    /// Records the result of an item.
     pub fn settle(&mut self, id: &ItemId, result: Verified, content: Content<'_>, looked: Looked) {
         let Some(item) = self.list.get(id) else { return };
         let mut note = self.note(id);
@@ -266,7 +264,7 @@ impl State {
         }
         note.seen = Some(SeenOn { content: covered, held });
         note.version = note.version.saturating_add(1);
-        // Looking at the same content again is no other failure, now or after another one.
+        // Another failure on the same content is not counted again, now or later.
         if matches!(result, Verified::Fail(_)) {
             note.failed_on.insert(content.attempt.clone());
         }
@@ -274,8 +272,8 @@ impl State {
         self.list.settle(id, result);
     }
 
-    /// Settles items that a reader saw hold on the content as it is now, and that were seen on other content
-    /// since.
+    /// Restores the PASS of items that a reader saw pass on the current content, and that were
+    /// verified on other content since.
     pub fn restore_judged(&mut self, content: Content<'_>) {
         let is_judged = |item: &&Item| {
             let note = self.note(&item.id);
@@ -291,14 +289,14 @@ impl State {
         }
     }
 
-    /// Opens an item again that was not looked at on the content as it is now.
+    /// Resets an item to TODO unless it was verified on the current content.
     pub fn reopen(&mut self, id: &ItemId, content: Content<'_>) {
         if self.list.get(id).is_some_and(|item| !self.is_seen(item, content)) {
             self.list.settle(id, Verified::Todo);
         }
     }
 
-    /// Writes down that somebody lives with an item as it is.
+    /// Records that a person accepts a failed item.
     pub fn accept(
         &mut self,
         id: &ItemId,

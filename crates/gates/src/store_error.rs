@@ -1,4 +1,4 @@
-//! Why the state of a gate cannot be read or written: [`StoreError`].
+//! Errors of reading and writing the state of a gate: [`StoreError`].
 
 use std::path::PathBuf;
 
@@ -10,15 +10,15 @@ use crate::phase::Phase;
 /// The reason why the state of a gate cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is none.
+    /// The list does not exist.
     #[error(
         "there is no list for {phase} at `{path}`, so nothing was checked; \
          `assay gate decompose --phase {phase}` makes one"
     )]
     Missing {
-        /// The phase.
+        /// The phase of the gate.
         phase: Phase,
-        /// Where it would lie.
+        /// The expected path of the list.
         path: PathBuf,
     },
     /// The file was deleted while its gate was not passed.
@@ -27,23 +27,23 @@ pub enum StoreError {
          file back, or begin anew with `assay gate decompose --phase {phase} --again --reason TEXT`"
     )]
     Deleted {
-        /// The phase.
+        /// The phase of the gate.
         phase: Phase,
-        /// Where it lay.
+        /// The path of the deleted file.
         path: PathBuf,
     },
-    /// The file cannot be read.
+    /// The file cannot be parsed.
     #[error("`{path}` cannot be read, so it says nothing: {why}")]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The fault.
+        /// The reason of the failure.
         why: String,
     },
-    /// The sidecar has no authority, or cannot be used.
+    /// The seal of the sidecar is invalid, or the state cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
-    /// A file cannot be used.
+    /// A file cannot be read or written.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }

@@ -16,29 +16,29 @@ use crate::facts::tree_index::TreeIndex;
 use crate::plan::{Milestone, Plan};
 use crate::reconcile::{CriterionJudge, Reconciliation, reconcile};
 
-/// The rules, where nobody brings others.
+/// The built-in rules, which are used unless the caller provides others.
 static BUILTIN: LazyLock<Rulebook> = LazyLock::new(Rulebook::builtin);
 
-/// An artifact with what it is held against.
+/// The plan, change and tree that a gate verifies.
 pub struct Subject<'a> {
-    /// The plan, and where it lies from the root.
+    /// The plan, and its path from the root; `None` if there is none.
     pub plan: Option<(&'a Plan, &'a str)>,
-    /// The change, once something was written.
+    /// The change; `None` before anything was written.
     pub change: Option<&'a Change>,
-    /// The files as they are now.
+    /// The current files.
     pub tree: &'a (dyn Tree + Sync),
     rules: Option<&'a Rulebook>,
     judge: Option<&'a dyn SubjectJudge>,
     learned: Learned<'a>,
 }
 
-/// Makes the judge of the criteria of a subject's plan.
+/// Creates the judge of the criteria of a subject's plan.
 pub trait SubjectJudge: Sync {
     /// Returns a judge that is shown the files of `subject`.
     fn criterion_judge<'s>(&'s self, subject: &'s Subject<'_>) -> Box<dyn CriterionJudge + 's>;
 }
 
-/// Results that several checks need, computed when the first of them asks.
+/// Results that several checks need, computed on first use.
 #[derive(Default)]
 struct Learned<'a> {
     planned: OnceLock<Planned<'a>>,
@@ -53,7 +53,7 @@ struct Learned<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// Puts an artifact together with what it is held against.
+    /// Creates a subject from a plan, a change and a tree.
     pub fn new(
         plan: Option<(&'a Plan, &'a str)>,
         change: Option<&'a Change>,
@@ -62,12 +62,12 @@ impl<'a> Subject<'a> {
         Subject { plan, change, tree, rules: None, judge: None, learned: Learned::default() }
     }
 
-    /// Has code looked at by a repository's own rules, too.
+    /// Uses the rules of a repository, too.
     pub fn with_rules(self, rules: &'a Rulebook) -> Subject<'a> {
         Subject { rules: Some(rules), ..self }
     }
 
-    /// Has a judge decide the plan's criteria that code cannot.
+    /// Uses a judge for the plan's criteria that code cannot decide.
     pub fn with_judge(self, judge: Option<&'a dyn SubjectJudge>) -> Subject<'a> {
         Subject { judge, ..self }
     }
@@ -76,13 +76,13 @@ impl<'a> Subject<'a> {
         self.rules.unwrap_or(&BUILTIN)
     }
 
-    /// Returns what the diffs of the plan make of the tree.
+    /// Returns the diffs of the plan, applied to the tree; `None` if there is no plan.
     pub(crate) fn planned(&self) -> Option<&Planned<'a>> {
         let (plan, _) = self.plan?;
         Some(self.learned.planned.get_or_init(|| Planned::of(plan, self.tree, self.rules())))
     }
 
-    /// Returns what the change does to the file that is at a path after it.
+    /// Returns the change of the file that is at a path after the change; `None` if there is none.
     pub(crate) fn file(&self, path: &str) -> Option<&'a FileDiff> {
         let index = || {
             let files = self.change.into_iter().flat_map(|change| &change.files);
@@ -91,8 +91,7 @@ impl<'a> Subject<'a> {
         self.learned.files.get_or_init(index).get(path).copied()
     }
 
-    /// Returns where in the plan the milestones of a name stand, from 0; at more than one place if
-    /// they share it.
+    /// Returns the indices, from 0, of the milestones with an id; there may be several.
     pub(crate) fn places_of(&self, id: &str) -> &[usize] {
         let index = || {
             let milestones = self.plan.into_iter().flat_map(|(plan, _)| &plan.milestones);
@@ -110,13 +109,13 @@ impl<'a> Subject<'a> {
         self.plan.into_iter().flat_map(|(plan, _)| &plan.milestones)
     }
 
-    /// Returns the milestones of a name.
+    /// Returns the milestones with an id.
     pub(crate) fn milestones(&self, id: &str) -> Vec<&'a Milestone> {
         let Some((plan, _)) = self.plan else { return Vec::new() };
         self.places_of(id).iter().filter_map(|at| plan.milestones.get(*at)).collect()
     }
 
-    /// Returns the files that milestones name, their tests among them.
+    /// Returns the files and tests that milestones name.
     pub(crate) fn named(&self) -> &NamedFiles {
         let milestones = || self.plan.into_iter().flat_map(|(plan, _)| &plan.milestones);
         let files =
@@ -124,37 +123,37 @@ impl<'a> Subject<'a> {
         self.learned.named.get_or_init(|| NamedFiles::of(files()))
     }
 
-    /// Returns the paths that the change is about.
+    /// Returns the paths of the change.
     pub(crate) fn touched(&self) -> &Touched {
         let touched = || self.change.map(Touched::of).unwrap_or_default();
         self.learned.touched.get_or_init(touched)
     }
 
-    /// Returns the log of the plan.
+    /// Returns the decision log of the plan; `None` if there is no plan.
     pub(crate) fn log(&self) -> Option<&Log> {
         let (plan, _) = self.plan?;
         Some(self.learned.log.get_or_init(|| Log::of(plan)))
     }
 
-    /// Lists the files as they are now.
+    /// Returns an index of the current files.
     pub(crate) fn index(&self) -> &TreeIndex {
         self.learned.index.get_or_init(|| TreeIndex::of(self.tree))
     }
 
-    /// Returns what of the plan looks like a part of it and was not read, in words.
+    /// Returns a text for each part of the plan that was not understood.
     pub fn unread(&self) -> Vec<String> {
         let unread = self.plan.into_iter().flat_map(|(plan, _)| &plan.unread);
         unread.map(|line| line.to_string()).collect()
     }
 
-    /// Returns why a file could not be read, where one could not.
+    /// Returns the error of a file that could not be read; `None` if there was none.
     pub(crate) fn tree_error(&self) -> Option<TreeError> {
         let listing = self.learned.index.get().and_then(|index| index.error.clone());
         listing.or_else(|| self.change?.tree_errors().into_iter().next())
     }
 
-    /// Returns what became of the plan: as far as code can tell, and beyond that as far as a judge can
-    /// show.
+    /// Returns the comparison of the plan with the tree, by code and, beyond that, by a judge;
+    /// `None` if there is no plan.
     pub fn reconciled(&self) -> Option<&Reconciliation> {
         let (plan, at) = self.plan?;
         let judge = self.judge.map(|judge| judge.criterion_judge(self));
@@ -162,7 +161,7 @@ impl<'a> Subject<'a> {
         Some(self.learned.reconciled.get_or_init(reconciled))
     }
 
-    /// Returns what the rules make of the change.
+    /// Returns the results of the rules on the change; `None` if there is no change.
     pub(crate) fn ruled(&self) -> Option<&Ruled> {
         let change = self.change?;
         Some(self.learned.ruled.get_or_init(|| Ruled::of(change, self.rules())))

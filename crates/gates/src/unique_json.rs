@@ -1,6 +1,6 @@
-//! JSON in which no key stands twice: [`read`].
+//! Parses JSON and refuses duplicate keys: [`read`].
 //!
-//! The usual reader keeps the last of two equal keys, so that the first is dropped without a word.
+//! The usual parser uses the last of two equal keys, so that the first is dropped silently.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Reads a text as JSON. Fails if an object has a key twice.
+/// Parses a text as JSON. Fails if an object has a duplicate key.
 pub fn read(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Unique>(text).map(|unique| unique.0)
 }

@@ -1,4 +1,4 @@
-//! Who verifies what no built-in check does: commands, and a model through [`Judge`].
+//! Verifiers for items without a built-in check: commands, and a model through [`Judge`].
 
 use crate::command::CommandVerifier;
 use crate::gate::Proposed;
@@ -7,34 +7,34 @@ use crate::phase::Phase;
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// Verifies items that take judgement.
+/// Verifies items that need judgement.
 ///
-/// A judge writes nothing, and one that breaks down has not seen the items, which it says for each
-/// of them: there are as many answers as items, in their order.
+/// A judge writes nothing. It returns as many results as there are items, in their order; after an
+/// error, each of them is `NotChecked`.
 pub trait Judge: Sync {
-    /// Looks at items.
+    /// Verifies items.
     fn judge(&self, phase: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<CheckResult>;
 
-    /// Says what else should be verified.
+    /// Proposes further items to verify.
     fn propose(&self, phase: Phase, subject: &Subject<'_>) -> Result<Vec<Proposed>, String>;
 }
 
-/// Everybody who can be asked.
+/// The available verifiers.
 #[derive(Clone, Copy, Default)]
 pub struct Verifiers<'a> {
-    /// The commands that are configured.
+    /// The configured commands.
     pub commands: &'a [CommandVerifier],
-    /// The model, where one is configured.
+    /// The model; `None` if none is configured.
     pub judge: Option<&'a dyn Judge>,
 }
 
-/// Splits items into those that are looked at one after another and those side by side.
+/// Splits items into those that are verified one after another and those in parallel.
 pub fn lanes<'a>(items: impl IntoIterator<Item = &'a Item>) -> (Vec<&'a Item>, Vec<&'a Item>) {
     items.into_iter().partition(|item| item.scope.is_macro())
 }
 
-/// Puts things into groups of about a size, no more than so many groups, each as large as the
-/// others or one larger.
+/// Splits things into groups of about the same size, at most `at_the_most` groups. The sizes differ
+/// by at most one.
 pub fn groups<T: Clone>(things: &[T], about: usize, at_the_most: usize) -> Vec<Vec<T>> {
     if things.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Verifying a gate: everybody who can say something about its items is asked.
+//! Verifies a gate: runs all verifiers on its items, in parallel where possible.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -18,26 +18,26 @@ use crate::standing::{Standing, judge};
 use crate::state::{Looked, State};
 use crate::verifier::{Judge, Verifiers, groups, lanes};
 
-/// How many are asked side by side.
+/// Maximum number of verifiers that run in parallel.
 const SIDE_BY_SIDE: usize = 8;
 
-/// About how many items a judge is asked about at a time.
+/// Approximate number of items in one request to a judge.
 const ASKED_TOGETHER: usize = 3;
 
-/// The result of verifying.
+/// The result of verifying a gate.
 #[derive(Debug)]
 pub struct VerifiedGate {
-    /// Where the gate stands.
+    /// The status of the gate.
     pub standing: Standing,
-    /// The state that it stands on.
+    /// The state that the status was computed from.
     pub state: State,
     /// The items that were added because the subject has grown.
     pub added: Vec<ItemId>,
-    /// The items that were taken off because what they looked at is written no more.
+    /// The items that were removed because their subject is no longer there.
     pub retired: Vec<ItemId>,
-    /// The items that nobody saw, each with the reason.
+    /// The items that were not verified, each with the reason.
     pub unseen: Vec<(ItemId, String)>,
-    /// The items that gates of the same plan in other folders owe.
+    /// The items that gates of the same plan in other folders require.
     pub elsewhere: Vec<OwedElsewhere>,
 }
 
@@ -49,7 +49,7 @@ struct Begun {
     elsewhere: Vec<OwedElsewhere>,
 }
 
-/// Items, and who is asked about them.
+/// A batch of items and their verifier.
 struct Errand<'a> {
     who: Who<'a>,
     items: Vec<&'a Item>,
@@ -63,8 +63,8 @@ enum Who<'a> {
 }
 
 impl Gate<'_> {
-    /// Has everything verified that has to be, and says where the gate stands then. What is seen is
-    /// of the content as it is now: what changes meanwhile was not looked at.
+    /// Verifies all items that need it, and returns the status of the gate. Results are for the
+    /// content at the beginning: later changes of the content are not covered.
     pub fn verify(&self, verifiers: Verifiers<'_>) -> Result<VerifiedGate, GateError> {
         let digests = self.content();
         let Begun { state, added, retired, elsewhere } = self.begin(&digests, verifiers)?;
@@ -84,8 +84,8 @@ impl Gate<'_> {
         Ok(VerifiedGate { standing, state, added, retired, unseen, elsewhere })
     }
 
-    /// Begins another attempt, if it is one. Adds what the subject has more of than it had when the
-    /// list was made and who verifies by now, and retires what is written no more.
+    /// Begins a new attempt, if it is one. Adds items for new targets of the subject and for newly
+    /// configured commands, and removes items whose target is gone.
     fn begin(&self, digests: &Digests, verifiers: Verifiers<'_>) -> Result<Begun, GateError> {
         let records = self.recorded()?;
         self.change(digests, |state, content| {
@@ -98,7 +98,7 @@ impl Gate<'_> {
             };
             let retired = self.retire(state);
             let listed = state.list.items();
-            // Items for a reader are told apart by their words.
+            // Items for a reader are distinguished by their text.
             let key = |scope: &Scope, by: Option<By>, check: &str| {
                 let words = by.is_none().then(|| check.to_owned());
                 (scope.clone(), by, words)
@@ -117,8 +117,8 @@ impl Gate<'_> {
         })
     }
 
-    /// Takes off the list what is built in for something that is written no more. What is gone from a
-    /// plan stays on it: somebody has to say that this is meant.
+    /// Removes built-in items whose target no longer exists. Items whose part of a plan is gone
+    /// stay: a person has to confirm that.
     pub(crate) fn retire(&self, state: &mut State) -> Vec<ItemId> {
         if self.phase.is_of_a_plan() || self.phase == Phase::Reconcile {
             return Vec::new();
@@ -129,8 +129,8 @@ impl Gate<'_> {
         gone
     }
 
-    /// Returns true if a built-in item comes off the list when its target is gone: a change may have
-    /// less than it had, and a plan may not.
+    /// Returns true if a built-in item is removed from the list when its target is gone: a change
+    /// may shrink, and a plan may not.
     pub(crate) fn may_retire(&self, scope: &Scope) -> bool {
         let is_of_a_plan = self.phase.is_of_a_plan() || self.phase == Phase::Reconcile;
         match scope {
@@ -139,7 +139,7 @@ impl Gate<'_> {
         }
     }
 
-    /// Has the built-in checks look, whatever was seen before: that costs next to nothing.
+    /// Runs the built-in checks, even on items with a result: they take almost no time.
     pub(crate) fn look_by_code(&self, state: &State) -> Vec<(ItemId, CheckResult)> {
         let targets: HashSet<(String, Scope)> = checks::of(self.phase)
             .into_iter()
@@ -164,7 +164,7 @@ impl Gate<'_> {
         state.list.items().filter_map(look).collect()
     }
 
-    /// Opens items again that failed on other content and that code cannot tell anything of now.
+    /// Reopens items that failed on other content and that code could not check now.
     fn reopen(&self, digests: &Digests, unseen: &[(ItemId, String)]) -> Result<(), GateError> {
         self.change(digests, |state, content| {
             for (id, _) in unseen {
@@ -174,14 +174,14 @@ impl Gate<'_> {
         })
     }
 
-    /// Returns the items that somebody else has to look at.
+    /// Returns the items that are left for commands and judges.
     fn left<'s>(&self, digests: &Digests, state: &'s State) -> Vec<&'s Item> {
         self.with(digests, |content| {
             let is_left = |item: &&Item| match state.note(&item.id).by {
                 Some(By::Code(_)) => false,
-                // A command may look at anything, so nothing tells that its result still holds.
+                // A command may read anything, so its last result may be outdated.
                 Some(By::Command(_)) => true,
-                // On the same content a judge sees the same, and a person's word stands.
+                // On the same content a judge sees the same, and a person's result stays valid.
                 None => !state.is_seen(item, content),
             };
             state.list.items().filter(is_left).collect()
@@ -227,13 +227,13 @@ impl Gate<'_> {
                 items.iter().map(|_| CheckResult::NotChecked((*why).to_owned())).collect()
             }
         };
-        // Who answers for fewer items than were asked about has not seen the others.
+        // An item without an answer was not verified.
         let missing =
             std::iter::repeat_with(|| CheckResult::NotChecked("there was no answer".to_owned()));
         ids.zip(seen.into_iter().chain(missing)).collect()
     }
 
-    /// Writes down what was seen, and gives what was not.
+    /// Records the results, and returns the items that were not checked.
     fn write_down(
         &self,
         digests: &Digests,
@@ -258,7 +258,7 @@ impl Gate<'_> {
         Ok(unseen)
     }
 
-    /// Ends the attempt, if nothing is left to be seen.
+    /// Ends the attempt, if all items are verified.
     fn end(&self) -> Result<(State, Standing), GateError> {
         self.change(&self.content(), |state, content| {
             let standing = judge(state, &self.bar, content);
@@ -270,7 +270,7 @@ impl Gate<'_> {
     }
 }
 
-/// Names the items of a list that are built in for something that there is not any more.
+/// Returns the built-in items of a list whose target no longer exists.
 fn gone(state: &State, built_in: &[Proposed]) -> Vec<ItemId> {
     let there: HashSet<(&Scope, Option<&By>)> =
         built_in.iter().map(|item| (&item.scope, item.by.as_ref())).collect();
@@ -282,7 +282,7 @@ fn gone(state: &State, built_in: &[Proposed]) -> Vec<ItemId> {
     state.list.items().filter(is_gone).map(|item| item.id.clone()).collect()
 }
 
-/// Says who is asked about an item.
+/// Returns the verifier of an item.
 fn who<'a>(state: &State, item: &Item, verifiers: Verifiers<'a>) -> Who<'a> {
     match state.note(&item.id).by {
         Some(By::Command(name)) => {
@@ -299,7 +299,7 @@ fn who<'a>(state: &State, item: &Item, verifiers: Verifiers<'a>) -> Who<'a> {
     }
 }
 
-/// Puts what a judge is asked about into groups, and leaves the rest one by one.
+/// Puts the items for a judge into groups, and each other item into a batch of its own.
 fn errands<'a>(state: &State, items: Vec<&'a Item>, verifiers: Verifiers<'a>) -> Vec<Errand<'a>> {
     let (mut errands, mut judged) = (Vec::new(), Vec::new());
     for item in items {

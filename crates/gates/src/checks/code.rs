@@ -1,4 +1,4 @@
-//! The parts that checks of planned and of written code share: fixes, and the words for findings of rules.
+//! Fixes and messages that checks of planned code and of written code share.
 
 use super::Fix;
 use crate::facts::rule_results::Found;
@@ -19,7 +19,7 @@ pub(super) const ADD_TESTS: Fix = Fix {
 
 pub(super) const TRIM: Fix = Fix::of("Take the blanks away; a formatter does it.");
 
-/// Tells what rules found of one severity, each with the place that `at` gives for its line.
+/// Formats the findings of one severity, each with the location that `at` returns for its line.
 pub(super) fn told(found: &[Found], severity: Severity, at: impl Fn(u32) -> String) -> Vec<String> {
     let found = found.iter().filter(|found| found.severity == severity);
     let told = found.map(|found| match found.line {

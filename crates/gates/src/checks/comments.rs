@@ -1,18 +1,18 @@
-//! Comments that came: those that leave something open, and those that tell what was.
+//! Finds added comments that leave work open, and those that describe history.
 
 use assay_rules::SourceLines;
 
-/// The beginnings of comments that tell history.
+/// The beginnings of comments that describe history.
 const HISTORY: [&str; 18] = [
     "previously", "formerly", "originally", "used to be", "changed from", "changed to", "changed:",
     "renamed from", "moved from", "refactored", "replaces the old", "replaced the", "no longer",
     "now uses", "now we", "updated to", "was previously", "removed the",
 ];
 
-/// So much of a comment is looked at for how it begins.
+/// Maximum number of characters at the beginning of a comment that are examined.
 const MAX_BEGINNING: usize = 24;
 
-/// Returns the added lines with a comment that leaves something open.
+/// Returns the added lines with a TODO or FIXME comment.
 pub(super) fn open(source: &SourceLines<'_>) -> Vec<usize> {
     let is_open = |at: &usize| {
         let said = said(source, *at);
@@ -22,7 +22,7 @@ pub(super) fn open(source: &SourceLines<'_>) -> Vec<usize> {
     source.added.iter().copied().filter(is_open).collect()
 }
 
-/// Returns the added lines with a comment that begins with what was.
+/// Returns the added lines with a comment that begins with history.
 pub(super) fn history(source: &SourceLines<'_>) -> Vec<usize> {
     let tells = |at: &usize| {
         let said = said(source, *at).chars().take(MAX_BEGINNING);
@@ -35,12 +35,13 @@ pub(super) fn history(source: &SourceLines<'_>) -> Vec<usize> {
     source.added.iter().copied().filter(tells).collect()
 }
 
-/// Returns what a comment says, without its marks.
+/// Returns the text of a comment, without its marks.
 fn said<'s>(source: &'s SourceLines<'_>, at: usize) -> &'s str {
     source.comment(at).trim_start_matches(|c: char| !c.is_alphanumeric())
 }
 
-/// Returns true if a sentence begins with a comment, and does not go on from the line before.
+/// Returns true if a comment begins a sentence, and does not continue the comment on the line
+/// before.
 fn begins(source: &SourceLines<'_>, at: usize) -> bool {
     if !source.is_comment(at) {
         return true;

@@ -1,4 +1,4 @@
-//! The list of `impl-code`: the code as it was written.
+//! The checks of phase `impl-code`: the written code.
 
 use assay_change::diff::FileDiff;
 use assay_findings::path::RepoPath;
@@ -17,7 +17,7 @@ use crate::quote::{self, quoted, shown};
 use crate::result::{CheckResult, listed};
 use crate::subject::Subject;
 
-/// How planned files are told that the change leaves as they are.
+/// The message for planned files that the change does not touch.
 const UNTOUCHED: &str = "the change does not touch it";
 
 pub(super) static CHECKS: [Check; 13] = [
@@ -134,7 +134,7 @@ fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     }
 }
 
-/// Returns the files that rules have to read.
+/// Returns the files that the rules must read.
 fn ruled_files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let Some(ruled) = subject.ruled() else { return Vec::new() };
     let read = ruled.files.iter().filter(|(_, file)| file.left_out.is_none());
@@ -166,7 +166,7 @@ fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 
 fn blanks(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     written::look(subject, scope, |written: &Written<'_>| {
-        // In a block of code blanks belong to the text: each blank line of context in a diff is one.
+        // In a code block, blanks belong to the text: each empty line of context in a diff has one.
         let fences = match kinds::is_markdown(written.path) {
             true => fences(&written.text),
             false => Vec::new(),
@@ -231,7 +231,8 @@ fn tests(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     CheckResult::of(told)
 }
 
-/// Returns what a reader has to judge: no code can tell whether a change does what a plan asks for.
+/// Returns the question for a reader, since no code can decide whether a change does what a plan
+/// asks for. Returns `None` if there is no plan, or the change touches no code.
 pub(super) fn for_a_reader(subject: &Subject<'_>) -> Option<&'static str> {
     let has_plan = subject.all_milestones().next().is_some();
     (has_plan && impl_plan::changes_code(subject)).then_some(
@@ -257,7 +258,7 @@ fn planned_files(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     CheckResult::of(told.collect())
 }
 
-/// Says why a file that a milestone names is not as planned, if it is not.
+/// Returns the reason why a file that a milestone names is not as planned; `None` if it is.
 fn not_as_planned(subject: &Subject<'_>, file: &str) -> Option<String> {
     if subject.touched().has(file) {
         return None;

@@ -1,4 +1,4 @@
-//! The list of `impl-docs`: the documents as they were written, and what code says of itself.
+//! The checks of phase `impl-docs`: the written documents, and comments in code.
 
 use std::collections::HashSet;
 
@@ -102,7 +102,7 @@ fn files_with_decisions(subject: &Subject<'_>) -> Vec<Target> {
     }
 }
 
-/// Returns the added lines of a file that people read: comments, or all of a page.
+/// Returns the added text of a file that people read: comments in code, or all lines of a page.
 fn told_to_people(written: &Written<'_>) -> Vec<(u32, String)> {
     let source = source::of_file(written);
     let added = written.added().into_iter();
@@ -172,8 +172,8 @@ fn paths(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     })
 }
 
-/// Returns true if code in back-ticks names a file of the repository: folders, a name, and an ending
-/// that is known.
+/// Returns true if code in back-ticks names a file of the repository: folders, a name, and a known
+/// ending.
 fn looks_like_path(code: &str) -> bool {
     let path = path_patterns::plain(code);
     let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '@' | '+');
@@ -187,7 +187,7 @@ fn looks_like_path(code: &str) -> bool {
         && !is_example
 }
 
-/// Returns the changelog of a repository.
+/// Returns the path of the changelog; `None` if there is none.
 fn changelog_of<'s>(subject: &'s Subject<'_>) -> Option<&'s RepoPath> {
     subject.index().paths.iter().find(|path| {
         let stem = path.as_str().split('.').next().unwrap_or_default().to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! The code as it was written against what the plan says of it: diffs, criteria and tests.
+//! Compares the written code with the plan: diffs, criteria and tests.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -20,7 +20,7 @@ use crate::reconcile::{Answer, MilestoneResult, reconcile};
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// Names the files of code that the diffs of the plan change.
+/// Returns the files that the diffs of the plan change, without documents.
 pub(super) fn diffed_files(subject: &Subject<'_>) -> Vec<Target> {
     let Some(planned) = subject.change.and_then(|_| subject.planned()) else { return Vec::new() };
     // Documents are written later, and have a list of their own.
@@ -28,8 +28,8 @@ pub(super) fn diffed_files(subject: &Subject<'_>) -> Vec<Target> {
     paths.map(|path| Target::file(path, "Check that the diffs of the plan are in")).collect()
 }
 
-/// Looks whether a file has all that the diffs of the plan add to it. A line that a later diff takes away
-/// again is not asked for.
+/// Checks that a file has all lines that the diffs of the plan add to it. A line that a later diff
+/// removes again is not required.
 pub(super) fn diffs(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(planned), Scope::File { path, .. }) = (subject.planned(), scope) else {
         return written::no_change(scope);
@@ -73,7 +73,7 @@ pub(super) fn diffs(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     CheckResult::of(told)
 }
 
-/// Names the milestones that say when they are reached.
+/// Returns the milestones with criteria.
 pub(super) fn milestones_with_criteria(subject: &Subject<'_>) -> Vec<Target> {
     let milestones = subject.change.into_iter().flat_map(|_| subject.all_milestones());
     let with_criteria = milestones.filter(|milestone| !milestone.criteria.is_empty());
@@ -82,7 +82,8 @@ pub(super) fn milestones_with_criteria(subject: &Subject<'_>) -> Vec<Target> {
     })
 }
 
-/// Looks whether the criteria of a milestone are met as far as code can tell. The rest is for a reader.
+/// Checks that the criteria of a milestone are met, as far as code can decide. The rest is for a
+/// reader.
 pub(super) fn criteria(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(reconciled), Scope::Milestone(id)) = (subject.reconciled(), scope) else {
         return written::no_change(scope);
@@ -106,7 +107,7 @@ fn is_about_documents(text: &str) -> bool {
     code_spans(text).any(|span| kinds::is_document(path_patterns::plain(span)))
 }
 
-/// Names the milestones that name tests.
+/// Returns the milestones that name tests.
 pub(super) fn milestones_with_tests(subject: &Subject<'_>) -> Vec<Target> {
     let milestones = subject.change.into_iter().flat_map(|_| subject.all_milestones());
     let with_tests = milestones.filter(|milestone| {
@@ -118,7 +119,7 @@ pub(super) fn milestones_with_tests(subject: &Subject<'_>) -> Vec<Target> {
     })
 }
 
-/// Looks whether the tests that a milestone names are there, each with an assertion.
+/// Checks that the tests that a milestone names exist, each with an assertion.
 pub(super) fn tests(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some((_, at)), Scope::Milestone(id)) = (subject.plan, scope) else {
         return written::no_change(scope);
@@ -186,13 +187,14 @@ fn is_test_name(name: &str) -> bool {
     starts && name.len() > 5 && name.chars().all(is_letter)
 }
 
-/// Returns true if a file has a test that can fail. Of a language that is not known, nothing can be told.
+/// Returns true if a file has a test that can fail. Returns true for an unknown language, since
+/// nothing can be decided.
 fn asserts(path: &str, text: &str) -> bool {
     asserts_within(path, text, |_| true)
 }
 
-/// Returns true if a test that can fail, or in a file whose tests no grammar reads a line that asserts, has a
-/// line that is wanted, from 1.
+/// Returns true if a test that can fail has a line for which `is_wanted` is true. Line numbers are
+/// from 1. In a file whose tests no grammar finds, an asserting line is enough.
 fn asserts_within(path: &str, text: &str, is_wanted: impl Fn(usize) -> bool) -> bool {
     let Some(CodeLines { code, .. }) = CodeLines::of(path, text) else { return true };
     let lines = (1..).zip(&code).filter(|(number, _)| is_wanted(*number));
@@ -223,8 +225,8 @@ fn changed<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a FileDiff> {
     written::files(subject).filter(code)
 }
 
-/// Returns why code that a plan foresees changed without a test: no test file of the change has a line of
-/// code that came with it and asserts something.
+/// Returns the reason if a change with a plan touches code without a test: no test file of the
+/// change has an added line that asserts something. Returns `None` otherwise.
 pub(super) fn untested(subject: &Subject<'_>) -> Option<String> {
     if subject.plan.is_none() || !changes_code(subject) {
         return None;

@@ -1,4 +1,4 @@
-//! Which files there are, or will be once a plan is carried out: [`Known`].
+//! The files that exist, or will exist after a plan is carried out: [`Known`].
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::facts::plan_diffs::Planned;
 use crate::facts::tree_index::TreeIndex;
 use crate::subject::Subject;
 
-/// The files of a tree, and those that a plan makes.
+/// The files of a tree, and those that a plan creates.
 pub(super) struct Known<'s> {
     tree: &'s dyn Tree,
     there: &'s TreeIndex,
@@ -19,12 +19,12 @@ pub(super) struct Known<'s> {
 }
 
 impl<'s> Known<'s> {
-    /// Takes a tree as it is.
+    /// Returns the files of the current tree.
     pub(super) fn now(subject: &'s Subject<'_>) -> Known<'s> {
         Known::new(subject, HashSet::new(), None)
     }
 
-    /// Takes a tree and what the plan adds to it.
+    /// Returns the files of the tree and those that the plan adds.
     pub(super) fn planned(subject: &'s Subject<'_>) -> Known<'s> {
         let new = subject.plan.map(|(plan, _)| plan.new_files()).unwrap_or_default();
         let new = new.iter().filter_map(|path| RepoPath::parse(path, None).ok()).collect();
@@ -40,8 +40,8 @@ impl<'s> Known<'s> {
         Known { tree: subject.tree, there: subject.index(), new, new_by_name, planned }
     }
 
-    /// Returns true if there is such a file or folder. A path that leads out of the tree counts as
-    /// there, since it cannot be looked at.
+    /// Returns true if the file or folder exists. A path outside of the tree counts as existing,
+    /// since it cannot be checked.
     pub(super) fn has(&self, path: &str) -> Result<bool, TreeError> {
         let Ok(path) = RepoPath::parse(path, None) else { return Ok(true) };
         Ok(self.tree.exists(&path)?
@@ -50,15 +50,14 @@ impl<'s> Known<'s> {
             || self.new_by_name.first_in(path.as_str()).is_some())
     }
 
-    /// Returns true if there is a file whose path ends so, as people leave the first folders out.
+    /// Returns true if the path of some file ends with `path`: people leave out the first folders.
     pub(super) fn has_one_that_ends_in(&self, path: &str) -> bool {
         let Ok(path) = RepoPath::parse(path, None) else { return true };
         let ending = |index: &TreeIndex| !index.ending(path.as_str()).is_empty();
         ending(self.there) || ending(&self.new_by_name)
     }
 
-    /// Returns the text of a file; `None` where there is none, and where a plan is about to change
-    /// the file.
+    /// Returns the text of a file; `None` if there is no such file, or a plan changes it.
     pub(super) fn text(&self, path: &str) -> Result<Option<String>, TreeError> {
         let is_planned = self.planned.is_some_and(|planned| planned.touches(path));
         match RepoPath::exact(path).ok().filter(|_| !is_planned) {

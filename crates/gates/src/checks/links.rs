@@ -1,4 +1,4 @@
-//! Where the links of a page lead: [`Links::dead`].
+//! Checks the targets of the links on a page: [`Links::dead`].
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,26 +10,26 @@ use super::known::Known;
 use super::markdown;
 use crate::kinds::is_markdown;
 
-/// The files that links may lead to, with the headings of the pages among them.
+/// The possible targets of links: files, and headings of pages.
 pub(super) struct Links<'s> {
     pub(super) known: Known<'s>,
-    /// Each page is read once; `None` for those that are no text.
+    /// The anchors of each page that was read; `None` for a page without readable text.
     headings: HashMap<String, Option<HashSet<String>>>,
 }
 
 impl<'s> Links<'s> {
-    /// Takes the files.
+    /// Creates the targets from files.
     pub(super) fn new(known: Known<'s>) -> Links<'s> {
         Links { known, headings: HashMap::new() }
     }
 
-    /// Takes what a page says, wherever that was read.
+    /// Adds the anchors of a page whose text is known.
     pub(super) fn add_page(&mut self, path: &str, text: &str) {
         self.headings.insert(path.to_owned(), Some(markdown::anchors(text)));
     }
 
-    /// Returns why a link on a page leads nowhere; `None` where it leads to something, or out of the
-    /// repository. Fails if a file that it leads to cannot be read.
+    /// Returns the reason why a link on a page is dead; `None` if its target exists or is outside
+    /// of the repository. Fails if a target file cannot be read.
     pub(super) fn dead(
         &mut self,
         page: &str,
@@ -64,7 +64,7 @@ impl<'s> Links<'s> {
     }
 }
 
-/// Returns true if a target is an address: `https:`, `mailto:`.
+/// Returns true if a target has a URL scheme: `https:`, `mailto:`.
 fn has_scheme(target: &str) -> bool {
     target.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -72,7 +72,7 @@ fn has_scheme(target: &str) -> bool {
     })
 }
 
-/// Returns a path that is written in a page as one from the root; none where it leaves the root.
+/// Resolves a path on a page to a path from the root; returns `None` if it leaves the root.
 pub(super) fn beside(page: &str, path: &str) -> Option<String> {
     let joined = match path.strip_prefix('/') {
         Some(from_root) => from_root.to_owned(),
@@ -81,6 +81,6 @@ pub(super) fn beside(page: &str, path: &str) -> Option<String> {
             None => path.to_owned(),
         },
     };
-    // The root itself is there.
+    // The root itself exists.
     RepoPath::parse(&joined, None).ok().map(String::from)
 }

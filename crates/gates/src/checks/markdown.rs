@@ -1,10 +1,10 @@
-//! The targets on a page of Markdown: links, headings, and code in back-ticks.
+//! Extracts links, headings and code in back-ticks from a Markdown page.
 
 use std::collections::{HashMap, HashSet};
 
 use assay_base::markdown::{self, Inline, InlineKind, Kind, Span};
 
-/// Longer targets of links are none.
+/// Maximum length of a link target, in characters; a longer one is ignored.
 const MAX_TARGET: usize = 500;
 
 /// Returns the code in back-ticks on a page, each with its line.
@@ -17,9 +17,9 @@ pub(crate) fn code_spans(text: &str) -> Vec<(u32, String)> {
     code.collect()
 }
 
-/// Returns the targets of the links and images of a page, each with its line. The target of a reference is
-/// where it is defined. A target with a blank makes no link, and is here by its first word: its author
-/// meant a link. On a page that is nested too deep, every `](` counts.
+/// Returns the targets of the links and images of a page, each with its line. A reference counts at
+/// its definition. A target with a blank is no link in Markdown, but its first word is returned:
+/// the author meant a link. On a page that is nested too deep, every `](` counts.
 pub(crate) fn links(text: &str) -> Vec<(u32, String)> {
     let page = markdown::read(text);
     if page.is_flat() {
@@ -53,14 +53,14 @@ pub(crate) fn links(text: &str) -> Vec<(u32, String)> {
     links
 }
 
-/// Returns the first word of a target, which ends with its bracket and on its line.
+/// Returns the first word of a target, up to its closing bracket on the same line; `None` if there
+/// is none.
 fn target_of(behind: &str) -> Option<&str> {
     let (target, _) = behind.lines().next()?.split_once(')')?;
     target.split_whitespace().next()
 }
 
-/// Returns the names under which the headings of a page can be linked to, and those that it gives
-/// itself, in small letters.
+/// Returns the anchors of a page, in lower case: those of its headings, and explicit ones.
 pub(crate) fn anchors(text: &str) -> HashSet<String> {
     let page = markdown::read(text);
     let mut seen: HashMap<String, usize> = HashMap::new();
@@ -97,11 +97,11 @@ pub(crate) fn anchors(text: &str) -> HashSet<String> {
     anchors
 }
 
-/// The characters around a name in a tag.
+/// The text around a name in an HTML attribute.
 const ATTRIBUTES: [(&str, char); 2] = [("id=\"", '"'), ("name=\"", '"')];
 
-/// Returns the names that a piece of a page gives itself, in small letters: `<a id="x">`,
-/// `<a name="x">`, `{#x}`.
+/// Returns the explicit anchors in a piece of a page, in lower case: `<a id="x">`, `<a name="x">`,
+/// `{#x}`.
 fn given(piece: &str, around: &[(&str, char)]) -> Vec<String> {
     let mut names = Vec::new();
     if piece.starts_with("<!--") {
@@ -124,7 +124,7 @@ fn without_comments(html: &str) -> String {
     kept + &html[at..]
 }
 
-/// Returns a heading as it is linked to: small letters, digits, and `-` for blanks.
+/// Returns the anchor of a heading: letters in lower case, digits, and `-` for blanks.
 fn slug(heading: &str) -> String {
     let kept =
         heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' '));

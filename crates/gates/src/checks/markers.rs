@@ -1,11 +1,11 @@
-//! Conflict markers: [`markers`].
+//! Finds conflict markers: [`markers`].
 
 use std::fmt::Display;
 
 use crate::kinds::is_page;
 use crate::result::CheckResult;
 
-/// Tells the lines of a file that belong to a conflict.
+/// Fails with the lines of a file that are conflict markers.
 pub(super) fn look<'l, At: Display>(
     path: &str,
     lines: impl IntoIterator<Item = (At, &'l str)>,
@@ -17,18 +17,18 @@ pub(super) fn look<'l, At: Display>(
     CheckResult::of(told.collect())
 }
 
-/// Returns the lines that belong to a conflict, in code or on a page.
+/// Returns the lines that are conflict markers, in code or on a page.
 pub(super) fn markers<'l, At>(
     lines: impl IntoIterator<Item = (At, &'l str)>,
     is_page: bool,
 ) -> Vec<(At, &'l str)> {
     let mut found = Vec::new();
-    // A rule of equal signs is a heading, unless it stands in a conflict.
+    // A line of equal signs is a heading, unless it is in a conflict.
     let mut is_open = false;
     for (at, line) in lines {
         let line = line.strip_suffix('\r').unwrap_or(line);
         let opens = is_marker(line, "<<<<<<<");
-        // Alone on a page it quotes something.
+        // A closing marker alone on a page is a nested quote.
         let closes = is_marker(line, ">>>>>>>") && (is_open || !is_page);
         let divides = is_open && (line == "=======" || is_marker(line, "|||||||"));
         if opens || closes || divides {

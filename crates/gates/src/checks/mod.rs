@@ -1,7 +1,7 @@
-//! The checklists that are built in, phase by phase: [`of`].
+//! The built-in checklists, by phase: [`of`].
 //!
-//! A check names what it looks at in a subject and says, by code alone, whether it holds there. A
-//! new one is one entry in its phase's file.
+//! A check lists its targets in a subject and decides, by code alone, whether each one passes. A
+//! new check is one entry in the file of its phase.
 
 mod code;
 mod comments;
@@ -31,42 +31,42 @@ use crate::quote::shown;
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// Something that is checked by code.
+/// A built-in check.
 #[derive(Debug)]
 pub struct Check {
-    /// Its name for good, `plan-structure/criteria`: what is stored refers to it.
+    /// The permanent key, such as `plan-structure/criteria`: stored state refers to it.
     pub key: &'static str,
-    /// How much depends on it.
+    /// The severity of a failure.
     pub severity: Severity,
-    /// The targets in a subject; none where there is nothing of the kind.
+    /// Returns the targets in a subject; empty if there are none.
     pub targets: fn(&Subject<'_>) -> Vec<Target>,
-    /// Looks.
+    /// Checks a target.
     pub look: fn(&Subject<'_>, &Scope) -> CheckResult,
-    /// The fix where it does not hold.
+    /// The instructions for a failed check.
     pub fix: Fix,
 }
 
-/// One thing that a check looks at.
+/// A target of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Where.
+    /// The scope of the target.
     pub scope: Scope,
-    /// The check, in words.
+    /// The text of the check.
     pub check: String,
 }
 
 impl Target {
-    /// Names all there is.
+    /// Returns a target for the whole subject.
     fn whole(check: &str) -> Target {
         Target { scope: Scope::All, check: check.to_owned() }
     }
 
-    /// Names a file.
+    /// Returns a target for a file.
     fn file(path: &str, check: &str) -> Target {
         Target { scope: Scope::file(path), check: format!("{check} {}", shown(path)) }
     }
 
-    /// Names milestones, those that share an id once.
+    /// Returns a target for each milestone; milestones with the same id have one target.
     fn milestones<'m>(
         milestones: impl Iterator<Item = &'m Milestone>,
         check: impl Fn(&str) -> String,
@@ -80,19 +80,19 @@ impl Target {
 /// Instructions for a failed check.
 #[derive(Debug, Clone, Copy)]
 pub struct Fix {
-    /// In a sentence, in which `{name}` stands for what the scope names.
+    /// The instruction, as a sentence in which `{name}` is replaced by the name of the scope.
     pub what: &'static str,
     /// The parts that the fix has to include.
     pub include: &'static [&'static str],
 }
 
 impl Fix {
-    /// Returns instructions of one sentence, with no parts to include.
+    /// Returns an instruction without parts to include.
     const fn of(what: &'static str) -> Fix {
         Fix { what, include: &[] }
     }
 
-    /// Says what is to be done about what a scope names.
+    /// Returns the instruction for a scope.
     pub fn told(&self, scope: &Scope) -> String {
         let name = match scope {
             Scope::All => "the plan",
@@ -104,8 +104,8 @@ impl Fix {
     }
 }
 
-/// Returns what a reader has to judge of a subject in a phase, in words; `None` where code sees all that the
-/// phase asks.
+/// Returns the question that a reader has to answer about a subject in a phase; `None` if code can
+/// decide everything in the phase.
 pub(crate) fn for_a_reader(phase: Phase, subject: &Subject<'_>) -> Option<&'static str> {
     match phase {
         Phase::ImplCode => impl_code::for_a_reader(subject),
@@ -117,7 +117,7 @@ pub(crate) fn for_a_reader(phase: Phase, subject: &Subject<'_>) -> Option<&'stat
     }
 }
 
-/// Returns a check by its name.
+/// Returns the check with a key; `None` if there is none.
 pub fn named(key: &str) -> Option<&'static Check> {
     Phase::ALL.into_iter().flat_map(of).find(|check| check.key == key)
 }

@@ -1,4 +1,4 @@
-//! Parts of a change that are no text: [`seen`].
+//! Classifies the files of a change that are no text: [`seen`].
 
 use std::fs;
 
@@ -6,26 +6,26 @@ use assay_change::Change;
 use assay_change::diff::{Content, FileDiff};
 use assay_findings::path::RepoPath;
 
-/// The knowledge of a file without its text.
+/// The kind of a file in a change, as far as its text can be read.
 pub(super) enum Opaque {
-    /// The definition has a doc comment, or needs none.
+    /// The file is text, or needs no reading.
     Text,
-    /// Nobody can see what it holds, and what it is.
+    /// The content cannot be read; the text names the kind of file.
     Hidden(&'static str),
-    /// The file is a link to a place in the repository, whose target was looked at.
+    /// The file is a link to a path in the repository.
     LeadsInside,
-    /// The file is a link to a place outside of the repository.
+    /// The file is a link to a path outside of the repository, which is the value.
     LeadsOut(String),
 }
 
-/// Says what becomes of a file that may be no text. One that is gone, or that a rule leaves out,
-/// nobody has to look at; of a link its target is looked at.
+/// Classifies a file of a change. A file that is deleted or excluded by a rule counts as text,
+/// since no reader has to see it. Links are classified by their target.
 pub(super) fn seen(change: &Change, file: &FileDiff) -> Opaque {
     let Some(path) = file.new_path.as_deref().filter(|_| file.left_out.is_none()) else {
         return Opaque::Text;
     };
     match file.content {
-        // The reason why a diff could not be read the rules say themselves.
+        // If a diff could not be read, the rules report the reason themselves.
         Content::Text | Content::Unread(_) => Opaque::Text,
         Content::Binary => Opaque::Hidden("binary"),
         Content::Submodule => Opaque::Hidden("a commit of another repository"),
@@ -37,7 +37,7 @@ pub(super) fn seen(change: &Change, file: &FileDiff) -> Opaque {
     }
 }
 
-/// Returns where a link leads to, as it is written in it.
+/// Returns the target of a link, as it is written; `None` if it cannot be read.
 fn target(change: &Change, path: &str) -> Option<String> {
     if change.is_in_work_tree() {
         let target = fs::read_link(change.root.join(path)).ok()?;
@@ -46,8 +46,8 @@ fn target(change: &Change, path: &str) -> Option<String> {
     change.tree().read(&RepoPath::exact(path).ok()?).ok().flatten()
 }
 
-/// Returns true if a link surely leads to a place in the repository, which its records are not. Behind
-/// a name `..` may lead anywhere, since the name may be that of another link.
+/// Returns true if a link certainly leads to a path in the repository, outside of `.git`. After a
+/// name, `..` may lead anywhere, since the name may be that of another link.
 fn stays_inside(path: &str, target: &str) -> bool {
     let folders = path.matches('/').count();
     let parts = || target.split('/').filter(|part| !matches!(*part, "" | "."));

@@ -1,4 +1,4 @@
-//! The list of `plan-code`: the diffs that a plan holds.
+//! The checks of phase `plan-code`: the diffs in a plan.
 
 use std::collections::HashSet;
 
@@ -139,7 +139,7 @@ pub(super) static CHECKS: [Check; 12] = [
     },
 ];
 
-/// A part of a diff, with the diff that it stands in.
+/// A part of a diff, with the diff that contains it.
 type Part<'a, 'p> = (&'a Placed<'p>, &'a FilePatch<'p>);
 
 fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
@@ -148,15 +148,15 @@ fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     if has_diffs { vec![target] } else { Vec::new() }
 }
 
-/// Names the plan where it shows no code.
+/// Returns the plan as a target if it has no diffs.
 fn without_diffs(subject: &Subject<'_>) -> Vec<Target> {
     let planned = subject.planned().filter(|planned| planned.patches.is_empty());
     let target = |_| Target::whole("Check that the plan shows the code that it writes");
     planned.map(target).into_iter().collect()
 }
 
-/// Looks whether a plan shows the code that it writes. A plan all of whose milestones name files, and none
-/// of code, writes none.
+/// Checks that a plan shows its code. A plan passes without diffs if each of its milestones names
+/// files, and all of them are documents.
 fn shown_at_all(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(planned) = subject.planned() else { return no_diff(scope) };
     say::on_milestones(subject, |plan| {
@@ -181,7 +181,7 @@ fn files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     planned.paths().map(|path| Target::file(path, check)).collect()
 }
 
-/// Returns the files that rules have to read.
+/// Returns the files that the rules must read.
 fn ruled_files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let Some(planned) = subject.planned() else { return Vec::new() };
     let is_left_out =
@@ -193,7 +193,7 @@ fn ruled_files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
         .collect()
 }
 
-/// Returns the files whose diffs stand under a milestone that says which files it touches.
+/// Returns the files whose diffs are under a milestone that names files.
 fn files_with_owners(subject: &Subject<'_>) -> Vec<Target> {
     let Some(planned) = subject.planned() else { return Vec::new() };
     let has_owner = |path: &&str| {
@@ -215,7 +215,7 @@ fn milestones_with_diffs(subject: &Subject<'_>) -> Vec<Target> {
     })
 }
 
-/// Looks at the diffs of the file that a scope names.
+/// Checks the diffs of the file that a scope names.
 fn look(
     subject: &Subject<'_>,
     scope: &Scope,
@@ -281,8 +281,8 @@ fn conflict_markers(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -
     markers::look(path, comes.map(|line| (planned.plan.place(line.at), line.text)))
 }
 
-/// Returns the lines of the plan that stand in fences of a page: of the page after the plan, or, where
-/// not all of its diffs apply, of what they show.
+/// Returns the lines of the plan that are within closed fences of a page. The page is the one after
+/// the plan, or, if not all of its diffs apply, each piece that they show.
 fn examples(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> HashSet<u32> {
     let after = RepoPath::exact(path).ok().filter(|_| planned.patched().misfits(path).is_empty());
     let text = after.as_ref().and_then(|path| planned.patched().text(path));
@@ -335,7 +335,7 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> CheckResul
         );
     }
     let Some(ruled) = planned.ruled().files.get(path) else {
-        // Made and taken away again by the plan itself.
+        // The plan itself creates and deletes the file.
         return CheckResult::Pass;
     };
     if let Some(why) = &ruled.unread {

@@ -1,5 +1,5 @@
-//! Checks of the documents that a plan foresees: references to decisions, documents for
-//! code, and the comments and links in planned diffs.
+//! Checks of phase `plan-docs`: references to decisions, documents for code, and the comments and
+//! links in planned diffs.
 
 mod added_code;
 mod documents;
@@ -8,7 +8,7 @@ use super::say::whole;
 use super::{Check, Fix};
 use crate::item::Severity::{May, Must, Should};
 
-/// The checks, in order.
+/// The checks, in the order of the list.
 pub(super) static CHECKS: [Check; 6] = [
     Check {
         key: "plan-docs/decisions",

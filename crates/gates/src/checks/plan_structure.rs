@@ -1,5 +1,5 @@
-//! Checks of a plan's structure: milestones, criteria, decisions, assumptions, order,
-//! files, links and form.
+//! Checks of phase `plan-structure`: milestones, criteria, decisions, assumptions, order, files,
+//! links and form.
 
 mod criteria;
 mod form;
@@ -13,7 +13,7 @@ use super::say::whole;
 use super::{Check, Fix};
 use crate::item::Severity::{May, Must, Should};
 
-/// The checks, in order.
+/// The checks, in the order of the list.
 pub(super) static CHECKS: [Check; 19] = [
     Check {
         key: "plan-structure/milestones",

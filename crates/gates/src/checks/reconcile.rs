@@ -1,4 +1,4 @@
-//! The list of `reconcile`: each milestone of the plan against what was written.
+//! The checks of phase `reconcile`: each milestone of the plan is compared with the written code.
 
 use super::{Check, Fix, Target};
 use crate::item::{Scope, Severity};
@@ -33,7 +33,7 @@ fn targets(subject: &Subject<'_>) -> Vec<Target> {
     Target::milestones(milestones, |id| format!("Check that milestone {id} was delivered"))
 }
 
-/// Looks at all milestones of a name: each has to be delivered.
+/// Checks all milestones with an id: each must be delivered.
 fn look(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(reconciled), Scope::Milestone(id)) = (subject.reconciled(), scope) else {
         return CheckResult::NotChecked(format!(
@@ -66,7 +66,7 @@ fn look_at_the_plan(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     seen_of(&reconciled.milestones.iter().skip(plan.milestones.len()).collect::<Vec<_>>())
 }
 
-/// Returns what is known of the criteria of some milestones together.
+/// Returns the combined result of the criteria of several milestones.
 fn seen_of(found: &[&MilestoneResult]) -> CheckResult {
     let criteria = || found.iter().flat_map(|milestone| &milestone.criteria);
     let not_met = criteria().filter_map(|criterion| match &criterion.answer {

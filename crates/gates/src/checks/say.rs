@@ -1,16 +1,16 @@
-//! How a check tells what it saw: in one line, with few words from the plan and all numbers.
+//! Helpers for checks of a plan: targets, locations, and lines without code.
 
 use super::Target;
 use crate::plan::{Fence, Plan};
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// Returns the one target that is the whole plan.
+/// Returns the whole plan as the only target; empty if there is no plan.
 pub(super) fn whole(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     subject.plan.map(|_| Target::whole(check)).into_iter().collect()
 }
 
-/// Looks at the plan, where there is one.
+/// Runs a check on the plan; returns `NotChecked` if there is none.
 pub(super) fn on_plan(
     subject: &Subject<'_>,
     look: impl FnOnce(&Plan) -> CheckResult,
@@ -21,8 +21,8 @@ pub(super) fn on_plan(
     }
 }
 
-/// Looks at what a plan has done. Where it has no milestones there is nothing of which anything could
-/// hold, but what is wrong is told.
+/// Runs a check on a plan with milestones. Without milestones there is nothing that could pass, but
+/// a failure is still reported.
 pub(super) fn on_milestones(
     subject: &Subject<'_>,
     look: impl FnOnce(&Plan) -> CheckResult,
@@ -35,12 +35,12 @@ pub(super) fn on_milestones(
     })
 }
 
-/// Tells on which line something stands, where lines are known.
+/// Formats the line number of a location; empty if line numbers are unknown.
 pub(super) fn at(plan: &Plan, line: u32) -> String {
     if plan.is_markdown && line > 0 { format!(" (line {line})") } else { String::new() }
 }
 
-/// Returns true if a line is one of code, in a block that is closed.
+/// Returns true if a line is in a closed code block.
 pub(super) fn is_code(plan: &Plan, line: u32) -> bool {
     Fence::any_closed(&plan.fences, line)
 }

@@ -1,17 +1,17 @@
-//! Code as far as it is shown, in a change or in a plan: [`of_file`], [`of_piece`].
+//! Source lines in a change or in a plan: [`of_file`], [`of_piece`].
 
 use assay_change::unified::{Mark, Piece};
 use assay_rules::SourceLines;
 
 use super::written::Written;
 
-/// Reads a whole file; nothing where its language is not known.
+/// Returns the lines of a whole file; `None` if its language is unknown.
 pub(super) fn of_file<'t>(written: &'t Written<'_>) -> Option<SourceLines<'t>> {
     let added = written.added().into_iter().map(|(number, _)| number as usize - 1);
     SourceLines::new(written.path, written.text.lines().collect(), added.collect(), false)
 }
 
-/// Reads what a planned diff shows of a file.
+/// Returns the lines of a file in a piece of a planned diff; `None` if its language is unknown.
 pub(super) fn of_piece<'t>(path: &'t str, piece: &Piece<'t>) -> Option<SourceLines<'t>> {
     let lines = piece.lines.iter();
     let added = lines.clone().enumerate().filter(|(_, line)| line.mark == Mark::Added);

@@ -17,7 +17,7 @@ pub(super) struct Written<'c> {
 }
 
 impl Written<'_> {
-    /// Returns the lines that came, each with its number.
+    /// Returns the added lines, each with its number.
     pub(super) fn added(&self) -> Vec<(u32, &str)> {
         let lines: Vec<&str> = self.text.lines().collect();
         let numbers = self.file.added().flat_map(|lines| lines.start()..=lines.end());
@@ -26,19 +26,19 @@ impl Written<'_> {
     }
 }
 
-/// Returns the files of text that the change leaves.
+/// Returns the text files that exist after the change.
 pub(super) fn files<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a FileDiff> {
     let files = subject.change.into_iter().flat_map(|change| &change.files);
     let is_text = |file: &&FileDiff| matches!(file.content, Content::Text | Content::Unread(_));
     files.filter(|file| file.new_path.is_some() && file.left_out.is_none()).filter(is_text)
 }
 
-/// Names those files as things to look at.
+/// Returns a target for each of these files.
 pub(super) fn targets(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     files(subject).map(|file| Target::file(file.path(), check)).collect()
 }
 
-/// Looks at the file that a scope names. One that cannot be read is not seen.
+/// Checks the file that a scope names. Returns `NotChecked` if the file cannot be read.
 pub(super) fn look(
     subject: &Subject<'_>,
     scope: &Scope,

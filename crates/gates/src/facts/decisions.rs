@@ -1,18 +1,18 @@
-//! Decisions that a text refers to, `DL-007`, held against the log of a plan: [`Log`].
+//! Compares the decisions that a text refers to, such as `DL-007`, with the log of a plan: [`Log`].
 
 use std::collections::{BTreeSet, HashSet};
 
 use crate::plan::Plan;
 
-/// The decisions of a plan.
+/// The ids of the decisions of a plan.
 pub(crate) struct Log {
     known: HashSet<(String, u64)>,
-    /// The prefixes of the numbers of decisions.
+    /// The prefixes of decision ids.
     prefixes: BTreeSet<String>,
 }
 
 impl Log {
-    /// Takes the log of a plan.
+    /// Creates the log of a plan.
     pub(crate) fn of(plan: &Plan) -> Log {
         let known = plan.decisions.iter().flat_map(|decision| references(&decision.id));
         let known: HashSet<(String, u64)> =
@@ -32,7 +32,7 @@ impl Log {
     }
 }
 
-/// Returns what looks like the id of a decision: letters, and a number behind them.
+/// Returns the possible ids of decisions in a text: a prefix, and a number after it.
 fn references(text: &str) -> impl Iterator<Item = (&str, u64)> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     words.filter_map(|word| {

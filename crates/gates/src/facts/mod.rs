@@ -1,5 +1,5 @@
-//! Facts about a plan, a change and a tree that several checks read. A fact says what is there; a check in
-//! [`checks`](crate::checks) says whether that is right.
+//! Facts about a plan, a change and a tree that several checks use. A fact describes; a check in
+//! [`checks`](crate::checks) judges.
 
 pub(crate) mod decisions;
 pub(crate) mod path_patterns;

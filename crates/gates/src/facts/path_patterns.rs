@@ -1,35 +1,35 @@
-//! Which files a plan names, and which of them a change touches: [`NamedFiles`], [`Touched`].
+//! The files that a plan names, and those that a change touches: [`NamedFiles`], [`Touched`].
 
 use std::collections::{BTreeSet, HashSet};
 
 use assay_change::Change;
 
-/// Files as plans write them: by a path, by a folder that they lie in, or by a pattern with `*`.
+/// Files as plans write them: by a path, by a folder around them, or by a pattern with `*`.
 #[derive(Debug, Default)]
 pub(crate) struct NamedFiles {
     paths: HashSet<String>,
     patterns: BTreeSet<(String, String)>,
 }
 
-/// The paths that a change is about.
+/// The paths of a change.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
-    /// Where files are after it, or were that are gone.
+    /// The paths of files after the change, and of deleted files.
     after: BTreeSet<String>,
-    /// Where they were before.
+    /// The paths of files before the change.
     before: BTreeSet<String>,
 }
 
 /// The meaning of a file's name in a plan.
 enum Meant<'f> {
-    /// A path, and all that lies below it.
+    /// A path, and everything below it.
     Path(&'f str),
-    /// All paths with this beginning and this end.
+    /// All paths with this prefix and this suffix.
     Pattern(&'f str, &'f str),
 }
 
 impl NamedFiles {
-    /// Reads lists of files.
+    /// Parses lists of files.
     pub(crate) fn of<'f>(files: impl IntoIterator<Item = &'f String>) -> NamedFiles {
         let mut named = NamedFiles::default();
         for file in files {
@@ -46,7 +46,7 @@ impl NamedFiles {
         named
     }
 
-    /// Returns true if a path is among them.
+    /// Returns true if a path is among the files.
     pub(crate) fn has(&self, path: &str) -> bool {
         let mut around = std::iter::successors(Some(path), |inner| Some(inner.rsplit_once('/')?.0));
         around.any(|folder| self.paths.contains(folder))
@@ -55,19 +55,19 @@ impl NamedFiles {
 }
 
 impl Touched {
-    /// Takes the paths of a change.
+    /// Returns the paths of a change.
     pub(crate) fn of(change: &Change) -> Touched {
         let after = change.files.iter().map(|file| file.path().to_owned());
         let before = change.files.iter().filter_map(|file| file.old_path.clone());
         Touched { after: after.collect(), before: before.collect() }
     }
 
-    /// Returns true if the change touches a file that a plan names, be it to take it away.
+    /// Returns true if the change touches or deletes a file that a plan names.
     pub(crate) fn has(&self, file: &str) -> bool {
         has(&self.after, file) || has(&self.before, file)
     }
 
-    /// Returns true if the change touches such a file where it is then.
+    /// Returns true if the change touches the file at its path after the change.
     pub(crate) fn has_after(&self, file: &str) -> bool {
         has(&self.after, file)
     }
@@ -103,7 +103,7 @@ fn fits(path: &str, start: &str, end: &str) -> bool {
     path.len() >= start.len() + end.len() && path.starts_with(start) && path.ends_with(end)
 }
 
-/// Returns a file that a plan names as a path, without quotes and line numbers.
+/// Returns the path of a file that a plan names, without quotes and line numbers.
 pub(crate) fn plain(file: &str) -> &str {
     let file = file.trim().trim_matches('`');
     let file = file.strip_prefix("./").unwrap_or(file);

@@ -1,4 +1,4 @@
-//! The diffs of a plan with what they come to: [`Planned`].
+//! The diffs of a plan and their result: [`Planned`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,18 +16,18 @@ use crate::kinds;
 use crate::plan::Plan;
 use crate::plan::patch::{Placed, files};
 
-/// Larger files are not read by rules.
+/// Maximum size, in bytes, of a file that the rules read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The diffs of a plan. They are applied, and rules held against them, when somebody first asks.
+/// The diffs of a plan. They are applied, and the rules are run on them, on first use.
 pub(crate) struct Planned<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) patches: Vec<Placed<'p>>,
-    /// Which diff, and which file of it, is about a path.
+    /// The indices of the diffs, and of the files in them, keyed by path.
     places: BTreeMap<String, Vec<(usize, usize)>>,
-    /// The paths that files are at before.
+    /// The paths of the files before the diffs.
     left: BTreeSet<String>,
-    /// The files that each milestone names.
+    /// The files that each milestone names, computed on first use.
     named: Vec<OnceLock<NamedFiles>>,
     tree: &'p (dyn Tree + Sync),
     rules: &'p Rulebook,
@@ -36,7 +36,7 @@ pub(crate) struct Planned<'p> {
 }
 
 impl<'p> Planned<'p> {
-    /// Reads the diffs of a plan.
+    /// Parses the diffs of a plan.
     pub(crate) fn of(
         plan: &'p Plan,
         tree: &'p (dyn Tree + Sync),
@@ -56,7 +56,8 @@ impl<'p> Planned<'p> {
         Planned { plan, patches, places, left, named, tree, rules, patched, ruled }
     }
 
-    /// Returns the files that the milestone of a diff names, its tests among them.
+    /// Returns the files and tests that the milestone of a diff names; `None` if the diff has no
+    /// milestone.
     pub(crate) fn named_by(&self, placed: &Placed<'p>) -> Option<&NamedFiles> {
         let milestone = placed.milestone?;
         let files = || milestone.named_files().iter().chain(&milestone.tests);
@@ -68,17 +69,17 @@ impl<'p> Planned<'p> {
         self.patched.get_or_init(|| PatchedTree::of(self.tree, files(&self.patches)))
     }
 
-    /// Returns the paths that the diffs are about.
+    /// Returns the paths of the files in the diffs.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.places.keys().map(String::as_str)
     }
 
-    /// Returns true if a diff changes the file at a path, or takes it away from there.
+    /// Returns true if a diff changes, moves or deletes the file at a path.
     pub(crate) fn touches(&self, path: &str) -> bool {
         self.places.contains_key(path) || self.left.contains(path)
     }
 
-    /// Returns the parts of the diffs that are about a path, in order.
+    /// Returns the parts of the diffs for a path, in order.
     pub(crate) fn of_path(&self, path: &str) -> Vec<(&Placed<'p>, &FilePatch<'p>)> {
         let places = self.places.get(path).map_or(&[][..], Vec::as_slice);
         let part = |(diff, nth): &(usize, usize)| {
@@ -88,13 +89,13 @@ impl<'p> Planned<'p> {
         places.iter().map(part).collect()
     }
 
-    /// Returns what the rules make of the diffs.
+    /// Returns the results of the rules on the diffs.
     pub(crate) fn ruled(&self) -> &Ruled {
         &self.ruled_on_tests().0
     }
 
-    /// Returns why the tests of the repository could not be read, so that it is not known whether the
-    /// diffs miss any; `None` where they could.
+    /// Returns the error of reading the repository's tests, without which missing tests cannot be
+    /// recognised; `None` if there was none.
     pub(crate) fn tests_error(&self) -> Option<&TreeError> {
         self.ruled_on_tests().1.as_ref()
     }
@@ -114,7 +115,8 @@ impl<'p> Planned<'p> {
     }
 }
 
-/// Returns a test of the repository: only where there is one do the rules miss tests in a change.
+/// Returns a test of the repository, if there is one: the rules report missing tests only in a
+/// repository with tests.
 fn some_test(tree: &(dyn Tree + Sync)) -> Result<BTreeMap<RepoPath, String>, TreeError> {
     let is_code = |path: &RepoPath| kinds::is_code(path.as_str());
     let is_test = |path: &RepoPath| assay_rules::is_test(path.as_str()) && is_code(path);

@@ -1,4 +1,4 @@
-//! Findings of the rules in a change, sorted for the list of a gate: [`Ruled`].
+//! Findings of the rules in a change, grouped for the checks of a gate: [`Ruled`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,18 +11,18 @@ use assay_rules::Rulebook;
 use crate::item::Severity;
 use crate::quote::shown;
 
-/// The rule that has a check of its own in every list.
+/// The rule that has a separate check in every list.
 const MARKERS: &str = "change/conflict-marker";
 
-/// The rule about tests that did not come with behaviour.
+/// The rule about changed behaviour without tests.
 pub(crate) const UNTESTED: &str = "change/untested";
 
-/// Findings of the rules in a change, made once for all checks that ask.
+/// Findings of the rules in a change, computed once for all checks.
 #[derive(Debug, Default)]
 pub(crate) struct Ruled {
-    /// By path.
+    /// The results of the files, by path.
     pub(crate) files: BTreeMap<String, FileRuled>,
-    /// The record of no file.
+    /// The findings that belong to no file.
     pub(crate) whole: Vec<Found>,
 }
 
@@ -30,24 +30,24 @@ pub(crate) struct Ruled {
 #[derive(Debug, Default)]
 pub(crate) struct FileRuled {
     pub(crate) found: Vec<Found>,
-    /// The reason why not all of the file was read; `None` where it was.
+    /// The reason why the file was not read completely; `None` if it was.
     pub(crate) unread: Option<String>,
-    /// The rule by which nobody has to read it.
+    /// The rule that excludes the file from review; `None` if there is none.
     pub(crate) left_out: Option<String>,
 }
 
-/// Something that a rule found.
+/// A finding of a rule.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) severity: Severity,
     pub(crate) rule: String,
     pub(crate) line: Option<u32>,
-    /// The fault and the fix.
+    /// The text of the defect and its fix.
     pub(crate) said: String,
 }
 
 impl Ruled {
-    /// Holds the rules against a change.
+    /// Runs the rules on a change.
     pub(crate) fn of(change: &Change, rules: &Rulebook) -> Ruled {
         let reviewed = rules.review(change);
         let mut ruled = Ruled::default();
@@ -65,7 +65,7 @@ impl Ruled {
         let suppressions = reviewed.suppressions.iter();
         let suppressions: BTreeSet<(&str, &str, u32)> =
             suppressions.map(|one| (one.rule.as_str(), one.file.as_str(), one.line)).collect();
-        // A comment with a reason asks to leave a finding alone.
+        // A comment with a reason suppresses a finding.
         let asked = |vote: &Vote| {
             let (Some(rule), Some(file), Some(lines)) = (&vote.rule, &vote.file, vote.lines) else {
                 return false;
@@ -97,7 +97,7 @@ impl Found {
         let severity = match vote.grade.obligation() {
             Obligation::Must => Severity::Must,
             Obligation::Should => Severity::Should,
-            // Size, depth and copies make the next change harder, whatever they break today.
+            // Size, depth and copies make the next change harder, even if they break nothing today.
             Obligation::May if rule.starts_with("shape/") => Severity::Should,
             Obligation::May => Severity::May,
         };

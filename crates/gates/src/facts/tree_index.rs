@@ -1,4 +1,4 @@
-//! Which files and folders a tree has: [`TreeIndex`], for looking up many names.
+//! An index of the files and folders of a tree, for many lookups by name: [`TreeIndex`].
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use assay_findings::path::RepoPath;
 pub(crate) struct TreeIndex {
     pub(crate) paths: Vec<RepoPath>,
     by_name: HashMap<String, Vec<usize>>,
-    /// The folders, each with the first file in it.
+    /// The folders, each with the index of the first file in it.
     folders: HashMap<String, usize>,
-    /// The reason why the files could not be listed, where they could not.
+    /// The error of listing the files; `None` if there was none.
     pub(crate) error: Option<TreeError>,
 }
 
 impl TreeIndex {
-    /// Lists a tree.
+    /// Indexes a tree.
     pub(crate) fn of(tree: &dyn Tree) -> TreeIndex {
         match tree.paths() {
             Ok(paths) => TreeIndex::new(paths),
@@ -25,7 +25,7 @@ impl TreeIndex {
         }
     }
 
-    /// Lists some files.
+    /// Indexes a list of files.
     pub(crate) fn new(paths: Vec<RepoPath>) -> TreeIndex {
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         let mut folders = HashMap::new();
@@ -44,12 +44,12 @@ impl TreeIndex {
         TreeIndex { paths, by_name, folders, error: None }
     }
 
-    /// Returns the first file in a folder, if there is such a folder.
+    /// Returns the first file in a folder; `None` if there is no such folder.
     pub(crate) fn first_in(&self, folder: &str) -> Option<&RepoPath> {
         self.folders.get(folder.trim_end_matches('/')).map(|at| &self.paths[*at])
     }
 
-    /// Returns the files whose path is this one or ends with it.
+    /// Returns the files whose path is `path` or ends with it.
     pub(crate) fn ending(&self, path: &str) -> Vec<&RepoPath> {
         let name = path.rsplit('/').next().unwrap_or_default();
         let places = self.by_name.get(name).map_or(&[][..], Vec::as_slice);

@@ -1,4 +1,4 @@
-//! The answer of a model, and what of it counts.
+//! Parses the answers of a model, and decides which of them count.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use crate::item::{Item, Scope, Severity};
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// No more items are taken from a model.
+/// Maximum number of items that a model can propose.
 const MOST_PROPOSED: usize = 12;
 
-/// A quote with fewer letters shows nothing.
+/// Minimum number of characters of a quote that proves something.
 const SHORTEST_QUOTE: usize = 8;
 
-/// The answer of a model of items.
+/// The answers of a model about items.
 #[derive(Debug, Deserialize)]
 pub(super) struct Answers {
     answers: Vec<Answer>,
@@ -45,7 +45,7 @@ impl Answers {
         serde_json::from_str(object_in(text)).map_err(|error| error.to_string())
     }
 
-    /// Returns what was seen of each item, in order. Of two answers for one the worse counts.
+    /// Returns the result of each item, in order. Of two answers about one item the worse counts.
     pub(super) fn of(&self, items: &[&Item], material: &str) -> Vec<CheckResult> {
         let mut by_id: HashMap<&str, Vec<&Answer>> = HashMap::new();
         for answer in &self.answers {
@@ -65,7 +65,7 @@ impl Answers {
     }
 }
 
-/// Orders what was seen from worst to best.
+/// Returns the rank of a result, from the worst to the best.
 fn badness(seen: &CheckResult) -> u8 {
     match seen {
         CheckResult::Fail(_) => 0,
@@ -91,7 +91,7 @@ impl Answer {
     }
 }
 
-/// Returns true if all lines of a quote stand in a text, blanks aside.
+/// Returns true if all lines of a quote are in a text, without regard to blanks.
 fn is_in(quote: &str, material: &str) -> bool {
     let lines: Vec<String> = quote.lines().map(squeeze).filter(|line| !line.is_empty()).collect();
     let letters: usize = lines.iter().map(|line| line.chars().count()).sum();
@@ -121,7 +121,8 @@ impl Proposals {
         serde_json::from_str(object_in(text)).map_err(|error| error.to_string())
     }
 
-    /// Makes items of them. A part that there is not is looked for in everything.
+    /// Converts the proposals into items. A scope that does not exist is replaced by the whole
+    /// subject.
     pub(super) fn items(self, subject: &Subject<'_>) -> Vec<Proposed> {
         let is_said = |proposal: &Proposal| !proposal.check.trim().is_empty();
         let items = self.items.into_iter().filter(is_said).take(MOST_PROPOSED);
@@ -149,7 +150,7 @@ fn known(scope: Scope, subject: &Subject<'_>) -> Scope {
     if is_known { scope } else { Scope::All }
 }
 
-/// Says how much depends on a kind of thing; on one that is not known, as much as can.
+/// Returns the severity of a category; an unknown category has the highest one.
 fn severity_of(category: &str) -> Severity {
     match category {
         "size" | "duplication" | "error-handling" | "tests" | "documents" => Severity::Should,
@@ -158,7 +159,7 @@ fn severity_of(category: &str) -> Severity {
     }
 }
 
-/// Returns the JSON object in an answer, which may stand in a fence.
+/// Returns the JSON object in an answer, which may be in a fence.
 pub(super) fn object_in(text: &str) -> &str {
     let start = text.find('{').unwrap_or(0);
     let end = text.rfind('}').map_or(text.len(), |at| at + 1);

@@ -1,4 +1,4 @@
-//! A model asked whether a criterion of a plan is met.
+//! Asks a model if a criterion of a plan is met: `ModelCriterionJudge`.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ use crate::subject::{Subject, SubjectJudge};
 
 const RECONCILING: &str = include_str!("reconciling.md");
 
-/// A model that is asked about the criteria of a subject's plan.
+/// A model that judges the criteria of a subject's plan.
 pub struct ModelCriterionJudge<'a, 's> {
-    /// The model.
+    /// The model that judges.
     pub judge: &'a ModelJudge,
-    /// The subject that the plan belongs to, which the model is shown.
+    /// The subject of the plan, which the model is shown.
     pub subject: &'a Subject<'s>,
-    /// Notes of earlier runs about the files, which prove nothing.
+    /// Notes of earlier runs about the files, which prove nothing; `None` if there are none.
     pub memory: Option<&'a str>,
 }
 
@@ -62,7 +62,7 @@ impl CriterionJudge for ModelCriterionJudge<'_, '_> {
         let changed = changed.filter(|file| file.left_out.is_none());
         paths.extend(changed.filter_map(|file| file.new_path.clone()));
         let paths: Vec<String> = paths.into_iter().collect();
-        // The text of the plan is as little to be followed as the files.
+        // Instructions in the text of the plan must not be followed, just like those in files.
         let words = format!("### MILESTONE\n{}\n", question.milestone.text);
         let mut material = Material::of_files(self.subject, &words, &paths)?;
         if let Some(memory) = self.memory {

@@ -1,4 +1,4 @@
-//! The material that a model is shown of a subject: [`Material`].
+//! The material about a subject that a model is shown: [`Material`].
 
 use std::fmt::Write;
 
@@ -9,21 +9,21 @@ use crate::item::{Item, Scope};
 use crate::phase::Phase;
 use crate::subject::Subject;
 
-/// No more is shown at once, in bytes.
+/// Maximum size of the material in one request, in bytes.
 const MOST_SHOWN: usize = 300_000;
 
-/// The material for a model, without secrets.
+/// The redacted material for a model.
 pub(super) struct Material {
-    /// All of it.
+    /// The complete text.
     pub(super) text: String,
-    /// The lines that prove something: of a plan where that is looked at, and else of what was
-    /// written, since a plan proves nothing about that.
+    /// The lines that count as evidence: those of the plan in a phase about the plan, otherwise
+    /// those of the written files, since a plan proves nothing about these.
     pub(super) evidence: String,
 }
 
 impl Material {
-    /// Puts together what items of a phase look at: the plan, and once something was written the
-    /// files that they name, or all that changed.
+    /// Collects the material for items of a phase: the plan, and in later phases the files that the
+    /// items name, or all changed files.
     pub(super) fn of(
         phase: Phase,
         subject: &Subject<'_>,
@@ -38,7 +38,7 @@ impl Material {
         Material::with_files(text, proves, subject, &paths(phase, subject, items))
     }
 
-    /// Puts together files, with words of the plan that prove nothing.
+    /// Collects files, with words of the plan that prove nothing.
     pub(super) fn of_files(
         subject: &Subject<'_>,
         words: &str,
@@ -50,7 +50,7 @@ impl Material {
         Material::with_files(words.to_owned(), String::new(), subject, paths)
     }
 
-    /// Adds what earlier runs learned, as far as it fits. It proves nothing.
+    /// Adds notes of earlier runs, if they fit. They prove nothing.
     pub(super) fn remember(&mut self, memory: &str) {
         let memory = format!("### WHAT EARLIER RUNS LEARNED (it proves nothing)\n{memory}");
         if self.text.len() + memory.len() <= MOST_SHOWN && injection_in(&memory).is_empty() {
@@ -78,7 +78,7 @@ impl Material {
                 break;
             }
         }
-        // The part that is cut off would not have been looked at.
+        // Material is not truncated: the rest would not be verified.
         match text.len() <= MOST_SHOWN {
             true => Ok(Material {
                 text: redacted_text(&text),
@@ -91,7 +91,7 @@ impl Material {
     }
 }
 
-/// Leaves out the titles that are put between files here.
+/// Removes the titles that separate the files.
 fn without_titles(text: &str) -> String {
     let lines = text.split_inclusive('\n').filter(|line| !line.starts_with("### PLAN "));
     lines.collect()
@@ -104,7 +104,7 @@ fn check_orders(path: &str, has_orders: bool) -> Result<(), String> {
     }
 }
 
-/// Returns the files that items of a phase look at.
+/// Returns the files that items of a phase are about.
 fn paths(phase: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<String> {
     let named = |item: &&Item| match &item.scope {
         Scope::File { path, .. } => Some(path.clone()),

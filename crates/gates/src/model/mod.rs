@@ -1,8 +1,8 @@
 //! A model as a judge: [`ModelJudge`].
 //!
-//! A model casts votes and decides nothing. An answer counts only with the lines that the model saw,
-//! and they are in the material; where the material gives it orders, or it follows some, nothing
-//! that it says counts.
+//! A model casts votes and decides nothing. An answer counts only if it quotes lines of the
+//! material. If the material contains instructions to the model, or the model follows any, none of
+//! its answers count.
 
 mod answer;
 mod criterion;
@@ -26,23 +26,23 @@ use crate::result::CheckResult;
 use crate::subject::Subject;
 use crate::verifier::Judge;
 
-/// The most tokens that an answer may have, beside thinking.
+/// Maximum number of tokens of an answer, without thinking.
 const ANSWER_TOKENS: u32 = 8_000;
 
 const VERIFYING: &str = include_str!("verifying.md");
 const PROPOSING: &str = include_str!("proposing.md");
 
-/// Has a model verify items.
+/// Verifies items with a model.
 pub struct ModelJudge {
-    /// Whom it is asked through.
+    /// The client that calls the model.
     pub caller: Arc<Caller>,
-    /// Who is asked.
+    /// The model.
     pub model: Arc<dyn Model>,
-    /// The marks of the run.
+    /// The random marks of the run.
     pub nonce: Nonce,
-    /// How long an answer may take.
+    /// The timeout of an answer.
     pub time: Duration,
-    /// The tokens that may be spent on thinking.
+    /// Maximum number of tokens for thinking.
     pub thinking: u32,
 }
 
@@ -162,7 +162,7 @@ fn proposal_schema() -> Value {
     list_schema("items", json!({ "scope": word, "check": word, "category": word }))
 }
 
-/// An object with a list of objects, each of which has all of its fields.
+/// Returns the schema of an object with a list of objects, whose fields are all required.
 fn list_schema(name: &str, fields: Value) -> Value {
     let required: Vec<&String> =
         fields.as_object().into_iter().flat_map(|map| map.keys()).collect();

@@ -1,26 +1,27 @@
-//! Whether an assumption was validated: [`find`] looks for what shows it.
+//! Finds the evidence for an assumption: [`find`].
 
 use super::reasons::is_nothing;
 
-/// The words after which it says how an assumption was validated, or will be.
+/// Words before a statement of how an assumption was validated, or will be.
 const STEMS: [&str; 11] = [
     "verified", "verify", "validated", "validate", "validation", "confirmed", "evidence",
     "checked", "measured", "tested", "proven",
 ];
 
-/// The words that join such a word with the way.
+/// Words that join such a word with the statement.
 const JOINTS: [&str; 15] = [
     "by", "in", "with", "against", "on", "via", "from", "at", "through", "using", "during",
     "before", "per", "as", "when",
 ];
 
-/// The texts of a cell that ticks an assumption off and shows nothing.
+/// Texts of a cell that only tick an assumption off.
 const TICKS: [&str; 20] = [
     "yes", "y", "no", "n", "true", "false", "ok", "done", "x", "✓", "✔", "✅", "❌", "[x]", "[ ]",
     "pending", "open", "unverified", "verified", "validated",
 ];
 
-/// Returns the part of a text that tells how it was validated, or how it will be.
+/// Returns the part of a text that states how it was validated, or will be; `None` if there is
+/// none.
 pub(super) fn find(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let found = STEMS.iter().flat_map(|stem| lower.match_indices(stem));
@@ -32,7 +33,7 @@ pub(super) fn find(text: &str) -> Option<String> {
     places.into_iter().find_map(|(at, end)| shown(text, &lower, at, end)).or_else(|| source(text))
 }
 
-/// Returns what a cell of a table tells, if that is more than a tick.
+/// Returns the text of a table cell if it is more than a tick; `None` otherwise.
 pub(super) fn in_cell(text: &str) -> Option<String> {
     let text = text.trim();
     let lower = text.to_lowercase();
@@ -41,10 +42,10 @@ pub(super) fn in_cell(text: &str) -> Option<String> {
         .then(|| text.to_owned())
 }
 
-/// Fewer letters tell nothing.
+/// Minimum number of letters and digits of evidence.
 const MIN_EVIDENCE: usize = 3;
 
-/// Returns true if a word is one of its own and not denied: `unverified`, `not verified`.
+/// Returns true if a word is not a part of another and not negated: `unverified`, `not verified`.
 fn is_said(lower: &str, at: usize) -> bool {
     let before = &lower[..at];
     if before.ends_with(char::is_alphanumeric) {
@@ -55,7 +56,7 @@ fn is_said(lower: &str, at: usize) -> bool {
     !is_denied
 }
 
-/// Returns the text from a word on, if a way follows it.
+/// Returns the text from a word on, if a statement follows it; `None` otherwise.
 fn shown(text: &str, lower: &str, at: usize, end: usize) -> Option<String> {
     let rest = lower.get(end..)?;
     if rest.starts_with(|c: char| c.is_alphanumeric()) {
@@ -74,7 +75,8 @@ fn shown(text: &str, lower: &str, at: usize, end: usize) -> Option<String> {
     is_way.then(|| text[at..].trim().trim_end_matches([')', ']']).to_owned())
 }
 
-/// Returns what stands behind `Source:` or `See`, which shows where it can be looked up.
+/// Returns the text from `Source:` or `See` on, which names a place to look it up; `None` if there
+/// is none.
 fn source(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let marks = ["source:", "proof:", "derived:", "(see ", "see `", "see ["];

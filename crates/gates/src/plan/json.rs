@@ -1,6 +1,6 @@
-//! Plans in JSON, with whatever names people give to the fields: [`read`].
+//! Parses plans in JSON, with many names for the fields: [`read`].
 //!
-//! No line of a value is known, so that none is told.
+//! The line of a value is unknown, so none is reported.
 
 use std::collections::HashSet;
 
@@ -15,13 +15,13 @@ use super::{
 };
 use crate::unique_json;
 
-/// The name of a text in an object.
+/// Keys of the text of an object.
 const TEXT: [&str; 12] = [
     "text", "description", "criterion", "statement", "condition", "title", "name", "summary",
     "value", "assumption", "test", "requirement",
 ];
 
-/// Reads a plan.
+/// Parses a plan.
 pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
     let name = || name.to_owned();
     let value: Value = unique_json::read(text).map_err(|error| PlanError::NotJson {
@@ -73,7 +73,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
 }
 
 /// Returns the fields with milestones, phases or steps that are not read because another field has
-/// them.
+/// some.
 fn beside(object: &Object) -> Vec<UnreadLine> {
     let has_some = |name: &&&str| !entries(get(object, &[**name])).is_empty();
     let beside = MILESTONES.iter().filter(has_some).skip(1);
@@ -82,8 +82,8 @@ fn beside(object: &Object) -> Vec<UnreadLine> {
     beside.map(unread).collect()
 }
 
-/// Returns the criteria of an object, from every field that holds some. An entry that is no text is noted
-/// as unread.
+/// Returns the criteria of an object, from every field with criteria. An entry without text is
+/// recorded as unread.
 fn criteria(object: &Object, path: &str, unread: &mut Vec<UnreadLine>) -> Vec<Criterion> {
     let mut found = Vec::new();
     for (key, value) in object.iter().filter(|(key, _)| json_keys::is_one_of(key, &CRITERIA)) {
@@ -98,7 +98,7 @@ fn criteria(object: &Object, path: &str, unread: &mut Vec<UnreadLine>) -> Vec<Cr
     found.into_iter().map(|text| Criterion { text, line: 0 }).collect()
 }
 
-/// Collects the texts of criteria. Returns false if a value is no text and holds none.
+/// Collects the texts of criteria. Returns false if a value is no text and contains none.
 fn criterion_texts(value: &Value, texts: &mut Vec<String>) -> bool {
     match value {
         Value::String(lines) => {
@@ -116,7 +116,7 @@ fn criterion_texts(value: &Value, texts: &mut Vec<String>) -> bool {
     }
 }
 
-/// Collects the texts of all values. Returns false if one of them is no text and holds none.
+/// Collects the texts of all values. Returns false if one of them is no text and contains none.
 fn all_texts<'v>(values: impl Iterator<Item = &'v Value>, texts: &mut Vec<String>) -> bool {
     let mut is_whole = true;
     for value in values {
@@ -125,7 +125,7 @@ fn all_texts<'v>(values: impl Iterator<Item = &'v Value>, texts: &mut Vec<String
     is_whole
 }
 
-/// Takes an object as one criterion, with all that it says; or as a map of them.
+/// Parses an object as one criterion with all of its fields, or as a map of criteria.
 fn criterion_of_object(object: &Object, texts: &mut Vec<String>) -> bool {
     let said = get(object, &TEXT).filter(|value| !value.is_object()).and_then(text);
     let is_map = object.values().all(|value| !matches!(value, Value::Bool(_) | Value::Null));
@@ -148,12 +148,12 @@ fn criterion_of_object(object: &Object, texts: &mut Vec<String>) -> bool {
         .filter(|(_, value)| !matches!(value, Value::Bool(_)))
         .map(|(key, value)| format!("{key} {}", text(value).unwrap_or_else(|| value.to_string())))
         .collect();
-    // A sentence with a part that is not read here is not decided by its first half.
+    // A criterion with a part that is not understood must not be decided by its first half.
     texts.push([vec![said], more].concat().join("; "));
     true
 }
 
-/// The parser's own words without the place, which is told beside them.
+/// Returns the message of the parser without the position, which is reported separately.
 fn why(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(why, _)| why.to_owned())
@@ -170,7 +170,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Returns the first field that is called one of some names, however these are written.
+/// Returns the first field with one of the names, in any spelling; `None` if there is none.
 fn get<'a>(object: &'a Object, names: &[&str]) -> Option<&'a Value> {
     names.iter().find_map(|name| {
         let name = folded(name);
@@ -178,7 +178,7 @@ fn get<'a>(object: &'a Object, names: &[&str]) -> Option<&'a Value> {
     })
 }
 
-/// Returns the entries of a list; of an object its values, each with its key.
+/// Returns the entries of a list, or the values of an object, each with its key.
 fn entries(value: Option<&Value>) -> Vec<(Option<&str>, &Value)> {
     match value {
         Some(Value::Array(list)) => {
@@ -192,7 +192,7 @@ fn entries(value: Option<&Value>) -> Vec<(Option<&str>, &Value)> {
     }
 }
 
-/// Returns what a value says as text.
+/// Returns the text of a value; `None` if it has none.
 fn text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -206,7 +206,7 @@ fn text(value: &Value) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Returns the texts of a list; a single text is a list too, with a line for each entry.
+/// Returns the texts of a list; a single text is a list with a line for each entry.
 fn texts(value: Option<&Value>) -> Vec<String> {
     let found: Vec<String> = match value {
         Some(Value::String(lines)) => lines.lines().map(|line| unmarked(line).to_owned()).collect(),
@@ -215,7 +215,7 @@ fn texts(value: Option<&Value>) -> Vec<String> {
     found.into_iter().filter(|text| !is_nothing(text)).collect()
 }
 
-/// Takes the mark of a list off a line.
+/// Returns a line without its list mark and check box.
 fn unmarked(line: &str) -> &str {
     let line = line.trim();
     let rest =
@@ -225,7 +225,7 @@ fn unmarked(line: &str) -> &str {
     boxed.unwrap_or(rest).trim()
 }
 
-/// The milestones that were read so far, and what was not understood in them.
+/// The milestones so far, and the parts of them that were not understood.
 #[derive(Default)]
 struct Reading {
     milestones: Vec<Milestone>,
@@ -233,7 +233,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// Reads a list of milestones. One that only holds others is none itself.
+    /// Parses a list of milestones. A milestone that only contains others is none itself.
     fn milestones(&mut self, value: Option<&Value>, above: &str) {
         for (at, (key, value)) in entries(value).into_iter().enumerate() {
             let Value::Object(object) = value else {
@@ -258,8 +258,8 @@ impl Reading {
     }
 }
 
-/// Returns the lists in a milestone whose entries are milestones: one of them at least has criteria, or
-/// holds some that have. Other steps are parts of the milestone.
+/// Returns the lists in a milestone whose entries are milestones: at least one of them has criteria
+/// at some depth. Other steps are parts of the milestone.
 fn parts(object: &Object) -> Vec<&Value> {
     let lists = object.iter().filter(|(key, _)| json_keys::is_one_of(key, &PARTS));
     lists.map(|(_, value)| value).filter(|value| json_keys::holds(value, &CRITERIA)).collect()
@@ -299,7 +299,7 @@ fn milestone(
     }
 }
 
-/// A milestone that is called `1` or `Milestone 1` is `M1`; other names are kept.
+/// Normalises the id of a milestone: `1` and `Milestone 1` become `M1`; other names stay.
 fn named(id: &str) -> String {
     let references = names::references(id, Unit::Milestone);
     match references.as_slice() {
@@ -371,7 +371,7 @@ fn diff(key: Option<&str>, value: &Value) -> Option<PlannedDiff> {
         _ => return None,
     };
     let text = match path {
-        // The field beside it names the file.
+        // The field next to the diff names the file.
         Some(path) if !has_names(text) => format!("--- a/{path}\n+++ b/{path}\n{text}"),
         _ => text.to_owned(),
     };
@@ -403,7 +403,7 @@ fn decision(key: Option<&str>, value: &Value) -> Option<Told> {
     (told.id.is_some() || !told.text.is_empty()).then_some(told)
 }
 
-/// Returns a text, or the texts of a list in a row.
+/// Returns a text, or the texts of a list joined by blanks.
 fn joined(value: &Value) -> String {
     text(value).unwrap_or_else(|| texts(Some(value)).join(" "))
 }

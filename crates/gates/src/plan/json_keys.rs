@@ -1,6 +1,7 @@
-//! Which keys of a plan in JSON are known, and which are not: [`unknown`].
+//! The known keys of a plan in JSON, and the recognition of unknown ones: [`unknown`].
 //!
-//! A list under a key that is not known may be what the plan asks for, so it is named and never dropped.
+//! A list under an unknown key may be a requirement of the plan, so the key is reported and never
+//! dropped.
 
 use serde_json::{Map, Value};
 
@@ -11,39 +12,40 @@ pub(super) type Object = Map<String, Value>;
 
 pub(super) const MILESTONES: [&str; 5] = ["milestones", "phases", "stages", "steps", "tasks"];
 
-/// The names of lists with parts of a milestone, which may be milestones themselves.
+/// Keys of lists with parts of a milestone, which may be milestones themselves.
 pub(super) const PARTS: [&str; 12] = [
     "milestones", "phases", "stages", "steps", "tasks", "sub_milestones", "subtasks", "sub_tasks",
     "sub_phases", "substeps", "sub_steps", "children",
 ];
 
-/// The names of lists of criteria.
+/// Keys of lists of criteria.
 pub(super) const CRITERIA: [&str; 13] = [
     "acceptance_criteria", "acceptance_criterion", "success_criteria", "exit_criteria",
     "completion_criteria", "done_criteria", "criteria", "acceptance", "done_when",
     "definition_of_done", "dod", "conditions_of_satisfaction", "must_have",
 ];
 
-/// `acceptance_criteria`, `acceptanceCriteria` and `Acceptance Criteria` are one.
+/// Normalises a key: `acceptance_criteria`, `acceptanceCriteria` and `Acceptance Criteria` are
+/// equal.
 pub(super) fn folded(key: &str) -> String {
     key.chars().take(60).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The object that a key stands in.
+/// The object that contains a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Plan,
     Milestone,
 }
 
-/// The keys of lists that are read from a plan or from its context.
+/// Keys that are read from a plan or from its context.
 const OF_A_PLAN: [&str; 14] = [
     "plan", "planning_context", "context", "title", "name", "decision_log", "decisions",
     "key_decisions", "assumptions", "key_assumptions", "code_changes", "diffs", "changes",
     "patches",
 ];
 
-/// The keys of lists that are read from a milestone.
+/// Keys that are read from a milestone.
 const OF_A_MILESTONE: [&str; 25] = [
     "id", "number", "title", "name", "goal", "summary", "files", "files_to_modify",
     "files_to_change", "files_to_create", "new_files", "files_to_delete", "tests", "test_plan",
@@ -51,7 +53,7 @@ const OF_A_MILESTONE: [&str; 25] = [
     "diffs", "changes", "patches", "decisions",
 ];
 
-/// The keys of lists that tell about a plan and ask for nothing.
+/// Keys of information about a plan that contains no requirements.
 const OTHERS: [&str; 52] = [
     "alternatives", "rejected_alternatives", "authors", "author", "background", "code_intents",
     "constraints", "contributors", "decision_refs", "description", "diagram_graphs", "diagrams",
@@ -63,30 +65,30 @@ const OTHERS: [&str; 52] = [
     "version", "waves", "glossary",
 ];
 
-/// The keys of a criterion that say something about it and are no part of it.
+/// Keys of information about a criterion that is no part of its text.
 const ABOUT_A_CRITERION: [&str; 22] = [
     "id", "ref", "number", "status", "state", "done", "met", "priority", "severity", "type",
     "kind", "category", "owner", "milestone", "verification", "verified_by", "verify", "evidence",
     "test", "tests", "source", "notes",
 ];
 
-/// Returns true if a key is one of some names, however it is written.
+/// Returns true if a key is one of the names, in any spelling.
 pub(super) fn is_one_of(key: &str, names: &[&str]) -> bool {
     let key = folded(key);
     names.iter().any(|name| folded(name) == key)
 }
 
-/// Returns true if an object has a key of one of some names.
+/// Returns true if an object has a key with one of the names.
 pub(super) fn has_any(object: &Object, names: &[&str]) -> bool {
     object.iter().any(|(key, value)| !value.is_null() && is_one_of(key, names))
 }
 
-/// Returns true if a key says something about a criterion.
+/// Returns true if a key holds information about a criterion.
 pub(super) fn is_about_a_criterion(key: &str) -> bool {
     is_one_of(key, &ABOUT_A_CRITERION)
 }
 
-/// Returns true if a value has a key of one of some names at any depth.
+/// Returns true if a value has a key with one of the names at any depth.
 pub(super) fn holds(value: &Value, names: &[&str]) -> bool {
     match value {
         Value::Array(list) => list.iter().any(|value| holds(value, names)),
@@ -97,7 +99,8 @@ pub(super) fn holds(value: &Value, names: &[&str]) -> bool {
     }
 }
 
-/// Returns the first two keys of one object that are known and mean the same.
+/// Returns the first two known keys of one object that have the same meaning; `None` if there are
+/// none.
 pub(super) fn same(value: &Value) -> Option<(String, String)> {
     match value {
         Value::Array(list) => list.iter().find_map(same),
@@ -129,11 +132,11 @@ fn is_known(key: &str, place: Place) -> bool {
     [read, parts, &CRITERIA, &OTHERS, &REASON_LABELS].into_iter().any(|names| is_one_of(key, names))
 }
 
-/// Returns the keys of an object that are not known and hold a list, each with the path above it.
+/// Returns the unknown keys of an object with a list, each with the path above it.
 pub(super) fn unknown(object: &Object, place: Place, above: &str) -> Vec<UnreadLine> {
     let is_told = |(key, value): &(&String, &Value)| {
         let may_hide = !is_known(key, place) && (has_list(value) || holds(value, &CRITERIA));
-        // A part that is known to ask for nothing may still hold criteria.
+        // A part without requirements of its own may still contain criteria.
         may_hide || (is_one_of(key, &OTHERS) && holds(value, &CRITERIA))
     };
     let told = object.iter().filter(is_told);
@@ -145,7 +148,7 @@ pub(super) fn unknown(object: &Object, place: Place, above: &str) -> Vec<UnreadL
     told.map(line).collect()
 }
 
-/// Returns true if a value holds texts or objects in a list, at any depth.
+/// Returns true if a value contains texts or objects in a list, at any depth.
 fn has_list(value: &Value) -> bool {
     match value {
         Value::Array(list) => list.iter().any(|value| match value {

@@ -1,7 +1,7 @@
-//! A plan, read from Markdown or JSON: [`read`] gives a [`Plan`].
+//! A plan, parsed from Markdown or JSON: [`read`] returns a [`Plan`].
 //!
-//! The text of a plan is data. Nothing that it names is run, and where it is unclear the reading is the
-//! one under which more has to be shown.
+//! The text of a plan is data: nothing that it names is run. An ambiguous text is parsed such that
+//! more has to be shown.
 
 mod evidence;
 mod json;
@@ -22,92 +22,91 @@ use crate::quote::quoted;
 pub(crate) use markdown::fences;
 pub(crate) use paths::{is_pattern, spans as code_spans};
 
-/// A plan.
+/// A plan: milestones, decisions, assumptions and diffs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The title; `None` where the plan has none.
+    /// The title; `None` if the plan has none.
     pub title: Option<String>,
-    /// Its whole text, as it was read.
+    /// The whole text of the plan.
     pub text: String,
     /// The milestones, in order.
     pub milestones: Vec<Milestone>,
-    /// The criteria of the plan as a whole, which stand outside of all milestones.
+    /// The criteria of the plan as a whole, outside of all milestones.
     pub criteria: Vec<Criterion>,
-    /// The decision.
+    /// The decisions, in order.
     pub decisions: Vec<Decision>,
-    /// The assumptions.
+    /// The assumptions, in order.
     pub assumptions: Vec<Assumption>,
-    /// The diffs that stand under no milestone.
+    /// The diffs outside of all milestones.
     pub loose_diffs: Vec<PlannedDiff>,
-    /// Where it points to.
+    /// The links, with their targets.
     pub links: Vec<Link>,
-    /// Its headings, in order.
+    /// The headings, in order.
     pub headings: Vec<Heading>,
-    /// Its blocks of code, diffs among them.
+    /// The code blocks, including diffs.
     pub fences: Vec<Fence>,
     /// The parts that were not understood.
     pub unread: Vec<UnreadLine>,
-    /// Whether it is Markdown, so that lines of it can be told to people. Of values in JSON the
-    /// line is not known, and is 0.
+    /// True if the plan is Markdown, so that its line numbers are known. In JSON, all lines are 0.
     pub is_markdown: bool,
 }
 
-/// The reason why a plan cannot be read.
+/// The reason why a plan cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// The file is no text.
+    /// The file is not valid UTF-8.
     #[error("the plan `{name}` is not UTF-8 at byte {at}")]
     NotText {
-        /// The name.
+        /// The file name of the plan.
         name: String,
-        /// How many bytes of it are text.
+        /// The number of valid bytes before the first invalid one.
         at: usize,
     },
-    /// The JSON ends too early, or is wrong somewhere.
+    /// The plan is truncated or invalid JSON.
     #[error("the plan `{name}` is not JSON at line {line}, column {column}: {why}")]
     NotJson {
-        /// The name.
+        /// The file name of the plan.
         name: String,
-        /// Where, from 1.
+        /// The line of the error, from 1.
         line: usize,
-        /// Where in the line, from 1.
+        /// The column of the error, from 1.
         column: usize,
-        /// The fault there.
+        /// The message of the parser.
         why: String,
     },
-    /// The JSON is no object.
+    /// The plan is JSON, but not an object.
     #[error("the plan `{name}` is {found} in JSON, and not an object")]
     NotAnObject {
-        /// The name.
+        /// The file name of the plan.
         name: String,
-        /// The kind.
+        /// The kind of the JSON value.
         found: &'static str,
     },
-    /// Two keys of one object mean the same.
+    /// Two keys of one object have the same meaning.
     #[error(
         "the plan `{name}` has the keys `{first}` and `{second}` in one object, which mean the same; \
          keep one of them"
     )]
     SameKey {
-        /// The name of the plan.
+        /// The file name of the plan.
         name: String,
-        /// The key that stands first.
+        /// The first key.
         first: String,
-        /// The other one.
+        /// The second key.
         second: String,
     },
-    /// Its lists or quotes are in each other so often that nobody wrote it.
+    /// Lists or quotes are nested so deep that no person wrote the plan.
     #[error("line {line} of the plan `{name}` is nested deeper than {max} lists or quotes", max = assay_base::markdown::MAX_NESTED)]
     TooDeep {
-        /// The name.
+        /// The file name of the plan.
         name: String,
-        /// Where, from 1.
+        /// The line, from 1.
         line: usize,
     },
 }
 
-/// Reads a plan: JSON where the name ends in `.json`, Markdown where it ends in `.md` or
-/// `.markdown`, and otherwise JSON where it begins with a brace.
+/// Parses a plan: as JSON if the name ends in `.json`, as Markdown if it ends in `.md` or
+/// `.markdown`, and otherwise as JSON if the text begins with a brace.
 pub fn read(name: &str, bytes: &[u8]) -> Result<Plan, PlanError> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| PlanError::NotText { name: name.to_owned(), at: error.valid_up_to() })?;
@@ -126,7 +125,7 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Plan, PlanError> {
 }
 
 impl Plan {
-    /// Returns the milestones of a name; more than one if they share it.
+    /// Returns the milestones with an id; there may be several.
     pub fn named<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Milestone> {
         self.milestones.iter().filter(move |milestone| milestone.id == id)
     }
@@ -137,7 +136,7 @@ impl Plan {
         in_order.chain(&self.loose_diffs)
     }
 
-    /// Returns the files that it says are new, or creates.
+    /// Returns the files that the plan states to be new, or that a diff creates.
     pub fn new_files(&self) -> HashSet<String> {
         let mut new: HashSet<String> =
             self.milestones.iter().flat_map(|milestone| milestone.new_files.clone()).collect();
@@ -148,7 +147,7 @@ impl Plan {
 }
 
 impl Milestone {
-    /// Returns the files that it names itself, whatever its diffs touch besides.
+    /// Returns the files that the milestone names itself, without those that only its diffs touch.
     pub fn named_files(&self) -> &[String] {
         &self.files[..self.files.len().saturating_sub(self.only_diffed)]
     }
@@ -168,94 +167,94 @@ impl Milestone {
     }
 }
 
-/// Something to be reached.
+/// A milestone of a plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Milestone {
-    /// Its name, such as `M1`.
+    /// The id, such as `M1`.
     pub id: String,
-    /// The subject.
+    /// The title.
     pub title: String,
-    /// Its part of the plan, as text.
+    /// The part of the plan's text.
     pub text: String,
-    /// Where that begins, from 1.
+    /// The first line of the text, from 1; 0 in JSON.
     pub line: u32,
-    /// When it counts as reached.
+    /// The acceptance criteria.
     pub criteria: Vec<Criterion>,
-    /// The files that it says it touches.
+    /// The files that the milestone names, followed by those that only its diffs touch.
     pub files: Vec<String>,
-    /// How many of them, the last ones, it does not name and a diff of it touches.
+    /// The number of files, at the end of `files`, that only a diff touches.
     pub only_diffed: usize,
-    /// Those of them that it says are new.
+    /// The files that are new according to the plan.
     pub new_files: Vec<String>,
-    /// Those of them that are there before it, by what it says.
+    /// The files that exist before the milestone according to the plan.
     pub old_files: Vec<String>,
-    /// The milestones that come before it.
+    /// The ids of the milestones that this one depends on.
     pub needs: Vec<String>,
-    /// The tests that it says it has.
+    /// The tests that the milestone names.
     pub tests: Vec<String>,
-    /// The diffs.
+    /// The diffs of the milestone.
     pub diffs: Vec<PlannedDiff>,
 }
 
-/// When a milestone counts as reached.
+/// An acceptance criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Criterion {
-    /// The text.
+    /// The text of the criterion.
     pub text: String,
-    /// Where it stands, from 1.
+    /// The line, from 1; 0 in JSON.
     pub line: u32,
 }
 
-/// Something that was decided.
+/// A decision in the log of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Its name, such as `DL-001`.
+    /// The id, such as `DL-001`.
     pub id: String,
-    /// The decision.
+    /// The text of the decision.
     pub decision: String,
-    /// The reason; empty where the plan states none.
+    /// The reason; empty if the plan states none.
     pub reason: String,
-    /// Where it stands, from 1.
+    /// The line, from 1; 0 in JSON.
     pub line: u32,
 }
 
-/// Something that is taken for granted.
+/// An assumption of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assumption {
-    /// The text.
+    /// The text of the assumption.
     pub text: String,
-    /// How it was validated, where it says so.
+    /// The statement of how the assumption was validated, or will be; `None` if there is none.
     pub evidence: Option<String>,
-    /// Where it stands, from 1.
+    /// The line, from 1; 0 in JSON.
     pub line: u32,
 }
 
-/// A diff in a plan: what stands in one fence, or in one field.
+/// A diff in a plan: the content of one fence, or of one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedDiff {
     /// The diff, as it is written.
     pub text: String,
-    /// Where its first line stands, from 1.
+    /// The line of the plan on which the diff begins, from 1; 0 in JSON.
     pub line: u32,
 }
 
-/// Where a plan points to.
+/// A link in a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// The target, as it is written.
     pub target: String,
-    /// Where it stands, from 1.
+    /// The line, from 1.
     pub line: u32,
 }
 
 /// A heading of a plan in Markdown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// How deep it is, from 1 to 6.
+    /// The level, from 1 to 6.
     pub level: u8,
     /// The text, without marks.
     pub text: String,
-    /// Where it stands, from 1.
+    /// The line, from 1.
     pub line: u32,
 }
 
@@ -266,18 +265,18 @@ pub struct UnreadLine {
     pub text: String,
     /// The line, from 1; 0 in JSON.
     pub line: u32,
-    /// The reason why it matters.
+    /// The kind of the part.
     pub kind: UnreadKind,
 }
 
-/// The reason why a part of a plan that was not understood matters.
+/// The kind of a part that was not understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnreadKind {
     /// The part looks like a milestone, phase or step.
     Milestone,
     /// The part looks like an acceptance criterion.
     Criterion,
-    /// The part is a key of JSON that is not known, with a list below it.
+    /// The part is an unknown JSON key with a list below it.
     Key,
 }
 
@@ -299,19 +298,19 @@ impl fmt::Display for UnreadLine {
     }
 }
 
-/// A block of code in Markdown.
+/// A code block in Markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fence {
     /// The first line of the block, from 1.
     pub first: u32,
-    /// The last one.
+    /// The last line of the block, from 1.
     pub last: u32,
-    /// Whether its end is marked, as that of every fence should be.
+    /// True if the block has a closing mark.
     pub is_closed: bool,
 }
 
 impl Fence {
-    /// Returns true if a line is in one of some blocks that are in order, and closed.
+    /// Returns true if a line is in a closed block. The blocks must be sorted.
     pub(crate) fn any_closed(fences: &[Fence], line: u32) -> bool {
         let before = fences.partition_point(|fence| fence.first <= line);
         let last = fences.get(..before).and_then(<[_]>::last);

@@ -1,6 +1,6 @@
-//! The names of milestones, and how a plan refers to them: [`of_heading`], [`references`].
+//! Parses the names of milestones, and references to them: [`of_heading`], [`references`].
 
-/// The word of a plan for its parts. The first of them that a plan uses counts.
+/// The word of a plan for its parts. Of several words in a plan, the first one in this list counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unit {
     Milestone,
@@ -10,16 +10,16 @@ pub(super) enum Unit {
     Task,
 }
 
-/// The name of a milestone, as its heading gives it.
+/// The name of a milestone, as parsed from its heading.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) unit: Unit,
-    /// `None` where it is left to the reader to count.
+    /// The id; `None` if the milestone is to be numbered by its position.
     pub(super) id: Option<String>,
     pub(super) title: String,
 }
 
-/// A name is no longer than this; the rest is cut.
+/// Maximum length of an id, in characters; the rest is cut off.
 const MAX_ID: usize = 40;
 
 impl Unit {
@@ -35,7 +35,7 @@ impl Unit {
         }
     }
 
-    /// The letter before its numbers: `M1`.
+    /// Returns the letter before the numbers of a unit, as in `M1`.
     pub(super) fn letter(self) -> char {
         match self {
             Unit::Milestone => 'M',
@@ -45,7 +45,7 @@ impl Unit {
         }
     }
 
-    /// Reads `milestone` and `Milestones`.
+    /// Parses the singular or plural of a unit, such as `milestone` and `Milestones`.
     fn of_word(word: &str) -> Option<Unit> {
         let word = word.to_ascii_lowercase();
         let one = word.strip_suffix('s').unwrap_or(&word);
@@ -53,7 +53,8 @@ impl Unit {
     }
 }
 
-/// Reads the heading of a milestone: `Milestone 1: X`, `M1 — X`, `3.2 Phase 2. X`, `X (M1)`.
+/// Parses the heading of a milestone: `Milestone 1: X`, `M1 — X`, `3.2 Phase 2. X`, `X (M1)`.
+/// Returns `None` for other headings.
 pub(super) fn of_heading(text: &str) -> Option<Named> {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
     let inner = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".)".contains(c));
@@ -61,7 +62,7 @@ pub(super) fn of_heading(text: &str) -> Option<Named> {
     with_word(text).or_else(|| bare(text)).or_else(|| at_the_end(text))
 }
 
-/// Reads `Milestone 1: X`, `Milestone M1 X`, `Milestone: X`.
+/// Parses `Milestone 1: X`, `Milestone M1 X`, `Milestone: X`.
 fn with_word(text: &str) -> Option<Named> {
     let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
     let unit = Unit::of_word(&text[..end]).filter(|_| !text[..end].ends_with(['s', 'S']))?;
@@ -70,22 +71,22 @@ fn with_word(text: &str) -> Option<Named> {
     if let Some((id, after)) = number(rest, unit).or_else(|| spelt_number(rest, unit)) {
         return Some(Named { unit, id: Some(id), title: title(after) });
     }
-    // `Task: X` is as often what a whole plan is called.
+    // `Task: X` is often the title of a whole plan.
     let is_titled = unit <= Unit::Phase && rest.starts_with([':', '–', '—']);
     is_titled.then(|| Named { unit, id: None, title: title(rest) })
 }
 
-/// Numbers as they are spelt; the place of a word, from 1, is what it means.
+/// Number words; the position of a word, from 1, is its value.
 const SPELT: [&str; 12] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve",
 ];
 
-/// The same in Roman numerals.
+/// Roman numerals; the position of a numeral, from 1, is its value.
 const ROMAN: [&str; 12] =
     ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"];
 
-/// Reads a number that is spelt, `two`, or Roman, `II`, and returns what follows it.
+/// Parses a number word, `two`, or a Roman numeral, `II`, and returns the id and the text after it.
 fn spelt_number(text: &str, unit: Unit) -> Option<(String, &str)> {
     let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
@@ -94,7 +95,7 @@ fn spelt_number(text: &str, unit: Unit) -> Option<(String, &str)> {
     Some((format!("{}{}", unit.letter(), place + 1), rest))
 }
 
-/// Reads `M1: X`, which needs its mark: `M1 Max support` is about something else.
+/// Parses `M1: X`, which needs a mark after the id: `M1 Max support` is about something else.
 fn bare(text: &str) -> Option<Named> {
     let unit = Unit::Milestone;
     let (id, after) =
@@ -104,15 +105,15 @@ fn bare(text: &str) -> Option<Named> {
     is_marked.then(|| Named { unit, id: Some(id), title: title(rest) })
 }
 
-/// Reads `X (M1)`.
+/// Parses `X (M1)`.
 fn at_the_end(text: &str) -> Option<Named> {
     let (before, id) = text.trim_end().strip_suffix([')', ']'])?.rsplit_once(['(', '['])?;
     let (id, rest) = number(id, Unit::Milestone).filter(|_| id.starts_with('M') && id.len() > 1)?;
     rest.is_empty().then(|| Named { unit: Unit::Milestone, id: Some(id), title: title(before) })
 }
 
-/// Reads a number with or without the letter of its unit, or a letter alone, and gives what
-/// follows it.
+/// Parses a number with or without the letter of its unit, or a single letter, and returns the id
+/// and the text after it.
 fn number(text: &str, unit: Unit) -> Option<(String, &str)> {
     let letter = unit.letter();
     let digits = text.strip_prefix([letter, letter.to_ascii_lowercase()]).unwrap_or(text);
@@ -136,8 +137,8 @@ fn title(rest: &str) -> String {
     rest.trim().to_owned()
 }
 
-/// Returns the milestones that a text after `Depends on` refers to, in the way of a plan that calls
-/// its parts so.
+/// Returns the ids of the milestones that a text after `Depends on` refers to. `unit` is the word
+/// of the plan for its parts.
 pub(super) fn references(text: &str, unit: Unit) -> Vec<String> {
     let words: Vec<&str> = text
         .split(|c: char| !(c.is_alphanumeric() || c == '.'))
@@ -162,7 +163,7 @@ pub(super) fn references(text: &str, unit: Unit) -> Vec<String> {
     found
 }
 
-/// A milestone does not wait for more than this; it bounds the work on a hostile line.
+/// Maximum number of references in a line; it bounds the work on a hostile line.
 const MAX_REFERENCES: usize = 64;
 
 fn reference(word: &str, unit: Unit, is_named: bool) -> Option<String> {
@@ -171,7 +172,7 @@ fn reference(word: &str, unit: Unit, is_named: bool) -> Option<String> {
     (rest.is_empty() && (has_letter || is_named)).then_some(id)
 }
 
-/// Makes a name of what somebody wrote as one: one line, and not too long.
+/// Returns an id on one line, truncated to `MAX_ID` characters.
 pub(super) fn tidy(id: &str) -> String {
     let words: Vec<&str> = id.split_whitespace().collect();
     words.join(" ").chars().filter(|c| !c.is_control()).take(MAX_ID).collect()

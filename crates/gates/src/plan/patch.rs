@@ -1,30 +1,31 @@
-//! The diffs of a plan: [`Plan::patches`], and the words for their faults.
+//! Parses the diffs of a plan: [`Plan::patches`], and formats their faults.
 
 use assay_change::unified::{self, FaultKind, FilePatch, MisfitKind, UnifiedDiff};
 
 use super::{Milestone, Plan, PlannedDiff};
 use crate::quote::quoted;
 
-/// A diff of a plan, read, with the milestone that it stands under.
+/// A parsed diff of a plan, with its milestone.
 #[derive(Debug)]
 pub struct Placed<'p> {
-    /// The milestone, where there is one.
+    /// The milestone of the diff; `None` if there is none.
     pub milestone: Option<&'p Milestone>,
-    /// Which of the plan that is, from 0.
+    /// The index of the milestone in the plan, from 0; `None` if there is none.
     pub nth: Option<usize>,
-    /// The text.
+    /// The parsed diff.
     pub patch: UnifiedDiff<'p>,
 }
 
 impl PlannedDiff {
-    /// Reads the diff. Its lines are counted as lines of the plan, or from 1 where those are not known.
+    /// Parses the diff. Its lines are numbered as lines of the plan, or from 1 if those are
+    /// unknown.
     pub fn read(&self) -> UnifiedDiff<'_> {
         unified::read(&self.text, self.line.max(1))
     }
 }
 
 impl Plan {
-    /// Reads all diffs of the plan, in its order.
+    /// Parses all diffs of the plan, in its order.
     pub fn patches(&self) -> Vec<Placed<'_>> {
         let own = self.milestones.iter().enumerate().flat_map(|(nth, milestone)| {
             milestone.diffs.iter().map(move |diff| (Some((nth, milestone)), diff))
@@ -42,14 +43,14 @@ impl Plan {
         placed
     }
 
-    /// Returns a line of a diff in words: a line of the plan, or of the diff alone where the lines of the plan
-    /// are not known.
+    /// Formats a line of a diff: as a line of the plan, or of the diff alone if the lines of the
+    /// plan are unknown.
     pub fn place(&self, line: u32) -> String {
         let whole = if self.is_markdown { "the plan" } else { "its diff" };
         format!("line {line} of {whole}")
     }
 
-    /// Returns why a diff of the plan cannot be applied, in words.
+    /// Formats the reason why a diff of the plan cannot be applied.
     pub fn misfit_text(&self, kind: &MisfitKind) -> String {
         match kind {
             MisfitKind::Unreadable => "it cannot be read".to_owned(),
@@ -108,7 +109,7 @@ pub fn files<'a, 'p>(patches: &'a [Placed<'p>]) -> impl Iterator<Item = &'a File
     patches.iter().flat_map(|placed| &placed.patch.files)
 }
 
-/// Returns what is wrong with the form of a diff, in words.
+/// Formats a syntax error of a diff.
 pub fn fault_text(kind: &FaultKind<'_>) -> String {
     const NAMES: &str = "`--- a/PATH` and `+++ b/PATH`";
     const HEADER: &str = "`@@ -LINE,COUNT +LINE,COUNT @@`";

@@ -1,17 +1,17 @@
-//! Files that a text names: [`in_code`], [`in_entry`].
+//! Finds the files that a text names: [`in_code`], [`in_entry`].
 
 use crate::kinds::names_a_file;
 
-/// The longest path, in bytes; anything longer is prose.
+/// Maximum length of a path, in bytes; a longer text is prose.
 const MAX_PATH: usize = 300;
 
-/// Reads a span of code as the name of a file, if it is surely one.
+/// Returns the file that a span of code certainly names; `None` if it may be something else.
 pub(super) fn in_code(code: &str) -> Option<String> {
     cleaned(code).filter(|path| names_a_file(path) && !is_pattern(path))
 }
 
-/// Returns the files that an entry of a list of files names: what is code in it, or what looks like
-/// a path at its beginning.
+/// Returns the files that an entry of a list of files names: its spans of code, or, without any,
+/// its words that look like a path.
 pub(super) fn in_entry(text: &str) -> Vec<String> {
     let coded: Vec<String> = spans(text).filter_map(in_list).collect();
     if !coded.is_empty() {
@@ -23,24 +23,25 @@ pub(super) fn in_entry(text: &str) -> Vec<String> {
     words.filter(|word| word.contains(['/', '.'])).filter_map(in_list).collect()
 }
 
-/// Reads an entry of a list of files, where folders and patterns may stand too.
+/// Parses an entry of a list of files, which may also be a folder or a pattern.
 fn in_list(text: &str) -> Option<String> {
     let path = cleaned(text)?;
     let is_path = path.contains('/') || in_code(&path).is_some() || is_pattern(&path);
     is_path.then_some(path)
 }
 
-/// Returns the spans of code in a text that was read.
+/// Returns the spans of code in a text.
 pub(crate) fn spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|span| !span.is_empty())
 }
 
-/// Returns true if a path stands for many, or for one that is not known yet.
+/// Returns true if a path is a pattern, or a placeholder for a path that is not known yet.
 pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '{', '}', '<', '>', '$', '?']) || path.contains("...")
 }
 
-/// Takes lines, symbols and punctuation off a path; `None` where it is none in the tree.
+/// Removes lines, symbols and punctuation from a path; returns `None` if the text is no path in the
+/// tree.
 fn cleaned(text: &str) -> Option<String> {
     let text = text.trim().trim_end_matches(['.', ',', ';', ':']);
     let text = text.split("::").next().unwrap_or(text);
@@ -60,22 +61,22 @@ fn cleaned(text: &str) -> Option<String> {
     is_path.then(|| text.to_owned())
 }
 
-/// Splits a line into parts of which each says its own about the files in it.
+/// Splits a line into clauses, each with its own statement about the files in it.
 pub(super) fn clauses(line: &str) -> impl Iterator<Item = &str> {
     line.split(", ").flat_map(|part| part.split("; ")).flat_map(|part| part.split(". "))
 }
 
-/// The words of a line that makes what it names.
+/// Words of a clause that creates the files it names.
 const NEW: [&str; 6] = ["new", "create", "creates", "created", "creating", "introduces"];
 
-/// The first words of a line that changes what it names.
+/// First words of a clause that changes the files it names.
 const OLD: [&str; 18] = [
     "modify", "modifies", "edit", "edits", "update", "updates", "change", "changes", "extend",
     "extends", "refactor", "refactors", "delete", "deletes", "remove", "removes", "rename",
     "renames",
 ];
 
-/// Returns true if a line tells that what it names is new.
+/// Returns true if a clause states that the files it names are new.
 pub(super) fn says_new(text: &str) -> bool {
     let without_code: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     let mut words = words(&without_code).peekable();
@@ -84,12 +85,12 @@ pub(super) fn says_new(text: &str) -> bool {
     begins_with_add || words.any(|word| NEW.contains(&word.as_str()))
 }
 
-/// Returns true if a line tells that what it names is there already.
+/// Returns true if a clause states that the files it names exist already.
 pub(super) fn says_old(text: &str) -> bool {
     words(text).next().is_some_and(|first| OLD.contains(&first.as_str()))
 }
 
-/// Returns the words of a text in small letters.
+/// Returns the words of a text in lower case.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_ascii_lowercase)

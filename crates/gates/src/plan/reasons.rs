@@ -1,11 +1,11 @@
-//! Decisions in running text: which is named, what was decided, and why.
+//! Parses decisions in running text: their ids, their texts and their reasons.
 
 use assay_findings::reason::is_reason_for;
 
 use super::Decision;
 use super::names::tidy;
 
-/// A decision and its reason, as far as they were read.
+/// A decision under construction.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) id: Option<String>,
@@ -14,39 +14,40 @@ pub(super) struct Told {
     pub(super) line: u32,
 }
 
-/// The prefixes under which decisions are kept.
+/// The prefixes of decision ids.
 const PREFIXES: [&str; 6] = ["DL", "ADR", "DEC", "DR", "AD", "D"];
 
-/// The labels of a reason, which are the names of its field in JSON as well.
+/// The labels of a reason, which are also the names of its field in JSON.
 pub(super) const REASON_LABELS: [&str; 8] = [
     "reasoning chain", "reasoning", "rationale", "reasons", "reason", "justification", "why",
     "because",
 ];
 
-/// The words that begin a reason in a sentence.
+/// The phrases that begin a reason in a sentence.
 const REASON_WORDS: [&str; 10] = [
     " because ", " since ", " so that ", " due to ", " in order to ", " to avoid ", " to keep ",
     " as it ", " as this ", " given that ",
 ];
 
-/// Fewer words decide nothing; one is what the decision is about.
+/// Minimum number of words of a decision; a single word is only its subject.
 const MIN_DECISION: usize = 2;
 
-/// Fewer words give no ground.
+/// Minimum number of words of a reason.
 const MIN_GROUND: usize = 3;
 
-/// The words for a reason that is not written yet.
+/// Texts in place of a reason that is not written yet.
 const NOTHING: [&str; 12] =
     ["", "-", "–", "—", "?", "n/a", "na", "none", "tbd", "todo", "unknown", "..."];
 
-/// Returns true if a text says nothing: a dash, `TBD`, `n/a`.
+/// Returns true if a text has no content: a dash, `TBD`, `n/a`.
 pub(super) fn is_nothing(text: &str) -> bool {
     let plain = text.trim().trim_matches(['*', '_', '(', ')', '[', ']', '`', '?']).trim();
     let plain = plain.strip_suffix('.').unwrap_or(plain);
     plain.len() < 12 && NOTHING.contains(&plain.to_ascii_lowercase().as_str())
 }
 
-/// Takes the name off the beginning of a decision: `DL-001: Use X`.
+/// Splits the id off the beginning of a decision, as in `DL-001: Use X`; returns `None` if there is
+/// none.
 pub(super) fn split_id(text: &str) -> Option<(String, &str)> {
     let text = text.trim_start_matches(['*', '_', '`', '[', '(', ' ']);
     let prefix = PREFIXES.iter().find(|prefix| text.starts_with(**prefix))?;
@@ -62,21 +63,22 @@ pub(super) fn split_id(text: &str) -> Option<(String, &str)> {
     Some((tidy(&id.replace("--", "-")), after))
 }
 
-/// Returns true if a text begins with the name of a decision and a mark behind it, as its title
-/// does: `DL-001: Use X`.
+/// Returns true if a text begins with the id of a decision and a mark after it, like a title:
+/// `DL-001: Use X`.
 pub(super) fn has_a_name_with_a_mark(text: &str) -> bool {
     let Some((_, rest)) = split_id(text) else { return false };
     let name = text[..text.len() - rest.len()].trim_end();
     name.ends_with([':', '.', '–', '—', '-', '|']) && !rest.is_empty()
 }
 
-/// Returns true if a heading says that a reason follows.
+/// Returns true if a heading announces a reason.
 pub(super) fn is_reason_name(text: &str) -> bool {
     let name = text.trim().trim_end_matches(':');
     name.len() < 40 && REASON_LABELS.iter().any(|label| name.eq_ignore_ascii_case(label))
 }
 
-/// Returns what stands behind a label such as `Decision:` or `**Reason:**`.
+/// Returns the text after a label such as `Decision:` or `**Reason:**`; `None` if there is no
+/// label.
 pub(super) fn after_label<'a>(text: &'a str, labels: &[&str]) -> Option<&'a str> {
     let text = text.trim_start_matches(['*', '_', ' ']);
     let label = labels.iter().find(|label| {
@@ -87,13 +89,13 @@ pub(super) fn after_label<'a>(text: &'a str, labels: &[&str]) -> Option<&'a str>
     Some(rest.trim_start_matches(['*', '_', ' ']))
 }
 
-/// Returns the reason where a line is nothing else.
+/// Returns the reason of a line that begins with a label for it; `None` for other lines.
 pub(super) fn labelled_reason(text: &str) -> Option<&str> {
     after_label(text, &REASON_LABELS)
 }
 
 impl Told {
-    /// Reads a text that tells a decision, with its name and its reason if it has them.
+    /// Parses a decision, with its id and its reason if there are any.
     pub(super) fn read(text: &str, line: u32) -> Told {
         let (id, rest) = match split_id(text) {
             Some((id, rest)) => (Some(id), rest),
@@ -104,7 +106,7 @@ impl Told {
         Told { id, text: text.to_owned(), reason: reason.to_owned(), line }
     }
 
-    /// Takes more text that belongs to it: a reason, or something that may hold one.
+    /// Adds text that belongs to the decision: a reason, or text that may contain one.
     pub(super) fn add(&mut self, text: &str) {
         if let Some(decision) = after_label(text, &["decision", "decided"]) {
             let (decision, reason) = split_reason(decision);
@@ -121,8 +123,8 @@ impl Told {
         }
     }
 
-    /// Takes the sentence behind one that stands out, if no reason is marked as such:
-    /// `**No shim.** It would double the paths`.
+    /// Uses the sentence after an emphasised one as the reason, if no reason is labelled: `**No
+    /// shim.** It would double the paths`.
     pub(super) fn take_the_ground_behind(&mut self, lead: &str, text: &str) {
         let Some(ground) = text.strip_prefix(lead).filter(|_| self.reason.is_empty()) else {
             return;
@@ -138,12 +140,12 @@ impl Told {
         }
     }
 
-    /// Takes text that is a reason as a whole.
+    /// Adds text that is a reason as a whole.
     pub(super) fn add_reason(&mut self, text: &str) {
         push(&mut self.reason, text);
     }
 
-    /// Makes a decision of it, with a made name where it has none.
+    /// Returns the decision. A decision without an id gets a numbered one.
     pub(super) fn finish(self, number: usize) -> Decision {
         let is_given = is_reason_for(&self.text, &self.reason);
         let reason = if is_given { self.reason } else { String::new() };
@@ -162,8 +164,8 @@ fn push(text: &mut String, more: &str) {
     }
 }
 
-/// Splits a text where its reason begins. A second sentence alone is none: nobody can tell by
-/// code that it says why.
+/// Splits a text where its reason begins. A second sentence alone is no reason: code cannot decide
+/// that it is one.
 fn split_reason(text: &str) -> (&str, &str) {
     let lower = text.to_ascii_lowercase();
     let labelled = REASON_LABELS.iter().filter_map(|label| {
@@ -186,7 +188,7 @@ fn split_reason(text: &str) -> (&str, &str) {
     }
 }
 
-/// Returns true if a label stands there as one: a word with a colon behind it.
+/// Returns true if a word is a label: a whole word with a colon after it.
 fn is_label(lower: &str, at: usize, label: &str) -> bool {
     let starts = !lower[..at].ends_with(char::is_alphanumeric);
     let after = lower[at + label.len()..].trim_start_matches(['*', '_']);

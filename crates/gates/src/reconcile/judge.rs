@@ -1,4 +1,5 @@
-//! Who answers what code cannot: [`CriterionJudge`], whose word counts only with a quote.
+//! Judges of criteria that code cannot decide: [`CriterionJudge`], whose answer counts only with a
+//! quote.
 
 use assay_findings::ground::{Tree, squeeze};
 use assay_findings::path::RepoPath;
@@ -7,28 +8,28 @@ use super::{Answer, CriterionResult, Evidence, Place};
 use crate::plan::{Criterion, Milestone};
 use crate::quote::quoted;
 
-/// A quote needs this many characters, blanks apart, to prove anything.
+/// Minimum number of characters of a quote, without blanks.
 const MIN_QUOTE: usize = 8;
 
-/// So many lines of a quote are compared.
+/// Maximum number of lines of a quote that are compared.
 const MAX_LINES: usize = 50;
 
-/// Answers whether a criterion is met, where code cannot tell.
+/// Judges if a criterion is met that code cannot decide.
 ///
-/// A judge reads and says; it changes nothing, and it runs nothing that the plan names.
+/// A judge only reads and answers: it changes nothing, and runs nothing that the plan names.
 pub trait CriterionJudge {
-    /// Answers, or says why it could not.
+    /// Returns the judgement, or the reason why there is none.
     fn judge(&self, question: &Question<'_>) -> Result<Judgement, String>;
 }
 
 /// The question to a judge.
 #[derive(Debug)]
 pub struct Question<'q> {
-    /// The milestone that the criterion belongs to.
+    /// The milestone of the criterion.
     pub milestone: &'q Milestone,
-    /// The criterion.
+    /// The criterion to judge.
     pub criterion: &'q Criterion,
-    /// The places that code found of the things that the criterion names.
+    /// The places that code found for the things that the criterion names.
     pub evidence: &'q [Evidence],
 }
 
@@ -37,11 +38,11 @@ pub struct Question<'q> {
 pub enum Judgement {
     /// The criterion is met.
     Met {
-        /// The file where that can be seen.
+        /// The path of the file with the evidence.
         file: String,
-        /// The line, from 1.
+        /// The line of the evidence, from 1.
         line: u32,
-        /// The text that stands there, to the letter.
+        /// The exact text at that place.
         quote: String,
     },
     /// The criterion is not met.
@@ -49,9 +50,9 @@ pub enum Judgement {
         /// The part that is missing.
         why: String,
     },
-    /// The judge cannot say.
+    /// The judge cannot decide.
     CannotTell {
-        /// The obstacle.
+        /// The reason why the judge cannot decide.
         why: String,
     },
 }
@@ -80,7 +81,8 @@ pub(super) fn ask(
     };
 }
 
-/// Holds what a judge quotes against the tree; where it stands on another line, that one counts.
+/// Verifies the quote of a judge in the tree. If the quote is on another line, that line counts.
+/// Fails if the quote is in the plan, too short, or not found.
 fn grounded(
     tree: &dyn Tree,
     plan: &str,

@@ -1,4 +1,4 @@
-//! Answering what code can decide of a criterion: [`Lookup`].
+//! Decides the claims of criteria by looking them up in a tree: [`Lookup`].
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -16,32 +16,33 @@ use crate::claim::{Claim, Defined, Reading, Reference};
 use crate::facts::tree_index::TreeIndex;
 use crate::quote::quoted;
 
-/// The words where a criterion goes beyond what code can decide.
+/// The message for a criterion that code cannot decide.
 const BEYOND: &str = "code cannot decide what it says";
 
-/// So many bytes are looked over for single criteria, besides the one search for all.
+/// Maximum number of bytes that are read for single criteria, in addition to the one search for
+/// all.
 const MAX_READ: usize = 256 << 20;
 
-/// A tree, with all that was looked for in it.
+/// A tree, with the results of the search for all names.
 pub(super) struct Lookup<'l> {
     tree: &'l (dyn Tree + Sync),
     index: &'l TreeIndex,
     search: &'l Search,
     symbols: WithSymbols<'l>,
-    /// The files that criteria name.
+    /// The texts of the files that criteria name; `None` if a file cannot be read.
     texts: RefCell<HashMap<RepoPath, Option<Rc<str>>>>,
-    /// How many bytes were looked over for single criteria.
+    /// The number of bytes that were read for single criteria.
     read: Cell<usize>,
 }
 
-/// The result of looking for one thing: where it is.
+/// The result of looking up one thing: its place.
 type Hit = Result<Evidence, Miss>;
 
-/// The reason why a thing is not known to be there.
+/// The reason why a thing was not found.
 enum Miss {
-    /// The thing is not there, with the words for what was looked for.
+    /// The thing does not exist; the text says what was looked for.
     Missing(String),
-    /// Code cannot tell, with the reason.
+    /// Code cannot decide, for this reason.
     Unclear(String),
 }
 
@@ -61,7 +62,7 @@ impl<'l> Lookup<'l> {
         Lookup { tree, index, search, symbols, texts: RefCell::default(), read: Cell::new(0) }
     }
 
-    /// Answers a criterion, with what was found of the things that it names.
+    /// Answers a criterion, with the places of the things that it names.
     pub(super) fn answer(&self, reading: &Reading) -> (Answer, Vec<Evidence>) {
         // A file that could not be listed or searched is not known to be absent.
         if let Some(error) = self.index.error.as_ref().or(self.search.error.as_ref()) {
@@ -86,8 +87,8 @@ impl<'l> Lookup<'l> {
         (Answer::Met { at: evidence.first().map(|found| found.at.clone()), seen }, evidence)
     }
 
-    /// Looks up what a criterion names that says more than code can decide. What is nowhere cannot
-    /// be as it says; what is there proves nothing yet.
+    /// Looks up the things that an undecidable criterion names. If one does not exist, the
+    /// criterion cannot be met; if all exist, that proves nothing yet.
     fn undecided(&self, reading: &Reading) -> (Answer, Vec<Evidence>) {
         let mut evidence = Vec::new();
         let mut missing = None;
@@ -128,7 +129,8 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    /// Returns what is left of a thing that another one replaced. Pages may tell of the old name.
+    /// Returns the remains of a thing that another one replaced; `None` if there are none. Pages
+    /// may mention the old name.
     fn left_in_code(&self, what: &Reference) -> Option<Miss> {
         let found = match what {
             Reference::Symbol { name, .. } => self.search.found(name),
@@ -140,7 +142,7 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    /// Looks for a file whose name may have no ending.
+    /// Looks up a file whose name may have no ending.
     fn as_file(&self, what: &Reference) -> Hit {
         match what {
             Reference::Symbol { written, .. } | Reference::Other(written) => {
@@ -161,7 +163,7 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    /// Looks for a thing wherever it may be; nothing where it is no file and no name.
+    /// Looks up a thing anywhere; returns `None` if it is no file and no name.
     fn anywhere(&self, what: &Reference) -> Option<Hit> {
         Some(match what {
             Reference::File { path, line, .. } => self.file(path, *line, true),
@@ -186,8 +188,8 @@ impl<'l> Lookup<'l> {
         })
     }
 
-    /// Finds the one file that a path means. Of others that end so nobody can tell whether they
-    /// are meant, unless only the name was said and only one file has it.
+    /// Returns the file at a path. Other files whose path ends with it may not be the one that is
+    /// meant, unless only the name is given and only one file has it.
     fn path(&self, path: &str, is_by_name: bool) -> Result<RepoPath, Miss> {
         let missing = || Miss::Missing(format!("there is no file {}", quoted(path)));
         let exact = RepoPath::parse(path, None).map_err(|_| missing())?;
@@ -204,14 +206,14 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    /// Finds the first of the files whose path ends so, where there is none at the path itself.
+    /// Returns the first file whose path ends with `path`, if there is none at the path itself.
     fn first_ending(&self, path: &str) -> Option<RepoPath> {
         let is_absent = |path: &RepoPath| self.tree.exists(path).is_ok_and(|exists| !exists);
         let path = RepoPath::parse(path, None).ok().filter(is_absent)?;
         self.index.ending(path.as_str()).first().map(|found| (*found).clone())
     }
 
-    /// Returns what a file says, as long as not too much was read.
+    /// Returns the text of a file. Fails once more than `MAX_READ` bytes were read.
     fn text(&self, path: &RepoPath) -> Result<Rc<str>, Miss> {
         let mut texts = self.texts.borrow_mut();
         let read = || self.tree.read(path).ok().flatten().map(Rc::from);
@@ -226,7 +228,7 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    /// Looks for a file; by its name alone any that has it will do.
+    /// Looks up a file; by its name alone, any file with the name counts.
     fn file(&self, path: &str, line: Option<u32>, is_by_name: bool) -> Hit {
         let first = if is_by_name { self.first_ending(path) } else { None };
         let found = first.map_or_else(|| self.path(path, false), Ok)?;
@@ -254,7 +256,7 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    /// Returns the definitions of a name, in a file if one is named.
+    /// Returns the definitions of a name, in a file if one is given.
     fn definitions(&self, name: &str, place: Option<&Reference>) -> Result<Vec<Definition>, Miss> {
         let Some(Reference::File { path, is_by_name, .. }) = place else {
             let found = self.search.found(name);
@@ -326,7 +328,7 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    /// Returns true if a definition stands in a type, a module, a folder or a file of a name.
+    /// Returns true if a definition is in a type, a module, a folder or a file with a name.
     fn stands_in(&self, definition: &Definition, outer: &str) -> bool {
         let file = &definition.at.file;
         let mut parts = file.split('/').map(|part| part.split('.').next().unwrap_or(part));
@@ -417,7 +419,7 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    /// Returns what is left of a thing that is to be gone.
+    /// Returns the remains of a thing that is to be gone; `None` if there are none.
     fn left(&self, what: &Reference, place: Option<&Reference>) -> Option<Miss> {
         let still = |at: &Place| {
             let (file, line) = (&at.file, at.line);
@@ -426,7 +428,7 @@ impl<'l> Lookup<'l> {
         if let Some(place) = place {
             return match self.mentioned(what, place) {
                 Ok(found) => Some(still(&found.at)),
-                // A file that is gone holds nothing.
+                // A file that is gone contains nothing.
                 Err(Miss::Missing(_)) => None,
                 Err(unclear @ Miss::Unclear(_)) => Some(unclear),
             };
@@ -467,7 +469,7 @@ fn defined_at(written: &str, definition: &Definition) -> Evidence {
     Evidence { at: definition.at.clone(), what }
 }
 
-/// Returns true if a definition is one of a kind of things.
+/// Returns true if a definition is of a kind that a criterion names.
 fn is_of_kind(definition: DefinitionKind, kind: &str) -> bool {
     match (kind, definition) {
         ("function" | "method", _) => definition == DefinitionKind::Function,
@@ -475,7 +477,7 @@ fn is_of_kind(definition: DefinitionKind, kind: &str) -> bool {
         ("macro", _) => definition == DefinitionKind::Macro,
         ("symbol", _) => true,
         ("type", DefinitionKind::Type(word)) => !["object", "protocol"].contains(&word),
-        // Go says `type` of everything.
+        // In Go, every type is defined with `type`.
         (kind, DefinitionKind::Type(word)) => word == kind || word == "type",
         _ => false,
     }

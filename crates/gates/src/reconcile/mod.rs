@@ -1,8 +1,8 @@
-//! The plan against what was written, milestone by milestone: [`reconcile`].
+//! Compares a plan with the written code, milestone by milestone: [`reconcile`].
 //!
-//! Code answers only what it can: that something is there, is told of, or is gone. Whatever a
-//! criterion says beyond that is for a [`CriterionJudge`], whose answer counts only with a quote
-//! that stands in the tree. Nothing that a plan names is run.
+//! Code only decides that something exists, is mentioned, or is gone. Any other claim of a
+//! criterion is for a [`CriterionJudge`], whose answer counts only with a quote from the tree.
+//! Nothing that a plan names is run.
 
 mod judge;
 mod lookup;
@@ -22,10 +22,10 @@ use lookup::Lookup;
 use search::Search;
 pub use text::text;
 
-/// The result of a plan.
+/// The result of comparing a plan with a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reconciliation {
-    /// Milestone by milestone, in the order of the plan.
+    /// The results of the milestones, in the order of the plan.
     pub milestones: Vec<MilestoneResult>,
     /// Parts of the plan that were not understood, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -35,48 +35,49 @@ pub struct Reconciliation {
     pub removed: Vec<String>,
 }
 
-/// The id of the milestone that stands for the plan as a whole.
+/// The id of the milestone that represents the plan as a whole.
 pub const WHOLE_PLAN: &str = "plan";
 
 /// The result of a milestone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MilestoneResult {
-    /// Its name.
+    /// The id of the milestone.
     pub id: String,
-    /// The subject.
+    /// The title of the milestone.
     pub title: String,
-    /// How much of it was reached.
+    /// The share of the criteria that are met.
     pub status: Status,
     /// The work that is left.
     pub action: Action,
-    /// The result of each of its criteria.
+    /// The results of the criteria.
     pub criteria: Vec<CriterionResult>,
-    /// The result of the files that its diffs were to change. What was written may rightly differ.
+    /// The results of the files that the diffs were to change. The written code may differ for good
+    /// reasons.
     pub diffs: Vec<DiffResult>,
 }
 
-/// How much of a milestone was reached.
+/// The share of a milestone's criteria that are met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Status {
-    /// All of it.
+    /// All criteria are met.
     Satisfied,
-    /// Some of it.
+    /// Some criteria are met.
     Partly,
-    /// Nothing that could be shown.
+    /// No criterion is met.
     NotSatisfied,
 }
 
-/// The work that is left about a milestone.
+/// The work that is left for a milestone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Action {
-    /// Nothing.
+    /// No work is left.
     #[serde(rename = "skip")]
     Skip,
-    /// The criteria that were not met.
+    /// The unmet criteria are left.
     #[serde(rename = "do the rest")]
     DoTheRest,
-    /// Everything.
+    /// All work is left.
     #[serde(rename = "do all")]
     DoAll,
 }
@@ -84,35 +85,35 @@ pub enum Action {
 /// The result of a criterion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CriterionResult {
-    /// The text.
+    /// The text of the criterion.
     pub text: String,
-    /// Where it stands in the plan.
+    /// The line in the plan, from 1; 0 in JSON.
     pub line: u32,
-    /// Whether it is met.
+    /// The answer to the criterion.
     pub answer: Answer,
     /// The places of the things that the criterion names.
     pub evidence: Vec<Evidence>,
 }
 
-/// Whether a criterion is met.
+/// The answer to the question if a criterion is met.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Answer {
     /// The criterion is met.
     Met {
-        /// Where that can be seen; nowhere if it is that something is gone.
+        /// The place of the evidence; `None` if something was to be gone.
         at: Option<Place>,
-        /// The words there.
+        /// The text of the evidence.
         seen: String,
     },
     /// The criterion is not met.
     NotMet {
-        /// The words for the thing that was looked for.
+        /// The thing that was not found.
         why: String,
     },
-    /// Nobody could tell.
+    /// Neither code nor a judge could decide.
     CannotTell {
-        /// The obstacle.
+        /// The reason why there is no decision.
         why: String,
     },
 }
@@ -120,39 +121,39 @@ pub enum Answer {
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// The file, from the root.
+    /// The path of the file, from the root.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
 }
 
-/// Something that was found of what a criterion names.
+/// A thing that a criterion names and that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Evidence {
-    /// Where.
+    /// The place of the thing.
     #[serde(flatten)]
     pub at: Place,
-    /// The words.
+    /// The description of the thing.
     pub what: String,
 }
 
 /// The result of a file that a diff of the plan was to change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DiffResult {
-    /// The file.
+    /// The path of the file.
     pub file: String,
-    /// Where the diff stands in the plan, where that has lines for people.
+    /// The line of the diff in the plan; `None` in JSON.
     pub line: Option<u32>,
-    /// How many places it changes; a file that is only renamed or deleted counts as one.
+    /// The number of hunks; a file that is only renamed or deleted counts as one.
     pub hunks: usize,
-    /// At how many of them all that it adds is in the file.
+    /// The number of hunks whose added lines are all in the file.
     pub there: usize,
-    /// Which of them is the first that is not, from 1.
+    /// The number of the first other hunk, from 1; `None` if there is none.
     pub missing: Option<usize>,
 }
 
 impl Status {
-    /// Returns the status of a milestone by how many of its criteria are met.
+    /// Returns the status of a milestone by the number of its criteria that are met.
     pub fn of(met: usize, all: usize) -> Status {
         match met {
             0 => Status::NotSatisfied,
@@ -161,7 +162,7 @@ impl Status {
         }
     }
 
-    /// Returns its word.
+    /// Returns the word for the status.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Satisfied => "SATISFIED",
@@ -170,7 +171,7 @@ impl Status {
         }
     }
 
-    /// Says what is left to do.
+    /// Returns the work that is left.
     pub fn action(self) -> Action {
         match self {
             Status::Satisfied => Action::Skip,
@@ -181,7 +182,7 @@ impl Status {
 }
 
 impl Action {
-    /// Returns its words.
+    /// Returns the words for the work.
     pub fn as_str(self) -> &'static str {
         match self {
             Action::Skip => "skip",
@@ -199,15 +200,16 @@ impl Answer {
 }
 
 impl MilestoneResult {
-    /// Counts the criteria that are met.
+    /// Returns the number of criteria that are met.
     pub fn met(&self) -> usize {
         self.criteria.iter().filter(|criterion| criterion.answer.is_met()).count()
     }
 }
 
 impl Reconciliation {
-    /// Returns true if everything was reached that the plan says. A plan without milestones, with one
-    /// that says nothing of when it is reached, or with one that was not read, was not.
+    /// Returns true if all milestones are satisfied. A plan without milestones does not pass, and
+    /// neither does one with a milestone without criteria, with parts that were not understood, or
+    /// with removed requirements.
     pub fn passes(&self) -> bool {
         let is_satisfied = |milestone: &MilestoneResult| milestone.status == Status::Satisfied;
         !self.milestones.is_empty()
@@ -216,7 +218,7 @@ impl Reconciliation {
             && self.milestones.iter().all(is_satisfied)
     }
 
-    /// Returns true if something was seen that is not as the plan says, rather than not seen at all.
+    /// Returns true if a criterion is not met, or a requirement is missing, rather than undecided.
     pub fn has_failed(&self) -> bool {
         let is_failed = |milestone: &MilestoneResult| {
             milestone.criteria.is_empty()
@@ -228,8 +230,8 @@ impl Reconciliation {
     }
 }
 
-/// Compares a plan, and where it lies from the root, with a tree. What code cannot tell a judge is
-/// asked, where there is one.
+/// Compares the plan at the path `at`, from the root, with a tree. Criteria that code cannot decide
+/// are passed to the judge, if there is one.
 pub fn reconcile(
     plan: &Plan,
     at: &str,
@@ -271,7 +273,8 @@ pub fn reconcile(
     Reconciliation { milestones: results.collect(), unread, removed: Vec::new() }
 }
 
-/// Returns a milestone that stands for the plan as a whole, if the plan has criteria of its own.
+/// Returns a milestone that represents the plan as a whole; `None` if the plan has no criteria of
+/// its own.
 fn whole_plan(plan: &Plan) -> Option<Milestone> {
     let milestone = || Milestone {
         id: WHOLE_PLAN.to_owned(),
@@ -289,7 +292,7 @@ fn by_code(criterion: &Criterion, reading: &Reading, lookup: &Lookup<'_>) -> Cri
     CriterionResult { text: criterion.text.clone(), line: criterion.line, answer, evidence }
 }
 
-/// Says what became of the diffs of a milestone.
+/// Returns the results of the diffs of a milestone.
 fn diffs(milestone: &Milestone, tree: &(dyn Tree + Sync)) -> Vec<DiffResult> {
     let mut results = Vec::new();
     for planned in &milestone.diffs {
@@ -308,7 +311,7 @@ fn diff(file: &FilePatch<'_>, line: Option<u32>, tree: &(dyn Tree + Sync)) -> Di
         there,
         missing,
     };
-    // A file that cannot be read holds nothing that was planned.
+    // A file that cannot be read contains no planned line.
     let text = file.new.as_ref().and_then(|new| tree.read(new).ok().flatten());
     let (Some(text), false) = (text, file.hunks.is_empty()) else {
         let is_there = match (&file.new, &file.old) {

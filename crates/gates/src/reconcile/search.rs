@@ -1,4 +1,4 @@
-//! Looking for many names in a tree at once: [`Search`].
+//! Searches a tree for many names at once: [`Search`].
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,30 +11,30 @@ use crate::claim::{Claim, Reading, Reference};
 use crate::facts::tree_index::TreeIndex;
 use crate::kinds::ending;
 
-/// Longer files are data.
+/// Maximum size of a file, in bytes; larger ones are data.
 const MAX_BYTES: usize = 1 << 20;
 
-/// So many names are looked for; a plan of any sense has a tenth.
+/// Maximum number of names; a sensible plan has a tenth of them.
 const MAX_NAMES: usize = 5_000;
 
-/// So many definitions of one name are kept.
+/// Maximum number of definitions of one name that are stored.
 const MAX_FOUND: usize = 20;
 
-/// The endings of files that are no text, or were made by a program.
+/// The endings of files that are no text, or were generated.
 const NOT_READ: [&str; 26] = [
     "png", "jpg", "jpeg", "gif", "webp", "ico", "pdf", "zip", "gz", "xz", "bz2", "tar", "jar",
     "woff", "woff2", "ttf", "otf", "mp3", "mp4", "so", "a", "o", "wasm", "lock", "map", "bin",
 ];
 
-/// Where the names are that a plan speaks of.
+/// The places of the names in a plan's criteria.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     found: HashMap<String, Found>,
-    /// The reason why a file could not be searched, where one could not.
+    /// The error of a file that could not be searched; `None` if there was none.
     pub(super) error: Option<TreeError>,
 }
 
-/// A place where a name is defined.
+/// A definition of a name.
 #[derive(Debug, Clone)]
 pub(super) struct Definition {
     pub(super) at: Place,
@@ -42,7 +42,7 @@ pub(super) struct Definition {
 }
 
 impl Definition {
-    /// Returns the reason why no run reaches the definition, where none does.
+    /// Returns the reason why the definition is dead code; `None` if it is not.
     pub(super) fn dead(&self) -> Option<&str> {
         match &self.of.reach {
             Reach::Never(why) => Some(why),
@@ -51,19 +51,18 @@ impl Definition {
     }
 }
 
-/// Where a name stands.
+/// The places of a name.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) definitions: Vec<Definition>,
-    /// The first place in code where it stands, or else in any text.
+    /// The first use in code, or else in any text; `None` if there is none.
     pub(super) used: Option<Place>,
-    /// Whether that place is in code.
+    /// True if that use is in code.
     pub(super) used_in_code: bool,
 }
 
 impl Search {
-    /// Goes over a tree once and looks for every name that some criteria speak of. The plan itself
-    /// is not looked into.
+    /// Searches a tree once for all names in the criteria. The plan itself is not searched.
     pub(super) fn over<'r>(
         tree: &dyn Tree,
         index: &TreeIndex,
@@ -108,13 +107,13 @@ impl Search {
         }
     }
 
-    /// Returns where a name stands; nothing where it was not looked for.
+    /// Returns the places of a name; `None` if it was not searched for.
     pub(super) fn found(&self, name: &str) -> Option<&Found> {
         self.found.get(name)
     }
 }
 
-/// Returns what has to be looked for everywhere.
+/// Returns the names in a criterion that are searched for.
 fn names(reading: &Reading) -> Vec<String> {
     let mut names: Vec<String> = reading.references.iter().filter_map(name).collect();
     if let Some(Claim::Tests { what, .. }) = &reading.claim {

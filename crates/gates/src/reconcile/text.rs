@@ -1,15 +1,15 @@
-//! The result of a plan, for agents and people to read: [`text`].
+//! Formats a reconciliation for agents and people: [`text`].
 
 use assay_base::text::truncate;
 use assay_findings::write::plain::one_line;
 
 use super::{Answer, CriterionResult, DiffResult, MilestoneResult, Reconciliation};
 
-/// Longer texts of criteria are cut.
+/// Maximum length of a text in a line, in characters.
 const MAX_TEXT: usize = 300;
 
-/// Writes what became of a plan: a line for each milestone, one for each criterion under it, and
-/// the result. What stands in the plan and in files cannot begin a line.
+/// Formats a reconciliation: a line for each milestone, one for each criterion below it, and the
+/// result. Text from the plan and from files cannot begin a line.
 pub fn text(reconciliation: &Reconciliation) -> String {
     let mut out = String::from("RECONCILIATION COMPLETE\n\n");
     for milestone in &reconciliation.milestones {
@@ -74,7 +74,7 @@ fn criterion_line(criterion: &CriterionResult) -> String {
     }
 }
 
-/// Puts a text on one line that is not too long.
+/// Returns a text on one line, truncated.
 fn short(text: &str) -> String {
     truncate(&one_line(text), MAX_TEXT)
 }

@@ -1,5 +1,4 @@
-//! The text that agents read and follow: [`mod@write`] puts a gate into it, [`mod@read`] takes
-//! one out of it.
+//! The text form of gates for agents: [`mod@write`] formats it, [`mod@read`] parses it.
 
 pub mod read;
 pub mod write;

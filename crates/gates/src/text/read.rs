@@ -1,60 +1,60 @@
-//! Answers read back: what a verifier that speaks the text form said.
+//! Parses the answers of verifiers that use the text form.
 //!
-//! Only what is said in so many words counts. A word with anything around it, two that disagree, or
-//! counts that do not add up are [`Malformed`], and that is never a pass.
+//! Only the exact words count. A word with other text around it, two words that contradict each
+//! other, or counts that do not add up are [`Malformed`], and that is never a pass.
 
 use crate::item::{ItemId, Scope};
 
-/// An answer.
+/// A parsed answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Which items were made.
+    /// The answer to making a list.
     Decomposed {
-        /// How many, as it says.
+        /// The number of items that the answer states.
         created: usize,
-        /// Those that it lists.
+        /// The items that the answer lists.
         items: Vec<(ItemId, String, Scope)>,
     },
-    /// The result of verifying.
+    /// The answer to verifying.
     Verified(VerifiedAnswer),
 }
 
-/// The result of verifying, as somebody says it.
+/// The answer of a verifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedAnswer {
-    /// Whether it says that all holds.
+    /// True if the answer states a pass.
     pub is_pass: bool,
-    /// How many items there are, hold and fail, where it says so.
+    /// The stated numbers of all, passed and failed items; `None` if there are none.
     pub counts: Option<(usize, usize, usize)>,
-    /// The items that it says have failed.
+    /// The items that failed according to the answer.
     pub failed: Vec<(ItemId, String)>,
-    /// The text behind `NEXT:`.
+    /// The action after `NEXT:`; `None` if there is none, or it is unknown.
     pub next: Option<Next>,
-    /// Where it says that more can be read.
+    /// The path of a report; `None` if there is none.
     pub report: Option<String>,
-    /// The part that is missing.
+    /// A note on a missing part; `None` if the answer is complete.
     pub warning: Option<&'static str>,
 }
 
-/// The text behind `NEXT:`.
+/// The action after `NEXT:`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// The next phase.
+    /// Continue with the next phase.
     NextPhase,
-    /// Verifying.
+    /// Verify items.
     Verify,
-    /// Fixing.
+    /// Fix failed items.
     Fix,
-    /// A person's word.
+    /// Ask a person to decide.
     Person,
 }
 
-/// An answer that is none.
+/// The reason why a text is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("malformed: {0}")]
 pub struct Malformed(String);
 
-/// Reads an answer.
+/// Parses an answer.
 pub fn read(text: &str) -> Result<Answer, Malformed> {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let mut said = lines.iter().copied().filter(|line| !line.is_empty());
@@ -114,7 +114,8 @@ fn read_result(lines: &[&str]) -> Result<VerifiedAnswer, Malformed> {
     Ok(VerifiedAnswer { is_pass, report, ..nothing_but() })
 }
 
-/// Returns what stands behind a word, which may stand at the beginning of one line at the most.
+/// Returns the text after a word at the beginning of a line; `None` if there is none. Fails if
+/// several lines begin with the word.
 fn only<'a>(lines: &[&'a str], word: &str) -> Result<Option<&'a str>, Malformed> {
     let mut found = lines.iter().filter_map(|line| line.strip_prefix(word));
     let first = found.next();
@@ -124,7 +125,7 @@ fn only<'a>(lines: &[&'a str], word: &str) -> Result<Option<&'a str>, Malformed>
     }
 }
 
-/// Reads `7 total, 5 PASS, 2 FAIL`, with what may stand behind it.
+/// Parses `7 total, 5 PASS, 2 FAIL`, optionally with text after it.
 fn read_counts(text: &str) -> Result<(usize, usize, usize), Malformed> {
     let mut parts = text.split(", ");
     let mut number = |word: &str| {
@@ -138,7 +139,7 @@ fn read_counts(text: &str) -> Result<(usize, usize, usize), Malformed> {
     sound.ok_or_else(|| Malformed("its counts cannot be read, or do not add up".to_owned()))
 }
 
-/// Reads `- id: text`.
+/// Parses `- id: text`.
 fn entry<'a>(line: &&'a str) -> Option<(ItemId, &'a str)> {
     let (id, text) = line.strip_prefix("- ")?.split_once(": ")?;
     Some((id.parse().ok()?, text))

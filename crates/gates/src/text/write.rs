@@ -1,7 +1,7 @@
-//! Answers in words: what was made, what came of it, what is to be done.
+//! Formats answers for agents: the list, the status and the instructions.
 //!
-//! Checks, scopes and findings are other people's text inside a channel that gives orders. Each is
-//! put on one line behind its id, so that none can pass for a line of the answer itself.
+//! Checks, scopes and findings are untrusted text in a channel that gives instructions. Each is put
+//! on one line after its id, so that none looks like a line of the answer itself.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::headline::headline;
 use crate::item::Item;
 use crate::standing::{Counts, Line, Outcome, Standing, Stands};
 
-/// Tells which items a list has.
+/// Formats the items of a list.
 pub fn decomposed<'a>(items: impl Iterator<Item = &'a Item>) -> String {
     let lines: Vec<String> = items
         .map(|item| {
@@ -26,10 +26,10 @@ pub fn decomposed<'a>(items: impl Iterator<Item = &'a Item>) -> String {
     format!("DECOMPOSE COMPLETE\n\nItems created: {count}\n{lines}\nNEXT: {next}\n")
 }
 
-/// The text behind `NEXT:` where there is nothing to verify, which is no pass.
+/// The action after `NEXT:` if there is nothing to verify, which is no pass.
 const NOTHING: &str = "Ask a person to decide, as there is nothing to verify.";
 
-/// Tells where a gate stands.
+/// Formats the status of a gate.
 pub fn verified(standing: &Standing) -> String {
     let (status, counts) = (standing.status(), counts(standing));
     let mut out = format!("VERIFICATION COMPLETE\n\nStatus: {status}\n{counts}\n");
@@ -111,7 +111,7 @@ fn list(out: &mut String, title: &str, standing: &Standing, belongs: impl Fn(&Li
     titled(out, title, lines);
 }
 
-/// Says what is to be done next.
+/// Returns the next action after an outcome.
 pub fn next(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Pass => "Continue to next phase.",
@@ -123,7 +123,7 @@ pub fn next(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// Tells whoever fixes what is to be done about each failed item.
+/// Formats the instructions to a fixer, for each failed item.
 pub fn guidance(instructions: &[Instruction]) -> String {
     let mut out = "FIX GUIDANCE\n".to_owned();
     for instruction in instructions {

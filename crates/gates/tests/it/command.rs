@@ -1,4 +1,4 @@
-//! Commands that verify.
+//! Tests of commands that verify items.
 
 use std::time::Duration;
 

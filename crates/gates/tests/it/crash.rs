@@ -1,4 +1,4 @@
-//! A process that dies, or a disk that fails, at any write of a gate's state.
+//! Tests of a process that dies, or a disk that fails, at any write of a gate's state.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,12 +16,12 @@ use tempfile::TempDir;
 use crate::files::Files;
 use crate::shown::{LENIENT, handed_in};
 
-/// Where the process that is to die finds its folder, and at which write of which step it dies.
+/// Variables for the process that dies: its folder, the step, and the number of the write.
 const FOLDER: &str = "ASSAY_TEST_GATE_FOLDER";
 const STEP: &str = "ASSAY_TEST_GATE_STEP";
 const WRITE: &str = "ASSAY_TEST_GATE_WRITE";
 
-/// What is done to a gate.
+/// The steps that are interrupted.
 const STEPS: [&str; 7] =
     ["pass", "fail", "pass-after-fail", "fail-after-edit", "accept", "again", "verify"];
 
@@ -49,7 +49,7 @@ fn fail(finding: &str) -> Verified {
     Verified::Fail(finding.to_owned())
 }
 
-/// Brings a gate to where a step begins.
+/// Brings a gate into the state before a step.
 fn prepare(folder: &Path, step: &str) {
     on(folder, "one", |gate| {
         gate.decompose(handed_in(), items(&["a", "b"]), Earlier::Stays).unwrap();
@@ -66,7 +66,7 @@ fn prepare(folder: &Path, step: &str) {
     });
 }
 
-/// Makes a step, and says on which content.
+/// Runs a step on its content.
 fn make(folder: &Path, step: &str) -> Result<(), GateError> {
     let a = "a".parse().unwrap();
     match step {
@@ -82,7 +82,7 @@ fn make(folder: &Path, step: &str) -> Result<(), GateError> {
     }
 }
 
-/// Says all that can be seen of a gate, on the content that the step works on.
+/// Returns everything visible of a gate, on the content of the step.
 fn seen(folder: &Path, step: &str) -> String {
     let content = if matches!(step, "fail-after-edit" | "verify") { "two" } else { "one" };
     on(folder, content, |gate| {
@@ -91,7 +91,7 @@ fn seen(folder: &Path, step: &str) -> String {
     })
 }
 
-/// Is run as a process of its own, which dies.
+/// Runs in a separate process, which dies.
 #[test]
 fn dies_where_it_is_told_to() {
     let (Ok(folder), Ok(step)) = (std::env::var(FOLDER), std::env::var(STEP)) else { return };
@@ -100,7 +100,7 @@ fn dies_where_it_is_told_to() {
     make(Path::new(&folder), &step).unwrap();
 }
 
-/// Gives the writes that a step makes, with what is seen before and after it.
+/// Returns the number of writes of a step, with the visible state before and after it.
 fn whole(step: &str) -> (usize, String, String) {
     let folder = TempDir::new().unwrap();
     prepare(folder.path(), step);
@@ -130,7 +130,7 @@ fn a_process_that_dies_at_any_write_leaves_the_gate_as_it_was_or_as_it_became() 
             assert!(!died.status.success(), "{step} at {write} lives on");
             let now = seen(folder.path(), step);
             assert!(now == before || now == after, "{step} at {write}:\n{now}\n{before}\n{after}");
-            // Nothing is in the way of whoever tries again.
+            // Nothing prevents a second try.
             make(folder.path(), step).unwrap();
             assert_eq!(seen(folder.path(), step), after, "{step} at {write}, made again");
         }

@@ -1,17 +1,17 @@
-//! A tree that is held in memory.
+//! A tree in memory.
 
 use std::collections::BTreeMap;
 
 use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 
-/// Files by their paths.
+/// The texts of files, by path.
 #[derive(Debug, Default)]
 pub(crate) struct Files(BTreeMap<RepoPath, String>);
 
 impl Files {
-    /// Makes a tree of the paths in a text, with blanks between them. The files are empty; `a.md#b`
-    /// is a page with a heading.
+    /// Creates a tree from paths with blanks between them. The files are empty; `a.md#b` is a page
+    /// with a heading.
     pub(crate) fn named(paths: &str) -> Files {
         let file = |named: &str| match named.split_once('#') {
             Some((path, heading)) => (at(path), format!("# {heading}\n")),
@@ -20,14 +20,14 @@ impl Files {
         Files(paths.split_whitespace().map(file).collect())
     }
 
-    /// Makes a tree of files and what they say.
+    /// Creates a tree from paths and texts.
     pub(crate) fn new(files: &[(&str, &str)]) -> Files {
         let files = files.iter().map(|(path, text)| (at(path), (*text).to_owned()));
         Files(files.collect())
     }
 }
 
-/// A path.
+/// Returns a path.
 pub(crate) fn at(path: &str) -> RepoPath {
     RepoPath::exact(path).unwrap()
 }

@@ -1,4 +1,4 @@
-//! The checks of `impl-code`.
+//! Tests of the checks of `impl-code`.
 
 use assay_change::{Scope as Reviewed, Selection};
 use assay_gates::plan::{Milestone, Plan};
@@ -11,13 +11,13 @@ use crate::looking::{change, milestone, said};
 /// A file's path and its text.
 type File<'t> = (&'t str, &'t str);
 
-/// Says what one check makes of a change without a plan.
+/// Compares the results of one check on a change without a plan with those expected.
 fn check(key: &str, before: &[File<'_>], after: &[File<'_>], expected: Expect) {
     let (_repository, change) = change(before, after);
     expected.assert_eq(&said(&Subject::new(None, Some(&change), change.tree()), key));
 }
 
-/// Says what one check makes of a change by a plan.
+/// Compares the results of one check on a change with a plan with those expected.
 fn check_planned(
     key: &str,
     milestones: Vec<Milestone>,

@@ -1,4 +1,4 @@
-//! The checks of `impl-docs`.
+//! Tests of the checks of `impl-docs`.
 
 use assay_gates::plan::{Decision, Milestone, Plan};
 use assay_gates::subject::Subject;
@@ -9,7 +9,8 @@ use crate::looking::{change, milestone, said};
 /// A file's path and its text.
 type File<'t> = (&'t str, &'t str);
 
-/// Says what one check makes of a change to files of which all but those that are named stay.
+/// Compares the results of one check on a change with those expected. Files that are not named
+/// stay.
 fn check(key: &str, before: &[File<'_>], after: &[File<'_>], expected: Expect) {
     check_planned(key, None, before, after, expected);
 }

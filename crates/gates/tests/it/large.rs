@@ -1,4 +1,5 @@
-//! Plans and changes of many files: what each check takes grows with them, and not with their square.
+//! Tests of plans and changes of many files: the time of each check grows with their number, and
+//! not with its square.
 
 use std::collections::BTreeMap;
 use std::path::Path;

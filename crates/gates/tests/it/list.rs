@@ -1,4 +1,4 @@
-//! The list as it is read and written.
+//! Tests of parsing and formatting the list.
 
 use assay_gates::item::Severity;
 use assay_gates::list::List;

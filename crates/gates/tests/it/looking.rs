@@ -1,4 +1,4 @@
-//! What the checks of a phase say of a subject, as text.
+//! Formats the results of checks as text, for tests.
 
 use assay_change::{Change, Scope as Reviewed, Selection};
 use assay_gates::checks::{self, Check};
@@ -11,7 +11,7 @@ use assay_testkit::Repository;
 
 use crate::files::Files;
 
-/// Shows what one check says of all that it looks at: a line for each.
+/// Returns the results of one check on all its targets: a line for each.
 pub(crate) fn said(subject: &Subject<'_>, key: &str) -> String {
     let check = checks::named(key).unwrap();
     let lines = (check.targets)(subject).into_iter().map(|target| {
@@ -33,7 +33,7 @@ fn shown(seen: CheckResult) -> String {
     }
 }
 
-/// Gives what fails, a line for each: `MUST milestone:M1 criteria: why`.
+/// Returns the failures, a line for each: `MUST milestone:M1 criteria: why`.
 pub(crate) fn failures(phase: Phase, name: &str, plan: &str, tree: &str) -> String {
     let plan = plan::read(name, plan.as_bytes()).unwrap();
     let tree = Files::named(tree);
@@ -51,14 +51,14 @@ pub(crate) fn failures(phase: Phase, name: &str, plan: &str, tree: &str) -> Stri
     out
 }
 
-/// Gives what one check says of one scope, whatever the targets are.
+/// Returns the result of one check on one scope, even if it is no target.
 pub(crate) fn seen(key: &str, scope: &str, plan: Option<&Plan>) -> String {
     let tree = Files::default();
     let subject = Subject::new(plan.map(|plan| (plan, "plan.md")), None, &tree);
     shown((checks::named(key).unwrap().look)(&subject, &Scope::from(scope)))
 }
 
-/// A milestone that names files and holds diffs, the first at line 11, the next at line 111.
+/// Returns a milestone that names files and has diffs, the first at line 11, the next at line 111.
 pub(crate) fn milestone(id: &str, files: &[&str], diffs: &[&str]) -> Milestone {
     let lines = (0u32..).map(|nth| 11 + 100 * nth);
     let diffs = diffs.iter().zip(lines);
@@ -70,7 +70,7 @@ pub(crate) fn milestone(id: &str, files: &[&str], diffs: &[&str]) -> Milestone {
     }
 }
 
-/// A change of a repository, from some files to others.
+/// Returns a change of a repository, from some files to others.
 pub(crate) fn change(before: &[(&str, &str)], after: &[(&str, &str)]) -> (Repository, Change) {
     let repository = Repository::new();
     for (path, text) in before {
@@ -89,7 +89,7 @@ pub(crate) fn change(before: &[(&str, &str)], after: &[(&str, &str)]) -> (Reposi
     (repository, change)
 }
 
-/// Plans as people and agents write them, in which nothing is wrong, with the files around them.
+/// Sound plans as people and agents write them, with the files around them.
 pub(crate) const SOUND: [(&str, &str, &str); 5] = [
     (
         "plans/service.md",

@@ -1,4 +1,4 @@
-//! Gates, through the crate's front door.
+//! Integration tests of gates, through the public API of the crate.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
@@ -30,7 +30,8 @@ use assay_change::state::State;
 use assay_gates::keep::Keep;
 use assay_gates::phase::Phase;
 
-/// Returns the state of a gate in a folder that the user named, with its seals in a folder beside it.
+/// Returns the store of a gate in a folder that the user named, with its seals in a folder next to
+/// it.
 fn keep(folder: &Path) -> Keep {
     let state = State::new(&folder.join("tree"), Some(&folder.join("home")));
     Keep::new(state.open_folder(folder, &[]).unwrap(), Phase::PlanStructure)

@@ -1,4 +1,4 @@
-//! Diffs of a plan: what they say, and what they make of a tree.
+//! Tests of the diffs of a plan: their parsing, and their effect on a tree.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use expect_test::{Expect, expect};
 
 use crate::files::{Files, at};
 
-/// A plan that holds diffs and nothing else, the first at line 11, the next at line 111.
+/// Returns a plan with diffs only, the first at line 11, the next at line 111.
 fn plan(diffs: &[&str]) -> Plan {
     let lines = (0u32..).map(|nth| 11 + 100 * nth);
     let diffs = diffs.iter().zip(lines);
@@ -19,7 +19,7 @@ fn plan(diffs: &[&str]) -> Plan {
     Plan { loose_diffs, is_markdown: true, ..Plan::default() }
 }
 
-/// Applies diffs to files and shows what is wrong with them and what comes of them.
+/// Applies diffs to files and returns the faults and the results.
 fn applied(before: &[(&str, &str)], diffs: &[&str]) -> String {
     let plan = plan(diffs);
     let patches = plan.patches();
@@ -387,7 +387,7 @@ fn a_mailed_diff_is_read() {
     );
 }
 
-/// Whatever the size, it ends soon; the test would take hours otherwise.
+/// Checks that hostile diffs of any size end soon; the test would take hours otherwise.
 #[test]
 fn hostile_diffs_end() {
     let equal = "x\n".repeat(20_000);
@@ -417,10 +417,10 @@ mod any {
     }
 
     proptest! {
-        // Each starts git several times.
+        // Each case starts git several times.
         #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(32)))]
 
-        /// What git says of two files makes the one of the other.
+        /// Checks that the diff of git between two files turns the one into the other.
         #[test]
         fn a_diff_of_git_is_applied(
             before in "([abc]\n){0,12}([ab]\r?\n|[ab])?",
@@ -430,7 +430,7 @@ mod any {
             repository.write("a.txt", &before);
             repository.git(&["add", "a.txt"]);
             repository.write("a.txt", &after);
-            // Trimmed ends of the output would take lines of context away.
+            // Trimming the output would remove lines of context.
             let diff = repository.try_git(&["diff", "--no-color"]).stdout;
             let diff = String::from_utf8(diff).unwrap();
             let plan = super::plan(&[&diff]);

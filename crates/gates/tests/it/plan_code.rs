@@ -1,4 +1,4 @@
-//! The checks of `plan-code`.
+//! Tests of the checks of `plan-code`.
 
 use assay_gates::plan::{Milestone, Plan};
 use assay_gates::subject::Subject;
@@ -10,7 +10,7 @@ use crate::looking::{milestone, said};
 const TREE: [(&str, &str); 2] =
     [("src/a.py", "import os\n\n\ndef a():\n    return 1\n"), ("b.md", "# B\n")];
 
-/// Says what one check makes of the diffs of a milestone that names no files.
+/// Compares the results of one check on the diffs of a milestone without files with those expected.
 fn check(key: &str, diffs: &[&str], expected: Expect) {
     check_in(key, vec![milestone("M1", &[], diffs)], expected);
 }
@@ -22,7 +22,7 @@ fn check_in(key: &str, milestones: Vec<Milestone>, expected: Expect) {
     expected.assert_eq(&said(&subject, key));
 }
 
-/// A diff that adds lines to the end of a file of Python.
+/// Returns a diff that adds lines to the end of a Python file.
 fn adding(lines: &[&str]) -> String {
     let added: String = lines.iter().map(|line| format!("+{line}\n")).collect();
     format!(

@@ -1,4 +1,4 @@
-//! What fails of the documents that a plan foresees, and what does not.
+//! Tests of the checks of `plan-docs`.
 
 use assay_gates::checks;
 use assay_gates::phase::Phase;
@@ -6,17 +6,17 @@ use expect_test::{Expect, expect};
 
 use crate::looking::{SOUND, failures, seen};
 
-/// Tells what fails in a plan beside a tree of files.
+/// Compares the failures of a plan with those expected; `tree` has the paths of existing files.
 fn check(plan: &str, tree: &str, expected: Expect) {
     expected.assert_eq(&failures(Phase::PlanDocs, "plan.md", plan, tree));
 }
 
-/// Tells what fails in a plan of one diff, whose documents are named.
+/// Compares the failures of a plan with one diff, whose documents are named, with those expected.
 fn check_diff(diff: &str, expected: Expect) {
     check(&format!("The README changes.\n\n```diff\n{diff}```\n"), "README.md docs/a.md", expected);
 }
 
-/// Makes the diff of a new file.
+/// Returns the diff of a new file.
 fn new_file(path: &str, text: &str) -> String {
     let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
     let count = text.lines().count();

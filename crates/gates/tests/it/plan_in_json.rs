@@ -1,11 +1,11 @@
-//! What is read from a plan in JSON.
+//! Tests of parsing a plan in JSON.
 
 use assay_gates::plan;
 use expect_test::{Expect, expect};
 
 use crate::plan::told;
 
-/// Reads a plan and tells what is in it, or why it cannot be read.
+/// Parses a plan and compares its content, or the error, with that expected.
 fn check(name: &str, text: &str, expected: Expect) {
     let told = match plan::read(name, text.as_bytes()) {
         Ok(plan) => told(&plan),

@@ -1,4 +1,4 @@
-//! What holds of every plan, however hostile.
+//! Properties that hold for every plan, however hostile.
 
 use assay_gates::phase::Phase;
 use assay_gates::plan::{self, Plan};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::looking::failures;
 
-/// The pieces of which hostile plans are made.
+/// The pieces that hostile plans are built from.
 const PIECES: [&str; 44] = [
     "# ",
     "## M1: a",

@@ -1,4 +1,4 @@
-//! What fails of a plan's structure, and what does not.
+//! Tests of the checks of `plan-structure`.
 
 use assay_gates::checks;
 use assay_gates::item::Scope;
@@ -10,17 +10,17 @@ use expect_test::{Expect, expect};
 use crate::files::Files;
 use crate::looking::{SOUND, failures, seen};
 
-/// Tells what fails in a plan beside a tree of files.
+/// Compares the failures of a plan with those expected; `tree` has the paths of existing files.
 fn check(plan: &str, tree: &str, expected: Expect) {
     expected.assert_eq(&failures(Phase::PlanStructure, "docs/plan.md", plan, tree));
 }
 
-/// Tells what fails in a milestone that is sound but for some text.
+/// Compares the failures of a milestone that is sound except for some text with those expected.
 fn check_in_milestone(text: &str, expected: Expect) {
     check(&format!("{M1}{text}\n"), "a.rs", expected);
 }
 
-/// A milestone in which nothing is wrong.
+/// A sound milestone.
 const M1: &str = "\
 # Plan
 

@@ -1,4 +1,4 @@
-//! The plan against what was written.
+//! Tests of comparing a plan with the written code.
 
 use assay_gates::plan::{Criterion, Milestone, Plan};
 use assay_gates::reconcile::{
@@ -46,7 +46,7 @@ fn reconciled(milestones: Vec<Milestone>, judge: Option<&dyn CriterionJudge>) ->
     reconcile(&plan, "plan.md", &Files::new(&TREE), judge)
 }
 
-/// Says what becomes of a milestone with some criteria.
+/// Compares the reconciliation of a milestone with some criteria with that expected.
 fn check(lines: &[&str], expected: Expect) {
     expected.assert_eq(&text(&reconciled(vec![with("M1", lines)], None)));
 }
@@ -380,7 +380,7 @@ fn diffs_are_told_and_decide_nothing() {
     .assert_eq(&text(&reconciled(vec![only], None)));
 }
 
-/// Says one thing of every criterion.
+/// A judge that gives the same answer to every criterion.
 struct Says(Result<Judgement, String>);
 
 impl CriterionJudge for Says {

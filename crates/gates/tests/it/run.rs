@@ -1,4 +1,4 @@
-//! A gate from end to end, with somebody who fixes.
+//! Tests of running a gate from end to end, with a fixer.
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -22,10 +22,10 @@ use tempfile::TempDir;
 use crate::files::Files;
 use crate::shown::handed_in;
 
-/// A bar under which everything blocks, on lists without the built-in checklist.
+/// A policy in which everything blocks, and that allows lists without the built-in checklist.
 const STRICT: Bar = Bar { built_in: BuiltIn::Optional, ..Bar::STRICT };
 
-/// Says that a plan holds once it says so.
+/// A judge that passes a plan with the text `good`.
 struct Reader;
 
 impl Judge for Reader {
@@ -44,7 +44,7 @@ impl Judge for Reader {
     }
 }
 
-/// A plan on the bench, and somebody who fixes it.
+/// A plan in a temporary folder, and its fixer.
 struct Bench<'a> {
     folder: TempDir,
     text: RefCell<String>,
@@ -86,7 +86,7 @@ impl Work for Bench<'_> {
     }
 }
 
-/// Hears everything.
+/// An observer that records all notifications.
 #[derive(Default)]
 struct Heard(Vec<String>);
 
@@ -173,7 +173,7 @@ fn a_fixer_that_never_gets_it_right_ends_with_a_person_and_flipping_back_does_no
 #[test]
 fn what_nobody_can_look_at_ends_it_without_a_pass() {
     let (ran, _) = ran(Severity::Must, Fixing::Yes, &|_, _, _| Ok("unreadable".to_owned()));
-    // A FAIL that nobody looked at again is still one, and whoever fixes it is stopped in the end.
+    // A FAIL that was not verified again is still one, and the fixer is stopped in the end.
     assert!(!matches!(ran.ending, Ending::Passed), "{:?}", ran.ending);
 }
 

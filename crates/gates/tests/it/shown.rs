@@ -1,4 +1,4 @@
-//! Gates as text, for tests.
+//! Formats gates as text, for tests.
 
 use assay_gates::bar::{Bar, BuiltIn};
 use assay_gates::beside::{Beside, Checklist, MadeFrom, Note};
@@ -9,25 +9,26 @@ use assay_gates::phase::Phase;
 use assay_gates::standing::{Standing, Stands, judge};
 use assay_gates::state::{Content, Looked, State};
 
-/// What a list is made from where nothing is built in.
+/// Returns the inputs of a list without the built-in checklist.
 pub(crate) fn handed_in() -> MadeFrom {
     MadeFrom { checklist: Checklist::HandedIn, ..MadeFrom::default() }
 }
 
-/// A bar under which a list without the built-in checklist can pass.
+/// A policy under which a list without the built-in checklist can pass.
 pub(crate) const LENIENT: Bar = Bar { built_in: BuiltIn::Optional, ..Bar::SEED };
 
 pub(crate) fn digest(text: &str) -> Digest {
     Digester::default().part(text).finish()
 }
 
-/// Does something with content that every item covers as a whole.
+/// Runs a function with content that every item covers as a whole.
 pub(crate) fn with<T>(content: &str, work: impl FnOnce(Content<'_>) -> T) -> T {
     let whole = digest(content);
     work(Content { whole: &whole, attempt: &whole, part: &|_| None, unread: &[] })
 }
 
-/// Reads a gate, one item a line: `id scope severity status [finding]`, all seen on content `c`.
+/// Parses a gate, one item a line: `id scope severity status [finding]`, all verified on content
+/// `c`.
 pub(crate) fn state(iteration: u32, text: &str) -> State {
     let mut list = List::new(Phase::PlanStructure);
     let mut beside = Beside::new(Phase::PlanStructure, MadeFrom::default());
@@ -66,13 +67,13 @@ pub(crate) fn state(iteration: u32, text: &str) -> State {
     state
 }
 
-/// Judges a gate on content `c`.
+/// Computes the status of a gate on content `c`.
 pub(crate) fn judged(state: &State, bar: &Bar) -> Standing {
     let bar = Bar { built_in: BuiltIn::Optional, ..*bar };
     with("c", |content| judge(state, &bar, content))
 }
 
-/// Says where a gate stands: what follows, and what each item means.
+/// Formats the status of a gate: the outcome, and the effect of each item.
 pub(crate) fn shown(standing: &Standing) -> String {
     let mut out = format!(
         "{:?} {:?} {}\n",

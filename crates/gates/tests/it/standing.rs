@@ -1,4 +1,4 @@
-//! Whether a gate is passed.
+//! Tests of the outcome of a gate.
 
 use assay_gates::attempt::{Attempt, LoopState, Reviewed};
 use assay_gates::bar::Bar;
@@ -144,7 +144,7 @@ fn past_the_ceiling_a_person_is_asked() {
     );
 }
 
-/// Has an item fail on so many contents in a row, ending with `c`.
+/// Returns a gate whose item failed on `times` contents in a row, ending with `c`.
 fn failed(times: u32, severity: &str) -> State {
     let mut state = state(1, &format!("qa-001 * {severity} TODO"));
     let id = "qa-001".parse().unwrap();
@@ -266,7 +266,7 @@ fn verifying_the_same_content_again_leaves_the_bar_where_it_was() {
     state.begin(&digest("c"));
     assert_eq!(state.beside.iteration, 2, "it was tried before");
     state.beside.last = None;
-    // It left something open, so it was no whole attempt.
+    // The verification left an item open, so it was no complete attempt.
     state.begin(&digest("e"));
     assert_eq!(state.beside.iteration, 2);
     state.end(&digest("e"), Reviewed::Pass);
@@ -321,8 +321,8 @@ fn nothing_becomes_of_an_item_that_there_is_not() {
 }
 
 proptest! {
-    /// Whatever the items are, a gate is passed only if nothing is open and nothing that fails is
-    /// above the bar and not accepted.
+    /// Checks that, with any items, a gate is passed only if no item is open and no failed item
+    /// blocks without being accepted.
     #[test]
     fn a_gate_is_never_passed_with_something_open_or_blocking(
         items in prop::collection::vec((0..3usize, 0..3usize), 0..8), iteration in 1..12u32,

@@ -1,4 +1,4 @@
-//! The steps of a gate, on a folder.
+//! Tests of the steps of a gate, in a folder.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use crate::files::Files;
 use crate::shown::{LENIENT, handed_in};
 
-/// A gate in a folder of its own, over a plan that is just text.
+/// A gate in a temporary folder, on a plan that is just text.
 struct Bench {
     folder: TempDir,
     plan: RefCell<Plan>,
@@ -296,7 +296,7 @@ fn groups_are_about_as_large_as_asked_for_and_not_too_many() {
     assert_eq!(sizes(1, 3, 8), [1]);
 }
 
-/// Answers as it is told, and remembers what it was asked about.
+/// A judge with a fixed answer, which records the items of each request.
 struct Told {
     seen: CheckResult,
     asked: Mutex<Vec<Vec<String>>>,

@@ -1,4 +1,4 @@
-//! The text that agents read and follow.
+//! Tests of the text form for agents.
 
 use assay_gates::bar::Bar;
 use assay_gates::guide::instructions;

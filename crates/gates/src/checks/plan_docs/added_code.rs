@@ -1,4 +1,5 @@
-//! Code that planned diffs add: its public items and its comments. Only what a diff shows is judged.
+//! Checks the code that planned diffs add: its public items and its comments. Only the lines in a
+//! diff are judged.
 
 use assay_rules::{SourceLines, undocumented};
 
@@ -10,19 +11,19 @@ use crate::quote::quoted;
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// Looks for public items without a doc comment.
+/// Checks that added public items have a doc comment.
 pub(super) fn look_for_bare_items(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     look_for(subject, "Public items have no doc comment", |source| {
         undocumented(source).into_iter().map(|(at, _)| at).collect()
     })
 }
 
-/// Looks for comments that leave something open.
+/// Checks that no added comment leaves work open.
 pub(super) fn look_for_todos(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     look_for(subject, "Added comments leave something open", comments::open)
 }
 
-/// Looks for comments that tell what was before.
+/// Checks that no added comment describes history.
 pub(super) fn look_for_history(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     look_for(subject, "Added comments tell history", comments::history)
 }

@@ -1,4 +1,4 @@
-//! Documents: the decisions and files that they refer to, and that there are any for code.
+//! Checks the documents of a plan: references to decisions and files, and documents for code.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::quote::quoted;
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// The words by which a plan names documents.
+/// Words with which a plan names documents.
 const DOCUMENTS: [&str; 14] = [
     "readme", "changelog", "documentation", "docs", "docstring", "docstrings", "rustdoc",
     "javadoc", "godoc", "jsdoc", "manual", "documented", "documents", "runbook",
@@ -27,7 +27,7 @@ pub(super) fn diffed<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s F
     subject.planned().into_iter().flat_map(|planned| files(&planned.patches))
 }
 
-/// Looks for references to decisions that are not in the log.
+/// Checks that all referenced decisions are in the log.
 pub(super) fn look_at_decisions(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_milestones(subject, |plan| {
         let Some(log) = subject.log() else { return CheckResult::Pass };
@@ -41,7 +41,7 @@ pub(super) fn look_at_decisions(subject: &Subject<'_>, _: &Scope) -> CheckResult
     })
 }
 
-/// Looks whether a plan that changes code names documents too.
+/// Checks that a plan that changes code also names documents.
 pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_milestones(subject, |plan| {
         let named = plan.milestones.iter().flat_map(|milestone| milestone.files.iter().cloned());
@@ -61,7 +61,7 @@ pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> CheckResul
     })
 }
 
-/// Returns true if the prose of a plan speaks of documents, or names a file that is one.
+/// Returns true if the text of a plan mentions documents, or names a file that is one.
 fn speaks_of_documents(plan: &Plan) -> bool {
     lines_of_text(plan).any(|(_, line)| {
         let said = without_targets(line);
@@ -70,7 +70,7 @@ fn speaks_of_documents(plan: &Plan) -> bool {
     })
 }
 
-/// Takes away where the links of a line lead to.
+/// Returns a line without the targets of its links.
 fn without_targets(line: &str) -> String {
     let mut said = String::new();
     let mut rest = line;
@@ -83,8 +83,8 @@ fn without_targets(line: &str) -> String {
     said + if is_definition { "" } else { rest }
 }
 
-/// Returns true if a word is one for documents, or the path of one. In the path of anything else it
-/// means nothing.
+/// Returns true if a word refers to documents, or is the path of one. In the path of any other file
+/// the word has no meaning.
 fn names_documents(word: &str) -> bool {
     let path = word.trim_end_matches(['.', '/', '!', '?', '*', '_']).trim_start_matches(['*', '_']);
     if path.contains(['/', '.', '_']) {
@@ -94,7 +94,7 @@ fn names_documents(word: &str) -> bool {
     path.split(|c: char| !c.is_alphanumeric()).any(is_one)
 }
 
-/// Looks for links in the Markdown that diffs add that lead to no file.
+/// Checks that links in added Markdown lead to existing files.
 pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_milestones(subject, |plan| {
         let mut links = Links::new(Known::planned(subject));

@@ -1,4 +1,4 @@
-//! Acceptance criteria: that there are any, and that anybody can tell whether they hold.
+//! Checks acceptance criteria: they must exist, and be verifiable.
 
 use super::milestones::look_at;
 use crate::checks::say::{at, on_plan};
@@ -7,24 +7,24 @@ use crate::quote::quoted;
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// The words for something in place of what is seen when it holds.
+/// Words of praise that describe nothing observable.
 const VAGUE: [&str; 22] = [
     "work", "works", "worked", "working", "good", "done", "complete", "completed", "fast", "clean",
     "robust", "stable", "better", "improved", "nice", "finished", "ok", "okay", "fine",
     "implemented", "ready", "correct",
 ];
 
-/// Words that add nothing.
+/// Words that add no meaning.
 const FILLERS: [&str; 25] = [
     "correctly", "properly", "fine", "well", "as", "expected", "intended", "fully", "all", "is",
     "are", "it", "the", "everything", "code", "feature", "looks", "and", "be", "should", "a",
     "very", "now", "smoothly", "must",
 ];
 
-/// A criterion of more words says more than that something works.
+/// Maximum number of words of a vague criterion; a longer one is specific enough.
 const MAX_VAGUE_WORDS: usize = 5;
 
-/// Looks whether a milestone has criteria.
+/// Checks that a milestone has criteria.
 pub(super) fn look_for_any(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     look_at(subject, scope, |_, milestone| {
         if milestone.criteria.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn look_for_any(subject: &Subject<'_>, scope: &Scope) -> CheckResult 
     })
 }
 
-/// Looks for criteria of which nobody can tell whether they hold.
+/// Checks that no criterion is too vague to be verified.
 pub(super) fn look_for_vague_ones(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let mut vague = Vec::new();
@@ -52,9 +52,9 @@ pub(super) fn look_for_vague_ones(subject: &Subject<'_>, _: &Scope) -> CheckResu
     })
 }
 
-/// Returns true if a criterion is something like `works as expected`, or leaves its end open.
+/// Returns true if a criterion is similar to `works as expected`, or has an open end such as `etc`.
 fn is_vague(text: &str) -> bool {
-    // A command, a number or a name in code can be tried.
+    // A command, a number or a name in code is verifiable.
     if text.contains('`') || text.contains(|c: char| c.is_ascii_digit()) {
         return false;
     }
@@ -71,7 +71,7 @@ fn is_vague(text: &str) -> bool {
     let rest: Vec<&str> = words.iter().copied().filter(|word| !FILLERS.contains(word)).collect();
     match (words.len() <= MAX_VAGUE_WORDS, rest.as_slice()) {
         (true, []) => !words.is_empty(),
-        // `Login works`: a subject, and nothing that could be seen.
+        // `Login works`: a subject, and nothing observable.
         (true, [only]) => VAGUE.contains(only),
         (true, [_, last]) => {
             VAGUE.contains(last) && words.last().is_some_and(|w| w == last || FILLERS.contains(w))

@@ -1,4 +1,4 @@
-//! Faults that a formatter would catch, and conflict markers.
+//! Checks faults that a formatter would find, and conflict markers.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use crate::quote::quoted;
 use crate::result::{CheckResult, listed};
 use crate::subject::Subject;
 
-/// Returns the whole plan as a target if it is Markdown: JSON has no form to look at.
+/// Returns the whole plan as a target if it is Markdown: JSON has no layout to check.
 pub(super) fn whole_markdown(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let is_markdown = subject.plan.is_some_and(|(plan, _)| plan.is_markdown);
     if is_markdown { whole(subject, check) } else { Vec::new() }
 }
 
-/// Looks for markers of a merge that was not finished. Between fences they are an example.
+/// Checks that the plan has no conflict markers. Between fences they are an example.
 pub(super) fn look_for_conflicts(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let found = markers(lines_of_text(plan), true).into_iter();
@@ -25,7 +25,7 @@ pub(super) fn look_for_conflicts(subject: &Subject<'_>, _: &Scope) -> CheckResul
     })
 }
 
-/// Looks for headings that are more than one level below the one before.
+/// Checks that no heading is more than one level below the one before.
 pub(super) fn look_at_headings(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let pairs = plan.headings.iter().zip(plan.headings.iter().skip(1));
@@ -38,7 +38,7 @@ pub(super) fn look_at_headings(subject: &Subject<'_>, _: &Scope) -> CheckResult 
     })
 }
 
-/// Looks for fences that are not closed.
+/// Checks that all fences are closed.
 pub(super) fn look_at_fences(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let open = plan.fences.iter().filter(|fence| !fence.is_closed);
@@ -47,7 +47,7 @@ pub(super) fn look_at_fences(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     })
 }
 
-/// Counts lines with white space that nobody sees.
+/// Checks that no line has invisible white space, and counts those that have.
 pub(super) fn look_at_white_space(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let mut faults: BTreeMap<&str, Vec<String>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Milestones: that there are any, in which order, of what size, with which files and tests.
+//! Checks milestones: their existence, order, size, files and tests.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,16 +11,16 @@ use crate::quote::{named, quoted};
 use crate::result::{CheckResult, listed};
 use crate::subject::Subject;
 
-/// More criteria than this are not verified by anybody in one go.
+/// Maximum number of criteria that can be verified at once.
 const MAX_CRITERIA: usize = 12;
 
-/// A change of more files than this is not reviewed as one.
+/// Maximum number of files that can be reviewed as one change.
 const MAX_FILES: usize = 20;
 
-/// A plan of more is not read by anybody, and is not looked at any further.
+/// Maximum number of milestones; a larger plan fails and is not checked further.
 const MAX_MILESTONES: usize = 500;
 
-/// Returns a target for each milestone.
+/// Returns a target for each milestone, up to `MAX_MILESTONES`.
 pub(super) fn each(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let Some((plan, _)) = subject.plan else { return Vec::new() };
     let mut targets = Target::milestones(plan.milestones.iter(), |id| format!("{check} {id}"));
@@ -28,7 +28,7 @@ pub(super) fn each(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     targets
 }
 
-/// Looks at the milestones of a name; all of them, if more than one has it.
+/// Checks all milestones with the id that a scope names.
 pub(super) fn look_at(
     subject: &Subject<'_>,
     scope: &Scope,
@@ -52,7 +52,7 @@ pub(super) fn look_at(
     })
 }
 
-/// Looks whether there are milestones, each with an id of its own.
+/// Checks that there are milestones, each with a unique id.
 pub(super) fn look_at_ids(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         if plan.milestones.is_empty() {
@@ -83,7 +83,7 @@ pub(super) fn look_at_ids(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     })
 }
 
-/// Looks whether milestones wait for what exists, and not for each other.
+/// Checks that milestones depend on existing ones, and not on each other in a circle.
 pub(super) fn look_at_order(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let known: HashSet<&str> = plan.milestones.iter().map(|m| m.id.as_str()).collect();
@@ -105,14 +105,16 @@ pub(super) fn look_at_order(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     })
 }
 
-/// Finds milestones that wait for each other, as `M1 → M2 → M1`.
+/// Returns a circle of milestones that depend on each other, as `M1 → M2 → M1`; `None` if there is
+/// none.
 fn circle(plan: &Plan) -> Option<String> {
     let mut waits: HashMap<&str, Vec<&str>> = HashMap::new();
     for milestone in &plan.milestones {
         let needs = milestone.needs.iter().map(String::as_str);
         waits.entry(&milestone.id).or_default().extend(needs);
     }
-    // The milestones on the way to a milestone, each with the number of its needs that were followed.
+    // The path to the current milestone, each entry with the number of its dependencies that were
+    // followed.
     let mut way: Vec<(&str, usize)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut visited: HashSet<&str> = HashSet::new();
@@ -143,7 +145,7 @@ fn circle(plan: &Plan) -> Option<String> {
     None
 }
 
-/// Tells a circle, of a long one its beginning.
+/// Formats a circle; a long one is truncated.
 fn shortened(circle: &[&str]) -> String {
     const MAX: usize = 12;
     let told = circle.iter().take(MAX).copied().collect::<Vec<_>>().join(" → ");
@@ -154,7 +156,7 @@ fn shortened(circle: &[&str]) -> String {
     }
 }
 
-/// Looks whether a milestone names files.
+/// Checks that a milestone names files.
 pub(super) fn look_for_files(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     look_at(subject, scope, |_, milestone| {
         if milestone.files.is_empty() {
@@ -167,8 +169,8 @@ pub(super) fn look_for_files(subject: &Subject<'_>, scope: &Scope) -> CheckResul
     })
 }
 
-/// Looks whether a milestone names tests, or a criterion of it does. One that touches documents
-/// alone needs none.
+/// Checks that a milestone, or one of its criteria, names tests. A milestone that only touches
+/// documents needs none.
 pub(super) fn look_for_tests(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     look_at(subject, scope, |_, milestone| {
         let in_criteria = milestone.criteria.iter().any(|criterion| names_a_test(&criterion.text));
@@ -193,7 +195,8 @@ fn names_a_test(text: &str) -> bool {
     })
 }
 
-/// Looks for milestones with one title, and for criteria of one milestone with one text.
+/// Checks that no two milestones have the same title, and no two criteria of a milestone the same
+/// text.
 pub(super) fn look_for_duplicates(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let mut twice = Vec::new();
@@ -216,7 +219,7 @@ pub(super) fn look_for_duplicates(subject: &Subject<'_>, _: &Scope) -> CheckResu
     })
 }
 
-/// Returns each thing whose text came before, with the one that had it first.
+/// Returns each item whose text occurred before, with the first item that had it.
 fn doubles<'a, T>(
     things: impl Iterator<Item = &'a T>,
     text: fn(&T) -> &str,
@@ -237,7 +240,7 @@ fn doubles<'a, T>(
     doubles
 }
 
-/// Looks for milestones that are too large.
+/// Checks that no milestone is too large.
 pub(super) fn look_at_size(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let mut large = Vec::new();

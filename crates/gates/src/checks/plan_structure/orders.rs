@@ -1,4 +1,4 @@
-//! Orders to reviewers in the text of a plan: [`look`].
+//! Finds instructions to reviewers in the text of a plan: [`look`].
 
 use assay_rules::injection_in;
 
@@ -8,7 +8,8 @@ use crate::quote::quoted;
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// Looks for words that address a reviewer. Models are not asked about such a plan.
+/// Checks that the plan has no instructions to a reviewer (prompt injection). Such a plan is not
+/// sent to models.
 pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let found = injection_in(&plan.text);

@@ -1,4 +1,4 @@
-//! Placeholders that were left: [`look`].
+//! Finds placeholders that were left in a plan: [`look`].
 
 use std::collections::HashSet;
 
@@ -9,22 +9,22 @@ use crate::quote::quoted;
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// Words that stand for something that is not known yet, wherever they stand.
+/// Words that are placeholders anywhere.
 const ANYWHERE: [&str; 2] = ["TBD", "TBC"];
 
-/// Words that do so only in a place of their own: a program may be about a list of TODOs.
+/// Words that are placeholders only if they are alone: a program may be about a list of TODOs.
 const ALONE: [&str; 3] = ["TODO", "FIXME", "XXX"];
 
-/// How brackets begin that are to be filled in.
+/// The beginnings of brackets that are to be filled in.
 const BRACKETS: [&str; 11] = [
     "<fill", "<insert", "<your ", "<todo", "<tbd", "<placeholder", "[fill in", "[insert ", "[todo",
     "[tbd", "[placeholder",
 ];
 
-/// Words before a placeholder that say that there is none.
+/// Words before a placeholder with which a line denies that there is one.
 const DENIALS: [&str; 9] = ["no", "any", "zero", "without", "of", "not", "or", "and", "remaining"];
 
-/// Looks for placeholders in milestones, their criteria, and decisions.
+/// Checks that no placeholder is left in milestones, their criteria, and decisions.
 pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let mut told = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     })
 }
 
-/// Returns the lines of a milestone that are text, each once.
+/// Returns the lines of text of a milestone, each once.
 fn texts(plan: &Plan, milestone: &Milestone) -> Vec<(u32, String)> {
     let criteria =
         milestone.criteria.iter().map(|criterion| (criterion.line, criterion.text.clone()));
@@ -68,7 +68,7 @@ fn texts(plan: &Plan, milestone: &Milestone) -> Vec<(u32, String)> {
     texts
 }
 
-/// Takes away what nobody sees once the plan is shown.
+/// Removes comments from a line, which no reader of the rendered plan sees.
 fn without_comments(mut line: &str, is_comment: &mut bool) -> String {
     let mut seen = String::new();
     loop {
@@ -87,7 +87,7 @@ fn without_comments(mut line: &str, is_comment: &mut bool) -> String {
     }
 }
 
-/// Finds a placeholder in a line, outside of code.
+/// Returns a placeholder in a line, outside of code; `None` if there is none.
 fn find(line: &str) -> Option<String> {
     let mut at = 0;
     for (number, part) in line.split('`').enumerate() {
@@ -101,7 +101,7 @@ fn find(line: &str) -> Option<String> {
     None
 }
 
-/// Finds a placeholder in a part of a line.
+/// Returns a placeholder in a part of a line; `None` if there is none.
 fn find_at(line: &str, start: usize, part: &str) -> Option<String> {
     let lower = part.to_ascii_lowercase();
     let bracket = BRACKETS.iter().filter_map(|mark| lower.find(mark)).min();
@@ -136,7 +136,7 @@ fn is_word(before: &str, after: &str) -> bool {
     !before.ends_with(is_part) && !after.starts_with(is_part)
 }
 
-/// Returns true if a name in braces is one of a template: `{{PHASE_NAME}}`.
+/// Returns true if a name in braces is a template variable: `{{PHASE_NAME}}`.
 fn is_variable(name: &str) -> bool {
     let name = name.trim();
     name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
@@ -147,13 +147,13 @@ fn is_question(word: &str) -> bool {
     marks.len() >= 3 && marks.chars().all(|c| c == '?')
 }
 
-/// `[todo list](docs/todo.md)` is the text of a link.
+/// Returns true if a text begins with a link, such as `[todo list](docs/todo.md)`.
 fn is_link(text: &str) -> bool {
     text.starts_with('[')
         && text.split_once(']').is_some_and(|(_, after)| after.starts_with(['(', '[']))
 }
 
-/// Returns true if a line speaks of the word itself: in quotes, or that there is none.
+/// Returns true if a line mentions the word itself: in quotes, or to deny that there is one.
 fn is_spoken_of(before: &str, after: &str) -> bool {
     let is_quoted =
         before.ends_with(['"', '\'', '“', '‘', '/']) || after.starts_with(['"', '”', '/']);
@@ -161,10 +161,11 @@ fn is_spoken_of(before: &str, after: &str) -> bool {
     is_quoted || DENIALS.contains(&last.to_ascii_lowercase().as_str())
 }
 
-/// No item begins with more marks, in bytes.
+/// Maximum number of bytes of marks at the beginning of an item.
 const MAX_MARKS: usize = 200;
 
-/// Returns true if a word fills a place alone: a whole item or cell, brackets, or before a colon.
+/// Returns true if a word is alone in its place: a whole item or cell, in brackets, or before a
+/// colon.
 fn is_alone(before: &str, after: &str) -> bool {
     if after.starts_with([':', '(']) {
         return true;
@@ -173,7 +174,8 @@ fn is_alone(before: &str, after: &str) -> bool {
     let opens = (before.len() <= MAX_MARKS && before.trim_start_matches(is_mark).is_empty())
         || before.trim_end_matches(['*', '_', ' ']).ends_with([':', '(', '[', '|', '–', '—', '=']);
     let after = after.trim_start_matches(['*', '_', ' ']);
-    // The last of a list; within one it may be a thing of the program.
+    // At the end of a list the word is a placeholder; within a list it may be a thing of the
+    // program.
     if after.is_empty() && before.trim_end().ends_with(',') {
         return true;
     }

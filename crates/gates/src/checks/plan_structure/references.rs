@@ -1,4 +1,4 @@
-//! Where a plan points to: the files that it names, and its links.
+//! Checks the references of a plan: the files that it names, and its links.
 
 use crate::checks::known::Known;
 use crate::checks::links::Links;
@@ -9,7 +9,7 @@ use crate::quote::quoted;
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// Looks for files that milestones take to be there and that are not.
+/// Checks that the files exist that milestones name as existing.
 pub(super) fn look_for_files(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let known = Known::planned(subject);
@@ -37,7 +37,7 @@ pub(super) fn look_for_files(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     })
 }
 
-/// Looks for links that lead to no file, and to no heading of the plan.
+/// Checks that links lead to existing files, or to headings of the plan.
 pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let page = subject.plan.map_or("", |(_, path)| path);

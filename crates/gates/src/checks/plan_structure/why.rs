@@ -1,4 +1,5 @@
-//! Knowledge that is lost with the author of a plan: reasons, and the ground of assumptions.
+//! Checks the knowledge that is lost with the author of a plan: reasons of decisions, and evidence
+//! for assumptions.
 
 use std::collections::HashSet;
 
@@ -10,10 +11,10 @@ use crate::quote::{named, quoted};
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
-/// A log of more is not read by anybody, and is not looked at any further.
+/// Maximum number of decisions; a longer log fails and is not checked further.
 const MAX_DECISIONS: usize = 500;
 
-/// Returns a target for each decision.
+/// Returns a target for each decision, up to `MAX_DECISIONS`.
 pub(super) fn each_decision(subject: &Subject<'_>) -> Vec<Target> {
     let Some((plan, _)) = subject.plan else { return Vec::new() };
     let mut seen = HashSet::new();
@@ -25,13 +26,13 @@ pub(super) fn each_decision(subject: &Subject<'_>) -> Vec<Target> {
     decisions.take(MAX_DECISIONS).map(target).collect()
 }
 
-/// Returns the whole plan as a target if it has more decisions than are looked at.
+/// Returns the whole plan as a target if it has more than `MAX_DECISIONS` decisions.
 pub(super) fn too_many(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let count = subject.plan.map_or(0, |(plan, _)| plan.decisions.len());
     if count > MAX_DECISIONS { whole(subject, check) } else { Vec::new() }
 }
 
-/// Looks whether there are so few decisions that each is looked at.
+/// Checks that the plan has at most `MAX_DECISIONS` decisions.
 pub(super) fn look_at_their_number(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| match plan.decisions.len() {
         count if count > MAX_DECISIONS => {
@@ -41,7 +42,7 @@ pub(super) fn look_at_their_number(subject: &Subject<'_>, _: &Scope) -> CheckRes
     })
 }
 
-/// Looks whether a decision says why.
+/// Checks that a decision has a reason.
 pub(super) fn look_for_a_reason(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let Scope::Decision(id) = scope else {
@@ -69,7 +70,7 @@ pub(super) fn look_for_a_reason(subject: &Subject<'_>, scope: &Scope) -> CheckRe
     })
 }
 
-/// Looks for assumptions that nothing shows.
+/// Checks that all assumptions have evidence.
 pub(super) fn look_at_assumptions(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let bare = plan.assumptions.iter().filter(|assumption| assumption.evidence.is_none());

@@ -1,15 +1,15 @@
-//! Which entries are assumptions below a heading such as `Constraints and assumptions`: [`is_one`].
+//! Recognises the assumptions below a heading such as `Constraints and assumptions`: [`is_one`].
 
 use super::folding::folded;
 
-/// Other words of such a heading.
+/// Other topics in such a heading.
 const BESIDE: [&str; 20] = [
     "constraint", "constraints", "risk", "risks", "dependency", "dependencies", "scope",
     "question", "questions", "requirement", "requirements", "limitation", "limitations", "context",
     "goal", "goals", "non", "note", "notes", "prerequisites",
 ];
 
-/// The words of what has to be so, and is not taken for granted.
+/// Words that express a requirement rather than an assumption.
 const BINDING: [&str; 24] = [
     "must", "shall", "cannot", "limit", "limits", "limited", "maximum", "minimum", "require",
     "requires", "required", "requirement", "mandatory", "budget", "deadline", "constraint",
@@ -17,23 +17,23 @@ const BINDING: [&str; 24] = [
     "mitigate",
 ];
 
-/// The words of what could happen.
+/// Words that express a possibility.
 const POSSIBLE: [&str; 3] = ["may", "might", "could"];
 
-/// The first words of an order.
+/// The first words of an instruction.
 const ORDERS: [&str; 11] =
     ["no", "never", "do", "don", "avoid", "keep", "use", "support", "stay", "preserve", "only"];
 
-/// The bounds of something.
+/// Phrases that express a limit.
 const BOUNDS: [&str; 5] = ["at most", "at least", "no more than", "up to", "out of scope"];
 
-/// Returns true if a heading announces something that may stand beside assumptions.
+/// Returns true if a heading announces other topics that may be mixed with assumptions.
 pub(super) fn is_beside(heading: &str) -> bool {
     folded(heading).split(' ').any(|word| BESIDE.contains(&word))
 }
 
-/// Returns true if an entry below such a heading is an assumption: it says so, or it reads like nothing
-/// else.
+/// Returns true if an entry below such a heading is an assumption: it says so, or it looks like
+/// nothing else.
 pub(super) fn is_one(text: &str, has_risks: bool) -> bool {
     if says_so(text) {
         return true;
@@ -51,7 +51,7 @@ pub(super) fn is_one(text: &str, has_risks: bool) -> bool {
         && !(has_risks && has(&POSSIBLE))
 }
 
-/// Returns true if a text begins as an assumption does: `Assuming`, `We assume`, `It is assumed`.
+/// Returns true if a text begins like an assumption: `Assuming`, `We assume`, `It is assumed`.
 pub(super) fn says_so(text: &str) -> bool {
     let said = folded(text);
     let mut words =

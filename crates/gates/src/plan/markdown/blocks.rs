@@ -1,31 +1,30 @@
-//! Markdown as a row of blocks, with the lines on which they stand: [`read`].
+//! Converts Markdown into a flat list of blocks, with their line numbers: [`read`].
 //!
-//! A quote is one block, whatever stands in it, and so is a run of HTML: only where criteria are announced
-//! do they count.
+//! A quote is one block with all of its content, and so is a run of HTML: both count only where
+//! criteria are announced.
 
 use assay_base::markdown::{self, Code, Inline, InlineKind, Span};
 use assay_base::text::first_chars;
 
 use super::super::{Fence, Link};
 
-/// The text of one block.
+/// A block of Markdown.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) kind: Kind,
-    /// Where it begins, in bytes.
+    /// The position at which the block begins, in bytes.
     pub(super) start: usize,
-    /// Its lines: of an item its own, without those of the items in it.
+    /// The lines of the block. For a list item, those of nested items are not included.
     pub(super) lines: Vec<Line>,
-    /// The line on which it begins, from 1.
+    /// The line on which the block begins, from 1.
     pub(super) line: u32,
 }
 
-/// The kind of a block.
 #[derive(Debug)]
 pub(super) enum Kind {
     Heading(u8),
     Paragraph,
-    /// An item of a list that is so deep, from 1.
+    /// A list item, with its nesting depth from 1.
     Item {
         depth: u32,
         has_items: bool,
@@ -34,36 +33,36 @@ pub(super) enum Kind {
         header: Vec<String>,
         rows: Vec<(Vec<String>, u32)>,
     },
-    /// A block of code, with the word behind its fence and the line of its text.
+    /// A code block, with the info string of its fence and the first line of its text.
     Code {
         info: String,
         text: String,
         text_line: u32,
         in_item: bool,
     },
-    /// A quote; its items and paragraphs are lines.
+    /// A quote; each of its items and paragraphs is a line.
     Quote {
         in_item: bool,
     },
-    /// HTML as it is written.
+    /// HTML, as it is written.
     Html {
         text: String,
     },
 }
 
-/// A line of text without marks, but with its code in back-ticks.
+/// A line of text without Markdown marks, except for code in back-ticks.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Line {
     pub(super) text: String,
-    /// Where it stands, from 1.
+    /// The line number, from 1.
     pub(super) number: u32,
-    /// How much of its beginning is bold or slanted, in bytes.
+    /// The length of the bold or italic text at its beginning, in bytes.
     pub(super) lead: usize,
-    /// Whether it begins an item of a list in a quote.
+    /// True if the line begins a list item in a quote.
     pub(super) is_item: bool,
 }
 
-/// A document in blocks.
+/// A document as a list of blocks.
 #[derive(Debug, Default)]
 pub(super) struct Document {
     pub(super) blocks: Vec<Block>,
@@ -73,10 +72,10 @@ pub(super) struct Document {
     pub(super) metadata: String,
 }
 
-/// No target is longer; what is cut off could not be a file's name.
+/// Maximum length of a link target, in characters; a longer one cannot be a file name.
 const MAX_TARGET: usize = 2048;
 
-/// Reads a text.
+/// Converts a Markdown text.
 pub(super) fn read(text: &str) -> Document {
     let page = markdown::read_with_front_matter(text);
     let document = Document { metadata: page.front_matter().to_owned(), ..Document::default() };
@@ -90,10 +89,10 @@ pub(super) fn read(text: &str) -> Document {
 struct Reading<'a> {
     page: &'a markdown::Document<'a>,
     document: Document,
-    /// Where the blocks of the page are among those of the document. What is in a quote is where the
-    /// quote is.
+    /// The index in the document of each block of the page. Blocks in a quote have the index of the
+    /// quote.
     places: Vec<usize>,
-    /// Where in its line bold text began.
+    /// The position in the line at which bold text began; `None` outside of such text.
     lead_from: Option<usize>,
 }
 
@@ -111,7 +110,7 @@ impl Reading<'_> {
         matches!(self.document.blocks.get(at), Some(Block { kind: Kind::Quote { .. }, .. }))
     }
 
-    /// Takes a block that is in an item or in nothing, and returns where it is.
+    /// Adds a block outside of quotes, in an item or at the top level, and returns its index.
     fn outside_quotes(&mut self, item: Option<usize>, block: &markdown::Block<'_>) -> usize {
         let in_item = item.is_some();
         match &block.kind {
@@ -158,7 +157,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Takes a block that is in a quote, which is one block with a line for each.
+    /// Adds a block in a quote, which is one block with a line for each of them.
     fn quoted(&mut self, quote: usize, block: &markdown::Block<'_>) -> usize {
         match &block.kind {
             markdown::Kind::Item { .. } => self.begin_quoted(quote, block.line, true),
@@ -207,7 +206,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns the text of a cell.
+    /// Returns the text of a table cell.
     fn cell(&mut self, cell: &[Inline<'_>]) -> String {
         cell.iter().for_each(|inline| self.link(inline));
         cell.iter().filter_map(piece).collect()
@@ -258,7 +257,7 @@ impl Reading<'_> {
         let line = self.document.blocks.get(at).and_then(|block| block.lines.last());
         self.lead_from = match line.map_or(0, |line| line.text.trim().len()) {
             0 => Some(0),
-            // Bold within bold goes on.
+            // Bold within bold continues it.
             _ => self.lead_from,
         };
     }
@@ -272,7 +271,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Begins another line of a quote where a block begins in it.
+    /// Begins a new line of a quote for a block in it.
     fn begin_quoted(&mut self, quote: usize, number: u32, is_item: bool) {
         let Some(block) = self.document.blocks.get_mut(quote) else { return };
         match block.lines.last_mut() {
@@ -301,8 +300,8 @@ impl Reading<'_> {
     }
 }
 
-/// Returns the text of a part of a line, with code in back-ticks. A comment is not seen; anything else
-/// in angle brackets is.
+/// Returns the text of a part of a line, with code in back-ticks; `None` for parts without text. A
+/// comment is invisible; other text in angle brackets is not.
 fn piece(inline: &Inline<'_>) -> Option<String> {
     match &inline.kind {
         InlineKind::Text(text) => Some(text.to_string()),

@@ -1,4 +1,4 @@
-//! The parts that were read so far, each at its place: [`Gathered`].
+//! A builder for the parts of a plan: [`Gathered`].
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use super::super::{
 };
 use super::blocks::Block;
 
-/// A file that stands in the running text of a milestone.
+/// A file that the running text of a milestone mentions.
 #[derive(Debug, Clone)]
 pub(super) struct Mention {
     pub(super) path: String,
@@ -21,15 +21,15 @@ pub(super) struct Mention {
 /// A decision to which further text may belong.
 struct OpenDecision {
     told: Told,
-    /// The level of the heading that opened it.
+    /// The level of the heading that opened the decision; `None` if no heading did.
     headed: Option<u32>,
-    /// The depth of the item that opened it.
+    /// The depth of the list item that opened the decision; `None` if no item did.
     depth: Option<u32>,
-    /// Whether what comes now is its reason.
+    /// True if the next text is the reason.
     in_reason: bool,
 }
 
-/// The plan, while it is filled.
+/// The plan under construction.
 pub(super) struct Gathered<'a> {
     plan: &'a mut Plan,
     unit: Unit,
@@ -47,7 +47,8 @@ impl<'a> Gathered<'a> {
         Gathered { plan, unit, by_id, decision: None, assumption: None, mentions }
     }
 
-    /// Returns the milestone that a label names: `Acceptance criteria for M1`.
+    /// Returns the milestone that a label names, such as `Acceptance criteria for M1`; `None` if it
+    /// names none.
     pub(super) fn milestone_named_in(&self, label: &str) -> Option<usize> {
         let label = label.get(..80).unwrap_or(label);
         let name = label.split(':').next().unwrap_or(label);
@@ -65,8 +66,8 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Takes a criterion that stands in no milestone: one that names a milestone, `M1: it prints 3`,
-    /// belongs to that, and any other to the whole plan.
+    /// Adds a criterion outside of all milestones: one that names a milestone, `M1: it prints 3`,
+    /// belongs to that milestone, and any other to the whole plan.
     fn criterion_outside(&mut self, criterion: Criterion) {
         let named = names::of_heading(&criterion.text).filter(|named| !named.title.is_empty());
         let at = named.as_ref().and_then(|named| self.by_id.get(named.id.as_ref()?)).copied();
@@ -78,12 +79,12 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Notes a line that looks like a part of the plan and is not read.
+    /// Records a line that looks like a part of the plan and is not read.
     pub(super) fn unread(&mut self, text: &str, line: u32, kind: UnreadKind) {
         self.plan.unread.push(UnreadLine { text: text.to_owned(), line, kind });
     }
 
-    /// Takes the files of an entry; says whether there are any.
+    /// Adds the files of an entry. Returns true if there are any.
     pub(super) fn files(&mut self, milestone: Option<usize>, text: &str, are_new: bool) -> bool {
         let Some(milestone) = self.milestone(milestone) else { return false };
         let before = milestone.files.len();
@@ -131,8 +132,8 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Returns true if a text begins a decision: in a log by its name, elsewhere by one that can be
-    /// nothing else.
+    /// Returns true if a text begins a decision: in a log by its id, elsewhere by an unambiguous
+    /// one.
     pub(super) fn opens_a_decision(&self, text: &str, is_in_the_log: bool) -> bool {
         let is_sure = text.starts_with("DL-") || text.starts_with("ADR-");
         let is_named = reasons::has_a_name_with_a_mark(text) && (is_in_the_log || is_sure);
@@ -145,7 +146,7 @@ impl<'a> Gathered<'a> {
         self.decision = Some(OpenDecision { told, headed, depth: None, in_reason: false });
     }
 
-    /// Opens the decision that an item of a list tells.
+    /// Opens the decision of a list item.
     pub(super) fn open_decision_of_an_item(&mut self, depth: u32, block: &Block, text: &str) {
         self.open_decision(text, block.line, None);
         let lead = block.lines.first().and_then(|line| line.text.get(..line.lead));
@@ -159,11 +160,12 @@ impl<'a> Gathered<'a> {
         self.decision.as_ref().is_some_and(|open| open.headed.is_some())
     }
 
-    /// Takes a heading below the one of a decision; says whether it was one.
+    /// Handles a heading below that of a decision. Returns true if the heading belongs to the
+    /// decision.
     pub(super) fn heads_a_part_of_the_decision(&mut self, level: u32, text: &str) -> bool {
         let Some(open) = &mut self.decision else { return false };
         let is_reason = reasons::is_reason_name(text);
-        // A record has its reason beside the decision as often as below it.
+        // In a decision record, the reason is often at the same level as the decision.
         let is_part = |headed: u32| level > headed || (level == headed && is_reason);
         if !open.headed.is_some_and(is_part) {
             return false;
@@ -172,7 +174,7 @@ impl<'a> Gathered<'a> {
         true
     }
 
-    /// Takes text that belongs to the open decision; says whether it did.
+    /// Adds text to the open decision. Returns true if the text belongs to it.
     pub(super) fn adds_to_the_decision(&mut self, text: &str, depth: Option<u32>) -> bool {
         let Some(open) = &mut self.decision else { return false };
         let is_below = depth.zip(open.depth).is_some_and(|(depth, own)| depth > own);
@@ -238,7 +240,7 @@ impl<'a> Gathered<'a> {
         self.plan.assumptions.extend(told.into_iter().filter(|one| !is_nothing(&one.text)));
     }
 
-    /// Puts everything in order once all was read.
+    /// Completes the plan after all blocks were read.
     pub(super) fn finish(mut self) {
         self.end_decision();
         self.end_assumption();
@@ -249,7 +251,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// Makes one of decisions with one name: often one of them only refers to the other.
+/// Merges decisions with the same id: often one of them only refers to the other.
 fn merge(decisions: &mut Vec<Decision>) {
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut merged: Vec<Decision> = Vec::with_capacity(decisions.len());
@@ -266,7 +268,8 @@ fn merge(decisions: &mut Vec<Decision>) {
     *decisions = merged;
 }
 
-/// A list of files says all; where there is none, the running text has to do.
+/// Completes the files of a milestone. A list of files is complete; without one, the files in the
+/// running text count.
 fn settle(milestone: &mut Milestone, mentions: Vec<Mention>) {
     let has_list = !milestone.files.is_empty();
     for mention in mentions {

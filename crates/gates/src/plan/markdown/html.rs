@@ -1,25 +1,25 @@
-//! Text in HTML, line by line: [`lines`].
+//! Extracts text from HTML, line by line: [`lines`].
 
-/// A piece of text that stands in a tag of its own: an item, a paragraph, a cell, a heading.
+/// The text of one block-level tag: an item, a paragraph, a cell, a heading.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct HtmlLine {
     pub(super) text: String,
-    /// Whether it stands in `<h1>` to `<h6>`.
+    /// True if the text is in `<h1>` to `<h6>`.
     pub(super) is_heading: bool,
-    /// How many lines come before it.
+    /// The number of lines before the text.
     pub(super) offset: u32,
 }
 
-/// Tags within a line.
+/// Tags that do not end a line.
 const INLINE: [&str; 17] = [
     "a", "abbr", "b", "code", "del", "em", "i", "ins", "kbd", "mark", "s", "small", "span",
     "strong", "sub", "sup", "u",
 ];
 
-/// Tags whose content is not shown, or only names what is folded away.
+/// Tags whose content is hidden, or is only the title of a folded section.
 const HIDDEN: [&str; 4] = ["script", "style", "summary", "template"];
 
-/// Reads the text of some HTML. Comments are not shown, so they are no text.
+/// Returns the lines of text in HTML. Comments are invisible, so they are left out.
 pub(super) fn lines(html: &str) -> Vec<HtmlLine> {
     let mut reading = Reading::default();
     let mut rest = html;

@@ -1,4 +1,5 @@
-//! The topic that a heading, a bold word or the beginning of a line announces: [`topic`], [`label`].
+//! Recognises the topic that a heading, a bold word or the beginning of a line announces:
+//! [`topic`], [`label`].
 
 use super::assumed;
 use super::blocks::Line;
@@ -15,25 +16,25 @@ pub(super) enum Topic {
     Needs,
     Decisions,
     Assumptions,
-    /// Assumptions among other things.
+    /// Assumptions mixed with other topics.
     Mixed {
         has_risks: bool,
     },
-    /// Something that nothing is read from.
+    /// A topic from which nothing is read.
     Other,
 }
 
-/// How acceptance criteria are announced.
+/// Labels of acceptance criteria.
 const CRITERIA: [&str; 10] = [
     "acceptance criteria", "acceptance criterion", "success criteria", "exit criteria",
     "completion criteria", "done criteria", "definition of done", "conditions of satisfaction",
     "done when", "acceptance",
 ];
 
-/// The words before `criteria` of something else.
+/// Words before `criteria` that announce another kind of criteria.
 const OTHER_CRITERIA: [&str; 5] = ["decision", "selection", "evaluation", "ranking", "judging"];
 
-/// How criteria are announced inside of a milestone, and other things elsewhere.
+/// Labels that announce criteria only inside of a milestone.
 const CRITERIA_OF_A_MILESTONE: [&str; 16] = [
     "must have", "must haves", "musts", "should have", "should haves", "requirements",
     "functional requirements", "non functional requirements", "security requirements",
@@ -41,20 +42,20 @@ const CRITERIA_OF_A_MILESTONE: [&str; 16] = [
     "expected behaviour", "expected behavior", "complete when",
 ];
 
-/// How tests are announced.
+/// Labels of tests.
 const TESTS: [&str; 16] = [
     "tests", "test", "testing", "test plan", "test cases", "test strategy", "tests to add",
     "new tests", "unit tests", "integration tests", "test files", "verification",
     "verification steps", "how to verify", "validation steps", "test coverage",
 ];
 
-/// How it is announced what comes before.
+/// Labels of dependencies.
 const NEEDS: [&str; 8] = [
     "depends on", "dependencies", "dependency", "depends", "blocked by", "prerequisites", "needs",
     "requires",
 ];
 
-/// How files are announced; besides these, anything short that ends in `files`.
+/// Labels of files, in addition to any short one that ends in `files`.
 const FILES: [&str; 6] =
     ["file", "file changes", "files modified", "files changed", "files touched", "files affected"];
 
@@ -67,19 +68,19 @@ const OTHERS: [&str; 32] = [
     "references", "alternatives", "deliverables",
 ];
 
-/// The words for decisions and the like that were not made here.
+/// Words for decisions and other things that were not made here.
 const NOT_YET: [&str; 9] = [
     "rejected", "alternatives", "open", "pending", "linked", "related", "needed", "required",
     "future",
 ];
 
-/// How the one decision of a record is announced.
+/// Labels of the only decision in a record.
 const DECISION: [&str; 4] = ["decision", "the decision", "our decision", "decision outcome"];
 
-/// Words that do not make a label longer.
+/// Words that do not count for the length of a label.
 const JOINING: [&str; 6] = ["and", "or", "the", "of", "key", "our"];
 
-/// Says what a label announces; `None` where it is not known.
+/// Returns the topic that a label announces; `None` if it is unknown.
 pub(super) fn topic(name: &str) -> Option<Topic> {
     let words = folded(name);
     let count = words.split(' ').count();
@@ -130,7 +131,8 @@ fn of_assumptions(words: &str) -> Topic {
     if assumed::is_beside(words) { Topic::Mixed { has_risks } } else { Topic::Assumptions }
 }
 
-/// Says what a heading announces: besides what any label does, one assumption or more.
+/// Returns the topic that a heading announces: that of a label, acceptance criteria anywhere in the
+/// heading, or a single assumption. Returns `None` if it is unknown.
 pub(super) fn topic_of_heading(text: &str) -> Option<Topic> {
     let words = folded(text);
     let is_one = || words.split(' ').any(|word| word == "assumption") && significant(&words) <= 3;
@@ -139,7 +141,8 @@ pub(super) fn topic_of_heading(text: &str) -> Option<Topic> {
     topic(text).or_else(are_criteria).or_else(|| is_one().then(|| of_assumptions(&words)))
 }
 
-/// Returns true if a heading inside of a milestone announces criteria, whatever it does elsewhere.
+/// Returns true if a heading announces criteria inside of a milestone, regardless of its meaning
+/// elsewhere.
 pub(super) fn announces_criteria_of_a_milestone(text: &str) -> bool {
     CRITERIA_OF_A_MILESTONE.contains(&folded(text).as_str())
 }
@@ -150,23 +153,22 @@ pub(super) fn announces_criteria(metadata: &str) -> bool {
     keys.into_iter().any(|(key, _)| topic(key) == Some(Topic::Criteria))
 }
 
-/// Returns true if a heading is that of the one decision of a record.
+/// Returns true if a heading announces the only decision of a record.
 pub(super) fn is_of_a_decision(text: &str) -> bool {
     DECISION.contains(&folded(text).as_str())
 }
 
-/// A label is no longer than this; a sentence is.
+/// Maximum number of words of a label; a longer text is a sentence.
 const MAX_WORDS: usize = 10;
 
-/// A line that announces something: what it is called, what that is about, and what follows on
-/// the same line.
+/// A line that announces a topic, with the text after it on the same line.
 #[derive(Debug)]
 pub(super) struct Label {
     pub(super) topic: Option<Topic>,
     pub(super) rest: String,
 }
 
-/// Reads a line as a label. What is bold is one of whatever name; what is not has to be known.
+/// Parses a line as a label. A bold label may have any name; another one must be known.
 pub(super) fn label(line: &Line) -> Option<Label> {
     let text = line.text.as_str();
     if line.lead > 0 && text.is_char_boundary(line.lead) {
@@ -188,10 +190,10 @@ pub(super) fn label(line: &Line) -> Option<Label> {
     Some(Label { topic: Some(topic), rest: after_mark(rest) })
 }
 
-/// No label is longer, in bytes.
+/// Maximum length of a label, in bytes.
 const MAX_NAME: usize = 120;
 
-/// Reads a line without a colon: a label alone, or `Depends on M1`.
+/// Parses a line without a colon: a label alone, or `Depends on M1`.
 fn unmarked(text: &str) -> Option<Label> {
     let words = folded(text);
     if let Some(start) = text.get(..11)

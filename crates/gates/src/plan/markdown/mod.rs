@@ -1,7 +1,7 @@
-//! Plans in Markdown, as people and agents write them: [`read`].
+//! Parses plans in Markdown, as people and agents write them: [`read`].
 //!
-//! `blocks` gives headings, paragraphs, items, tables and code with their lines, `outline` says
-//! which headings are milestones, `labels` what is announced where; `walk` goes through the blocks
+//! `blocks` returns headings, paragraphs, items, tables and code with their lines. `outline` finds
+//! the headings that are milestones, and `labels` recognises topics. `walk` goes through the blocks
 //! once and fills the plan.
 
 mod assumed;
@@ -19,7 +19,7 @@ use assay_base::markdown::first_too_deep;
 use super::{Fence, Heading, Milestone, Plan, PlanError, UnreadKind, UnreadLine};
 use blocks::{Block, Kind};
 
-/// Reads a plan.
+/// Parses a plan. Fails if the text is nested too deep.
 pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
     if let Some(line) = first_too_deep(text) {
         return Err(PlanError::TooDeep { name: name.to_owned(), line });
@@ -47,7 +47,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
     Ok(plan)
 }
 
-/// Returns the blocks of code on a page, in order; none where it is nested too deep to be read.
+/// Returns the code blocks of a page, in order; empty if the page is nested too deep.
 pub(crate) fn fences(text: &str) -> Vec<Fence> {
     match first_too_deep(text) {
         Some(_) => Vec::new(),
@@ -80,7 +80,7 @@ fn milestone(text: &str, blocks: &[Block], section: &outline::Section) -> Milest
 }
 
 impl Block {
-    /// Returns its lines as one.
+    /// Returns the lines of the block as one.
     fn text(&self) -> String {
         let lines: Vec<&str> = self
             .lines

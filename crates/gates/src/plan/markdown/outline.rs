@@ -1,23 +1,24 @@
-//! Which headings and bold lines are milestones, and which look like one and are none: [`outline`].
+//! Finds the headings and bold lines that are milestones, and those that only look like one:
+//! [`outline`].
 
 use super::super::names::{self, Unit};
 use super::blocks::{Block, Kind};
 use super::folding::folded;
 use super::labels::{self, Topic};
 
-/// A milestone among the blocks: from its heading up to the next thing on its level.
+/// A milestone among the blocks: from its heading up to the next block on its level.
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) unit: Unit,
     pub(super) id: String,
     pub(super) title: String,
-    /// Its heading, as the number of a block.
+    /// The index of its heading.
     pub(super) from: usize,
-    /// The first block that is not of it any more.
+    /// The index of the first block after it.
     pub(super) to: usize,
 }
 
-/// A heading that may be one of a milestone.
+/// A heading that may be that of a milestone.
 #[derive(Clone)]
 struct Candidate {
     unit: Unit,
@@ -28,19 +29,19 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Returns its number, where it has one.
+    /// Returns the number of the id; `None` if there is none.
     fn number(&self) -> Option<u32> {
         self.id.as_deref()?.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok()
     }
 }
 
-/// How deep a line counts that is bold and stands alone.
+/// The level of a bold line on its own.
 const BOLD: u8 = 7;
 
-/// How deep an item of a list counts.
+/// The level of a list item.
 const ITEM: u8 = 8;
 
-/// Headings below `Milestones` that are none.
+/// Headings below `Milestones` that are no milestones.
 const ASIDES: [&str; 10] = [
     "overview", "summary", "notes", "dependencies", "dependency graph", "timeline", "introduction",
     "milestone dependencies", "order", "sequence",
@@ -49,10 +50,10 @@ const ASIDES: [&str; 10] = [
 /// The milestones of a plan.
 #[derive(Debug)]
 pub(super) struct Outline {
-    /// Those that are read, in order.
+    /// The milestones that are read, in order.
     pub(super) sections: Vec<Section>,
-    /// The blocks that look like a milestone, phase or step and are neither read as one nor a part of
-    /// one, in order.
+    /// The indices of the blocks that look like a milestone, phase or step, but are not read and
+    /// are no part of one, in order.
     pub(super) unread: Vec<usize>,
 }
 
@@ -76,7 +77,7 @@ pub(super) fn outline(blocks: &[Block]) -> Outline {
     Outline { sections, unread }
 }
 
-/// Returns the candidates of the kind that the plan uses, with the unit that counts most.
+/// Returns the candidates of the kind that the plan uses, with the most important unit.
 fn chosen(blocks: &[Block], headed: &[Candidate], bold: &[Candidate]) -> Vec<Candidate> {
     let mut found = headed.to_vec();
     let titled = below_a_title(blocks);
@@ -93,15 +94,16 @@ fn chosen(blocks: &[Block], headed: &[Candidate], bold: &[Candidate]) -> Vec<Can
     if found.is_empty() {
         found = named(blocks, item);
     }
-    // A plan in phases that have milestones is one of milestones.
+    // A plan with phases that contain milestones is a plan of milestones.
     let unit = unit(&found);
     found.retain(|candidate| Some(candidate.unit) == unit);
     found
 }
 
-/// Puts candidates of other kinds and units beside those that were chosen. One around a milestone holds
-/// it, one inside of a milestone is a part of it, and any other is a milestone of its own. Parts that do
-/// not begin with the first look like milestones that follow, and are returned as unread.
+/// Adds candidates of other kinds and units to the chosen ones. A candidate around a milestone
+/// contains it, one inside of a milestone is a part of it, and any other is a separate milestone.
+/// Parts that do not begin with number 1 look like milestones that follow, and are returned as
+/// unread.
 fn place(
     blocks: &[Block],
     chosen: Vec<Candidate>,
@@ -134,14 +136,14 @@ fn place(
     (found, unread)
 }
 
-/// Returns the first block after a heading that is not below it.
+/// Returns the index of the first block that is not below a heading.
 fn end_of(blocks: &[Block], from: usize, level: u8) -> usize {
     let below = blocks.get(from + 1..).unwrap_or_default();
     let ends = |block: &Block| heading(block).is_some_and(|(other, _)| other <= level);
     from + 1 + below.iter().position(ends).unwrap_or(below.len())
 }
 
-/// Takes headings with a number and acceptance criteria: `## 2. The parser`.
+/// Returns the headings with a number and acceptance criteria: `## 2. The parser`.
 fn numbered(blocks: &[Block]) -> Vec<Candidate> {
     let mut found = Vec::new();
     for (at, block) in blocks.iter().enumerate() {
@@ -171,8 +173,8 @@ fn has_criteria(blocks: &[Block], at: usize, level: u8) -> bool {
     })
 }
 
-/// Finds headings of another name outside of all milestones that have acceptance criteria of their own:
-/// `## Sprint 2`.
+/// Returns the headings outside of all milestones with another name and acceptance criteria of
+/// their own: `## Sprint 2`.
 fn unnamed(blocks: &[Block], sections: &[Section]) -> Vec<usize> {
     if sections.is_empty() {
         return Vec::new();
@@ -191,7 +193,8 @@ fn unnamed(blocks: &[Block], sections: &[Section]) -> Vec<usize> {
     found
 }
 
-/// Finds paragraphs that begin a line with the bold name of a milestone that is not read.
+/// Returns the paragraphs with a line that begins with the bold name of a milestone that is not
+/// read.
 fn mentioned(blocks: &[Block], sections: &[Section]) -> Vec<usize> {
     let is_read = |id: &str| sections.iter().any(|section| section.id == id);
     let names_another = |block: &&Block| {
@@ -213,7 +216,7 @@ fn named(blocks: &[Block], level_of: fn(&Block) -> Option<(u8, &str)>) -> Vec<Ca
     for (at, block) in blocks.iter().enumerate() {
         let Some((level, text)) = level_of(block) else { continue };
         let Some(name) = names::of_heading(text) else { continue };
-        // `Milestone 1 acceptance criteria` belongs to a milestone and is none.
+        // `Milestone 1 acceptance criteria` belongs to a milestone and is none itself.
         let topic = labels::topic(&name.title);
         if !matches!(topic, None | Some(Topic::Other | Topic::Mixed { .. })) {
             continue;
@@ -244,7 +247,7 @@ fn item(block: &Block) -> Option<(u8, &str)> {
     }
 }
 
-/// How deep something is that may end a milestone.
+/// Returns the level of a block that may end a milestone; `None` for other blocks.
 fn level(block: &Block) -> Option<u8> {
     heading(block).or_else(|| item(block)).map(|(level, _)| level)
 }
@@ -253,7 +256,7 @@ fn text_of(block: &Block) -> &str {
     block.lines.first().map_or("", |line| line.text.as_str())
 }
 
-/// Takes the headings right below one that says `Milestones` or `Phases`.
+/// Returns the headings right below one with the title `Milestones` or `Phases`.
 fn below_a_title(blocks: &[Block]) -> Vec<Candidate> {
     let mut found = Vec::new();
     let mut title: Option<(u8, Unit)> = None;
@@ -292,7 +295,8 @@ fn title_of(text: &str) -> Option<Unit> {
     }
 }
 
-/// Lets each go on up to the next one, or to what is not below it.
+/// Returns the section of each candidate, up to the next one or to the first block that is not
+/// below it.
 fn sections(blocks: &[Block], found: Vec<Candidate>) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::with_capacity(found.len());
     let starts: Vec<usize> = found.iter().skip(1).map(|next| next.block).collect();

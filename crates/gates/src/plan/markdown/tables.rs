@@ -1,20 +1,20 @@
-//! Tables of decisions and assumptions: which column says what.
+//! Parses tables of decisions and assumptions by the headers of their columns.
 
 use super::super::evidence;
 use super::super::reasons::Told;
 use super::super::{Assumption, names};
 use super::folding::folded;
 
-/// The rows of a table with the lines on which they stand.
+/// The rows of a table with their line numbers.
 pub(super) type Rows = [(Vec<String>, u32)];
 
-/// Returns true if a table holds decisions wherever it stands: it has a column for them and one for
-/// their reasons.
+/// Returns true if a table anywhere contains decisions: it has a column for them and one for their
+/// reasons.
 pub(super) fn is_of_decisions(header: &[String]) -> bool {
     position(header, is_decision).is_some() && position(header, is_reason).is_some()
 }
 
-/// Returns true if a table holds assumptions wherever it stands.
+/// Returns true if a table anywhere contains assumptions, by a column for them.
 pub(super) fn is_of_assumptions(header: &[String]) -> bool {
     position(header, |name| matches!(name, "assumption" | "assumptions")).is_some()
 }
@@ -41,7 +41,7 @@ fn is_evidence(name: &str) -> bool {
     parts.iter().any(|part| name.contains(part))
 }
 
-/// Reads the decisions of a table.
+/// Parses the decisions in a table.
 pub(super) fn decisions(header: &[String], rows: &Rows) -> Vec<Told> {
     let reason = position(header, is_reason);
     let id = position(header, is_id).filter(|at| Some(*at) != reason);
@@ -55,7 +55,7 @@ pub(super) fn decisions(header: &[String], rows: &Rows) -> Vec<Told> {
             one.id = Some(own_id);
         }
         if reason.is_some() {
-            // The column says why; what the decision itself says is not cut.
+            // The column has the reason, so the text of the decision is not split.
             one = Told { text: cell(cells, Some(decision)).to_owned(), ..one };
             one.reason = cell(cells, reason).to_owned();
         }
@@ -64,7 +64,7 @@ pub(super) fn decisions(header: &[String], rows: &Rows) -> Vec<Told> {
     told
 }
 
-/// Reads the assumptions of a table.
+/// Parses the assumptions in a table.
 pub(super) fn assumptions(header: &[String], rows: &Rows) -> Vec<Assumption> {
     let named = position(header, |name| name.starts_with("assumption"));
     let Some(what) = named.or_else(|| (0..header.len()).find(|at| !is_id(&folded(&header[*at]))))
@@ -83,7 +83,7 @@ pub(super) fn assumptions(header: &[String], rows: &Rows) -> Vec<Assumption> {
     .collect()
 }
 
-/// Returns the rows as text, cells with a dash between them.
+/// Returns the rows as text, with dashes between the cells.
 pub(super) fn as_text(rows: &Rows) -> impl Iterator<Item = (String, u32)> {
     rows.iter().filter(|(cells, _)| !is_blank(cells)).map(|(cells, line)| {
         let cells: Vec<&str> = cells.iter().map(|c| c.trim()).filter(|c| !c.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! One way through the blocks of a plan, with what is announced kept in mind: [`fill`].
+//! Goes through the blocks of a plan once, tracking the announced topics: [`fill`].
 
 use super::super::names::{self, Unit};
 use super::super::reasons::is_nothing;
@@ -13,10 +13,10 @@ use super::outline::Section;
 use super::tables;
 use crate::claim::is_claim;
 
-/// How deep a label in a paragraph is: deeper than all headings.
+/// The level of a label in a paragraph: deeper than all headings.
 const IN_TEXT: u32 = 10;
 
-/// How deep a label in an item is, before the depth of its list.
+/// The level of a label in a list item, to which the depth of its list is added.
 const IN_LIST: u32 = 20;
 
 /// Fills a plan whose milestones are known.
@@ -39,25 +39,25 @@ pub(super) fn fill(plan: &mut Plan, blocks: &[Block], sections: &[Section]) {
     walk.gathered.finish();
 }
 
-/// Something that was announced and holds for what follows.
+/// A topic that was announced for the blocks that follow.
 struct Announced {
     topic: Topic,
     level: u32,
-    /// How deep the items are that count; what is deeper belongs to them.
+    /// The depth of the items that count; deeper ones belong to them. `None` before the first item.
     base: Option<u32>,
     /// The paragraphs of assumptions, which count if there are no items.
     paragraphs: Vec<(String, u32)>,
     has_items: bool,
-    /// The milestone that it is about.
+    /// The milestone of the topic; `None` outside of all milestones.
     milestone: Option<usize>,
 }
 
 struct Walk<'a> {
     gathered: Gathered<'a>,
-    /// The milestone around the block.
+    /// The milestone around the block; `None` outside of all milestones.
     home: Option<usize>,
     announced: Vec<Announced>,
-    /// Whether a list or the like follows the paragraph.
+    /// True if a list, a table or a similar block follows the paragraph.
     is_leading: bool,
 }
 
@@ -144,14 +144,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns a topic unless nothing would be read below it and criteria are announced around it: what
-    /// stands below them is one of them.
+    /// Returns the topic, or `None` if nothing would be read below it and criteria are announced
+    /// around it: text below criteria belongs to them.
     fn within_criteria(&self, topic: Option<Topic>) -> Option<Topic> {
         let is_dropped = matches!(topic, Some(Topic::Other | Topic::Mixed { .. }));
         topic.filter(|_| !is_dropped || self.top() != Topic::Criteria)
     }
 
-    /// Returns true if nothing is read from what a heading of no known meaning announces here.
+    /// Returns true if nothing is read below a heading without a known topic here.
     fn is_aside(&self, heading: &str) -> bool {
         match self.top() {
             Topic::Other => true,
@@ -179,7 +179,7 @@ impl Walk<'_> {
         });
     }
 
-    /// Ends all that was announced so deep or deeper.
+    /// Closes all topics at this level or deeper.
     fn close(&mut self, level: u32) {
         while let Some(ended) = self.announced.pop_if(|announced| announced.level >= level) {
             let alone = ended.paragraphs.into_iter().filter(|_| !ended.has_items);
@@ -224,14 +224,16 @@ impl Walk<'_> {
         self.say(&said.0, said.1);
     }
 
-    /// A short line with a colon after a list opens something else; before it, it leads to it.
+    /// Returns true if a text ends the list before it: a short line with a colon after a list
+    /// begins another topic; before a list it introduces the list.
     fn ends_the_list(&self, text: &str) -> bool {
         let top = self.announced.last();
         let has_had_its_list = top.is_some_and(|top| top.level == IN_TEXT && top.has_items);
         has_had_its_list && text.trim_end().ends_with(':') && text.split(' ').count() <= 5
     }
 
-    /// Below a heading that announces criteria, a bold word of no known meaning groups them.
+    /// Announces the topic of a label in text. Below a heading that announces criteria, a bold word
+    /// without a known topic groups them.
     fn announce_in_text(&mut self, label: &Label, name: &str) {
         self.close(IN_TEXT);
         match self.within_criteria(label.topic) {
@@ -241,7 +243,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes text that stands in no list.
+    /// Handles text outside of lists.
     fn say(&mut self, text: &str, line: u32) {
         let text = text.trim();
         if text.is_empty() || self.gathered.adds_to_the_decision(text, None) {
@@ -267,8 +269,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes a sentence where criteria are announced. One that leads to a list is none. Behind the list
-    /// of a label, only one that reads like a criterion is: the text may have gone on to something else.
+    /// Handles a sentence below a criteria label. A sentence that introduces a list is no
+    /// criterion. After the list of a label, a sentence counts only if it reads like a criterion:
+    /// the text may have another topic by then.
     fn sentence(&mut self, text: &str, line: u32) {
         let is_behind = self.is_behind_a_labelled_list() && !reads_like_a_criterion(text);
         let Some(top) = self.announced.last() else { return };
@@ -280,7 +283,7 @@ impl Walk<'_> {
         self.gathered.criterion(top.milestone, criterion);
     }
 
-    /// Returns true if a list of criteria came that a label announced, and no heading.
+    /// Returns true if a list of criteria came after a label, and not after a heading.
     fn is_behind_a_labelled_list(&self) -> bool {
         self.announced.last().is_some_and(|top| top.level >= IN_TEXT && top.has_items)
     }
@@ -359,7 +362,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes an item where no list of something was announced, or one of files and the like.
+    /// Handles an item that has no announced topic, or that of files, tests or dependencies.
     fn item_of_its_own(&mut self, depth: u32, block: &Block, text: &str) {
         let label = block.lines.first().and_then(labels::label);
         let known = label.and_then(|label| Some((label.topic?, label.rest)));
@@ -399,7 +402,7 @@ impl Walk<'_> {
         self.gathered.criterion(top.milestone, criterion);
     }
 
-    /// Takes an entry of a list of files, tests or milestones.
+    /// Handles an entry in a list of files, tests or dependencies.
     fn entry(&mut self, text: &str, depth: Option<u32>) {
         if depth.is_some_and(|depth| self.is_within(depth)) {
             return;
@@ -470,7 +473,8 @@ impl Walk<'_> {
     }
 }
 
-/// Returns true if a list or a table follows that is not the text of one decision.
+/// Returns true if the next block is a list, a table or a heading that is not the text of one
+/// decision.
 fn is_unlabelled_list(next: Option<&Block>) -> bool {
     next.is_some_and(|block| match block.kind {
         Kind::Table { .. } => true,
@@ -480,7 +484,7 @@ fn is_unlabelled_list(next: Option<&Block>) -> bool {
     })
 }
 
-/// Returns true if a block is a list, a table, or something else that a sentence may lead to.
+/// Returns true if a block is a list, a table, or another block that a sentence may introduce.
 fn is_listing(block: &Block) -> bool {
     match block.kind {
         Kind::Item { .. } | Kind::Table { .. } | Kind::Code { .. } | Kind::Quote { .. } => true,
@@ -489,7 +493,7 @@ fn is_listing(block: &Block) -> bool {
     }
 }
 
-/// Returns true if a sentence says that a list follows: `All of the following hold.`
+/// Returns true if a sentence announces a list: `All of the following hold.`
 fn leads_to_a_list(text: &str) -> bool {
     let words = folded(text);
     let leads = ["following", "these", "below", "when", "if"];
@@ -497,19 +501,20 @@ fn leads_to_a_list(text: &str) -> bool {
         || (!text.contains('`') && words.split(' ').any(|word| leads.contains(&word)))
 }
 
-/// Returns true if a sentence asks for something: it says so, or names something in code.
+/// Returns true if a sentence reads like a criterion: it expresses a demand, or names something in
+/// code.
 fn reads_like_a_criterion(text: &str) -> bool {
     let words = folded(text);
     let asks = |word: &str| ["must", "shall", "should"].contains(&word);
     text.contains('`') || words.split(' ').any(asks)
 }
 
-/// Returns true if a line begins with the mark of a list.
+/// Returns true if a line begins with a list mark.
 fn is_marked(line: &str) -> bool {
     unmarked(line) != line.trim()
 }
 
-/// Takes the mark of a list, and a box, off a line.
+/// Returns a line without its list mark and check box.
 fn unmarked(line: &str) -> String {
     let line = line.trim().trim_start_matches('>').trim_start();
     let number = line.trim_start_matches(|c: char| c.is_ascii_digit());

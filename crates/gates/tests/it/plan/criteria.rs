@@ -1,4 +1,4 @@
-//! Criteria of a plan.
+//! Tests of parsing the criteria of a plan.
 
 use expect_test::expect;
 

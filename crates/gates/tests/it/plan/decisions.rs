@@ -1,4 +1,4 @@
-//! Decisions and assumptions of a plan, with their grounds.
+//! Tests of parsing the decisions and assumptions of a plan, with their reasons and evidence.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Milestones of a plan, with their files and what they wait for.
+//! Tests of parsing the milestones of a plan, with their files and dependencies.
 
 use expect_test::expect;
 

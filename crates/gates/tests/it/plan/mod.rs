@@ -1,4 +1,4 @@
-//! What is read from a plan in Markdown.
+//! Tests of parsing a plan in Markdown.
 
 mod criteria;
 mod decisions;
@@ -10,13 +10,13 @@ use std::fmt::Write;
 use assay_gates::plan::{self, Plan};
 use expect_test::Expect;
 
-/// Reads a plan and tells what is in it, a line for each thing.
+/// Parses a plan and compares its content, a line for each part, with that expected.
 fn check(text: &str, expected: Expect) {
     let plan = plan::read("plan.md", text.as_bytes()).unwrap();
     expected.assert_eq(&told(&plan));
 }
 
-/// Tells what is in a plan.
+/// Formats the content of a plan.
 pub(crate) fn told(plan: &Plan) -> String {
     let mut out = String::new();
     for m in &plan.milestones {

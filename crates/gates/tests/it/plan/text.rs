@@ -1,4 +1,4 @@
-//! Diffs, links and lines of a plan, and what is no plan.
+//! Tests of the diffs, links and lines of a plan, and of texts that are no plan.
 
 use assay_gates::plan;
 use expect_test::expect;
