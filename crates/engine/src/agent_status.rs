@@ -1,4 +1,5 @@
-//! The status of agents: who supervises and works here, and what the queue knows.
+//! The status of agents: the supervisor and workers of a repository, and the agents and tasks that
+//! the queue has. `StatusReader` reads all of it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,36 +18,36 @@ use crate::queues;
 pub struct AgentStatus {
     /// The supervisor of this repository; `None` if no agents run here.
     pub supervisor: Option<Supervising>,
-    /// The workers here, as this machine knows them.
+    /// The workers of this repository, from the lock files of this machine.
     pub workers: Vec<Working>,
-    /// The workers and tasks that the queue has.
+    /// The workers and tasks that the queue has, or the reason why the queue is unreadable.
     #[serde(flatten)]
     pub queue: QueueStatus,
 }
 
-/// The workers and tasks that the queue has.
+/// The workers and tasks that the queue has, or the reason why the queue is unreadable.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum QueueStatus {
     /// The workers of all machines, and the tasks.
     Known {
-        /// The workers.
+        /// The workers of all machines, each with its last heartbeat.
         agents: Vec<Seen>,
         /// The number of tasks of each queue.
         queues: Vec<Count>,
     },
     /// The queue cannot be read.
     Unreadable {
-        /// The reason.
+        /// The text of the error.
         unreadable: String,
     },
 }
 
-/// Reads the status of agents, again and again.
+/// A reader of the status of agents; the queue stays open between reads.
 pub struct StatusReader {
     root: PathBuf,
     settings: AgentSettings,
-    /// `None` until the queue can be reached.
+    /// The open queue; `None` until the queue can be reached.
     queue: Option<Arc<dyn Queue>>,
 }
 
@@ -66,8 +67,8 @@ impl StatusReader {
         Ok(self.queue.insert(queue).clone())
     }
 
-    /// Reads all that can be read. A queue that cannot be reached or read leaves what this machine
-    /// knows.
+    /// Reads the status. An error of the queue becomes part of the status, beside the supervisor
+    /// and the workers of this machine.
     pub fn read(&mut self) -> anyhow::Result<AgentStatus> {
         let locks = locks_folder(self.settings.configuration.environment(), &self.root)?;
         let (supervisor, workers) = (Seat::holder(&locks), Seat::workers(&locks));
@@ -83,7 +84,8 @@ impl StatusReader {
         Ok(AgentStatus { supervisor, workers, queue })
     }
 
-    /// Returns a watch that wakes when the queue changes.
+    /// Returns a watch that wakes when the queue changes; a watch that never wakes if the queue is
+    /// not open.
     pub fn watch(&self) -> Watch {
         let queue = &self.settings.configuration.workflow.reviewer;
         let watch = self.queue.as_ref().and_then(|open| open.watch(queue).ok());
@@ -91,8 +93,8 @@ impl StatusReader {
     }
 }
 
-/// Returns true if a worker ended before the supervisor was started, or, without a supervisor, as it
-/// was told to.
+/// Returns true if a worker ended before the supervisor was started. Without a supervisor, returns
+/// true if the worker was stopped on request.
 pub fn is_of_earlier_start(seen: &Seen, supervisor: Option<&Supervising>) -> bool {
     let ended_earlier = match supervisor {
         Some(holder) => seen.heartbeat.at < holder.since,
@@ -101,7 +103,7 @@ pub fn is_of_earlier_start(seen: &Seen, supervisor: Option<&Supervising>) -> boo
     !seen.alive && ended_earlier
 }
 
-/// Returns the state of a worker in words.
+/// Returns the state of a worker as a word for the user.
 pub fn state_in_words(seen: &Seen) -> &'static str {
     match (seen.alive, seen.heartbeat.state, seen.paused) {
         (_, AgentState::Stopped, _) => "stopped",

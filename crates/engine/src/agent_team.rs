@@ -1,5 +1,5 @@
-//! The workers of a repository: which agents are started with how many workers, the names of the
-//! workers, and the workers that a name stands for.
+//! The workers of a repository: the agents to start and the number of their workers, the names of
+//! workers, and the workers that a name refers to.
 
 use std::path::{Path, PathBuf};
 
@@ -14,14 +14,15 @@ use crate::agent_work;
 use crate::config::agents::AgentSettings;
 use crate::environment::Environment;
 
-/// The agent that a number of replicas is for if no agent is named.
+/// The agent that `--replicas` applies to if no agent is named.
 const DEFAULT_AGENT: &str = "qa";
 
-/// Agents, each with the names of its workers.
+/// The agents to start, each with the ids of its workers.
 pub type Team<'a> = Vec<(&'a AgentConfig, Vec<AgentId>)>;
 
-/// Returns the agents to start: those that are named, or else all that are enabled. `replicas` is the
-/// number of workers of each named agent, or else of `qa`; `suffix` ends each worker's name.
+/// Returns the agents to start: the named agents, or all enabled agents if none is named.
+/// `replicas` is the number of workers of each named agent, or of `qa` if none is named; `suffix`
+/// ends the name of each worker.
 pub fn team<'a>(
     roster: &'a Roster,
     ids: &[AgentId],
@@ -58,8 +59,8 @@ fn workers(agent: &AgentConfig, replicas: Replicas, suffix: &str) -> Vec<AgentId
     names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
-/// Returns the end of the names of this repository's workers, which tells them from those of other
-/// machines with the same queue; empty if no other machine can have the queue.
+/// Returns the suffix of the names of this repository's workers, which distinguishes them from the
+/// workers of other machines that share the queue. Empty if no other machine can share the queue.
 pub fn worker_suffix(root: &Path, settings: &AgentSettings) -> anyhow::Result<String> {
     if settings.configuration.queue.url.is_none() {
         return Ok(String::new());
@@ -70,8 +71,8 @@ pub fn worker_suffix(root: &Path, settings: &AgentSettings) -> anyhow::Result<St
     Ok(format!(".{host}-{folder}"))
 }
 
-/// Returns the workers that a name stands for: those of an agent that were seen, or the worker of that
-/// name. Fails if the roster has no such agent.
+/// Returns the workers that a name refers to: the registered workers of an agent, or the worker of
+/// that name. Fails if the roster has no such agent.
 pub fn named_workers(
     queue: &dyn Queue,
     roster: &Roster,
@@ -91,21 +92,21 @@ pub fn named_workers(
     Ok(workers)
 }
 
-/// Fails if a name is neither an agent of the roster nor one of its workers.
+/// Fails if a name is neither an agent of the roster nor a worker of such an agent.
 pub fn check_known(roster: &Roster, id: &AgentId) -> anyhow::Result<()> {
     let is_known = roster.named(id.as_str()).is_some() || roster.of_worker(id.as_str()).is_some();
     ensure!(is_known, "there is no agent `{id}`; there are: {}", names(roster));
     Ok(())
 }
 
-/// Returns the names of all agents, for a message.
+/// Returns the names of all agents, separated by commas, for a message.
 pub fn names(roster: &Roster) -> String {
     let names: Vec<&str> = roster.agents().iter().map(|agent| agent.id.as_str()).collect();
     names.join(", ")
 }
 
-/// Returns the folder with the locks of the supervisor and of workers. Fails if the locks came with
-/// the repository.
+/// Returns the folder with the lock files of the supervisor and of workers. Fails if the lock files
+/// are tracked by the repository.
 pub fn locks_folder(environment: &Environment, root: &Path) -> anyhow::Result<PathBuf> {
     let own = environment.state_of(root);
     own.open("supervisor.json")?;

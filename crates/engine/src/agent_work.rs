@@ -1,4 +1,5 @@
-//! What agents do here: the kinds of work, with reviews and fixes as the commands make them.
+//! The task handlers of agents: `works` registers each kind of task, with reviews, fixes and
+//! validation done by the same sessions that the commands use.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ use crate::review_session::Prepared;
 use crate::safe_fixes::{safe_fixes, told};
 use crate::wording::count;
 
-/// Puts together the kinds of work that agents do in a repository.
+/// Returns the handlers for all kinds of tasks that agents do in a repository.
 pub fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
     let publishes = publishes(root, &settings.configuration)?;
     let environment = settings.configuration.environment();
@@ -50,7 +51,7 @@ pub fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
         clock: environment.clock().clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    // What an agent's program starts of assay finds the same seals.
+    // If the program of an agent runs assay, that assay must use the same seals.
     let needed = Runner::needed().chain(["XDG_STATE_HOME"]);
     let variables = needed.filter_map(|name| Some((name.to_owned(), environment.variable(name)?)));
     let (root, mcp) = (root.to_owned(), settings.mcp.clone());
@@ -68,7 +69,7 @@ pub fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
     Ok(works)
 }
 
-/// Gives how work is put where people see it: on GitHub, where it is said which repositories.
+/// Returns a publisher on GitHub; `None` if no repository is configured, or no token.
 fn publishes(
     root: &Path,
     configuration: &Configuration,
@@ -82,7 +83,7 @@ fn publishes(
     Ok(Some(Arc::new(OnGithub { root: root.to_owned(), github, repositories })))
 }
 
-/// Reviews, fixes and validates as `assay review`, `assay fix` and `assay qa` do, in a repository.
+/// Reviews, fixes and validates in a repository, as `assay review`, `assay fix` and `assay qa` do.
 #[derive(Clone)]
 struct ByCommand {
     environment: Environment,
@@ -114,7 +115,7 @@ impl Reviews for ByCommand {
             job.log.warning(trouble);
         }
         let reviewed = prepared.review_unseen(Mode::ReportOnly);
-        // Nobody could look up what an approval was for.
+        // Without a stored review, the reason for an approval could not be looked up.
         let kept = reviewed.keep(&prepared).map_err(|error| {
             Failed::passing(format!(
                 "the review could not be kept, so it does not count: {error:#}"
@@ -145,7 +146,8 @@ impl Reviews for ByCommand {
     }
 }
 
-/// Makes a persona of what an agent is told to do.
+/// Returns the prompt of an agent as a persona, by name and content of its file; `None` if the
+/// prompt is empty.
 fn persona(agent: &AgentConfig) -> Option<(String, String)> {
     let AgentConfig { id, name, prompt, tier, .. } = agent;
     let tier = match tier {
@@ -192,7 +194,7 @@ impl Fixes for ByCommand {
     }
 }
 
-/// Refuses a change of which nobody knows where it begins.
+/// Fails if the base of the change is not known.
 fn known(base: Option<&str>) -> Result<&str, Failed> {
     base.ok_or_else(|| {
         Failed::lasting(
@@ -217,7 +219,7 @@ impl Validates for ByCommand {
             return Ok(Validated::NotYet { missing: missing.to_string() });
         }
         let models = &ModelRequest::where_configured();
-        // There has to be time left to commit what came of it.
+        // The remaining tenth of the time is for committing the result.
         let seconds = (job.agent.timeout * 9 / 10).as_secs().max(1);
         let host = Some(Host { root, seconds });
         let asked = loop_session::Asked { base, resumes: false, sign_off: None, models, host };
@@ -230,7 +232,7 @@ impl Validates for ByCommand {
                 let why = Ending::Approved.reason();
                 Ok(Validated::Approved { summary: format!("{why}, after {rounds}") })
             }
-            // Nothing of it is kept, so whoever tries again does not find it waiting for a person.
+            // No state of the loop is kept, so a retry does not find the loop waiting for a person.
             CameTo::Ended(ending @ Ending::Errors { .. }) => Err(Failed::passing(ending.reason())),
             CameTo::Waits(ending) | CameTo::Ended(ending) => Ok(Validated::HandedOver {
                 reason: ending.reason(),
@@ -240,7 +242,7 @@ impl Validates for ByCommand {
     }
 }
 
-/// Gives the files that the findings of a task are in.
+/// Returns the files of the findings of a task.
 fn files_of(job: &Job<'_>) -> Vec<RepoPath> {
     let findings = job.task.context.get("structured_findings");
     let findings = findings.and_then(|found| found["findings"].as_array());
@@ -251,18 +253,18 @@ fn files_of(job: &Job<'_>) -> Vec<RepoPath> {
     files
 }
 
-/// Says why something could not be done, and whether it may later.
+/// Converts an error into a task failure, and decides if a retry may help.
 fn failed(error: &anyhow::Error) -> Failed {
     if let Some(error) = error.downcast_ref::<GitError>() {
         return workflow::git_failed(error);
     }
-    // A disk that is full, or a machine with too many processes, may have room again.
+    // A full disk, or a limit of processes, may be gone at the next attempt.
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
     let is_passing = causes.any(workflow::may_pass);
     Failed { error: format!("{error:#}"), is_passing }
 }
 
-/// The name of this machine.
+/// Returns the host name of this machine.
 pub fn host() -> anyhow::Result<String> {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname");
     let name = name.or_else(|_| std::fs::read_to_string("/etc/hostname"));

@@ -1,5 +1,5 @@
-//! Delegated reviews for the MCP server `review`: opens changes as `assay review` does, and keeps
-//! runs. The questions and decisions belong to `assay_review::delegation`.
+//! Delegated reviews for the MCP server `review`: `Repository` opens changes as `assay review`
+//! does, and stores runs. Briefs, findings and verdicts are left to `assay_review::delegation`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -29,22 +29,23 @@ use crate::memory::{self, Recalled};
 use crate::models::{check_apart, named, prior_findings};
 use crate::review_session::followed;
 
-/// Opens changes, and keeps the outcomes of reviews. The findings and the verdict belong to `assay_review::delegation`.
+/// The delegated reviews of a repository, as the MCP server calls them.
 pub trait Reviews: Send + Sync {
-    /// Begins a review.
+    /// Starts a review.
     fn start(&self, what: Begin) -> anyhow::Result<Begun>;
 
-    /// Opens a review that was begun and is not finished.
+    /// Opens a review that is started and not finished.
     fn open(&self, review: &str) -> anyhow::Result<Delegated>;
 
-    /// Ends a review and keeps it as a run of the same id; returns the outcome of a finished review
-    /// again.
+    /// Finishes a review and stores it as a run of the same id. Returns the stored outcome if the
+    /// review is finished already.
     fn finish(&self, review: &str) -> anyhow::Result<Finish>;
 
-    /// Returns what is to be fixed next in a finished review.
+    /// Returns the findings of a finished review that are still open, and the next one to fix.
     fn next_fix(&self, review: &str, skip: &BTreeSet<String>) -> anyhow::Result<Fixing>;
 
-    /// Returns the standing of a finding, and the findings that were not there before.
+    /// Returns the state of a finding of a finished review, and the findings that are new since the
+    /// review.
     fn verify_fix(&self, review: &str, finding: &str) -> anyhow::Result<(Verified, Vec<Finding>)>;
 }
 
@@ -55,34 +56,34 @@ pub struct Begin {
     pub scope: Scope,
     /// The files of the scope that belong to the change.
     pub selection: Selection,
-    /// The purpose of the change as the agent states it.
+    /// The purpose of the change; `None` if the agent states none.
     pub purpose: Option<String>,
-    /// The personas that read the change beside those that it wakes.
+    /// The personas that read the change in addition to those that it triggers.
     pub personas: Vec<String>,
     /// True if each persona reads the change on its own.
     pub each_persona: bool,
-    /// The agent or its sub-agents.
+    /// The readers of the change: the agent itself or its sub-agents.
     pub read_by: ReadBy,
-    /// The name of the agent's model; empty where the agent does not say.
+    /// The name of the agent's model; empty if the agent does not state it.
     pub model: String,
 }
 
-/// A review that was begun.
+/// A review that was started.
 pub struct Begun {
     /// The review.
     pub review: Delegated,
-    /// Notes on what decides on the change.
+    /// Notes for the user on the versions of settings that are used.
     pub notes: Vec<String>,
 }
 
-/// The result of ending a review.
+/// The result of `Reviews::finish`.
 #[derive(Debug)]
 pub enum Finish {
-    /// The findings are to be looked at again first.
+    /// The agent has to take a second look at findings first.
     SecondLooks {
         /// The briefs of the second looks.
         briefs: Vec<Brief>,
-        /// The agent or its sub-agents.
+        /// The readers of the briefs: the agent itself or its sub-agents.
         read_by: ReadBy,
     },
     /// The review is decided.
@@ -94,11 +95,12 @@ pub enum Finish {
 pub struct Ended {
     /// The title of the change.
     pub title: String,
-    /// The paths that the review was limited to; empty where it was not.
+    /// The paths that the review was limited to; empty if there was no limit.
     pub limited_to: Vec<String>,
     /// The synthesis of the review.
     pub synthesis: Synthesis,
-    /// Whether the tree is still the one that was read; `None` where that was not looked at just now.
+    /// The state of the work tree compared with the reviewed one; `None` if it was not compared
+    /// just now.
     pub tree: Option<TreeSince>,
     /// Notes on the review.
     pub notes: Vec<String>,
@@ -107,9 +109,9 @@ pub struct Ended {
 /// The progress of fixing the findings of a review.
 #[derive(Debug)]
 pub struct Fixing {
-    /// The worst finding that is still there.
+    /// The worst finding that is still there; `None` if none is.
     pub next: Option<Finding>,
-    /// The findings that are still there, the worst among them.
+    /// The findings that are still there, the worst one included.
     pub still_there: Vec<Finding>,
     /// The findings that are gone.
     pub fixed: Vec<Finding>,
@@ -123,14 +125,14 @@ pub struct Repository {
     root: PathBuf,
 }
 
-/// A change with what is configured for it.
+/// A change with the settings that apply to it.
 struct Opened {
     change: Change,
     settings: Settings,
 }
 
 impl Repository {
-    /// Serves the repository at a root.
+    /// Creates the reviews of the repository at a root.
     pub fn new(environment: &Environment, root: PathBuf) -> Repository {
         Repository { environment: environment.clone(), root }
     }
@@ -160,7 +162,7 @@ impl Repository {
             memory::recalled(&source, &state, &change, &date);
         let (prior, unknown) = prior_findings(&state, &change);
         let models = RecordedModels {
-            // The agent whose work is reviewed does not choose its reviewers.
+            // The agent whose work is reviewed must not choose its reviewers.
             named: Vec::new(),
             added: named(&what.personas, &personas)?,
             personas: settings.personas.clone(),
@@ -174,7 +176,7 @@ impl Repository {
             memory,
             second_looks: settings.second_looks,
             largest_part: Some(LARGEST_PART),
-            // The agent has tools of its own.
+            // The agent has its own tools for lookups.
             lookups: None,
         };
         let from_ledger = ledger::dismissals(&state);
@@ -205,8 +207,8 @@ impl Repository {
         here.is_ok_and(|here| runs::change_hash(&here.change) == runs::change_hash(change))
     }
 
-    /// Ends a review. `seen` is called with the review and the answers of the agent when the review is
-    /// decided by this call.
+    /// Finishes a review. `seen` is called with the review and the agent's answers if this call
+    /// decides the review.
     pub(crate) fn finish_seeing(
         &self,
         id: &ReviewId,
@@ -253,7 +255,7 @@ impl Repository {
         }
     }
 
-    /// Returns the outcome of a review as it is kept: without anything that must not leave the machine.
+    /// Returns the stored outcome of a review, which is redacted.
     fn ended(&self, id: &ReviewId) -> anyhow::Result<Ended> {
         let finished = mend::finished(&self.state(), id)?;
         Ok(Ended {
@@ -265,7 +267,7 @@ impl Repository {
         })
     }
 
-    /// Opens the change from before a review to the work tree of now.
+    /// Opens the change from the base of a review to the current work tree.
     fn since(&self, finished: &Finished) -> anyhow::Result<Opened> {
         let (scope, selection) = finished.scope()?;
         self.opened(&scope, &selection)
@@ -296,17 +298,17 @@ impl Repository {
     }
 }
 
-/// The dismissals of the ledger, or the error that keeps it from being used.
+/// The dismissals of the ledger, or the error that makes the ledger unusable.
 type FromLedger = Result<Vec<Dismissal>, ledger::UseError>;
 
-/// Returns the note that the ledger is not used, where that is so.
+/// Returns the note that the ledger is unusable; `None` if it is usable.
 fn trouble(from_ledger: &FromLedger) -> Option<String> {
-    // A dismissal that cannot be read dismisses nothing.
+    // A dismissal that cannot be read does not dismiss.
     let error = from_ledger.as_ref().err()?;
     Some(format!("the ledger is not used, so nothing in it counts as dismissed: {error}"))
 }
 
-/// Returns the terms that decide today besides the reviewers.
+/// Returns the settings that decide on a review today, apart from the reviewers.
 fn terms(
     settings: &Settings,
     from_ledger: &FromLedger,
@@ -324,7 +326,7 @@ fn terms(
     })
 }
 
-/// Returns the evidence of the present on which a review is decided.
+/// Returns the current evidence that a review is decided on.
 fn present<'a>(
     review: &Delegated,
     change: &'a Change,
@@ -345,8 +347,8 @@ fn present<'a>(
     })
 }
 
-/// Keeps a review as a run of the same id, and in the ledger; returns a note where it cannot be kept
-/// in the ledger.
+/// Stores a review as a run of the same id, and in the ledger. Returns a note if the ledger is
+/// unusable.
 fn keep(
     environment: &Environment,
     closed: &Closed,
@@ -356,7 +358,7 @@ fn keep(
     let id = closed.id().to_string();
     let record = closed.record(now, env!("CARGO_PKG_VERSION"));
     let state = environment.state_of(&record.change.root);
-    // A process that ended between the run and the note of it left the run of this review.
+    // A process that was killed after it stored the run left the run of this review.
     let is_kept = runs::find(&state, Some(&id)).is_ok_and(|run| closed.is_kept_in(&run));
     if !is_kept {
         record.save(&state, &id)?;
@@ -376,13 +378,13 @@ fn keep(
     Ok(error.map(|error| format!("the review is not in the ledger: {error:#}")))
 }
 
-/// Returns true if an error says that a review is finished.
+/// Returns true if an error means that a review is finished already.
 fn is_finished(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(DelegationError::Finished { .. }))
 }
 
-/// Returns true if a change cannot be opened because it is not there any more. Any other error may
-/// pass, and ends no review.
+/// Returns true if a change cannot be opened because its commits or paths no longer exist. Any
+/// other error may be transient, and must not finish a review.
 fn is_gone(error: &anyhow::Error) -> bool {
     let unknown = error.downcast_ref::<GitError>();
     matches!(unknown, Some(GitError::UnknownRevision { .. } | GitError::UnknownPath { .. }))

@@ -1,4 +1,5 @@
-//! What is installed and configured, what is missing, and how to get it: [`diagnose`].
+//! Diagnosis of an installation: [`diagnose`] lists the programs, settings and services that work,
+//! those that are missing, and the way to get them.
 
 use std::fs;
 use std::path::Path;
@@ -23,31 +24,31 @@ use crate::environment::Environment;
 use crate::queues;
 use crate::wording::count;
 
-/// The longest time that a database may take to answer.
+/// The time limit for an answer of the database.
 const LONGEST: Duration = Duration::from_secs(3);
 
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// The state of the thing that was checked.
+    /// The state of the subject.
     pub health: Health,
-    /// A line about it.
+    /// A line of text about the subject.
     pub what: String,
 }
 
-/// The state of a thing that was checked.
+/// The state of a checked subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Health {
-    /// It works.
+    /// The subject works.
     Good,
-    /// It is not there, and need not be.
+    /// The subject is missing, and is optional.
     Missing,
-    /// It is there or asked for, and does not work.
+    /// The subject is present or required, and does not work.
     Bad,
 }
 
-/// Checks the programs, the repository around a folder, its configuration and the services. No service
-/// and no model is asked.
+/// Checks the programs, the repository around a folder, its configuration and the services. Calls
+/// no service and no model.
 pub fn diagnose(environment: &Environment, folder: &Path) -> Vec<Diagnosis> {
     let mut lines = vec![git()];
     let root = assay_change::root(folder);
@@ -81,7 +82,7 @@ fn bad(what: String) -> Diagnosis {
     Diagnosis { health: Health::Bad, what }
 }
 
-/// Returns the first line of what a program prints about its version.
+/// Returns the first line of the version text of a program; `None` if the program fails.
 fn version(program: &str, args: &[&str]) -> Option<String> {
     let command = Command::new(program).args(args).time(Duration::from_secs(10));
     let finished = command.run().ok().filter(|finished| finished.status.success())?;
@@ -121,7 +122,8 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Checks the agents, unless the configuration was found to be bad already.
+/// Checks the agents. Returns no lines if the configuration is invalid, which is reported
+/// elsewhere.
 fn agents(environment: &Environment, root: &Path) -> Vec<Diagnosis> {
     if Configuration::on_disk(environment, root).is_err() {
         return Vec::new();
@@ -141,7 +143,7 @@ fn agents(environment: &Environment, root: &Path) -> Vec<Diagnosis> {
     std::iter::once(team).chain(database(&settings)).collect()
 }
 
-/// Tries the queue's database, if it is in one.
+/// Connects to the queue's database; `None` if the queue is not in a database.
 fn database(settings: &AgentSettings) -> Option<Diagnosis> {
     let url = match queues::database(settings) {
         Ok(url) => url?.to_owned(),
@@ -149,7 +151,7 @@ fn database(settings: &AgentSettings) -> Option<Diagnosis> {
     };
     let clock = settings.configuration.environment().clock().clone();
     let (sender, answer) = mpsc::channel();
-    // A thread whose database never answers ends with the process.
+    // If the database never answers, the thread ends with the process.
     thread::spawn(move || sender.send(PgQueue::version(&url, &clock)));
     Some(match answer.recv_timeout(LONGEST) {
         Ok(Ok(version)) => {
@@ -162,7 +164,7 @@ fn database(settings: &AgentSettings) -> Option<Diagnosis> {
     })
 }
 
-/// Reads the repository's own rules and holds them against their examples.
+/// Parses the rules of the repository and runs their examples.
 fn rules(root: &Path) -> Diagnosis {
     let rules = match config::rules_on_disk(root) {
         Ok(rules) => rules,
@@ -202,7 +204,7 @@ fn personas(root: &Path) -> Diagnosis {
     }
 }
 
-/// Checks which models could be asked.
+/// Checks the models that are configured or available by the environment.
 fn models(environment: &Environment, root: Option<&Path>) -> Vec<Diagnosis> {
     let configuration =
         root.and_then(|root| Configuration::on_disk(environment, root).ok().flatten());
@@ -232,12 +234,12 @@ fn models(environment: &Environment, root: Option<&Path>) -> Vec<Diagnosis> {
     lines
 }
 
-/// Checks which services could be asked.
+/// Checks the configured services.
 fn services(environment: &Environment, root: Option<&Path>) -> Vec<Diagnosis> {
     let configuration = match root.map(|root| Configuration::on_disk_or_default(environment, root))
     {
         Some(Ok(configuration)) => configuration,
-        // The error was reported with the repository.
+        // The check of the repository reports the error.
         Some(Err(_)) => return Vec::new(),
         None => Configuration::without_file(environment),
     };
@@ -265,7 +267,7 @@ fn services(environment: &Environment, root: Option<&Path>) -> Vec<Diagnosis> {
     lines
 }
 
-/// Checks what is configured for GitHub. No key command is run.
+/// Checks the settings of GitHub. No key command is run.
 fn github(settings: &StoredGithub) -> Vec<Diagnosis> {
     if !settings.is_configured() {
         return vec![missing("GitHub is not configured: `github.repositories` names none".into())];
@@ -293,7 +295,7 @@ fn github(settings: &StoredGithub) -> Vec<Diagnosis> {
     vec![repositories, token]
 }
 
-/// Checks how far this system can limit analysers and checks.
+/// Checks which limits of the sandbox this system can enforce.
 fn limits() -> Vec<Diagnosis> {
     let limits = assay_sandbox::limits();
     let line = |what: &str, held: Enforcement| match held {
@@ -342,7 +344,7 @@ fn configured(environment: &Environment, root: &Path) -> Vec<CommandReviewer> {
     configuration.and_then(|configuration| configuration.commands().ok()).unwrap_or_default()
 }
 
-/// Looks for the program of an analyser of the repository's own, without running it.
+/// Looks for the program of an analyser that the repository defines, without running it.
 fn own_analyser(
     environment: &Environment,
     root: Option<&Path>,
@@ -374,14 +376,14 @@ fn analyser(known: &Known, root: Option<&Path>, asked_for: bool) -> Diagnosis {
     }
 }
 
-/// Returns the path of an analyser in the repository. It is not asked for its version: it is code of
-/// the repository, which the user did not ask to run.
+/// Returns the path of an analyser inside of the repository. The version is not queried, because
+/// that would run code of the repository without the user's request.
 fn in_repository(known: &Known, root: Option<&Path>) -> Option<String> {
     let path = format!("{}/{}", known.own_folder?, known.program);
     root?.join(&path).is_file().then_some(path)
 }
 
-/// Returns notes for a user who wants to configure an analyser.
+/// Returns the needs and risks of an analyser, for a user who wants to configure it.
 fn asides(known: &Known) -> String {
     let needs = known.needs.map(|needs| format!("; it needs {needs}"));
     let runs = known.runs_code.map(|how| format!("; it runs code of the repository: {how}"));

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use assay_base::clock::Clock;
 use assay_change::state::State;
 
-/// The variables, the clock and the output files of a process. A front end reads the variables once and passes the
-/// value on; clones share it.
+/// The variables, the clock and the output files of a process. A front end reads the variables once
+/// and passes the environment on. Clones share one state.
 #[derive(Clone, Default)]
 pub struct Environment(Arc<Inner>);
 
@@ -17,10 +17,11 @@ pub struct Environment(Arc<Inner>);
 struct Inner {
     variables: BTreeMap<String, String>,
     clock: Clock,
-    /// Returns the files that standard output and standard error go to at present; a log file may be
-    /// renamed while the process runs.
+    /// A function that returns the files that stdout and stderr are currently redirected to; a log
+    /// file may be renamed while the process runs.
     outputs: Option<fn() -> Vec<PathBuf>>,
-    /// The state homes of temporary work trees, by the root of the work tree without links.
+    /// The state homes of temporary work trees, by the root of the work tree without symbolic
+    /// links.
     state_homes: Mutex<BTreeMap<PathBuf, PathBuf>>,
 }
 
@@ -38,8 +39,8 @@ impl Inner {
 }
 
 impl Environment {
-    /// Returns an environment with these variables; of two values of one variable the first counts.
-    /// `outputs` returns the files that standard output and standard error go to.
+    /// Creates an environment. If a variable is given twice, the first value is used. `outputs`
+    /// returns the files that stdout and stderr are redirected to.
     pub fn new(
         variables: impl IntoIterator<Item = (String, String)>,
         clock: &Clock,
@@ -67,15 +68,16 @@ impl Environment {
         self.0.variables.get(name).filter(|value| !value.is_empty()).cloned()
     }
 
-    /// Returns the folder for the state of a user, whatever the repository.
+    /// Returns the folder for the state of the user, which is the same for all repositories; `None`
+    /// if no home is known.
     pub(crate) fn state_folder(&self) -> Option<PathBuf> {
         let home = || Some(PathBuf::from(self.variable("HOME")?).join(".local/state"));
         let folder = self.variable("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
         folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("assay"))
     }
 
-    /// Returns the state of a work tree, with its seals in the user's state home, or in the state
-    /// home of the work tree where there is one.
+    /// Returns the state of a work tree. Its seals are in the user's state home, or in the state
+    /// home of the work tree if one is set.
     pub fn state_of(&self, root: &Path) -> State {
         let own = {
             let homes = self.0.state_homes();
@@ -84,15 +86,15 @@ impl Environment {
         State::new(root, own.or_else(|| self.state_folder()).as_deref())
     }
 
-    /// Keeps the state of a work tree in a folder for as long as the result lives.
+    /// Sets the state home of a work tree until the result is dropped.
     pub(crate) fn keep_state_in(&self, root: &Path, home: &Path) -> OwnStateHome {
         let root = without_links(root);
         self.0.state_homes().insert(root.clone(), home.to_owned());
         OwnStateHome { root, environment: self.clone() }
     }
 
-    /// Returns the files below a folder, named from there, that standard output and standard error go
-    /// to.
+    /// Returns the files below a folder that stdout and stderr are redirected to, relative to the
+    /// folder.
     pub(crate) fn outputs_below(&self, root: &Path) -> Vec<String> {
         let root = without_links(root);
         let below = |file: &PathBuf| Some(file.strip_prefix(&root).ok()?.to_str()?.to_owned());
@@ -105,8 +107,8 @@ fn without_links(root: &Path) -> PathBuf {
     root.canonicalize().unwrap_or_else(|_| root.to_owned())
 }
 
-/// A state home of a work tree's own, for as long as the value lives: nothing of the work tree is left
-/// in the user's state home.
+/// A state home for one work tree, until the value is dropped. No state of the work tree remains in
+/// the user's state home.
 #[derive(Debug)]
 pub(crate) struct OwnStateHome {
     root: PathBuf,
@@ -119,11 +121,11 @@ impl Drop for OwnStateHome {
     }
 }
 
-/// Returns the value of a variable in the file `.env` of a folder. Only switches that grant nothing may
-/// be read from there: the author of a change can write that file.
+/// Returns the value of a variable in the file `.env` of a folder. Only switches that grant nothing
+/// may be read from that file: the author of a change can write it.
 pub(crate) fn dotenv(root: &Path, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(root.join(".env")).ok()?;
-    // The last of several counts.
+    // The last assignment of a variable is used.
     let mut values = text.lines().rev().filter_map(|line| {
         let line = line.trim().trim_start_matches("export ").trim_start();
         let (key, value) = line.split_once('=')?;

@@ -1,5 +1,5 @@
-//! Decisions of a user on findings in the ledger: findings are listed, dismissed and reopened by their
-//! ids.
+//! Decisions of a user on findings in the ledger: `FindingLedger` lists, dismisses and reopens
+//! findings by id.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::dates::today;
 use crate::environment::Environment;
 
-/// A time such as `7d`.
+/// A duration such as `7d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span(SignedDuration);
 
@@ -38,18 +38,18 @@ impl FromStr for Span {
 }
 
 impl Span {
-    /// Returns the moment that lies so much before `now`.
+    /// Returns the time that is this duration before `now`.
     pub fn before(self, now: Timestamp) -> anyhow::Result<Moment> {
         now.checked_sub(self.0).map(Moment).context("nobody has looked so early")
     }
 }
 
-/// A day, or a time before now.
+/// A start time: a day, or a duration before now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Since {
     /// The start of a day, in UTC.
     Day(Timestamp),
-    /// A time before now.
+    /// A duration before now.
     Within(Span),
 }
 
@@ -69,7 +69,7 @@ impl FromStr for Since {
 }
 
 impl Since {
-    /// Returns the moment that is meant at `now`.
+    /// Returns the time that is meant at `now`.
     pub fn moment(self, now: Timestamp) -> anyhow::Result<Moment> {
         match self {
             Since::Day(start) => Ok(Moment(start)),
@@ -85,28 +85,28 @@ pub struct FindingLedger {
 }
 
 impl FindingLedger {
-    /// Opens the ledger of the work tree at `root` to read. Fails if there is none.
+    /// Opens the ledger of the work tree at `root` to read. Fails if there is no ledger.
     pub fn open_to_read(environment: &Environment, root: &Path) -> anyhow::Result<FindingLedger> {
         let ledger = ledger::open_to_read(&environment.state_of(root))?
             .context("the ledger is empty; `assay review` fills it")?;
         Ok(FindingLedger { ledger, environment: environment.clone() })
     }
 
-    /// Opens the ledger of the work tree at `root` to write. Fails if there is none: where nothing is
-    /// known, nothing is made either.
+    /// Opens the ledger of the work tree at `root` to write. Fails if there is no ledger, and
+    /// creates none.
     pub fn open(environment: &Environment, root: &Path) -> anyhow::Result<FindingLedger> {
         drop(FindingLedger::open_to_read(environment, root)?);
         let ledger = ledger::open(&environment.state_of(root))?;
         Ok(FindingLedger { ledger, environment: environment.clone() })
     }
 
-    /// Returns all that is known of the finding with an id, or the start of one.
+    /// Returns the history of the finding with an id or a prefix of an id.
     pub fn history(&self, id: &str) -> anyhow::Result<History> {
         Ok(self.ledger.history(named(&self.ledger, id)?, &self.day()?)?)
     }
 
-    /// Dismisses findings: later reviews leave them alone. All ids are found, or nothing is decided.
-    /// Returns the findings.
+    /// Dismisses findings, so that later reviews do not report them. Dismisses all of them, or none
+    /// if an id is unknown. Returns the findings.
     pub fn dismiss(
         &mut self,
         ids: &[String],
@@ -120,8 +120,8 @@ impl FindingLedger {
         self.entries(&keys)
     }
 
-    /// Has later reviews raise findings again. Fails if one of them was not dismissed here. Returns the
-    /// findings.
+    /// Reopens findings, so that later reviews report them again. Fails if a finding was not
+    /// dismissed in the ledger. Returns the findings.
     pub fn reopen(&mut self, ids: &[String], by: &str) -> anyhow::Result<Vec<Entry>> {
         let keys = all_named(&self.ledger, ids)?;
         for key in &keys {
@@ -141,15 +141,15 @@ impl FindingLedger {
     }
 }
 
-/// The reason of a dismissal, and the last day on which it holds.
+/// The reason of a dismissal, and its last day.
 pub struct Dismissal<'a> {
     reason: &'a str,
-    /// `None` if the dismissal holds for good.
+    /// The last day; `None` if the dismissal has no end.
     until: Option<&'a Day>,
 }
 
 impl<'a> Dismissal<'a> {
-    /// Checks a reason and a day. Fails if there is no reason, or if the day has passed.
+    /// Validates a reason and a day. Fails if the reason is empty, or if the day has passed.
     pub fn new(
         environment: &Environment,
         reason: &'a str,
@@ -167,7 +167,7 @@ impl<'a> Dismissal<'a> {
     }
 }
 
-/// Fails if a finding was not dismissed by a decision in the ledger.
+/// Fails if a finding is not dismissed by a decision in the ledger.
 fn check_dismissed(history: &History) -> anyhow::Result<()> {
     if history.decisions.last().is_some_and(|decision| decision.ended.is_none()) {
         return Ok(());
@@ -182,7 +182,7 @@ fn check_dismissed(history: &History) -> anyhow::Result<()> {
     )
 }
 
-/// Finds all findings that are named, each once. Fails if one of them cannot be found.
+/// Returns the keys of the named findings, each once. Fails if a finding is unknown.
 fn all_named(ledger: &Ledger, ids: &[String]) -> anyhow::Result<Vec<FindingKey>> {
     let mut keys = Vec::new();
     for id in ids {
@@ -194,7 +194,7 @@ fn all_named(ledger: &Ledger, ids: &[String]) -> anyhow::Result<Vec<FindingKey>>
     Ok(keys)
 }
 
-/// Finds the finding with an id, or the start of one.
+/// Returns the key of the finding with an id or a prefix of an id.
 fn named(ledger: &Ledger, id: &str) -> anyhow::Result<FindingKey> {
     match ledger.named(id)? {
         Named::One(key) => Ok(key),

@@ -13,18 +13,18 @@ use crate::gate_session::{Asked, Opened};
 use crate::models::{self, Line, ModelRequest};
 use crate::reporter::Reporter;
 
-/// The role of a model that fixes.
+/// The role in the prompt of a model that fixes.
 const BRIEF: &str = "You mend a plan, or code and documents, so that the points of a checklist that \
                      failed hold. Each point says what was found, where, and what to do.";
 
-/// The work of a run of a gate. The gate is opened anew for each step, as its files change in between,
-/// and on the same terms.
+/// The environment of a run of a gate. The gate is opened again for each step, since its files
+/// change in between; its policy stays the same.
 pub struct GateWork<'a> {
-    /// The gate that is meant.
+    /// The gate to run.
     pub asked: Asked<'a>,
-    /// The gate as it was opened first.
+    /// The gate as it was first opened.
     pub first: &'a Opened,
-    /// Takes messages on edits that were refused.
+    /// The receiver of messages about edits that were refused.
     pub reporter: &'a dyn Reporter,
 }
 
@@ -62,7 +62,7 @@ impl Work for GateWork<'_> {
         match &opened.terms.fixer {
             Some(ChosenFixer::Command(FixerCommand { program, args, env, time })) => {
                 let command = Command::new(program).args(args).time(*time);
-                // It gets no key but those that it is given by name.
+                // The command gets no keys except the variables that the configuration names.
                 let given = env
                     .iter()
                     .filter_map(|name| Some((name, self.asked.environment.variable(name)?)));
@@ -76,7 +76,7 @@ impl Work for GateWork<'_> {
     }
 }
 
-/// Runs the command that fixes, which reads the guidance from its standard input.
+/// Runs the command that fixes. The command reads the instructions from stdin.
 fn by_command(opened: &Opened, command: Command, guidance: &str) -> Result<(), String> {
     let plan = opened.made_from.plan.as_deref().unwrap_or_default();
     let run = command

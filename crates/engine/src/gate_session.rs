@@ -1,4 +1,4 @@
-//! A gate from the command line: [`Opened`] has its subject, its state and everybody who is asked.
+//! A gate of a front end: [`Opened`] has its subject, its state and its verifiers.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -31,10 +31,10 @@ use crate::models::{self, Line, ModelRequest};
 use crate::queues;
 use crate::unknown::NothingKnown;
 
-/// The kind of state that gates keep, unless the user names a folder.
+/// The kind of state of gates, unless the user names a folder.
 const STATE: &str = "gates";
 
-/// Which gate is meant, and who is asked.
+/// The options by which a gate is opened.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     /// The environment of the front end.
@@ -43,38 +43,38 @@ pub struct Asked<'a> {
     pub folder: &'a Path,
     /// The phase of the gate.
     pub phase: Phase,
-    /// The folder of the state, where the user names one.
+    /// The folder of the state; `None` for `.assay/gates`.
     pub state_dir: Option<&'a Path>,
-    /// The plan, where the user names one.
+    /// The plan that the user names; `None` to use that of the list.
     pub plan: Option<&'a Path>,
-    /// The commit below the change, where the user names one.
+    /// The base commit that the user names; `None` to use that of the list.
     pub base: Option<&'a str>,
-    /// Whether a model is asked.
+    /// The choice of models.
     pub models: AskModels<'a>,
 }
 
-/// Whether a model is asked.
+/// The choice of models as verifiers.
 #[derive(Debug, Clone, Copy)]
 pub enum AskModels<'a> {
-    /// Where the configuration says so.
+    /// Models are asked if the configuration says so.
     AsConfigured,
-    /// It is: the one that is configured, or this one.
+    /// A model is asked: the named one, or with `None` the configured one.
     Yes(Option<&'a str>),
-    /// None is.
+    /// No model is asked.
     No,
 }
 
-/// Where a gate's state lies.
+/// The location of the state of a gate.
 pub struct Place {
     /// The root of the work tree.
     pub root: PathBuf,
-    /// The state of the gate.
+    /// The store of the state.
     pub keep: Keep,
     folder: PathBuf,
     kind: Kind,
 }
 
-/// A gate with what it looks at.
+/// A gate with its subject: plan, change and tree.
 pub struct Opened {
     /// The location of the state.
     pub place: Place,
@@ -83,32 +83,31 @@ pub struct Opened {
     plan: Option<(Plan, String)>,
     change: Option<Change>,
     tree: DirTree,
-    /// The plan and the commit that the list was made from.
+    /// The plan and the base that the list is built from.
     pub made_from: MadeFrom,
     /// The policy of the gate.
     pub terms: Rc<Terms>,
 }
 
-/// What decides on a gate, and everybody who is asked: read once, so that whoever fixes something
-/// does not get to change it.
+/// The policy and the verifiers of a gate. They are read once, so that a fixer cannot change them.
 pub struct Terms {
     rules: Rulebook,
     leave_out: LeaveOut,
-    /// The bar of the gate.
+    /// The blocking policy.
     pub bar: Bar,
     /// The commands that verify items.
     pub verifiers: Vec<CommandVerifier>,
-    /// The fixer, if one is configured.
+    /// The fixer; `None` if none is configured.
     pub fixer: Option<ChosenFixer>,
     judge: Option<(ModelJudge, Line)>,
-    /// The models that are configured.
+    /// The configured models.
     pub models: StoredModels,
-    /// What is to be told about them.
+    /// Notes for the user on the versions of settings that are used.
     pub notes: Vec<String>,
 }
 
 impl Place {
-    /// Finds where the state of a gate lies.
+    /// Returns the location of the state of a gate.
     pub fn of(
         environment: &Environment,
         folder: &Path,
@@ -132,7 +131,7 @@ impl Place {
         Ok(Place { root, keep, folder, kind })
     }
 
-    /// Says whether a path from the root is one of a gate's own files.
+    /// Returns true if a path, relative to the root, is a state file of a gate.
     fn is_own(&self, path: &str) -> bool {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_named = (name.starts_with("qr-") && name.ends_with(".json"))
@@ -140,20 +139,20 @@ impl Place {
         is_named && self.inside().as_deref() == Some(folder)
     }
 
-    /// Gives the state's folder from the root, where it is inside.
+    /// Returns the folder of the state relative to the root; `None` if it is outside.
     fn inside(&self) -> Option<String> {
         inside(&self.root, &self.folder)
     }
 }
 
-/// Gives a folder from the root, where it is inside, whatever links lead there.
+/// Returns a folder relative to the root, with symbolic links resolved; `None` if it is outside.
 fn inside(root: &Path, folder: &Path) -> Option<String> {
     let (folder, root) = (folder.canonicalize().ok()?, root.canonicalize().ok()?);
     Some(folder.strip_prefix(root).ok()?.to_str()?.to_owned())
 }
 
 impl Opened {
-    /// Opens a gate whose list is there, on what that was made from.
+    /// Opens a gate that has a list, with the plan and the base that the list is built from.
     pub fn with_list(asked: Asked<'_>) -> anyhow::Result<Opened> {
         let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
         let made_from = place.keep.read().map_err(GateError::from)?.beside.made_from;
@@ -167,11 +166,11 @@ impl Opened {
         Opened::open(asked, place, wanted, None).context(UNKNOWN)
     }
 
-    /// Opens a gate whose list is to be made, in place of one that may be there or was lost.
+    /// Opens a gate to build a new list, which replaces a list that exists or was lost.
     pub fn for_a_list(asked: Asked<'_>, lost: Lost) -> anyhow::Result<Opened> {
         let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
         if asked.state_dir.is_none() {
-            // What is kept there is none of git's business.
+            // Git ignores the state.
             place.kind.make()?;
         }
         let before = match (place.keep.read_if_any(), lost) {
@@ -183,14 +182,14 @@ impl Opened {
         Opened::open(asked, place, wanted, None)
     }
 
-    /// Opens a gate to look at it, whatever list there is.
+    /// Opens a gate to show it, with or without a list.
     pub fn to_look(asked: Asked<'_>) -> anyhow::Result<Opened> {
         let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
         let wanted = wanted(asked, &place, MadeFrom::default())?;
         Opened::open(asked, place, wanted, None)
     }
 
-    /// Opens the same gate once more, as it is by now and on the same terms.
+    /// Opens the same gate again with the current files and the same policy.
     pub(crate) fn again(&self, asked: Asked<'_>) -> anyhow::Result<Opened> {
         let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
         let terms = Some(Rc::clone(&self.terms));
@@ -232,7 +231,7 @@ impl Opened {
         Ok(Opened { phase, plan, change, tree, made_from, terms, place })
     }
 
-    /// Does something with the gate as it is now.
+    /// Calls `work` with the gate as it is now.
     pub fn with_gate<T>(&self, work: impl FnOnce(&Gate<'_>) -> T) -> T {
         let plan = self.plan.as_ref().map(|(plan, path)| (plan, path.as_str()));
         let on_disk: &(dyn Tree + Sync) = &self.tree;
@@ -244,18 +243,18 @@ impl Opened {
         work(&Gate { phase, subject: &subject, keep: &self.place.keep, bar })
     }
 
-    /// Gives the model that is asked, if one is.
+    /// Returns the model that judges; `None` if no model is asked.
     pub fn judge(&self) -> Option<&ModelJudge> {
         self.terms.judge.as_ref().map(|(judge, _)| judge)
     }
 
-    /// Gives everybody who can be asked about items.
+    /// Returns the verifiers of items: the commands, and the model.
     pub fn asked(&self) -> Verifiers<'_> {
         let judge = self.judge().map(|judge| judge as &dyn Judge);
         Verifiers { commands: &self.terms.verifiers, judge }
     }
 
-    /// Gives the files that whoever fixes may have to touch: the plan, and what was written.
+    /// Returns the files that a fixer may have to change: the plan, and the files of the change.
     pub(crate) fn files(&self) -> Vec<RepoPath> {
         let plan = self.plan.iter().map(|(_, path)| path.as_str());
         let written = self.change.iter().flat_map(|change| &change.files);
@@ -284,11 +283,11 @@ impl Terms {
     }
 }
 
-/// What is said where a gate cannot be looked at, which is never a pass.
+/// The error if the subject of a gate cannot be read, which is never a pass.
 const UNKNOWN: NothingKnown =
     NothingKnown("what the gate looks at cannot be had, so nothing is known of it");
 
-/// Gives what is asked for, on top of what a list was made from.
+/// Returns the requested inputs, with those of the list for inputs that are not requested.
 fn wanted(asked: Asked<'_>, place: &Place, before: MadeFrom) -> anyhow::Result<MadeFrom> {
     let plan =
         asked.plan.map(|plan| from_root(&place.root, &asked.folder.join(plan))).transpose()?;
@@ -304,7 +303,7 @@ fn of_another(what: &str, made_from: Option<&str>) -> String {
     )
 }
 
-/// Gives a path from the root, which it has to be inside.
+/// Returns a path relative to the root. Fails if the path is outside.
 fn from_root(root: &Path, path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
     let real = path.canonicalize().with_context(|| format!("could not read `{shown}`"))?;
@@ -322,8 +321,9 @@ fn read_plan(tree: &DirTree, path: &str) -> anyhow::Result<Plan> {
     Ok(plan::read(path, text.as_bytes())?)
 }
 
-/// Reads the settings that hold for the gate: those from before the change, where that touches them.
-/// With a plan alone, all that the branch and the work tree have made of them so far counts as one.
+/// Reads the settings that apply to the gate: the version before the change, if the change touches
+/// them. For a plan alone, everything that the branch and the work tree changed counts as the
+/// change.
 fn read_settings(
     environment: &Environment,
     root: &Path,
@@ -340,13 +340,12 @@ fn read_settings(
         }
         (true | false, scope) => Some(scope.clone()),
     };
-    // A plan may lie where there is no repository yet, or nothing in it.
+    // The folder of a plan may have no repository yet, or a repository without commits.
     let Some(scope) = scope else { return Settings::on_disk(environment, root) };
     Settings::of(environment, &assay_change::open(root, &scope, &Selection::default())?)
 }
 
-/// Returns the branch that changes are made against, or `None` where there is no repository or no
-/// such branch.
+/// Returns the main branch; `None` if there is no repository or no such branch.
 fn main_branch_or_none(root: &Path) -> Result<Option<String>, GitError> {
     match assay_change::main_branch(root) {
         Err(GitError::NotARepository { .. }) => Ok(None),
@@ -354,7 +353,7 @@ fn main_branch_or_none(root: &Path) -> Result<Option<String>, GitError> {
     }
 }
 
-/// Returns the last commit, or `None` where there is no repository or no commit.
+/// Returns the last commit; `None` if there is no repository or no commit.
 fn head_or_none(root: &Path) -> Result<Option<String>, GitError> {
     match assay_change::commit_of(root, "HEAD") {
         Err(GitError::NotARepository { .. } | GitError::UnknownRevision { .. }) => Ok(None),
@@ -362,8 +361,8 @@ fn head_or_none(root: &Path) -> Result<Option<String>, GitError> {
     }
 }
 
-/// Opens what was written, with new files that git does not know yet. The gate's own files are no
-/// part of it. Where there is nothing else but the plan, what is meant was written before it.
+/// Opens the change with untracked files and without the gate's state files. If only the plan is
+/// untracked or changed, the change is the one that was committed before the plan.
 fn open_change(
     place: &Place,
     scope: &Scope,

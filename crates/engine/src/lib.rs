@@ -2,25 +2,25 @@
 //! loop and gate, publishing and notifying.
 //!
 //! The command line and the servers call these sessions; a front end converts and calls, and
-//! decides nothing. This crate writes nothing to the terminal and does not read the environment: it
-//! is given an [`environment::Environment`], and reports through [`reporter::Reporter`] and
-//! [`review_progress::ReviewProgress`].
+//! decides nothing. This crate writes nothing to the terminal and reads no environment variables.
+//! The front end passes an [`environment::Environment`], and receives messages by
+//! [`reporter::Reporter`] and [`review_progress::ReviewProgress`].
 //!
-//! - [`config`]: the configuration, and which version of it holds for a change.
+//! - [`config`]: the configuration, and the version of it that applies to a change.
 //! - [`models`]: the models and personas of a run, with their budget and cache.
 //! - [`review_session`]: a review from end to end. [`safe_fixes`]: fixes that are applied without
 //!   asking. [`delegated_review`]: reviews that the model of an agent reads.
 //! - [`loop_session`]: the validation loop. [`gate_session`], [`gate_run`]: a gate, and its
 //!   verification and fixes.
-//! - [`agent_work`]: the kinds of work of agents, filled with these sessions. [`agent_team`],
-//!   [`agent_status`]: which workers run, and how they do. [`queues`], [`new_tasks`]: the queue that
-//!   is configured, and tasks for it.
-//! - [`publish`], [`notify`]: reviews on pull requests, and notifications of agents. `ticket_update`:
-//!   the text and the transition of each event on a ticket.
-//! - `purpose`, `memory`: the purpose of a change, and what earlier runs learned.
-//!   [`finding_ledger`]: what people decide about findings.
+//! - [`agent_work`]: the task handlers of agents, which call these sessions. [`agent_team`],
+//!   [`agent_status`]: the workers, and their status. [`queues`], [`new_tasks`]: the configured
+//!   queue, and tasks for it.
+//! - [`publish`], [`notify`]: reviews on pull requests, and notifications of agents.
+//!   `ticket_update`: the text and the transition of each event on a ticket.
+//! - `purpose`, `memory`: the purpose of a change, and memories of earlier runs.
+//!   [`finding_ledger`]: decisions of users on findings.
 //! - [`evaluation`], [`throwaway`]: reviews of the cases of a set, each in a temporary repository.
-//! - [`diagnosis`]: what is installed, configured and missing.
+//! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
 
 pub mod agent_status;
 pub mod agent_team;

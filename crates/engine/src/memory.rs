@@ -1,5 +1,5 @@
-//! What earlier runs learned: read where it is kept, and told to whoever remembers it. Trouble with
-//! that is told and changes nothing else.
+//! Memories of earlier runs: read from the ledger or a Graphiti server, and written to the server.
+//! A failure produces a warning and has no other effect.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,23 +16,24 @@ use assay_validate::learned::Learned;
 
 use crate::config::qa::MemorySource;
 
-/// How long a server may take, all in all.
+/// The time limit of all calls to a server together.
 const TIME: Duration = Duration::from_secs(8);
 
-/// How many facts and entities are asked for.
+/// The maximum number of facts and of entities in a search.
 const FACTS: u32 = 20;
 const NODES: u32 = 5;
 
-/// What earlier runs learned, and what kept it from being all.
+/// Memories of earlier runs, and the failure that made them incomplete.
 #[derive(Default)]
 pub(crate) struct Recalled {
-    /// The memory, if there is any.
+    /// The memories; `None` if there are none.
     pub memory: Option<Memory>,
-    /// The fault that kept it from being complete.
+    /// The text of the failure; `None` if the memories are complete.
     pub trouble: Option<String>,
 }
 
-/// Reads what earlier runs learned about the files of a change.
+/// Reads the memories about the files of a change. If the server fails, they are read from the
+/// ledger.
 pub(crate) fn recalled(
     source: &MemorySource,
     state: &State,
@@ -53,7 +54,7 @@ pub(crate) fn recalled(
     }
 }
 
-/// Reads it as far as nobody has to be asked for it.
+/// Reads the memories without a call to a server; with a Graphiti server, there are none.
 pub(crate) fn recalled_here(
     source: &MemorySource,
     state: &State,
@@ -93,7 +94,7 @@ fn search(
 ) -> Result<Recalled, GraphitiError> {
     let query = Query { text: question, group, most: FACTS };
     let facts = session.facts(&query)?;
-    // Not every server has entities to search for, and facts say more.
+    // Not every server can search for entities, and facts say more.
     let (nodes, trouble) = match session.nodes(&Query { most: NODES, ..query }) {
         Ok(nodes) => (nodes, None),
         Err(error) => {
@@ -116,7 +117,7 @@ fn of_node(node: &Node) -> String {
     }
 }
 
-/// Tells a server what a loop learned, where there is one; says what kept it from being told.
+/// Writes the memories of a loop to the server, if one is configured. Returns the failure as text.
 pub(crate) fn tell(source: &MemorySource, root: &Path, learned: &Learned) -> Option<String> {
     let MemorySource::Graphiti(url) = source else { return None };
     let group = group(root);
@@ -129,7 +130,7 @@ pub(crate) fn tell(source: &MemorySource, root: &Path, learned: &Learned) -> Opt
     told.err().map(|error| format!("what was learned is told to nobody: {error}"))
 }
 
-/// What a repository is called where things are remembered.
+/// Returns the group of a repository on the server.
 fn group(root: &Path) -> GroupId {
     GroupId::of(&assay_change::repository_name(root).unwrap_or_default())
 }

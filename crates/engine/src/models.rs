@@ -1,4 +1,5 @@
-//! Personas for a review: who is asked, with what, and where it is kept.
+//! Models of a run: the requested models (`ModelRequest`), the session with budget and cache
+//! (`Line`), and the personas of a review (`Panel`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -28,45 +29,46 @@ use crate::config::models::{Phase, StoredCaps, StoredModels};
 use crate::dates::today;
 use crate::memory::{self, Recalled};
 
-/// What is asked of models in a run.
+/// The options for models of a run.
 #[derive(Debug, Clone, Default)]
 pub struct ModelRequest {
-    /// The model that personas read the change with; empty for those that are configured, `None` where
-    /// the configuration decides whether personas read it.
+    /// The model that personas read the change with; empty for the configured models, `None` if the
+    /// configuration decides whether personas read the change.
     pub model: Option<String>,
-    /// True if no model is asked, even where the configuration says so.
+    /// True if no model is asked, even if the configuration says so.
     pub no_models: bool,
-    /// The personas that read the change, and no others; empty where their triggers decide.
+    /// The only personas that read the change; empty if the triggers of personas decide.
     pub personas: Vec<String>,
     /// True if each persona reads the change on its own.
     pub each_persona: bool,
-    /// The purpose of the change as the caller states it.
+    /// The purpose of the change; `None` if the caller states none.
     pub purpose: Option<String>,
-    /// The limits of what the run may spend.
+    /// The spending limits of the run.
     pub caps: StoredCaps,
-    /// True if personas read wherever a model is configured.
+    /// True if personas read the change whenever a model is configured.
     pub where_configured: bool,
-    /// The tokens for thinking, in the place of those of the review.
+    /// Token limit for thinking; `None` for the one of reviews.
     pub thinking: Option<u32>,
 }
 
 impl ModelRequest {
-    /// Returns the grouping that is asked for, or else the configured one.
+    /// Returns the requested grouping, or else the configured one.
     fn grouping(&self, configured: Grouping) -> Grouping {
         if self.each_persona { Grouping::EachPersona } else { configured }
     }
 
-    /// Returns a request in which personas read wherever a model is configured, as agents do.
+    /// Returns a request by which personas read whenever a model is configured, as agents do.
     pub(crate) fn where_configured() -> ModelRequest {
         ModelRequest::default().or_where_configured()
     }
 
-    /// Has personas read also where a model is configured and the request does not say.
+    /// Makes personas read also if a model is configured and the request does not decide.
     pub(crate) fn or_where_configured(self) -> ModelRequest {
         ModelRequest { where_configured: true, ..self }
     }
 
-    /// Asks one model where one is named and no other was asked for.
+    /// Sets the model, if `name` is given and the request neither names a model nor excludes
+    /// models.
     pub fn or_model(self, name: Option<&str>) -> ModelRequest {
         let asked = self.model.clone().filter(|asked| !asked.is_empty());
         match (asked, name) {
@@ -77,12 +79,12 @@ impl ModelRequest {
         }
     }
 
-    /// Lets models think for so many tokens, if there is a number.
+    /// Sets the token limit for thinking.
     pub(crate) fn with_thinking(self, thinking: Option<u32>) -> ModelRequest {
         ModelRequest { thinking, ..self }
     }
 
-    /// Spends no more than these limits where the request has none.
+    /// Sets the limits that the request does not set.
     pub(crate) fn or_within(self, caps: StoredCaps) -> ModelRequest {
         let StoredCaps { usd, tokens, calls, seconds } = self.caps;
         let caps = StoredCaps {
@@ -94,30 +96,29 @@ impl ModelRequest {
         ModelRequest { caps, ..self }
     }
 
-    /// Takes no longer than these seconds, whatever else was asked for.
+    /// Limits the time in seconds, whatever else was requested.
     pub(crate) fn at_most(self, seconds: Option<u64>) -> ModelRequest {
         let seconds = self.caps.seconds.into_iter().chain(seconds).min();
         ModelRequest { caps: StoredCaps { seconds, ..self.caps }, ..self }
     }
 
-    /// Returns the time limit of the run in seconds, if there is one.
+    /// Returns the time limit of the run in seconds; `None` if there is none.
     pub(crate) fn most_seconds(&self) -> Option<u64> {
         self.caps.seconds
     }
 
-    /// Returns the one model that is asked for, if there is one.
+    /// Returns the requested model; `None` if no model is named.
     pub(crate) fn only(&self) -> Option<&str> {
         self.model.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// Returns a request in which personas read: with the model that is named, or with those that are
-    /// configured.
+    /// Returns a request by which personas read, with the named model or with the configured ones.
     pub fn with_model(name: Option<&str>) -> ModelRequest {
         let model = Some(name.unwrap_or_default().to_owned());
         ModelRequest { model, ..ModelRequest::default() }
     }
 
-    /// Returns a request that asks no model: only the rules and the analysers read.
+    /// Returns a request without models: only the rules and the analysers read.
     pub(crate) fn none() -> ModelRequest {
         ModelRequest { no_models: true, ..ModelRequest::default() }
     }
@@ -130,34 +131,33 @@ impl ModelRequest {
     }
 }
 
-/// Whether answers are kept for the next time.
+/// The caching of answers for later runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeping {
-    /// They are.
+    /// Answers are cached.
     Answers,
-    /// Nothing is written.
+    /// Answers are not cached.
     Nothing,
-    /// Nobody is asked, so there are none.
+    /// No model is asked, so there are no answers.
     NoneAsked,
 }
 
-/// What is asked over in a run, whoever asks and how often: what it may spend, and where its answers
-/// lie.
+/// The model session of one run: one budget and one cache for all of its calls.
 #[derive(Clone)]
 pub struct Line {
     caller: Arc<Caller>,
     replies: Arc<ScratchFolder>,
-    /// Why answers of earlier runs are not used, where they have no authority.
+    /// The reason why answers of earlier runs are not used; `None` if they are.
     refused: Option<String>,
 }
 
 impl Line {
-    /// Returns the caller over which questions are asked.
+    /// Returns the client of the session.
     pub(crate) fn caller(&self) -> Arc<Caller> {
         Arc::clone(&self.caller)
     }
 
-    /// Opens one for questions that are asked outside of a review.
+    /// Opens a session for questions outside of a review, with cached answers.
     pub(crate) fn open(
         request: &ModelRequest,
         models: &StoredModels,
@@ -167,13 +167,13 @@ impl Line {
         Line::new(request, models, root, Keeping::Answers, &today)
     }
 
-    /// Says whether the run has nothing left to spend on a question.
+    /// Returns true if the budget or the time of the run is used up.
     pub(crate) fn is_used_up(&self) -> bool {
         let budget = self.caller.budget();
         !budget.has_room_for(1, 1, 0) || budget.time_left().is_some_and(|left| left.is_zero())
     }
 
-    /// Says what was spent so far.
+    /// Returns the expenses so far as text.
     pub(crate) fn spent_in_words(&self) -> String {
         let spent = self.caller.budget().spent();
         let tokens = format!("{} tokens in {} calls", spent.tokens.total(), spent.calls);
@@ -183,7 +183,7 @@ impl Line {
         }
     }
 
-    /// Opens one whose answers are kept, or not.
+    /// Opens a session, with or without a cache.
     pub fn new(
         request: &ModelRequest,
         models: &StoredModels,
@@ -194,7 +194,7 @@ impl Line {
         let state = models.environment().state_of(root);
         let replies = ScratchFolder::new("assay-replies-")?;
         let keeps_answers = keeping == Keeping::Answers && models.keeps_answers();
-        // Where nothing can be kept, the review is made all the same.
+        // A review runs without the cache if the cache is unusable.
         let (cache, refused) = match keeps_answers.then(|| cache(&state)).transpose() {
             Ok(cache) => (cache, None),
             Err(error) => (None, Some(format!("answers of earlier runs: {error}"))),
@@ -210,7 +210,7 @@ impl Line {
     }
 }
 
-/// Opens the answers of earlier runs. Fails if they came from elsewhere.
+/// Opens the cache of answers. Fails if it came from elsewhere.
 fn cache(state: &State) -> Result<Store, StateError> {
     let kind = state.open("cache")?;
     kind.make()?;
@@ -222,8 +222,8 @@ fn cache(state: &State) -> Result<Store, StateError> {
     Ok(Store::new(kind.path(), redacted_text).sealed(seals))
 }
 
-/// Returns what the latest review of another change found, and why that is not known where a run has
-/// no authority.
+/// Returns the findings of the latest review of another change, and the reason if that run is not
+/// trusted.
 pub(crate) fn prior_findings(state: &State, change: &Change) -> (Option<String>, Option<String>) {
     match runs::prior_findings(state, change) {
         Ok(prior) => (prior, None),
@@ -231,7 +231,7 @@ pub(crate) fn prior_findings(state: &State, change: &Change) -> (Option<String>,
     }
 }
 
-/// Sets up whoever mends code with a model of some tier.
+/// Sets up a fixer with the model of a tier.
 pub(crate) fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::Result<Fixer> {
     let nonce = Nonce::draw().context("could not draw a random number")?;
     let model = models.for_review(models.model_of(Phase::Coder))?.of(tier).clone();
@@ -254,36 +254,36 @@ pub(crate) fn gate_judge(
     Ok(ModelJudge { caller, model, nonce, time, thinking })
 }
 
-/// What is asked of models in a review.
+/// The options for models of a review.
 pub struct Asked<'a> {
-    /// The models that are asked.
+    /// The requested models.
     pub models: &'a ModelRequest,
-    /// Whether answers are kept.
+    /// The caching of answers.
     pub keeping: Keeping,
-    /// What an earlier review of the same run was asked over.
+    /// The session of an earlier review of the same run; `None` to open one.
     pub line: Option<Line>,
-    /// A persona besides those of the repository: its name and its file.
+    /// A persona in addition to those of the repository: name and content of its file.
     pub also: Option<(String, String)>,
 }
 
-/// The personas of a review and what they share.
+/// The personas of a review, and their shared context.
 pub struct Panel {
     desk: Arc<Desk>,
     personas: Personas,
-    /// How many are asked at a time.
+    /// The number of concurrent calls.
     pub at_a_time: usize,
-    /// How it is done, and what is needed to have the same again.
+    /// The data by which the review can be replayed.
     recorded: RecordedModels,
-    /// Why what earlier runs learned is not all known, where it is not.
+    /// The failure that made the memories of earlier runs incomplete; `None` if they are complete.
     memory_trouble: Option<String>,
-    /// Which state is not used, and why.
+    /// State that is not used, each with the reason.
     pub refused: Vec<String>,
-    /// What it is asked over; nothing where it is on record.
+    /// The model session; `None` for a recorded review.
     line: Option<Line>,
 }
 
 impl Panel {
-    /// Sets up the personas of a review, where any are wanted.
+    /// Sets up the personas of a review; `None` if none are wanted.
     pub(crate) fn new(
         asked: Asked<'_>,
         settings: &Settings,
@@ -341,7 +341,7 @@ impl Panel {
         }))
     }
 
-    /// Sets up the personas of a recorded review, answered from the recording.
+    /// Sets up the personas of a recorded review, with answers from the recording.
     pub(crate) fn recorded(recorded: RecordedModels, folder: &Path) -> anyhow::Result<Panel> {
         Ok(Panel {
             desk: Arc::new(recorded.desk(folder)?),
@@ -354,28 +354,29 @@ impl Panel {
         })
     }
 
-    /// Gives what the run is asked over, for its next review.
+    /// Returns the model session of the run, for its next review.
     pub(crate) fn line(&self) -> Option<Line> {
         self.line.clone()
     }
 
-    /// Gives what earlier runs learned, as far as it is told.
+    /// Returns the memories of earlier runs that personas are given.
     pub(crate) fn memory(&self) -> Option<&Memory> {
         self.recorded.memory.as_ref()
     }
 
-    /// Says why what earlier runs learned is not all known, where it is not.
+    /// Returns the failure that made the memories of earlier runs incomplete.
     pub(crate) fn memory_trouble(&self) -> Option<&str> {
         self.memory_trouble.as_deref()
     }
 
-    /// Gives the reviewers: those who were asked for by name, or else all, whose triggers decide.
+    /// Returns the reviewers: the personas that were named, or else all, whose triggers decide.
     pub(crate) fn reviewers(&self) -> Vec<Box<dyn Reviewer>> {
         let all = self.recorded.reviewers(&self.personas, &self.desk).into_iter();
         all.map(|reviewer| Box::new(reviewer) as Box<dyn Reviewer>).collect()
     }
 
-    /// Says in which order the personas are asked: at once, unless the budget may not reach for all.
+    /// Returns the order in which the personas are asked: all at once, unless the budget may be too
+    /// small for all.
     pub(crate) fn order(&self, change: &Change, reviewers: &[Box<dyn Reviewer>]) -> Order {
         let reads = |by: &&dyn Reviewer| matches!(by.interest(change), Interest::Reads(_));
         let readers = reviewers.iter().map(|by| &**by).filter(reads);
@@ -386,7 +387,7 @@ impl Panel {
         }
     }
 
-    /// Has the findings of a review looked at again, where that is wanted.
+    /// Asks for a second look at the findings of a review, if that is configured.
     pub(crate) fn look_again(
         &self,
         change: &Arc<Change>,
@@ -413,35 +414,35 @@ impl Panel {
         }
     }
 
-    /// Counts what is still asked as spent: the review was interrupted, and is not waiting for it.
+    /// Counts calls in progress as spent: the review was interrupted, and does not wait for them.
     pub(crate) fn abandon(&self) {
         if let Some(line) = &self.line {
             line.caller.budget().abandon();
         }
     }
 
-    /// Gives what was spent so far.
+    /// Returns the expenses so far.
     pub(crate) fn spent(&self) -> Spent {
         self.desk.spent()
     }
 
-    /// Gives what is needed to have the same again.
+    /// Returns the data by which the review can be replayed.
     pub(crate) fn record(&self) -> RecordedModels {
         RecordedModels { lookups: self.desk.lookup_results(), ..self.recorded.clone() }
     }
 
-    /// Gives the folder with the answers of this run.
+    /// Returns the folder with the answers of this run; `None` for a recorded review.
     pub(crate) fn replies(&self) -> Option<PathBuf> {
         self.line.as_ref().map(|line| line.replies.path().join(REPLIES))
     }
 
-    /// Gives the files outside the change that were read for it.
+    /// Returns the files outside of the change that were read for the review.
     pub(crate) fn others(&self, change: &Change) -> BTreeSet<assay_findings::path::RepoPath> {
         self.desk.others(change)
     }
 }
 
-/// Gives the personas that were asked for by name, each once.
+/// Validates the names of personas, and returns each once. Fails if a persona is unknown.
 pub(crate) fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec<String>> {
     let is_known = |name: &String| personas.named(name).is_some() && name != VALIDATOR;
     if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
@@ -459,7 +460,7 @@ pub(crate) fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec
     Ok(once)
 }
 
-/// Checks that nobody else reports under the name of a persona.
+/// Fails if another reviewer has the name of a persona.
 pub(crate) fn check_apart(personas: &Personas, commands: &[CommandReviewer]) -> anyhow::Result<()> {
     let others = commands.iter().map(|command| command.name.as_str());
     let taken = others.chain([assay_rules::REVIEWER]).find(|name| personas.named(name).is_some());

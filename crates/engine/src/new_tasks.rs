@@ -1,4 +1,5 @@
-//! New tasks of a user: read from JSON, made for a pull request, and checked before they are queued.
+//! New tasks of a user: parsed from JSON, created for a pull request, and validated before they are
+//! queued.
 
 use anyhow::{Context, bail};
 use assay_services::github::{GitHub, PullState};
@@ -10,16 +11,16 @@ use serde_json::{Value, json};
 
 use crate::config::agents::AgentSettings;
 
-/// The author and the time of tasks that do not say their own.
+/// The author and the creation time of tasks that do not state them.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
     /// The name of the user.
     pub user: &'a str,
-    /// The time.
+    /// The creation time.
     pub now: Moment,
 }
 
-/// Reads tasks as JSON: one, a list, or one on each line. They go to `queue`, or else to the queue
+/// Parses tasks from JSON: one, a list, or one per line. They go to `queue`, or else to the queue
 /// that each is assigned to. `name` names the input in errors.
 pub fn parse_tasks(
     bytes: &[u8],
@@ -43,7 +44,7 @@ pub fn parse_tasks(
             fields.entry("created_at").or_insert_with(|| json!(origin.now));
             fields.entry("created_by").or_insert_with(|| json!(origin.user));
             if let Some(queue) = queue {
-                // Whoever the file names, the task goes to this queue.
+                // The task goes to this queue, whatever agent the file names.
                 fields.insert("assigned_to".to_owned(), json!(queue));
             }
         }
@@ -58,7 +59,7 @@ pub fn parse_tasks(
     tasks.into_iter().enumerate().map(read).collect()
 }
 
-/// Returns the task that has a pull request reviewed, the same that every trigger makes. Fails if the
+/// Returns the task to review a pull request, which is the same for every trigger. Fails if the
 /// pull request is closed.
 pub fn review_of_pull(
     github: &GitHub,
@@ -74,8 +75,8 @@ pub fn review_of_pull(
     Ok(found.pull(repository).review(queue, origin.user, origin.now))
 }
 
-/// Warns of each task whose queue no configured agent works on. Fails if a task has a type that the
-/// agents of its queue do not know.
+/// Warns of each task whose queue has no configured agent. Fails if the agents of its queue do not
+/// know the type of a task.
 pub fn check_tasks(
     settings: &AgentSettings,
     tasks: &[Addressed],
@@ -85,7 +86,7 @@ pub fn check_tasks(
         if !settings.roster.works_on(&new.queue) {
             warn(&format!("no agent that is configured works on `{}`", new.queue));
         } else if !new.task.kind.is_known() {
-            // Scripts may have kinds of work of their own, in queues of their own.
+            // Scripts may have their own kinds of tasks in their own queues.
             bail!(
                 "task `{}` has the type `{}`, which no agent of `{}` knows; there are: {}",
                 new.task.id,
@@ -106,8 +107,8 @@ struct FollowUp {
     task: Value,
 }
 
-/// Reads the tasks that follow from another one: `[{"queue": "engineer", "task": {…}}]`. `name` names
-/// the input in errors.
+/// Parses the tasks that follow from another task: `[{"queue": "engineer", "task": {…}}]`. `name`
+/// names the input in errors.
 pub fn parse_follow_ups(bytes: &[u8], name: &str) -> anyhow::Result<Vec<Addressed>> {
     let list: Vec<FollowUp> = serde_json::from_slice(bytes)
         .with_context(|| format!("`{name}` is no list of {{\"queue\", \"task\"}}"))?;
@@ -130,7 +131,7 @@ struct Claim {
     lease: Lease,
 }
 
-/// Reads leases as `assay queue claim` prints them. `name` names the input in errors.
+/// Parses leases as `assay queue claim` prints them. `name` names the input in errors.
 pub fn parse_leases(bytes: &[u8], name: &str) -> anyhow::Result<Vec<Lease>> {
     let claims: Claims = serde_json::from_slice(bytes)
         .with_context(|| format!("`{name}` is not what `assay queue claim` prints"))?;

@@ -1,4 +1,4 @@
-//! What agents tell of changes elsewhere: on pull requests, and on tickets.
+//! Notifications of agents on pull requests and tickets, and publishing of their work on GitHub.
 
 use std::path::{Path, PathBuf};
 
@@ -25,13 +25,13 @@ use crate::config::service::A_MOMENT;
 use crate::publish;
 use crate::ticket_update::{TicketEvent, TicketUpdate};
 
-/// The longest title of a pull request.
+/// The maximum length of the title of a pull request, in characters.
 const TITLE: usize = 200;
 
-/// How much of a task's description a pull request says.
+/// The maximum length of a task's description in a pull request, in characters.
 const BODY: usize = 4_000;
 
-/// Returns the notifiers that are told what agents do.
+/// Returns the notifiers that receive the events of agents.
 pub fn notifiers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Result<Announcers> {
     let mut all: Vec<Box<dyn Announce>> = vec![Box::new(InTheLog)];
     let configuration = &settings.configuration;
@@ -51,19 +51,19 @@ pub fn notifiers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Re
     Ok(all.into())
 }
 
-/// Tells by letters, which are kept until they arrived.
+/// A notifier that stores messages in the outbox until they are delivered.
 pub struct ByMail {
     /// The outbox, with the services that it delivers to.
     pub mail: Mail,
-    /// What is configured for JIRA.
+    /// The settings of JIRA.
     pub jira: StoredJira,
-    /// The time of delivery.
+    /// The clock for the time of delivery.
     pub clock: Clock,
 }
 
 impl ByMail {
-    /// Gives what is to be told. Where a review is to stand on a pull request, the ticket hears of it
-    /// then: one of other commits than it ends with says nothing about them.
+    /// Returns the message for a notification; `None` if there is none. If a review is posted, the
+    /// ticket is updated after it: a review that is superseded says nothing about the last commits.
     fn letter(&self, word: &Word<'_>) -> Option<Letter> {
         let ticket = self.mail.jira.as_ref().and_then(|_| self.ticket(word));
         match self.review(word) {
@@ -72,7 +72,8 @@ impl ByMail {
         }
     }
 
-    /// The review, to stand on the pull request.
+    /// Returns the review to post on the pull request; `None` if there is none, or the agent must
+    /// not post.
     fn review(&self, word: &Word<'_>) -> Option<Review> {
         self.mail.github.as_ref()?;
         word.agent.permit().check(Deed::WriteOnGithub).ok()?;
@@ -81,7 +82,8 @@ impl ByMail {
         Some(Review { repository, number, draft, then: None })
     }
 
-    /// What a ticket is told, and where it goes.
+    /// Returns the update of the ticket; `None` if the task has no ticket, or the agent must not
+    /// write there.
     fn ticket(&self, word: &Word<'_>) -> Option<TicketWord> {
         let key: TicketKey = text(word.task, "jira_key")?.parse().ok()?;
         let permit = word.agent.permit();
@@ -138,13 +140,13 @@ impl Announce for ByMail {
     }
 }
 
-/// Pushes to GitHub, and opens pull requests there.
+/// A publisher that pushes to GitHub and opens pull requests.
 pub struct OnGithub {
     /// The root of the repository.
     pub root: PathBuf,
-    /// The client.
+    /// The client of GitHub.
     pub github: GitHub,
-    /// Those that may be pushed to.
+    /// The repositories that may be pushed to.
     pub repositories: Vec<RepositoryName>,
 }
 
@@ -188,13 +190,13 @@ impl Publishes for OnGithub {
             }
         };
         job.log.info(&format!("Pushed {} to {}", head.short(), pull.url));
-        // GitHub may not have noticed yet that the branch moved on.
+        // GitHub may not have noticed the push yet.
         Ok(Some(Pull { head, ..pull.pull(&repository) }))
     }
 }
 
 impl OnGithub {
-    /// Gives the repository that a task belongs to, if it is one that may be pushed to.
+    /// Returns the repository that a task belongs to; `None` if it must not be pushed to.
     fn repository(&self, task: &Task) -> Option<RepositoryName> {
         match text(task, "github_repo") {
             Some(named) => {
@@ -220,7 +222,7 @@ impl OnGithub {
         Ok(pull)
     }
 
-    /// Moves the branch of a pull request on.
+    /// Pushes to the branch of a pull request.
     fn push_to_pull(
         &self,
         repository: &RepositoryName,
@@ -232,7 +234,7 @@ impl OnGithub {
         Ok(pull)
     }
 
-    /// Finds the open pull request of a branch, or opens one.
+    /// Returns the open pull request of a branch, or opens one.
     fn pull_for(
         &self,
         repository: &RepositoryName,
@@ -250,7 +252,8 @@ impl OnGithub {
         let base = self.base(repository, base).map_err(|error| failed(&error))?;
         let opened = self.github.open_pull(repository, &new_pull(job.task, branch, base));
         opened.or_else(|error| {
-            // It may have been opened all the same, or by somebody else just now.
+            // The pull request may have been opened in spite of the error, or by another process
+            // just now.
             match find() {
                 Ok(Some(pull)) => Ok(pull),
                 Ok(None) | Err(_) => Err(failed(&error)),
@@ -258,7 +261,8 @@ impl OnGithub {
         })
     }
 
-    /// Gives the branch that a pull request is for: where the work began, if GitHub has it.
+    /// Returns the base branch of a pull request: the branch on which the work began if GitHub has
+    /// it, otherwise the default branch.
     fn base(
         &self,
         repository: &RepositoryName,
@@ -283,7 +287,7 @@ fn new_pull(task: &Task, branch: &str, base: String) -> NewPull {
     let description = first_chars(&task.description, BODY);
     let body = format!("{description}\n\nTask: `{}`", task.id);
     NewPull {
-        // The title of a task may have characters that are not seen.
+        // The title of a task may contain invisible characters.
         title: first_chars(&redact(&one_line(&title)), TITLE).to_owned(),
         body: redact(body.trim_start()).into_owned(),
         head: branch.to_owned(),
@@ -292,7 +296,7 @@ fn new_pull(task: &Task, branch: &str, base: String) -> NewPull {
     }
 }
 
-/// Fails if nothing may be pushed to a pull request: it is closed, or from a fork.
+/// Fails if a pull request must not be pushed to: it is closed, or from a fork.
 fn check_pushable(pull: &PullRequest, repository: &RepositoryName) -> Result<(), Failed> {
     let place = format!("{repository}#{}", pull.number);
     if pull.state == PullState::Closed {
@@ -352,7 +356,7 @@ mod tests {
         }
     }
 
-    /// Returns the reason for which nothing is pushed to a pull request; empty if something may be.
+    /// Returns the reason why a pull request must not be pushed to; empty if it may be.
     fn refusal(state: PullState, from: Option<&str>) -> String {
         let checked = check_pushable(&pull(state, from), &"acme/shop".parse().unwrap());
         checked.err().map(|failed| failed.error).unwrap_or_default()
@@ -364,7 +368,7 @@ mod tests {
         assert_eq!(refusal(PullState::Open, Some("ACME/Shop")), "");
         assert!(refusal(PullState::Closed, Some("acme/shop")).contains("#7 is closed"));
         assert!(refusal(PullState::Open, Some("mallory/shop")).contains("#7 is from a fork"));
-        // The fork was deleted.
+        // A deleted fork.
         assert!(refusal(PullState::Open, None).contains("#7 is from a fork"));
     }
 
@@ -380,7 +384,7 @@ mod tests {
         let is_passing = |error: &ServiceError| failed(error).is_passing;
         assert!(!is_passing(&refused(404, false)));
         assert!(is_passing(&refused(502, false)));
-        // The write may have been made: the next attempt looks.
+        // The write may have succeeded, so the next attempt checks.
         assert!(is_passing(&refused(404, true)));
     }
 }

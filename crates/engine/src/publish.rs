@@ -1,4 +1,5 @@
-//! Reviews where their change is discussed: what is to stand on a pull request, and how it gets there.
+//! Reviews on pull requests: `Posting` composes a review and posts it, through the outbox if
+//! possible.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,18 +23,18 @@ use crate::environment::Environment;
 use crate::reporter::Reporter;
 use crate::review_session::Kept;
 
-/// How long a person waits for a service at a time, and sees why.
+/// The longest wait for a service at a time, while the user is shown the reason.
 const AN_HOUR: Duration = Duration::from_secs(60 * 60 + 60);
 
-/// How long a person waits at a time for what others left behind.
+/// The longest wait at a time for messages of earlier runs.
 const BRIEFLY: Duration = Duration::from_secs(5);
 
-/// As what a review is posted.
+/// The form in which a review is posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PostAs {
     /// Comments on the lines, and a summary.
     Review,
-    /// A check run with annotations, which takes the token of an app or of a workflow.
+    /// A check run with annotations, which requires the token of an app or of a workflow.
     CheckRun,
     /// Alerts of code scanning.
     Sarif,
@@ -53,14 +54,14 @@ pub struct Posting<'a> {
     pub synthesis: &'a Synthesis,
     /// The services, as configured before the change.
     pub services: &'a Services,
-    /// The run that it is kept as, if it is.
+    /// The stored run of the review; `None` if it is not stored.
     pub kept: Option<&'a Kept>,
-    /// Takes messages on waits and on earlier messages.
+    /// The receiver of messages on waits and on earlier messages.
     pub reporter: Arc<dyn Reporter>,
 }
 
 impl Posting<'_> {
-    /// Posts it, and says what was done.
+    /// Posts the review. Returns a line about the result.
     pub fn post(&self, form: PostAs) -> anyhow::Result<String> {
         let root = &self.change.root;
         if !self.services.github.has_key() {
@@ -106,7 +107,7 @@ impl Posting<'_> {
         }
     }
 
-    /// Puts it in the outbox and delivers it from there.
+    /// Stores the review in the outbox and delivers it from there.
     fn by_mail(&self, mail: &Mail, head: &str) -> anyhow::Result<String> {
         let draft =
             draft(self.change, self.synthesis, self.kept, head, self.services.github.when_ready);
@@ -123,8 +124,8 @@ impl Posting<'_> {
         }
     }
 
-    /// Tries to deliver messages that wait from before. The outcome says nothing about the review that
-    /// was just posted.
+    /// Tries to deliver messages of earlier runs. The result has no effect on the review that was
+    /// just posted.
     fn deliver_the_rest(&self) {
         let told = |delivery: &Delivery| match delivery {
             Delivery::Arrived(_) | Delivery::Superseded(_) | Delivery::Waits(_) => {}
@@ -154,12 +155,13 @@ fn github(mail: &Mail) -> anyhow::Result<&GitHub> {
     mail.github.as_ref().context("GitHub is not configured")
 }
 
-/// Says how all of a review can be read again, where there was no room for it and it can be.
+/// Returns the command that shows the whole review, which may be too long for the pull request;
+/// `None` if the review cannot be replayed.
 fn run_of(kept: &Kept) -> Option<String> {
     kept.is_recorded.then(|| format!("assay replay {}", kept.id))
 }
 
-/// Composes the review of a pull request, as it is to stand there.
+/// Composes the review to post on a pull request.
 pub(crate) fn draft(
     change: &Change,
     synthesis: &Synthesis,
@@ -181,11 +183,11 @@ pub(crate) fn draft(
     compose(synthesis, &around)
 }
 
-/// Opens GitHub and JIRA, as far as they are configured, and the outbox for both. `wait` is the longest
+/// Opens GitHub and JIRA, if they are configured, and the outbox for both. `wait` is the longest
 /// wait for a service at a time.
 ///
-/// The outbox lies outside of the work tree: tests and fixers run inside, and what they write must not
-/// be sent with the user's token.
+/// The outbox lies outside of the work tree: tests and fixers run inside, and messages that they
+/// write must not be sent with the user's token.
 pub(crate) fn mail(
     environment: &Environment,
     root: &Path,
@@ -200,8 +202,8 @@ pub(crate) fn mail(
     Ok(Mail { outbox, github, jira })
 }
 
-/// Returns the warning that messages in the work tree are not sent; `None` where there are none, or
-/// the user was warned of them before.
+/// Returns the warning that messages in the work tree are not sent; `None` if there are none, or
+/// the user was warned before.
 pub(crate) fn old_outbox(environment: &Environment, root: &Path) -> Option<String> {
     environment.state_of(root).refuse_old_outbox().map(|refused| refused.to_string())
 }

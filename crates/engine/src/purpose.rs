@@ -1,8 +1,8 @@
-//! The purpose of a change beyond its commits: the text of its pull request, and of the task and the ticket
-//! that it is made for.
+//! The purpose of a change beyond its commits: the texts of its pull request, its task and its
+//! ticket.
 //!
-//! The texts are told to models as material, between marks. A service that cannot be asked costs only
-//! its text, and the user is told.
+//! The texts are passed to models as material, between marks. If a service fails, only its text is
+//! missing, and the user is warned.
 
 use anyhow::Context;
 use assay_agents::work::Job;
@@ -12,8 +12,8 @@ use assay_store::pulls::{RepositoryName, TicketKey};
 use crate::config::Services;
 use crate::config::service::A_MOMENT;
 
-/// Returns the title and the body of the pull request that a scope names. `None` where the scope names no
-/// pull request, and where there is no token for GitHub.
+/// Returns the title and the body of the pull request that a scope names; `None` if the scope names
+/// no pull request, or there is no token for GitHub.
 pub(crate) fn of_pull(services: &Services, scope: &Scope) -> anyhow::Result<Option<String>> {
     let Scope::Pull { repository, number, .. } = scope else { return Ok(None) };
     let Some(github) = services.github.open(A_MOMENT, |_| {})? else { return Ok(None) };
@@ -29,8 +29,8 @@ pub(crate) fn of_task(job: &Job<'_>) -> String {
     format!("{}\n\n{}", job.task.title.trim(), job.task.description.trim())
 }
 
-/// Returns the title and the description of the ticket that a job is for. `None` where the job names no
-/// ticket, and where no JIRA is configured.
+/// Returns the title and the description of the ticket that a job is for; `None` if the job names
+/// no ticket, or JIRA is not configured.
 pub(crate) fn of_ticket(services: &Services, job: &Job<'_>) -> anyhow::Result<Option<String>> {
     let Some(key) = job.context("jira_key") else { return Ok(None) };
     let Ok(ticket) = key.parse::<TicketKey>() else { return Ok(None) };

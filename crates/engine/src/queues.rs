@@ -1,4 +1,4 @@
-//! Where the queue is: files in the repository, or a database.
+//! The location of the queue: files in the repository, or a database.
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ use crate::environment::Environment;
 /// The folder of the queue in a repository.
 pub const FOLDER: &str = ".agent-communication";
 
-/// Gives the folder that queue and agents belong to: the repository around a folder, or else the
-/// folder itself.
+/// Returns the root of the queue and the agents: the repository around a folder, or else the folder
+/// itself.
 pub fn root(folder: &Path) -> anyhow::Result<PathBuf> {
     if !folder.is_dir() {
         bail!("`{}` is no folder", folder.display());
@@ -25,7 +25,7 @@ pub fn root(folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(assay_change::root(folder).unwrap_or_else(|_| folder.to_owned()))
 }
 
-/// Opens the queue that is configured.
+/// Opens the configured queue.
 pub fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Queue>> {
     let configuration = &settings.configuration;
     let policy = policy(&configuration.task, &configuration.safeguards, &configuration.workflow);
@@ -33,7 +33,7 @@ pub fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Que
         Some(url) => open_place(settings.configuration.environment(), url, policy),
         None => {
             let queue = open_files(root, policy, configuration.environment().clock())?;
-            // Somebody may want to drop a task in before anybody works there.
+            // A user may want to add a task file before the first worker runs.
             for agent in settings.roster.agents() {
                 queue.make(&agent.queue)?;
             }
@@ -42,7 +42,7 @@ pub fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Que
     }
 }
 
-/// Opens the queue that is configured to be looked at: where there is none on files, none is made.
+/// Opens the configured queue for reading. A missing file queue is not created.
 pub fn open_to_read(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Queue>> {
     if database(settings)?.is_some() || FileQueue::is_in(&root.join(FOLDER)) {
         return open(root, settings);
@@ -54,7 +54,7 @@ pub fn open_to_read(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box
     Ok(Box::new(queue))
 }
 
-/// Gives the address of the database that the queue is in, if it is in one.
+/// Returns the address of the queue's database; `None` if the queue is in files.
 pub(crate) fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>> {
     match settings.configuration.queue.url.as_deref() {
         Some(url) if !is_database(url) => bail!(
@@ -65,7 +65,7 @@ pub(crate) fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>>
     }
 }
 
-/// Gives the queue of an agent.
+/// Returns the queue of an agent. Fails if the roster has no such agent.
 pub fn of_agent(settings: &AgentSettings, agent: &str) -> anyhow::Result<QueueName> {
     match settings.roster.named(agent) {
         Some(agent) => Ok(agent.queue.clone()),
@@ -77,7 +77,8 @@ pub fn of_agent(settings: &AgentSettings, agent: &str) -> anyhow::Result<QueueNa
     }
 }
 
-/// Gives the queue of whoever reviews pull requests: of an agent that is named, or else as configured.
+/// Returns the queue for reviews of pull requests: that of a named agent, or else the configured
+/// one.
 pub fn of_reviewer(settings: &AgentSettings, agent: Option<&str>) -> anyhow::Result<QueueName> {
     match agent {
         Some(agent) => of_agent(settings, agent),
@@ -88,9 +89,9 @@ pub fn of_reviewer(settings: &AgentSettings, agent: Option<&str>) -> anyhow::Res
 /// The entries of the queue's folder that are no tasks.
 #[derive(Default)]
 pub struct NoTasks {
-    /// The names of those that were set aside.
+    /// The names of the entries that were set aside.
     pub set_aside: Vec<String>,
-    /// Those that may still be written to, each with the reason.
+    /// The entries that another process may still be writing, each with the reason.
     pub doubtful: Vec<(String, String)>,
 }
 
@@ -106,14 +107,14 @@ pub fn no_tasks(root: &Path, settings: &AgentSettings) -> anyhow::Result<NoTasks
     Ok(NoTasks { set_aside: FileQueue::set_aside(&folder)?, doubtful })
 }
 
-/// Opens the queue at a place that somebody names: a folder, a
-/// database's address, or a variable that holds one, as `${NAME}`.
+/// Opens the queue at a place that the user names: a folder, the address of a database, or a
+/// variable with either, as `${NAME}`.
 pub fn open_place(
     environment: &Environment,
     place: &str,
     policy: Policy,
 ) -> anyhow::Result<Box<dyn Queue>> {
-    // An address may hold a password, which is better not among the arguments of a process.
+    // An address may hold a password, which must not be among the arguments of a process.
     let name = place.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
     let named = name.map(|name| {
         let value = environment.variable(name);
@@ -133,18 +134,18 @@ pub fn open_place(
     Ok(Box::new(FileQueue::open(folder, policy, environment.clock())?))
 }
 
-/// Says whether the queue cannot be reached now, and may be later.
+/// Returns true if the queue cannot be reached now, and a retry may help.
 pub fn is_away(error: &anyhow::Error) -> bool {
     error.chain().filter_map(|cause| cause.downcast_ref()).any(QueueError::is_passing)
 }
 
-/// Says whether a place is the address of a database.
+/// Returns true if a place is the address of a database.
 pub(crate) fn is_database(place: &str) -> bool {
     place.starts_with("postgres://") || place.starts_with("postgresql://")
 }
 
-/// Opens the queue in a repository's folder. Tasks give orders, so those that came with the
-/// repository are nobody's to carry out.
+/// Opens the queue in a repository's folder. Fails if the tasks came with the repository: tasks are
+/// instructions, and those are not trusted.
 fn open_files(root: &Path, policy: Policy, clock: &Clock) -> anyhow::Result<FileQueue> {
     let folder = root.join(FOLDER);
     let is_tracked = || folder.exists() && assay_change::is_tracked(root, FOLDER);

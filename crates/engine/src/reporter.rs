@@ -1,6 +1,7 @@
 //! Messages to the user of a front end: [`Reporter`].
 
-/// Takes messages for the user while a session works. The front end decides where they are shown.
+/// A receiver of messages for the user while a session runs. The front end decides where they are
+/// shown.
 pub trait Reporter: Send + Sync {
     /// Reports progress.
     fn note(&self, text: &str);

@@ -1,4 +1,4 @@
-//! Progress of a review: [`ReviewProgress`] shows it, and [`Recorder`] keeps the record of it.
+//! Progress of a review: [`ReviewProgress`] shows it, and [`Recorder`] records it.
 
 use std::cell::RefCell;
 
@@ -8,31 +8,31 @@ use assay_review::{Answer, Watch};
 
 use crate::wording::count;
 
-/// Shows the progress of a review. By default nothing is shown.
+/// An observer of the progress of a review. The default methods do nothing.
 pub trait ReviewProgress {
     /// Called when reviewers begin to read.
     fn started(&self, _reviewers: &[&str]) {}
 
-    /// Called as a reviewer has written so many characters.
+    /// Called while a reviewer writes, with the number of characters so far.
     fn heard(&self, _reviewer: &str, _chars: usize) {}
 
     /// Called when a reviewer has answered, with a line about the answer.
     fn answered(&self, _reviewer: &str, _line: &str) {}
 
-    /// Called when findings are looked at again.
+    /// Called when a second look at findings starts.
     fn looking_again(&self) {}
 
     /// Called at the end.
     fn finished(&self) {}
 }
 
-/// Shows nothing.
+/// An observer that shows no progress.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NoProgress;
 
 impl ReviewProgress for NoProgress {}
 
-/// Passes progress on, and keeps the record of it.
+/// An observer that records progress, and passes it on.
 pub(crate) struct Recorder<'a> {
     progress: &'a dyn ReviewProgress,
     log: RefCell<Vec<String>>,
@@ -45,12 +45,12 @@ impl<'a> Recorder<'a> {
         Recorder { progress, log: RefCell::default(), started: Stopwatch::start() }
     }
 
-    /// Passes on that findings are looked at again.
+    /// Passes on that a second look at findings starts.
     pub(crate) fn looking_again(&self) {
         self.progress.looking_again();
     }
 
-    /// Ends the progress, and returns the record of it, a line each.
+    /// Ends the progress, and returns the record as lines.
     pub(crate) fn finish(&self) -> Vec<String> {
         self.progress.finished();
         self.log.borrow().clone()

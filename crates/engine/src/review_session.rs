@@ -1,5 +1,5 @@
-//! A review from end to end: [`Prepared`] has all that is needed for it, [`Reviewed`] what came of
-//! it. What is shown and done about it is the commands' business.
+//! A review from end to end: [`Prepared`] has the inputs, [`Reviewed`] the result. Showing and
+//! publishing are left to the caller.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,21 +36,21 @@ use crate::purpose;
 use crate::reporter::Reporter;
 use crate::review_progress::{NoProgress, Recorder, ReviewProgress};
 
-/// The most bytes of changed files that a run keeps to be had again.
+/// The maximum size of the changed files that are stored with a run for a replay, in bytes.
 const KEPT_WITH_A_RUN: usize = 8 << 20;
 
-/// A change with everything that is needed to review it.
+/// A change with all inputs of its review.
 pub struct Prepared {
     environment: Environment,
-    /// The change.
+    /// The change to review.
     pub change: Arc<Change>,
-    /// All reviewers, those that are not concerned included.
+    /// All reviewers, including those that do not read this change.
     pub reviewers: Arc<[Box<dyn Reviewer>]>,
     /// The findings that are accepted.
     pub baseline: Baseline,
-    /// What is to be told about what decides on the change.
+    /// Notes for the user on the versions of settings that are used.
     pub notes: Vec<String>,
-    /// Whether models are asked.
+    /// The personas; `None` if no model is asked.
     pub panel: Option<Panel>,
     /// The services, as configured before the change.
     pub services: Services,
@@ -60,15 +60,15 @@ pub struct Prepared {
     without_content: WithoutContent,
     shown: ShownLimit,
     dismissals: Vec<Dismissal>,
-    /// Those of them that stand in the ledger, or why it could not be used.
+    /// The dismissals of the ledger, or the reason why the ledger is unusable.
     from_ledger: anyhow::Result<Vec<Dismissal>>,
     today: Option<Day>,
-    /// What others found besides the reviewers.
+    /// Reports from sources other than the reviewers.
     handed_in: Vec<Report>,
 }
 
-/// Has what was dismissed follow the files that a change renames. A file that cannot be asked for
-/// is not known to be gone, so what was dismissed there stays there.
+/// Moves dismissals along with the files that a change renames. If git fails for a file, the file
+/// is not known to be gone, so its dismissals stay.
 pub(crate) fn followed(
     dismissals: Vec<Dismissal>,
     change: &Change,
@@ -82,7 +82,7 @@ pub(crate) fn followed(
 }
 
 impl Prepared {
-    /// Opens a change and reads what is configured for it.
+    /// Opens a change and reads the settings that apply to it.
     pub fn open(
         environment: &Environment,
         folder: &Path,
@@ -141,7 +141,8 @@ impl Prepared {
         })
     }
 
-    /// Opens a recorded review, seen from a folder; models answer as they did.
+    /// Opens a recorded review; models answer from the recording. Paths are shown relative to
+    /// `folder`.
     pub fn recorded(
         environment: &Environment,
         folder: &Path,
@@ -173,13 +174,14 @@ impl Prepared {
         })
     }
 
-    /// Says what keeps the ledger from being used, if something does.
+    /// Returns the reason why the ledger is unusable; `None` if it is usable.
     pub fn ledger_trouble(&self) -> Option<String> {
         let error = self.from_ledger.as_ref().err()?;
         Some(format!("the ledger is not used, so nothing in it counts as dismissed: {error:#}"))
     }
 
-    /// Says why reviewers are not told all that earlier runs learned, where they are not.
+    /// Returns the failure that made the memories of earlier runs incomplete; `None` if they are
+    /// complete.
     pub fn memory_trouble(&self) -> Option<&str> {
         self.panel.as_ref().and_then(Panel::memory_trouble)
     }
@@ -189,8 +191,8 @@ impl Prepared {
         self.environment.state_of(&self.change.root)
     }
 
-    /// Has all reviewers that are concerned read the change, and decides. Where it is interrupted, it
-    /// decides on the answers so far.
+    /// Runs all reviewers that the change concerns, and decides. If the review is interrupted, it
+    /// is decided on the answers so far.
     pub fn review(
         &self,
         mode: Mode,
@@ -201,25 +203,25 @@ impl Prepared {
         self.review_recording(mode, fail_on, &Recorder::new(progress), shutdown)
     }
 
-    /// Does the same without showing progress.
+    /// Reviews without showing progress.
     pub fn review_unseen(&self, mode: Mode) -> Reviewed {
         self.review(mode, None, &NoProgress, &Shutdown::default())
     }
 
-    /// States a text of the purpose of the change before it is read.
+    /// Adds a text to the purpose of the change before it is read.
     pub(crate) fn state_purpose(&mut self, text: &str) {
         let change = Arc::get_mut(&mut self.change);
         change.expect("a change is shared only while it is read").state_purpose(text);
     }
 
-    /// Leaves files out of the change before it is read.
+    /// Removes files from the change before it is read.
     pub(crate) fn leave_out(&mut self, is_left_out: impl Fn(&FileDiff) -> bool) {
         let change = Arc::get_mut(&mut self.change);
         let change = change.expect("a change is shared only while it is read");
         change.files.retain(|file| !is_left_out(file));
     }
 
-    /// Takes what somebody else found besides. It can add findings, and covers nothing.
+    /// Adds reports from other sources, which can add findings but cover nothing.
     pub(crate) fn with(mut self, handed_in: Vec<Report>) -> Prepared {
         self.handed_in = handed_in;
         self
@@ -259,7 +261,7 @@ impl Prepared {
         Reviewed { review, synthesis, log, fail_on, mode }
     }
 
-    /// Marks a review whose next step was interrupted: it stays incomplete without that step.
+    /// Marks a review whose next step was interrupted: without that step it stays incomplete.
     pub fn mark_interrupted(&self, reviewed: &mut Reviewed, step: &str) {
         reviewed.review.reports.push(interrupted_report(step));
         reviewed.review.interrupted.push(step.to_owned());
@@ -285,7 +287,7 @@ impl Prepared {
         review.synthesis(&self.change, &terms)
     }
 
-    /// Says what those who read the change are made of.
+    /// Returns the provenance of each reviewer that reads the change: hashes of its files, by name.
     fn made_of(&self) -> BTreeMap<String, BTreeMap<String, String>> {
         let reads = |by: &&dyn Reviewer| matches!(by.interest(&self.change), Interest::Reads(_));
         let readers = self.reviewers.iter().map(|by| &**by).filter(reads);
@@ -293,7 +295,7 @@ impl Prepared {
     }
 }
 
-/// What came of reviewing a change.
+/// The result of a review.
 pub struct Reviewed {
     review: Review,
     /// The synthesis of the review.
@@ -303,34 +305,35 @@ pub struct Reviewed {
     mode: Mode,
 }
 
-/// A review that was kept.
+/// A stored review.
 pub struct Kept {
-    /// The run's id.
+    /// The id of the run.
     pub id: String,
-    /// Whether it can be had again.
+    /// True if the run can be replayed.
     pub is_recorded: bool,
-    /// What earlier reviews found, and this one looked for and found to be gone.
+    /// Findings of earlier reviews that this review looked for and did not find.
     pub gone: Vec<Resolved>,
-    /// Why it is not in the ledger, or what in there could not be used.
+    /// The reason why the review is not in the ledger, or the part of the ledger that is unusable;
+    /// `None` if there is none.
     pub trouble: Option<String>,
 }
 
 impl Reviewed {
-    /// Says whether somebody who did not answer may do so later.
+    /// Returns true if a reviewer that failed may succeed at a retry.
     pub(crate) fn may_be_answered_later(&self) -> bool {
         self.review.exchanges.iter().filter_map(|it| it.class).any(Class::is_passing)
     }
 
-    /// Returns true if the review was interrupted before all had answered.
+    /// Returns true if the review was interrupted before all reviewers had answered.
     pub fn is_interrupted(&self) -> bool {
         !self.review.interrupted.is_empty()
     }
 
-    /// Keeps the review as a run, and in the ledger. A ledger that cannot be used costs only itself.
+    /// Stores the review as a run, and in the ledger. An unusable ledger does not fail the call.
     pub fn keep(&self, prepared: &Prepared) -> anyhow::Result<Kept> {
         let now = prepared.environment.clock().now();
         let id = time_id(now);
-        // What models said was paid for, so it is kept to be had again.
+        // Answers of models cost money, so they are stored for a replay.
         let recording = prepared.panel.as_ref().map(|_| self.recording(prepared));
         let recording = recording.filter(|recording| recording.bytes() <= KEPT_WITH_A_RUN);
         let replies = prepared.panel.as_ref().and_then(Panel::replies);
@@ -354,7 +357,8 @@ impl Reviewed {
         Ok(Kept { id, is_recorded: recording.is_some(), gone, trouble })
     }
 
-    /// Adds the review to the ledger, and gives what is gone; says why not, where it cannot be.
+    /// Adds the review to the ledger, and returns the findings that are gone. Fails with the reason
+    /// if the ledger is unusable.
     fn enter(&self, prepared: &Prepared, run: &str, at: Moment) -> Result<Vec<Resolved>, String> {
         let Ok(dismissals) = &prepared.from_ledger else {
             return Err(prepared.ledger_trouble().unwrap_or_default());
@@ -373,7 +377,7 @@ impl Reviewed {
         })
     }
 
-    /// Records the review into a folder, to be had again anywhere.
+    /// Records the review into a folder, from which it can be replayed anywhere.
     pub fn record(&self, prepared: &Prepared, folder: &Path) -> anyhow::Result<()> {
         let replies = prepared.panel.as_ref().and_then(Panel::replies);
         self.recording(prepared).save_with(replies.as_deref(), folder)?;
@@ -397,11 +401,12 @@ impl Reviewed {
     }
 }
 
-/// The waits for the ref of a pull request, which GitHub makes a moment after it is opened.
+/// The delays before retries for the ref of a pull request, which GitHub creates shortly after the
+/// pull request is opened.
 const PULL_WAITS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
 
-/// Opens a change; one whose pull request is not there is tried a few times.
+/// Opens a change, and retries a few times if the ref of its pull request is missing.
 pub fn retry_unknown_pull<T>(
     reporter: &Arc<dyn Reporter>,
     open: impl Fn() -> anyhow::Result<T>,

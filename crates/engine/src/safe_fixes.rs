@@ -1,4 +1,4 @@
-//! Safe fixes: which of them are applied to a change, and which are taken back.
+//! Safe fixes: applies them to a change, and reverts them if they make the review worse.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-/// Returns true if a finding blocks after fixes that was not there before them.
+/// Returns true if a finding blocks that was not there before the fixes.
 fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
     let was_there = |finding: &Finding| {
         before.findings.iter().any(|old| old.fingerprint == finding.fingerprint)
@@ -45,15 +45,15 @@ pub enum Autofix {
         /// The review of the change with the fixes.
         review: Box<Reviewed>,
     },
-    /// The fixes made something worse, and were taken back.
+    /// The fixes made the review worse, and were reverted.
     MadeWorse,
-    /// The review of the fixes was interrupted, and the fixes were taken back.
+    /// The review of the fixes was interrupted, and the fixes were reverted.
     Interrupted,
 }
 
-/// Applies the safe fixes of a review, and reviews the change once more with `review_again`, which is
-/// given the model session of the first review: a run may spend its budget once. Takes the fixes back
-/// if they make something worse.
+/// Applies the safe fixes of a review, and reviews the change again with `review_again`, which gets
+/// the model session of the first review, since a run has one budget. Reverts the fixes if they
+/// make the review worse.
 pub fn autofix(
     prepared: &Prepared,
     reviewed: &Reviewed,
@@ -63,7 +63,7 @@ pub fn autofix(
     keep_or_undo(plan, prepared, reviewed, review_again)
 }
 
-/// Reviews a change once more after fixes, and takes them back if they make something worse.
+/// Reviews a change again after fixes, and reverts them if they make the review worse.
 fn keep_or_undo(
     plan: Plan,
     prepared: &Prepared,
@@ -83,8 +83,8 @@ fn keep_or_undo(
     Ok(Autofix::Applied { fixes, session: Box::new(session), review: Box::new(review) })
 }
 
-/// Applies the safe fixes of the change in a folder, unless they make something worse. Returns a line
-/// for each fix.
+/// Applies the safe fixes of the change in a folder, unless they make the review worse. Returns a
+/// line for each fix.
 pub(crate) fn safe_fixes(
     environment: &Environment,
     folder: &Path,
@@ -112,7 +112,7 @@ pub(crate) fn safe_fixes(
     })
 }
 
-/// Returns a line for each edit of a model, and for each that was refused.
+/// Returns a line for each edit of a model, and for each edit that was refused.
 pub(crate) fn told(mended: Mended) -> Vec<String> {
     let Mended { summary, applied, refused } = mended;
     let edits = format!("{} by a model: {summary}", count(applied, "edit"));

@@ -1,4 +1,4 @@
-//! A repository that is made for one purpose in a temporary folder: [`ThrowawayRepository`].
+//! A repository in a temporary folder: [`ThrowawayRepository`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,27 +8,27 @@ use assay_sandbox::{Command, ScratchFolder};
 
 use crate::environment::{Environment, OwnStateHome};
 
-/// The folders of a repository with a state home of its own.
+/// The folders of a repository that has its own state home.
 const WORK_TREE: &str = "repository";
 const STATE_HOME: &str = "state";
 
 /// A repository in a temporary folder, removed when it is dropped.
 pub struct ThrowawayRepository {
     root: PathBuf,
-    /// Forgotten before the folder is removed.
+    /// Dropped before the folder is removed.
     _state_home: Option<OwnStateHome>,
     folder: ScratchFolder,
 }
 
 impl ThrowawayRepository {
-    /// Makes an empty repository; the folder's name begins with a prefix.
+    /// Creates an empty repository; the name of its folder begins with `prefix`.
     pub fn new(prefix: &str) -> anyhow::Result<ThrowawayRepository> {
         let folder = ScratchFolder::new(prefix).context("could not make a temporary folder")?;
         let root = folder.path().to_owned();
         ThrowawayRepository { root, _state_home: None, folder }.init()
     }
 
-    /// Makes an empty repository that leaves nothing in the user's state home.
+    /// Creates an empty repository that leaves no state in the user's state home.
     pub(crate) fn with_own_state(
         environment: &Environment,
         prefix: &str,
@@ -87,7 +87,7 @@ impl ThrowawayRepository {
         Ok(finished.stdout)
     }
 
-    /// Leaves the folder where it is, and returns its path.
+    /// Keeps the folder on disk, and returns its path.
     pub fn keep(self) -> PathBuf {
         self.folder.keep()
     }

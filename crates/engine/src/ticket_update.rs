@@ -12,9 +12,9 @@ pub(crate) enum TicketEvent<'a> {
     Change {
         /// The event.
         event: &'a ChangeEvent,
-        /// The review, where the event is one of a review.
+        /// The review; `None` if the event is not about a review.
         review: Option<&'a RenderedReview>,
-        /// Whether the task named a pull request before the event.
+        /// True if the task named a pull request before the event.
         had_pull: bool,
     },
     /// An event of the loop on a spec.
@@ -31,14 +31,14 @@ pub(crate) enum TicketEvent<'a> {
 pub(crate) struct TicketUpdate {
     /// The kind of event, in a word.
     pub(crate) kind: &'static str,
-    /// The comment, without credentials.
+    /// The comment, redacted.
     pub(crate) text: String,
-    /// The transition; `None` if the ticket stays where it is.
+    /// The transition; `None` if the ticket keeps its status.
     pub(crate) transition: Option<String>,
 }
 
 impl TicketEvent<'_> {
-    /// Returns the update, by the names that the workflow has for its steps.
+    /// Returns the update, with the names that the workflow has for its steps.
     pub(crate) fn update(&self, names: StepNames) -> TicketUpdate {
         let StepNames { code_review, approved, changes_requested } = names;
         let (kind, text, transition) = match self {

@@ -1,6 +1,6 @@
-//! Errors after which nothing is known: [`NothingKnown`].
+//! Errors after which the state is unknown: [`NothingKnown`].
 
-/// What a verdict needs cannot be had. It is put around the reason, and never a pass.
+/// The error if an input of a verdict cannot be read. It wraps the reason, and is never a pass.
 #[derive(Debug)]
 pub struct NothingKnown(pub &'static str);
 

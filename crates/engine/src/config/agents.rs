@@ -1,4 +1,5 @@
-//! What is configured for agents: who works, on what terms, and with which MCP servers.
+//! The settings of agents: `AgentSettings` has the configuration, the roster of agents and their
+//! MCP servers.
 
 use std::path::Path;
 
@@ -9,19 +10,19 @@ use crate::environment::Environment;
 
 use super::{Configuration, expanded, read_optional};
 
-/// What is configured for agents.
+/// The settings of agents.
 #[derive(Debug)]
 pub struct AgentSettings {
-    /// The configuration.
+    /// The configuration of the repository.
     pub configuration: Configuration,
-    /// The agents.
+    /// The roster of agents.
     pub roster: Roster,
-    /// The MCP servers of agents.
+    /// The MCP servers that agents may use.
     pub mcp: McpServers,
 }
 
 impl AgentSettings {
-    /// Reads what a repository says.
+    /// Reads the settings from the work tree of a repository.
     pub fn on_disk(environment: &Environment, root: &Path) -> anyhow::Result<AgentSettings> {
         let configuration = Configuration::on_disk_or_default(environment, root)?;
         let file = |path| {

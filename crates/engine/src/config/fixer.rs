@@ -1,4 +1,5 @@
-//! Who fixes what is wrong, as it is configured for gates and for the validation loop.
+//! The `fixer` keys of the configuration: a model or a command that fixes, for gates and for the
+//! validation loop.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use serde::Deserialize;
 
 use super::PATH;
 
-/// Who fixes, as it is written: a name, or a command.
+/// A `fixer` key as written: a name, or a command.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum StoredFixer {
@@ -19,36 +20,37 @@ pub(super) enum StoredFixer {
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredFixerCommand {
     run: Vec<String>,
-    /// The variables that it is given.
+    /// The names of the variables that are passed to the command.
     #[serde(default)]
     env: Vec<String>,
     seconds: Option<u64>,
 }
 
-/// Who fixes what is wrong.
+/// A configured fixer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChosenFixer {
-    /// A model.
+    /// A language model.
     Model,
-    /// A command.
+    /// A program.
     Command(FixerCommand),
 }
 
-/// A command that fixes what is wrong.
+/// A command that fixes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixerCommand {
-    /// The program.
+    /// The program to run.
     pub program: String,
-    /// Its arguments.
+    /// The arguments of the program.
     pub args: Vec<String>,
-    /// The variables that it is given.
+    /// The names of the variables that are passed to the command.
     pub env: Vec<String>,
-    /// How long it may take.
+    /// The time limit of one run.
     pub time: Duration,
 }
 
 impl StoredFixer {
-    /// Gives who is meant by what stands under a key.
+    /// Validates the fixer of the key `key`. The time limit of a command is `usual_seconds` unless
+    /// the configuration sets one.
     pub(super) fn chosen(&self, key: &str, usual_seconds: u64) -> anyhow::Result<ChosenFixer> {
         match self {
             StoredFixer::Named(name) if name == "model" => Ok(ChosenFixer::Model),

@@ -1,4 +1,4 @@
-//! What is configured for gates: `gates` in the configuration.
+//! The `gates` section of the configuration: `StoredGates`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use serde::Deserialize;
 use super::PATH;
 use super::fixer::{ChosenFixer, StoredFixer};
 
-/// How long a command may take unless told otherwise, in seconds.
+/// The default time limit of a command, in seconds.
 const USUAL_SECONDS: u64 = 600;
 
-/// What is configured for gates, as it is written.
+/// The `gates` section as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoredGates {
@@ -25,11 +25,11 @@ pub struct StoredGates {
     should_until: Option<u32>,
     ceiling: Option<u32>,
     fails_per_item: Option<u32>,
-    /// Whether a list without the built-in checklist can pass.
+    /// True if a list without the built-in checklist can pass.
     allow_only_items: bool,
-    /// Whether a change can pass that no reader judged.
+    /// True if a change can pass that no reader judged.
     allow_not_judged: bool,
-    /// Whether models are asked, also where nobody asks for it.
+    /// True if models are asked even if the user does not request one.
     pub models: bool,
     fixer: Option<StoredFixer>,
     verifiers: Vec<StoredVerifier>,
@@ -70,7 +70,7 @@ fn must() -> Severity {
 }
 
 impl StoredGates {
-    /// Says what cannot be used.
+    /// Fails if a value of the section cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.fixer()?;
         self.verifiers(Path::new("."))?;
@@ -81,7 +81,7 @@ impl StoredGates {
         Ok(())
     }
 
-    /// Gives how high the bar is.
+    /// Returns the blocking policy: the preset, with the keys that override it.
     pub(crate) fn bar(&self) -> Bar {
         let preset = match self.preset {
             Preset::Seed => Bar::SEED,
@@ -103,13 +103,13 @@ impl StoredGates {
         }
     }
 
-    /// Gives who fixes what fails.
+    /// Returns the configured fixer; `None` if there is none.
     pub(crate) fn fixer(&self) -> anyhow::Result<Option<ChosenFixer>> {
         let fixer = self.fixer.as_ref();
         fixer.map(|fixer| fixer.chosen("gates.fixer", USUAL_SECONDS)).transpose()
     }
 
-    /// Gives the commands that verify, which run in a folder.
+    /// Returns the configured verifier commands, which run in `folder`.
     pub(crate) fn verifiers(&self, folder: &Path) -> anyhow::Result<Vec<CommandVerifier>> {
         let mut verifiers: Vec<CommandVerifier> = Vec::new();
         for stored in &self.verifiers {

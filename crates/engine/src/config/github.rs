@@ -1,4 +1,4 @@
-//! What is configured for GitHub: `github` in the configuration.
+//! The `github` section of the configuration: `StoredGithub` opens the client of GitHub.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,33 +15,34 @@ use super::service::{A_MOMENT, WebhookSecret, check_private};
 use super::{PATH, key};
 use crate::environment::Environment;
 
-/// Where GitHub's own workflows say that it is.
+/// The variable with the address of the API, as GitHub's own workflows set it.
 const URL: &str = "GITHUB_API_URL";
 
-/// Where a token is by habit.
+/// The default variable of the token.
 const TOKEN: &str = "GITHUB_TOKEN";
 
-/// Where the secret of its webhooks is by habit.
+/// The default variable of the webhook secret.
 const WEBHOOK_SECRET: &str = "GITHUB_WEBHOOK_SECRET";
 
-/// What is configured for GitHub, as it is written.
+/// The `github` section as written.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoredGithub {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
-    /// Where it is; for a company's own, `https://HOST/api/v3`.
+    /// The address of the API; `https://HOST/api/v3` for GitHub Enterprise Server.
     url: Option<String>,
     token_env: Option<String>,
     token_command: Option<Vec<String>>,
-    /// The repositories that are worked on.
+    /// The repositories that agents work on.
     pub repositories: Vec<RepositoryName>,
-    /// What a pull request gets whose change is ready, where all else allows it.
+    /// The review that is posted on a pull request whose change is ready, if approvals are allowed
+    /// otherwise.
     pub when_ready: WhenReady,
-    /// Only pull requests with one of these labels are reviewed by themselves.
+    /// The labels that a pull request needs, at least one of them, to be reviewed automatically.
     pub labels: Vec<String>,
-    /// The variable with the secret that deliveries of webhooks are signed with.
+    /// The variable with the secret that webhook deliveries are signed with.
     webhook_secret_env: Option<String>,
 }
 
@@ -51,14 +52,14 @@ impl StoredGithub {
         self.environment = environment.clone();
     }
 
-    /// Refuses what cannot be used.
+    /// Fails if a value of the section cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         check_private(&self.url()?, "github.url")?;
         self.key()?;
         Ok(())
     }
 
-    /// Gives where it is.
+    /// Returns the address of the API.
     pub(crate) fn url(&self) -> anyhow::Result<ServerUrl> {
         let url = self
             .url
@@ -68,8 +69,8 @@ impl StoredGithub {
         url.parse().map_err(|why| anyhow!("`github.url` in `{PATH}`: {why}"))
     }
 
-    /// Gives where its token is from. Whoever names an address of their own names the token for it
-    /// too: no token goes astray.
+    /// Returns the source of the token. A configured address needs a configured token, so that the
+    /// default token is not sent to another server.
     pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let usual = self.url.is_none().then_some(TOKEN);
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
@@ -77,7 +78,8 @@ impl StoredGithub {
             .with_context(|| format!("`github` in `{PATH}` cannot be used"))
     }
 
-    /// Prepares to ask it, if there is a token. Somebody waits so long at a time, and is told why.
+    /// Opens a client; `None` if there is no token. A call waits at most `wait` at a time for a
+    /// rate limit, and `told` is called with the reason.
     pub fn open(
         &self,
         wait: Duration,
@@ -89,8 +91,8 @@ impl StoredGithub {
         }
     }
 
-    /// Prepares to ask it as [`StoredGithub::open`] does; whoever calls cannot do without it, and is
-    /// told of a token that is missing.
+    /// Opens a client as [`StoredGithub::open`] does, for a caller that needs GitHub. Fails if
+    /// there is no token.
     pub fn required(
         &self,
         wait: Duration,
@@ -99,7 +101,7 @@ impl StoredGithub {
         self.client(self.keys()?, Arc::new(Patience::new(self.environment.clock(), wait, told)))
     }
 
-    /// Prepares to ask it by a clock, once its token is there.
+    /// Opens a client that waits by a clock. Fails if the token is missing.
     pub fn with_token(&self, clock: Arc<dyn ServiceClock>) -> anyhow::Result<GitHub> {
         let keys = self.keys()?;
         keys.get(A_MOMENT).context("GitHub cannot be used")?;
@@ -119,20 +121,20 @@ impl StoredGithub {
 
     fn client(&self, keys: Keys, clock: Arc<dyn ServiceClock>) -> anyhow::Result<GitHub> {
         let url = self.url()?;
-        // GitHub counts what is written for a person, not for a repository.
+        // GitHub limits writes per user, not per repository.
         let Some(folder) = self.environment.state_folder() else {
             bail!("nobody can keep count of what is written: set `HOME` or `XDG_STATE_HOME`");
         };
         Ok(GitHub::new(&url, keys, Pace::kept_in(folder.join("github")), clock))
     }
 
-    /// Returns the secret of its webhooks, if the variable is set.
+    /// Returns the webhook secret; `None` if its variable is not set.
     pub fn webhook_secret(&self) -> Option<WebhookSecret> {
         let name = self.webhook_secret_env.as_deref().unwrap_or(WEBHOOK_SECRET);
         WebhookSecret::in_variable(&self.environment, name)
     }
 
-    /// Says whether there is a token, as far as that can be told without asking for it.
+    /// Returns true if a token is configured. No key command is run.
     pub(crate) fn has_key(&self) -> bool {
         match self.key() {
             Ok(KeySource::Variable { value, .. }) => value.is_some(),
@@ -141,7 +143,7 @@ impl StoredGithub {
         }
     }
 
-    /// Says whether anything is said about it.
+    /// Returns true if the section sets an address, repositories or a token.
     pub fn is_configured(&self) -> bool {
         let is_named = self.url.is_some() || !self.repositories.is_empty();
         is_named || self.token_env.is_some() || self.token_command.is_some()

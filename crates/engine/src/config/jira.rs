@@ -1,4 +1,4 @@
-//! What is configured for JIRA: `jira` in the configuration.
+//! The `jira` section of the configuration: `StoredJira` opens the client of JIRA.
 
 use std::time::Duration;
 
@@ -13,37 +13,37 @@ use super::service::{Reached, WebhookSecret, check_private, reach};
 use super::{PATH, key};
 use crate::environment::Environment;
 
-/// The variable that the key is in, unless told otherwise.
+/// The default variable of the API token.
 const TOKEN: &str = "JIRA_API_TOKEN";
 
-/// The variable that the user is in, unless told otherwise.
+/// The default variable of the user.
 const USER: &str = "JIRA_USER";
 
-/// The variable with the token of its webhooks, unless told otherwise.
+/// The default variable of the webhook token.
 const WEBHOOK_TOKEN: &str = "JIRA_WEBHOOK_TOKEN";
 
-/// What is configured for JIRA, as it is written.
+/// The `jira` section as written.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoredJira {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
-    /// Where it is.
+    /// The address of the server.
     url: Option<String>,
     flavour: StoredFlavour,
-    /// Whose key it is.
+    /// The user that the API token belongs to.
     user: Option<String>,
-    /// The variable that says whose key it is.
+    /// The variable with the user that the API token belongs to.
     user_env: Option<String>,
     token_env: Option<String>,
     token_command: Option<Vec<String>>,
-    /// Here only to be refused: keys are written nowhere.
+    /// Only present to be rejected: a key must not be in a file.
     token: Option<serde::de::IgnoredAny>,
-    /// The project that new tickets are in.
+    /// The project of new tickets.
     pub project: Option<String>,
     statuses: StoredStatuses,
-    /// The variable with the token that deliveries of webhooks carry, or are signed with.
+    /// The variable with the token that webhook deliveries carry or are signed with.
     webhook_token_env: Option<String>,
 }
 
@@ -73,19 +73,20 @@ impl Default for StoredStatuses {
     }
 }
 
-/// What a workflow calls the steps that have words of their own.
+/// The names of a workflow's steps, for the steps that the configuration can name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepNames {
-    /// Something is ready to be reviewed.
+    /// The step of a ticket whose change is ready for review.
     pub code_review: String,
-    /// Something may go.
+    /// The step of a ticket whose change is approved.
     pub approved: String,
-    /// Something has to be worked on.
+    /// The step of a ticket whose change needs work.
     pub changes_requested: String,
 }
 
 impl StepNames {
-    /// Returns the name of a step in the workflow; any other name is its own.
+    /// Returns the name of a step in the workflow. A name that is not a key of the configuration is
+    /// returned as it is.
     pub fn resolve<'a>(&'a self, asked: &'a str) -> &'a str {
         match asked.trim() {
             "code_review" => &self.code_review,
@@ -102,7 +103,7 @@ impl StoredJira {
         self.environment = environment.clone();
     }
 
-    /// Says what cannot be used.
+    /// Fails if a value of the section cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.token.is_some() {
             bail!(
@@ -117,7 +118,7 @@ impl StoredJira {
         Ok(())
     }
 
-    /// Says whether there is one.
+    /// Returns true if an address is configured.
     pub(crate) fn is_configured(&self) -> bool {
         self.url.is_some()
     }
@@ -127,7 +128,7 @@ impl StoredJira {
         url.map_err(|why| anyhow!("`jira.url` in `{PATH}` cannot be used: {why}"))
     }
 
-    /// Gives where its key comes from.
+    /// Returns the source of the API token.
     pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
         let source = key::source(
@@ -139,7 +140,7 @@ impl StoredJira {
         source.with_context(|| format!("`jira` in `{PATH}`"))
     }
 
-    /// Gives which JIRA it is, and in the cloud who asks.
+    /// Returns the kind of JIRA server: cloud, with the user, or self-hosted.
     pub(crate) fn flavour(&self) -> anyhow::Result<Flavour> {
         match self.flavour {
             StoredFlavour::Server => Ok(Flavour::Server),
@@ -156,7 +157,8 @@ impl StoredJira {
         }
     }
 
-    /// Prepares to ask it, if there is one. Somebody waits so long at a time, and is told why.
+    /// Opens a client; `None` if JIRA is not configured. A call waits at most `wait` at a time for
+    /// a rate limit, and `told` is called with the reason.
     pub fn open(
         &self,
         wait: Duration,
@@ -168,7 +170,7 @@ impl StoredJira {
         Ok(Some(Jira::new(transport, self.flavour()?, keys, clock)))
     }
 
-    /// Prepares to ask it as [`StoredJira::open`] does; whoever calls cannot do without it.
+    /// Opens a client as [`StoredJira::open`] does. Fails if JIRA is not configured.
     pub fn required(
         &self,
         wait: Duration,
@@ -178,7 +180,7 @@ impl StoredJira {
         opened.with_context(|| format!("no JIRA is configured: set `jira.url` in `{PATH}`"))
     }
 
-    /// Returns the secret of its webhooks, if the variable is set.
+    /// Returns the webhook secret; `None` if its variable is not set.
     pub fn webhook_secret(&self) -> Option<WebhookSecret> {
         let name = self.webhook_token_env.as_deref().unwrap_or(WEBHOOK_TOKEN);
         WebhookSecret::in_variable(&self.environment, name)
@@ -189,7 +191,7 @@ impl StoredJira {
         &self.statuses.code_review
     }
 
-    /// Gives what the workflow calls its steps; an agent may have names of its own.
+    /// Returns the names of the workflow's steps; those of `agent` take precedence.
     pub fn names(&self, agent: Option<&AgentConfig>) -> StepNames {
         let own = |what: Happening, usual: &str| {
             let own = agent.and_then(|agent| agent.jira.get(&what));

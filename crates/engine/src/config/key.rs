@@ -1,13 +1,13 @@
-//! Where a key comes from, as it is configured: a variable, or a command that prints it.
+//! The source of an API key as configured: a variable, or a command that prints the key.
 
 use anyhow::bail;
 use assay_sandbox::{Key, KeySource};
 
 use crate::environment::Environment;
 
-/// Gives where a key comes from: what is configured, or else a variable by its usual name.
+/// Returns the source of an API key: as configured, or else the variable `usual`.
 ///
-/// `env` and `command` are named as the configuration names them.
+/// `env` and `command` are each passed with the name of the configuration key, for messages.
 pub(crate) fn source(
     environment: &Environment,
     (env_name, env): (&str, Option<&str>),

@@ -1,4 +1,4 @@
-//! What is configured for Linear: `linear` in the configuration, and the environment.
+//! The `linear` section of the configuration, and the variables for Linear: `StoredLinear`.
 
 use std::time::Duration;
 
@@ -12,32 +12,33 @@ use super::service::{Reached, reach};
 use super::{PATH, key};
 use crate::environment::Environment;
 
-/// The variable that the key is in, unless told otherwise.
+/// The default variable of the API key.
 const KEY: &str = "LINEAR_API_KEY";
 
-/// The variable that names the team.
+/// The variable with the team.
 const TEAM: &str = "LINEAR_TEAM_ID";
 
-/// What is configured for Linear, as it is written.
+/// The `linear` section as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoredLinear {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
-    /// Where it is, where it is not where it usually is.
+    /// The address of the API; `None` for the public one.
     url: Option<String>,
-    /// The team that issues are made in, by its id or key.
+    /// The team of new issues, by its id or key.
     team: Option<String>,
     key_env: Option<String>,
     key_command: Option<Vec<String>>,
-    /// Here only to be refused: keys are written nowhere.
+    /// Only present to be rejected: a key must not be in a file.
     key: Option<serde::de::IgnoredAny>,
-    /// The states that an issue goes through.
+    /// The workflow states of an issue.
     pub states: StoredStates,
 }
 
-/// The states that an issue goes through, each by its name; what has none moves nothing.
+/// The workflow states of an issue, by name. An issue is not moved at an event whose state is
+/// `None`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoredStates {
@@ -65,7 +66,7 @@ impl StoredLinear {
         self.environment = environment.clone();
     }
 
-    /// Says what cannot be used.
+    /// Fails if a value of the section cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.key.is_some() {
             bail!(
@@ -84,7 +85,7 @@ impl StoredLinear {
         url.parse().map_err(|why| anyhow!("`linear.url` in `{PATH}` cannot be used: {why}"))
     }
 
-    /// Gives where its key comes from.
+    /// Returns the source of the API key.
     pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let (env, command) = (self.key_env.as_deref(), self.key_command.as_deref());
         let source =
@@ -92,7 +93,7 @@ impl StoredLinear {
         source.with_context(|| format!("`linear` in `{PATH}`"))
     }
 
-    /// Says whether somebody wants it: there is a key for it, or a team.
+    /// Returns true if a key or a team is configured.
     pub(crate) fn is_configured(&self) -> bool {
         let has_key = match self.key() {
             Ok(KeySource::Variable { value, .. }) => value.is_some(),
@@ -102,14 +103,15 @@ impl StoredLinear {
         has_key || self.team.is_some()
     }
 
-    /// Gives the team that issues are made in.
+    /// Returns the team of new issues. Fails if none is configured.
     pub(crate) fn team(&self) -> anyhow::Result<String> {
         self.team.clone().or_else(|| self.environment.variable(TEAM)).ok_or_else(|| {
             anyhow!("Linear needs a team: set the variable `{TEAM}`, or `linear.team` in `{PATH}`")
         })
     }
 
-    /// Prepares to ask it, if somebody wants it. Somebody waits so long at a time, and is told why.
+    /// Opens a client; `None` if Linear is not configured. A call waits at most `wait` at a time
+    /// for a rate limit, and `told` is called with the reason.
     pub(crate) fn open(
         &self,
         wait: Duration,

@@ -1,11 +1,11 @@
 //! Configuration: the file `config/agent-framework.yaml`, of which every key is optional.
 //!
-//! The change does not decide how it is reviewed: where it touches the configuration, the
-//! repository's own rules, personas, prompts or its baseline, they are taken as they were before
-//! it.
+//! A change does not configure its own review. If the change touches the configuration, the
+//! repository's rules, personas or prompts, or the baseline, their version before the change is
+//! used.
 //!
-//! Each part of the configuration is one file here. A part that reads variables holds the
-//! environment in which it was read.
+//! Each section of the configuration is one file of this module. A section that reads variables
+//! holds the environment in which it was read.
 
 pub mod agents;
 pub mod fixer;
@@ -57,40 +57,40 @@ use self::qa::StoredQa;
 use self::severity::parse_severity;
 use crate::environment::Environment;
 
-/// Where the configuration lies in a repository.
+/// The path of the configuration in a repository.
 pub const PATH: &str = "config/agent-framework.yaml";
 
-/// Where a repository's own rules lie.
+/// The folder of the rules that a repository defines.
 pub(crate) const RULES: &str = ".assay/rules";
 
-/// Where its own personas lie.
+/// The folder of the personas that a repository defines.
 pub(crate) const PERSONAS: &str = ".assay/personas";
 
-/// Where lies what it tells those who review and fix in the validation loop.
+/// The folder of a repository's prompts for the reviewer and the fixer of the validation loop.
 pub(crate) const PROMPTS: &str = ".assay/prompts";
 
-/// The configuration.
+/// The content of the configuration file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Configuration {
     review: Review,
     coverage: Coverage,
     models: StoredModels,
-    /// What is configured for gates.
+    /// The `gates` section.
     pub gates: StoredGates,
-    /// What is configured for the validation loop.
+    /// The `qa` section: the validation loop.
     pub qa: StoredQa,
-    /// What is configured for GitHub.
+    /// The `github` section.
     pub github: StoredGithub,
-    /// What is configured for JIRA.
+    /// The `jira` section.
     pub jira: StoredJira,
-    /// What is configured for Linear.
+    /// The `linear` section.
     pub linear: StoredLinear,
     /// The limits of tasks.
     pub task: TaskSettings,
     /// The limits of agents.
     pub safeguards: Safeguards,
-    /// The queue.
+    /// The location of the queue.
     pub queue: QueueSettings,
     /// The workflow of agents.
     pub workflow: Workflow,
@@ -103,14 +103,14 @@ struct Review {
     max_file_kib: u64,
     at_a_time: usize,
     fail_on: Option<String>,
-    /// What a change without reviewable content comes to.
+    /// The verdict on a change without reviewable content.
     nothing_to_review: WithoutContent,
-    /// How many findings are shown; the others are folded.
+    /// The number of findings that are shown; the others are folded.
     shown: ShownLimit,
     commands: Vec<StoredCommand>,
-    /// Whether personas read every change, also where nobody asks for it.
+    /// True if personas read every change, even if the user does not request a model.
     models: bool,
-    /// Whether findings are looked at again by a model before they are told.
+    /// True if a model takes a second look at findings before they are reported.
     second_looks: bool,
     /// True if each persona reads a change on its own, instead of a few readings for all concerns.
     each_persona: bool,
@@ -124,7 +124,7 @@ struct Coverage {
     require: Requirement,
 }
 
-/// An analyser, as it is configured: by a well-known name, or in full.
+/// An analyser as configured: a well-known name, or a full definition.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum StoredCommand {
@@ -165,7 +165,7 @@ impl Default for Review {
 }
 
 impl Configuration {
-    /// Reads the configuration in a work tree, if there is one.
+    /// Reads the configuration of a work tree; `None` if there is no file.
     pub fn on_disk(
         environment: &Environment,
         root: &Path,
@@ -212,13 +212,13 @@ impl Configuration {
     }
 
     fn parse_yaml(environment: &Environment, text: &str) -> anyhow::Result<Configuration> {
-        // Comments alone are no document.
+        // The YAML parser rejects a text that has only comments.
         if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
             return Ok(Configuration::default());
         }
         let text = expanded(environment, PATH, text)?;
-        // A configuration is mostly comments, which the parser would otherwise count and refuse; and
-        // a line that it quotes may hold the value of a variable.
+        // The parser counts comments towards a limit, and a configuration is mostly comments. A
+        // line quoted in an error may hold the value of a variable.
         let options = serde_saphyr::options! { emit_comments: false, with_snippet: false };
         let read = serde_saphyr::from_str_with_options(&text, options);
         Ok(read.map_err(|error| ConfigError::in_yaml(PATH, &text, &error))?)
@@ -234,7 +234,7 @@ impl Configuration {
         self.models.environment()
     }
 
-    /// Gives the models that are configured.
+    /// Returns the configured models.
     pub(crate) fn models(&self) -> &StoredModels {
         &self.models
     }
@@ -249,7 +249,7 @@ impl Configuration {
         grade.map_err(|why| anyhow!("`review.fail_on` in `{PATH}`: {why}"))
     }
 
-    /// Gives the analysers that are configured, each with a name of its own.
+    /// Returns the configured analysers. Fails if two reviewers have the same name.
     pub(crate) fn commands(&self) -> anyhow::Result<Vec<CommandReviewer>> {
         let mut names = vec![assay_rules::REVIEWER.to_owned()];
         let mut commands = Vec::new();
@@ -309,7 +309,7 @@ fn well_known(name: &str) -> anyhow::Result<&'static known::Known> {
     })
 }
 
-/// Puts the environment's values in the place of `${NAME}`, comments apart.
+/// Replaces `${NAME}` by the value of the variable, except in comments.
 pub(crate) fn expanded(
     environment: &Environment,
     path: &str,
@@ -339,26 +339,26 @@ fn expanded_line(environment: &Environment, path: &str, line: &str) -> anyhow::R
     Ok(out)
 }
 
-/// The services that a review reads from and posts to. A change has no say in their addresses: a token
-/// would follow.
+/// The services that a review reads from and posts to. A change cannot set their addresses, because
+/// the token would be sent there.
 #[derive(Debug, Clone, Default)]
 pub struct Services {
-    /// What is configured for GitHub.
+    /// The settings of GitHub.
     pub github: StoredGithub,
-    /// What is configured for JIRA.
+    /// The settings of JIRA.
     pub jira: StoredJira,
 }
 
-/// What is configured for reviews.
+/// The settings of a review.
 #[derive(Debug)]
 pub struct Settings {
-    /// The environment that they were read in.
+    /// The environment that the settings were read in.
     pub environment: Environment,
     /// The files that reviews leave out.
     pub leave_out: LeaveOut,
-    /// The number of local reviewers that run at a time.
+    /// The maximum number of local reviewers that run concurrently.
     pub at_a_time: usize,
-    /// The severity from which findings block.
+    /// The lowest severity that blocks; `None` if the configuration sets none.
     pub fail_on: Option<Grade>,
     /// The coverage that is required.
     pub require: Requirement,
@@ -366,38 +366,38 @@ pub struct Settings {
     pub without_content: WithoutContent,
     /// The number of findings that are shown.
     pub shown: ShownLimit,
-    /// The rules.
+    /// The rules: the built-in ones, and those of the repository.
     pub rules: Rulebook,
-    /// The analysers.
+    /// The configured analysers.
     pub commands: Vec<CommandReviewer>,
-    /// The models.
+    /// The settings of models.
     pub models: StoredModels,
-    /// What is configured for gates.
+    /// The settings of gates.
     pub gates: StoredGates,
-    /// What is configured for the validation loop.
+    /// The settings of the validation loop.
     pub qa: StoredQa,
     /// The services that a review reads from and posts to.
     pub services: Services,
-    /// What is configured for Linear.
+    /// The settings of Linear.
     pub linear: StoredLinear,
-    /// Whether personas read every change.
+    /// True if personas read every change.
     pub uses_models: bool,
-    /// Whether findings are looked at again by a model.
+    /// True if a model takes a second look at findings.
     pub second_looks: bool,
     /// True if models may look things up in the repository before they answer.
     pub lookups: bool,
     /// The way in which personas share the reading of a change.
     pub grouping: Grouping,
-    /// The repository's own personas, by their files.
+    /// The personas that the repository defines: path and content of each file.
     pub personas: Vec<(String, String)>,
-    /// The findings that are accepted.
+    /// The accepted findings.
     pub baseline: Baseline,
-    /// What is to be told about what decides on the change.
+    /// Notes for the user on the versions of settings that are used.
     pub notes: Vec<String>,
 }
 
 impl Settings {
-    /// Reads the settings that hold for a change.
+    /// Reads the settings that apply to a change.
     pub(crate) fn of(environment: &Environment, change: &Change) -> anyhow::Result<Settings> {
         let mut notes = Vec::new();
         let text = decisive(change, PATH, "the configuration", &mut notes)?;
@@ -412,8 +412,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Reads the settings that hold where there is no change, as in a folder that is in no
-    /// repository.
+    /// Reads the settings of a folder without a change, such as a folder outside of any repository.
     pub fn on_disk(environment: &Environment, root: &Path) -> anyhow::Result<Settings> {
         Settings::new(environment, read_optional(root, PATH)?, None, Vec::new(), Vec::new())
     }
@@ -461,17 +460,17 @@ impl Settings {
     }
 }
 
-/// What a repository tells those who review and fix in the validation loop.
+/// A repository's prompts for the validation loop.
 #[derive(Debug, Default)]
 pub(crate) struct Prompts {
-    /// The prompt of the reviewer.
+    /// The prompt of the reviewer; `None` if the repository has none.
     pub reviewer: Option<String>,
-    /// The prompt of the fixer.
+    /// The prompt of the fixer; `None` if the repository has none.
     pub fixer: Option<String>,
 }
 
 impl Prompts {
-    /// Reads those that hold for a change, by the same terms as its configuration.
+    /// Reads the prompts that apply to a change, by the same rule as its configuration.
     pub(crate) fn of(change: &Change, notes: &mut Vec<String>) -> anyhow::Result<Prompts> {
         let reviewer = format!("{PROMPTS}/qa_reviewer.md");
         let fixer = format!("{PROMPTS}/qa_fixer.md");
@@ -482,8 +481,8 @@ impl Prompts {
     }
 }
 
-/// Returns true if a change touches a file or folder, something below it, or what it lies in, which may
-/// have become a link.
+/// Returns true if a change touches a path, a file below it, or a parent of it, which may have
+/// become a symbolic link.
 fn touches(change: &Change, place: &str) -> bool {
     change.files.iter().any(|file| {
         let paths = [file.old_path.as_deref(), file.new_path.as_deref()];
@@ -492,13 +491,14 @@ fn touches(change: &Change, place: &str) -> bool {
     })
 }
 
-/// Says whether something may belong to a change of which only a part was asked for: git knows it.
+/// Returns true if a tracked path may belong to a change of which only some paths were requested.
 fn may_belong(change: &Change, path: &str) -> bool {
     change.is_limited && assay_change::is_tracked(&change.root, path)
 }
 
-/// Reads a file that decides on a change: as it was before, where the change touches it, and else
-/// as it lies in the work tree. What is not told by the repository's history is told here.
+/// Reads a file that decides on the review of a change. The version before the change is used if the
+/// change touches the file or may contain it, otherwise the one in the work tree. Adds a note if the
+/// change touches the file, or if the work tree differs from the version before.
 fn decisive(
     change: &Change,
     path: &str,
@@ -521,8 +521,9 @@ fn decisive(
     Ok(now)
 }
 
-/// Reads a file as it was before a change, if there was one. A file that git cannot give, or that is
-/// no text, is an error: what it says is not known, so nothing else may take its place.
+/// Reads the version of a file before a change; `None` if the file did not exist. A file that git
+/// cannot return, or that is not text, is an error: its content is unknown, so no default may
+/// replace it.
 fn read_before(change: &Change, path: &str) -> anyhow::Result<Option<String>> {
     let before = RepoPath::exact(path)?;
     match change.base().read(&before)? {
@@ -537,16 +538,17 @@ fn is_below_or_named(path: &str, start: &str) -> bool {
     path.starts_with(start) || path.contains(&format!("/{start}"))
 }
 
-/// Says that a change touches what an analyser goes by.
+/// Returns a note if a change touches the settings of an analyser.
 fn touched_settings(change: &Change, command: &CommandReviewer) -> Option<String> {
     let known = known::named(&command.name)?;
-    // They may lie in any folder.
+    // Settings files may be in any folder.
     let names = |path: &&&str| change.files.iter().any(|file| is_below_or_named(file.path(), path));
     let path = known.settings.iter().find(names)?;
     Some(format!("the change touches `{path}`, which tells {} what to look for", known.name))
 }
 
-/// Reads a file of a work tree, if there is one: no link out of it, no device, nothing endless.
+/// Reads a file of a work tree; `None` if there is none. Fails for a symbolic link out of the work
+/// tree, a device, and a file that is too large.
 pub(crate) fn read_optional(root: &Path, path: &str) -> anyhow::Result<Option<String>> {
     match fs::symlink_metadata(root.join(path)) {
         Ok(_) => {}
@@ -566,10 +568,10 @@ fn is_rule_file(name: &str) -> bool {
     is_yaml && !name.ends_with(".test.yml") && !name.ends_with(".test.yaml")
 }
 
-/// Files of a repository's own that decide on reviews.
+/// A kind of files of a repository that decide on reviews.
 struct OwnFiles {
     folder: &'static str,
-    /// What they are, for people.
+    /// The plural noun for the files, for messages.
     what: &'static str,
     is_one: fn(&str) -> bool,
 }
@@ -579,7 +581,7 @@ const RULE_FILES: OwnFiles = OwnFiles { folder: RULES, what: "rules", is_one: is
 const PERSONA_FILES: OwnFiles =
     OwnFiles { folder: PERSONAS, what: "personas", is_one: |name| name.ends_with(".md") };
 
-/// Gives the repository's files that hold for a change, by the same terms as its configuration.
+/// Returns the files of a repository that apply to a change, by the same rule as its configuration.
 fn own_files(
     change: &Change,
     files: &OwnFiles,
@@ -616,7 +618,7 @@ impl OwnFiles {
             .collect()
     }
 
-    /// Reads them in a work tree, by their paths.
+    /// Reads the files from a work tree: path and content of each.
     fn on_disk(&self, root: &Path) -> anyhow::Result<Vec<(String, String)>> {
         let parent = root.join(self.folder);
         match fs::symlink_metadata(&parent) {
@@ -638,8 +640,8 @@ impl OwnFiles {
     }
 }
 
-/// Reads the files of a work tree that decide on reviews, by their paths: configuration, rules and
-/// personas.
+/// Reads the files of a work tree that decide on reviews: configuration, rules and personas.
+/// Returns path and content of each.
 pub fn review_files_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let configuration = read_optional(root, PATH)?.map(|text| (PATH.to_owned(), text));
     let mut files: Vec<(String, String)> = configuration.into_iter().collect();
@@ -648,12 +650,12 @@ pub fn review_files_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>
     Ok(files)
 }
 
-/// Reads the rules in a work tree, by their paths.
+/// Reads the rules of a work tree: path and content of each file.
 pub(crate) fn rules_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     RULE_FILES.on_disk(root)
 }
 
-/// Reads the personas in a work tree, by their paths.
+/// Reads the personas of a work tree: path and content of each file.
 pub(crate) fn personas_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     PERSONA_FILES.on_disk(root)
 }

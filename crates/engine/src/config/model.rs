@@ -1,4 +1,4 @@
-//! One model, as it is configured: [`StoredModel`].
+//! The configuration of one model: [`StoredModel`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,38 +15,39 @@ use serde::Deserialize;
 use super::key;
 use crate::environment::Environment;
 
-/// Millionths of a dollar in a dollar.
+/// Micro-dollars per dollar.
 pub(super) const MICRO: f64 = 1_000_000.0;
 
-/// One model, as it is configured.
+/// A model as configured.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct StoredModel {
     api: Option<Api>,
     model: String,
     url: Option<String>,
-    /// The variable that its key is in.
+    /// The variable with the API key.
     key_env: Option<String>,
-    /// The program that prints its key.
+    /// The program that prints the API key, with its arguments.
     key_command: Option<Vec<String>>,
-    /// Here only to be refused: keys are written nowhere.
+    /// Only present to be rejected: a key must not be in a file.
     key: Option<serde::de::IgnoredAny>,
     context_tokens: Option<u64>,
     max_output_tokens: Option<u32>,
     usd_per_million: Option<StoredPrice>,
-    /// For agents: the program, where it is another than usual, and its arguments.
+    /// The program of an agent, if not the default one, and its arguments.
     run: Option<Vec<String>>,
-    /// For agents: variables that they need besides their own.
+    /// Additional environment variables of an agent.
     env: BTreeMap<String, String>,
-    /// How long nothing of an answer may come, where that differs from the other models.
+    /// Seconds without output after which a call fails; `None` for the value of all models.
     stall_seconds: Option<u64>,
-    /// For other agents: where in what they print the answer stands.
+    /// The position of the answer in the output of a custom agent: `text`, `json:/pointer` or
+    /// `jsonl:/pointer`; `None` is `text`.
     answer: Option<String>,
-    /// For other agents: where in what they print it says that they failed.
+    /// The position of the error in the output of a custom agent.
     failed: Option<String>,
 }
 
-/// How a model is reached.
+/// The API or the program by which a model is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Api {
@@ -59,7 +60,7 @@ pub(super) enum Api {
 }
 
 impl Api {
-    /// Returns how a model is reached that goes by its provider's own name.
+    /// Returns the API of a model that is named as its provider names it; `None` for other names.
     pub(super) fn of_model(name: &str) -> Option<Api> {
         let is_openai = name.starts_with("gpt-")
             || name
@@ -73,7 +74,7 @@ impl Api {
     }
 }
 
-/// Dollars for a million tokens.
+/// Prices in dollars for a million tokens.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredPrice {
@@ -101,12 +102,12 @@ impl StoredPrice {
 }
 
 impl StoredModel {
-    /// Names a model of one of the well-known providers.
+    /// Returns the configuration of a model of a well-known provider.
     pub(super) fn of(api: Api, model: &str) -> StoredModel {
         StoredModel { api: Some(api), model: model.to_owned(), ..StoredModel::default() }
     }
 
-    /// Checks what can be checked without asking anybody.
+    /// Fails if a value cannot be used. No model is called.
     pub(super) fn check(&self) -> anyhow::Result<Api> {
         if self.key.is_some() {
             bail!("`key` would write a secret into a file; say `key_env` or `key_command`");
@@ -132,7 +133,7 @@ impl StoredModel {
         Ok(api)
     }
 
-    /// Makes a model of it.
+    /// Creates the model.
     pub(super) fn model(
         &self,
         environment: &Environment,
@@ -159,7 +160,7 @@ impl StoredModel {
         }
     }
 
-    /// Makes a model of an agent's command line.
+    /// Creates a model that runs an agent's command line.
     fn agent(
         &self,
         environment: &Environment,
@@ -170,7 +171,7 @@ impl StoredModel {
         let mut run = self.run.clone().unwrap_or_default().into_iter();
         let (program, args) = match kind {
             AgentKind::Claude | AgentKind::Codex => (run.next(), run.collect()),
-            // Its whole command line is its own.
+            // The configuration has the complete command line of a custom agent.
             AgentKind::Custom(_) => (None, Vec::new()),
         };
         let named = self.env.iter().map(|(name, value)| (name.clone(), Key::new(value)));
@@ -183,7 +184,7 @@ impl StoredModel {
         Arc::new(AgentModel::new(agent, about).stalls_after(stall))
     }
 
-    /// Reads how another agent is run, and where its answer stands.
+    /// Returns the command line of a custom agent, and the position of its answer.
     fn custom(&self) -> anyhow::Result<Custom> {
         let form = match self.answer.as_deref().unwrap_or("text").split_once(':') {
             None if self.answer.as_deref().is_none_or(|answer| answer == "text") => Form::Text,
@@ -209,7 +210,8 @@ impl StoredModel {
             ),
             false => ("openai", "OPENAI_BASE_URL", "OPENAI_API_KEY", "https://api.openai.com/v1"),
         };
-        // Whoever names an address of their own names the key for it too: no key goes astray.
+        // A configured address needs a configured key, so that the default key is not sent to
+        // another server.
         let (env, command) = (self.key_env.as_deref(), self.key_command.as_deref());
         let variable_by_habit = self.url.is_none().then_some(key);
         let key = key::source(

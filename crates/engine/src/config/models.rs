@@ -1,4 +1,4 @@
-//! The `models` part of the configuration: which models there are, and what may be spent.
+//! The `models` section of the configuration: the models, their tiers and phases, and the budget.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -16,31 +16,31 @@ use super::PATH;
 use super::model::{Api, MICRO, StoredModel};
 use crate::environment::Environment;
 
-/// A run takes no more tokens than this, unless it is told otherwise.
+/// The default token limit of a run.
 const USUAL_TOKENS: u64 = 3_000_000;
 
-/// Models, as they are configured.
+/// The `models` section as written.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoredModels {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
-    /// The models, each under a name of its own.
+    /// The models by name.
     #[serde(rename = "use")]
     named: BTreeMap<String, StoredModel>,
-    /// Which model each tier takes, by its name here.
+    /// The name of the model of each tier.
     tiers: Tiers,
     phases: BTreeMap<Phase, StoredPhase>,
     budget: StoredBudget,
-    /// How long one answer may take, with all attempts at it.
+    /// Time limit of an answer in seconds, with all attempts.
     seconds: u64,
-    /// How long nothing of an answer may come.
+    /// Seconds without output after which a call fails.
     stall_seconds: u64,
-    /// How often one question is put at the most, where asking again may help.
+    /// The retry limit of a call, first attempt included; `None` for the default.
     attempts: Option<NonZeroU32>,
     at_a_time: usize,
-    /// Whether answers are kept, so that the same question is not paid for twice.
+    /// True if answers are cached, so that the same question is not paid for twice.
     cache: bool,
 }
 
@@ -69,7 +69,7 @@ struct Tiers {
     premium: Option<String>,
 }
 
-/// What the work is for.
+/// The purpose of model calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Phase {
@@ -83,13 +83,13 @@ pub(crate) enum Phase {
     Gates,
 }
 
-/// What is different in a phase.
+/// The settings of one phase.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct StoredPhase {
-    /// The tokens that may be spent on thinking.
+    /// Token limit for thinking.
     thinking: u32,
-    /// One model for the whole phase, in the place of the tiers.
+    /// The model of the whole phase, which replaces the tiers.
     model: Option<String>,
 }
 
@@ -100,7 +100,7 @@ struct StoredBudget {
     day: DayCaps,
 }
 
-/// What a day may cost. It has no seconds: nobody waits for a day to end.
+/// The spending limits of a day. There is no time limit, since no caller waits for a day to end.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct DayCaps {
@@ -116,17 +116,17 @@ impl DayCaps {
     }
 }
 
-/// What may be spent at the most.
+/// Spending limits. `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoredCaps {
-    /// Dollars.
+    /// Limit in dollars.
     pub usd: Option<f64>,
-    /// Tokens.
+    /// Limit of input and output tokens.
     pub tokens: Option<u64>,
-    /// Calls.
+    /// Limit of model calls.
     pub calls: Option<u64>,
-    /// Seconds.
+    /// Time limit in seconds.
     pub seconds: Option<u64>,
 }
 
@@ -136,7 +136,7 @@ impl StoredCaps {
         Caps { tokens: self.tokens, micro_usd, calls: self.calls }
     }
 
-    /// Bounds what nobody bounded.
+    /// Adds the default token limit if the configuration limits neither dollars, tokens nor calls.
     fn or_usual(self) -> StoredCaps {
         let is_bounded = self.usd.is_some() || self.tokens.is_some() || self.calls.is_some();
         match is_bounded {
@@ -145,7 +145,7 @@ impl StoredCaps {
         }
     }
 
-    /// Takes what was asked for on the command line in the place of what is configured.
+    /// Returns these limits, with `other` for those that are not set.
     fn or(self, other: StoredCaps) -> StoredCaps {
         StoredCaps {
             usd: self.usd.or(other.usd),
@@ -167,7 +167,7 @@ impl StoredModels {
         &self.environment
     }
 
-    /// Checks what can be checked without asking anybody.
+    /// Fails if a value of the section cannot be used. No model is called.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         for (name, model) in &self.named {
             model.check().with_context(|| format!("`models.use.{name}` in `{PATH}`"))?;
@@ -199,22 +199,22 @@ impl StoredModels {
         })
     }
 
-    /// Says whether any model is named.
+    /// Returns true if the section names a model.
     pub(crate) fn is_configured(&self) -> bool {
         !self.named.is_empty()
     }
 
-    /// Gives how long one answer may take.
+    /// Returns the time limit of an answer.
     pub(crate) fn time(&self) -> Duration {
         Duration::from_secs(self.seconds)
     }
 
-    /// Returns how long nothing of an answer may come.
+    /// Returns the time without output after which a call fails.
     fn stall(&self) -> Duration {
         Duration::from_secs(self.stall_seconds)
     }
 
-    /// Gives how often somebody is asked again.
+    /// Returns the retry policy of calls.
     pub(crate) fn patience(&self) -> Patience {
         match self.attempts {
             Some(attempts) => Patience::default().asking(attempts.get()),
@@ -222,32 +222,33 @@ impl StoredModels {
         }
     }
 
-    /// Gives how many are asked at a time.
+    /// Returns the number of concurrent calls.
     pub(crate) fn at_a_time(&self) -> usize {
         self.at_a_time
     }
 
-    /// Says whether answers are kept for the next time.
+    /// Returns true if answers are cached for later runs.
     pub(crate) fn keeps_answers(&self) -> bool {
         self.cache
     }
 
-    /// Returns the model that is configured for a phase alone.
+    /// Returns the model that is configured for a phase; `None` if the tiers apply.
     pub(crate) fn model_of(&self, phase: Phase) -> Option<&str> {
         self.phases.get(&phase).and_then(|phase| phase.model.as_deref())
     }
 
-    /// Returns the tokens for thinking that are configured for a phase alone.
+    /// Returns the token limit for thinking in a phase; `None` if the phase is not configured.
     pub(crate) fn thinking_of(&self, phase: Phase) -> Option<u32> {
         self.phases.get(&phase).map(|phase| phase.thinking)
     }
 
-    /// Gives the tokens that reviewers may spend on thinking.
+    /// Returns the token limit for thinking of reviewers; 0 if it is not configured.
     pub(crate) fn thinking(&self) -> u32 {
         self.phases.get(&Phase::Review).map_or(0, |phase| phase.thinking)
     }
 
-    /// Names the models that are configured, each with what it is, or why it cannot be used.
+    /// Returns the names of the configured models, each with its id or the reason why it is
+    /// unusable.
     pub(crate) fn list(&self) -> Vec<(String, anyhow::Result<String>)> {
         let about = |name: &String| {
             let model = self.named_model(name)?;
@@ -256,8 +257,8 @@ impl StoredModels {
         self.named.keys().map(|name| (name.clone(), about(name))).collect()
     }
 
-    /// Gives the models for reviewing: one for all tiers where that is asked for, else those that
-    /// are configured, else what the environment has a key for.
+    /// Returns the models for a review: `only` or the model of the phase for all tiers, else the
+    /// configured tiers, else the models for which the environment has a key.
     pub(crate) fn for_review(&self, only: Option<&str>) -> anyhow::Result<Models> {
         let phase = self.phases.get(&Phase::Review).and_then(|phase| phase.model.as_deref());
         if let Some(name) = only.or(phase) {
@@ -278,7 +279,7 @@ impl StoredModels {
     }
 
     fn named_model(&self, name: &str) -> anyhow::Result<Arc<dyn Model>> {
-        // A model that is asked for by the name its provider gives it needs no configuration.
+        // A model that is requested by its provider's name needs no configuration.
         let known = match self.named.contains_key(name) {
             false => Api::of_model(name).map(|api| StoredModel::of(api, name)),
             true => None,
@@ -292,8 +293,8 @@ impl StoredModels {
             .with_context(|| format!("`models.use.{name}` in `{PATH}`"))
     }
 
-    /// Returns what a run may spend, and the day. What the day spent is kept outside of the work tree,
-    /// so that nothing that runs there makes it less.
+    /// Returns the budget of a run and of the day. The expenses of the day are stored outside of
+    /// the work tree, so that no program that runs there can reduce them.
     pub(crate) fn budget(
         &self,
         asked: StoredCaps,
@@ -310,7 +311,7 @@ impl StoredModels {
     }
 }
 
-/// Makes models of what the environment has a key for.
+/// Returns the models of the first provider for which the environment has a key.
 fn from_environment(environment: &Environment, stall: Duration) -> anyhow::Result<Models> {
     let has = |name: &str| environment.variable(name).is_some_and(|value| !value.is_empty());
     let [cheap, default] = if has("ANTHROPIC_API_KEY") {

@@ -1,4 +1,4 @@
-//! What is configured for the validation loop: `qa` in the configuration.
+//! The `qa` section of the configuration: `StoredQa` has the settings of the validation loop.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -19,19 +19,19 @@ use super::fixer::{ChosenFixer, StoredFixer};
 use super::models::StoredCaps;
 use crate::environment::Environment;
 
-/// How long a fixer may take unless told otherwise, in seconds.
+/// The default time limit of a fixer, in seconds.
 const FIXER_SECONDS: u64 = 1800;
 
-/// How long a check may take unless told otherwise, in seconds.
+/// The default time limit of a check, in seconds.
 const CHECK_SECONDS: u64 = 1200;
 
-/// The longest that a page may be configured to go on loading.
+/// The upper bound of the configured time that a page may go on loading.
 const MAX_SETTLE_LIMIT: Duration = Duration::from_secs(300);
 
-/// Where an app listens for whoever tries it out, unless told otherwise.
+/// The default debugging port of the app under test.
 const DEBUG_PORT: u16 = 9222;
 
-/// What is configured for the loop, as it is written.
+/// The `qa` section as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoredQa {
@@ -44,51 +44,51 @@ pub struct StoredQa {
     max_consecutive_errors: Option<u32>,
     max_errors: Option<u32>,
     max_rounds_without_progress: Option<u32>,
-    /// What a loop may spend.
+    /// The spending limits of a loop.
     pub budget: StoredCaps,
     check_seconds: Option<u64>,
-    /// Where the app's pages are while it runs.
+    /// The address of the app's pages while the app runs.
     app_url: Option<String>,
-    /// How long a page is observed for after its last request, in milliseconds.
+    /// Milliseconds for which a page is observed after its last request.
     page_settle_ms: Option<u64>,
-    /// How long a page may go on loading until it is taken as it is, in milliseconds.
+    /// Milliseconds after which a page that is still loading is used as it is.
     page_settle_limit_ms: Option<u64>,
     memory: StoredMemory,
-    /// Whether JIRA and Linear are told how a loop goes on, where they are configured.
+    /// False if JIRA and Linear are not updated; `None` if they are updated where configured.
     pub tracking: Option<bool>,
     fixer: Option<StoredFixer>,
     frameworks: Vec<StoredFramework>,
-    /// Kinds of issues besides those that are known.
+    /// Additional kinds of issues.
     pub issue_types: Vec<String>,
 }
 
-/// Where what earlier runs learned is kept, besides the ledger.
+/// The store of memories of earlier runs, other than the ledger.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct StoredMemory {
-    /// A Graphiti server.
+    /// The address of a Graphiti server.
     url: Option<String>,
 }
 
-/// From where reviewers are told what earlier runs learned.
+/// The source from which reviewers get memories of earlier runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MemorySource {
-    /// They are not told.
+    /// Reviewers get no memories.
     Off,
-    /// From the ledger.
+    /// The ledger of the repository.
     Ledger,
-    /// From a Graphiti server, which is also told what a loop learned.
+    /// A Graphiti server, which also stores the memories of a loop.
     Graphiti(ServerUrl),
 }
 
-/// A way to run tests that is not known otherwise.
+/// A test framework that assay does not know.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredFramework {
     name: String,
     run: String,
     results: String,
-    /// The files that the results are in; else they are printed.
+    /// The glob of the result files; `None` if the results are on stdout.
     files: Option<String>,
     #[serde(default)]
     folder: String,
@@ -100,14 +100,14 @@ fn all() -> TestKind {
     TestKind::All
 }
 
-/// Who fixes what the loop finds.
+/// The fixer of the validation loop. Safe fixes are applied before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LoopFixer {
-    /// A model where one is configured, after the safe fixes.
+    /// The default: a model, if one is configured.
     Usual,
-    /// Nobody, but for the safe fixes.
+    /// Safe fixes only.
     SafeOnly,
-    /// Somebody in particular, after the safe fixes.
+    /// The fixer that the configuration names.
     Chosen(ChosenFixer),
 }
 
@@ -117,7 +117,7 @@ impl StoredQa {
         self.environment = environment.clone();
     }
 
-    /// Says what cannot be used.
+    /// Fails if a value of the section cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.fixer()?;
         self.frameworks()?;
@@ -126,7 +126,7 @@ impl StoredQa {
         self.limits().map(|_| ())
     }
 
-    /// Gives after how much of what a loop ends: as the environment says, or else as configured.
+    /// Returns the limits of a loop: from the environment, or else as configured.
     pub(crate) fn limits(&self) -> anyhow::Result<Limits> {
         let usual = Limits::default();
         let variable = &|name: &str| self.environment.variable(name);
@@ -167,7 +167,7 @@ impl StoredQa {
         Ok(limits)
     }
 
-    /// Returns the app that is tried out, where the variables say that one is running.
+    /// Returns the app under test; `None` unless the variables say that one is running.
     pub(crate) fn app(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -180,7 +180,7 @@ impl StoredQa {
         Ok(is_on.then(|| App { endpoint: Endpoint::local(port), base, timeouts }))
     }
 
-    /// Returns the times that pages of the app are given.
+    /// Returns the timeouts for pages of the app.
     fn page_timeouts(&self) -> anyhow::Result<Timeouts> {
         let or = |configured: Option<u64>, usual| configured.map_or(usual, Duration::from_millis);
         let settle = or(self.page_settle_ms, Timeouts::DEFAULT_SETTLE);
@@ -198,8 +198,7 @@ impl StoredQa {
         Ok(Timeouts { settle, settle_limit, ..Timeouts::default() })
     }
 
-    /// Gives from where reviewers are told what earlier runs learned, where the environment says
-    /// that they are.
+    /// Returns the source of memories; `Off` unless `GRAPHITI_ENABLED` is set to true.
     pub(crate) fn memory(&self) -> anyhow::Result<MemorySource> {
         let configured = self.memory.url.as_deref().map(str::parse).transpose();
         let configured =
@@ -212,12 +211,12 @@ impl StoredQa {
         Ok(said.or(configured).map_or(MemorySource::Ledger, MemorySource::Graphiti))
     }
 
-    /// Gives how long a check may take.
+    /// Returns the time limit of a check.
     pub(crate) fn check_time(&self) -> Duration {
         Duration::from_secs(self.check_seconds.unwrap_or(CHECK_SECONDS))
     }
 
-    /// Gives who fixes.
+    /// Returns the configured fixer.
     pub(crate) fn fixer(&self) -> anyhow::Result<LoopFixer> {
         Ok(match &self.fixer {
             None => LoopFixer::Usual,
@@ -226,7 +225,7 @@ impl StoredQa {
         })
     }
 
-    /// Gives the ways to run tests that are not known otherwise.
+    /// Returns the configured test frameworks.
     pub(crate) fn frameworks(&self) -> anyhow::Result<Vec<Framework>> {
         self.frameworks.iter().map(StoredFramework::framework).collect()
     }
@@ -264,12 +263,12 @@ impl StoredFramework {
     }
 }
 
-/// Reads a switch as people set it.
+/// Returns true if a text is `true`, `1`, `yes` or `on`, in any case.
 fn is_true(text: &str) -> bool {
     matches!(text.trim().to_lowercase().as_str(), "true" | "1" | "yes" | "on")
 }
 
-/// Returns a limit: of a variable, or else as configured, or else the usual one.
+/// Returns a limit: from the variable `name`, or else as configured, or else the default.
 fn said<T: FromStr>(
     variable: &dyn Fn(&str) -> Option<String>,
     name: &str,

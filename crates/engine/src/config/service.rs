@@ -1,5 +1,4 @@
-//! What services have in common: how they are reached, how long they are waited for, and the secrets
-//! of their webhooks.
+//! Common settings of services: connection, time limits of waits, and webhook secrets.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,20 +11,21 @@ use assay_services::http::{Patience, ServerUrl, Transport, Wire};
 use super::PATH;
 use crate::environment::Environment;
 
-/// How long whoever looks on waits for a service that sets a limit.
+/// The longest wait for a rate limit while a user looks on.
 pub const A_MOMENT: Duration = Duration::from_secs(60);
 
-/// How long one answer of a service may take.
+/// The time limit of one response.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
 
-/// A service over HTTP, with its key and the patience of whoever waits.
+/// The connection to a service: HTTP transport, key, and a clock that limits waits.
 pub(super) struct Reached {
     pub(super) transport: Arc<dyn Transport>,
     pub(super) keys: Arc<Keys>,
     pub(super) clock: Arc<Patience>,
 }
 
-/// Prepares to ask a service; somebody waits so long at a time and is told why.
+/// Opens the connection to a service. A call waits at most `wait` at a time, and `told` is called
+/// with the reason.
 pub(super) fn reach(
     clock: &Clock,
     url: ServerUrl,
@@ -34,18 +34,18 @@ pub(super) fn reach(
     told: impl Fn(&str) + Send + Sync + 'static,
 ) -> Reached {
     Reached {
-        // Whoever does not wait long for anything does not wait long for an answer either.
+        // A caller with a short limit for waits does not wait long for a response either.
         transport: Arc::new(Wire::new(url, ANSWER_TIME.min(wait * 10))),
         keys: Arc::new(Keys::new(key)),
         clock: Arc::new(Patience::new(clock, wait, told)),
     }
 }
 
-/// The secret of webhooks. It is never shown.
+/// The secret of webhooks, which is never printed.
 pub struct WebhookSecret {
-    /// The variable that it is in.
+    /// The name of the variable with the secret.
     pub variable: String,
-    /// The secret.
+    /// The value of the secret.
     pub text: String,
 }
 
@@ -56,14 +56,14 @@ impl std::fmt::Debug for WebhookSecret {
 }
 
 impl WebhookSecret {
-    /// Takes the secret from a variable, if it is set.
+    /// Reads the secret from a variable; `None` if the variable is not set.
     pub(super) fn in_variable(environment: &Environment, name: &str) -> Option<WebhookSecret> {
         let text = environment.variable(name)?;
         Some(WebhookSecret { variable: name.to_owned(), text })
     }
 }
 
-/// Refuses an address on the way to which anybody could read a key.
+/// Fails if a key would be sent to the address unencrypted.
 pub(super) fn check_private(url: &ServerUrl, name: &str) -> anyhow::Result<()> {
     match url.keeps_secrets() {
         true => Ok(()),

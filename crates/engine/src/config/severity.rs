@@ -1,8 +1,8 @@
-//! Severities, as people write them.
+//! Parsing of severities that users write.
 
 use assay_findings::grade::Grade;
 
-/// Reads a severity in any of the vocabularies.
+/// Parses a severity in any of the known vocabularies.
 pub fn parse_severity(word: &str) -> Result<Grade, String> {
     let grade = Grade::from_word(word);
     if grade.is_unmapped() {

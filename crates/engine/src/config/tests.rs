@@ -1,4 +1,5 @@
-//! Which configuration, rules and prompts hold for a change, and what of it comes from the environment.
+//! Tests of the settings of a change: the version of configuration, rules and prompts that applies,
+//! and values from the environment.
 
 use assay_base::clock::Clock;
 use assay_change::{Scope, Selection};
@@ -6,7 +7,7 @@ use assay_testkit::Repository;
 
 use super::*;
 
-/// A rule of a repository's own.
+/// A rule that the repository defines.
 const RULE: &str = "\
 id: own/no-floats
 language: Rust
@@ -21,7 +22,7 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
     Environment::new(variables, &Clock::system(), Vec::new)
 }
 
-/// Returns the settings that hold for the changes of a work tree, limited to paths if there are any.
+/// Returns the settings for the changes of a work tree, limited to `paths` unless they are empty.
 fn settings(repository: &Repository, paths: &[&str]) -> Settings {
     let paths = paths.iter().map(|path| (*path).to_owned()).collect();
     let selection = Selection { paths, untracked: true };

@@ -1,8 +1,8 @@
-//! A case that is reviewed from answers at hand: [`CaseQuestions`] asks, and a source answers.
+//! Reviews of a case from given answers: [`CaseQuestions`] asks, and an `AnswerSource` answers.
 //!
-//! The sources are a transcript, which replays a review, and a folder of files, in which a person or an
-//! agent without MCP writes the answers. Either way the review is a delegated one, decided by the same
-//! code as a review over MCP.
+//! The sources are a transcript, which replays a review, and a folder of files, in which a person
+//! or an agent without MCP writes the answers. In both cases the review is a delegated one, decided
+//! by the same code as a review over MCP.
 
 use anyhow::{anyhow, bail};
 use assay_change::{Scope, Selection};
@@ -20,7 +20,8 @@ use super::case_repository::CaseRepository;
 use super::question::{PLAIN_QUESTION, question_prompt};
 use crate::delegated_review::{Begin, Finish, Repository, Reviews as _};
 
-/// Returns the answer to the question of a brief, without marks; `None` where there is none.
+/// A function that returns the answer to the question of a brief, without marks; `None` if there is
+/// no answer.
 pub(crate) type AnswerSource<'a> = dyn FnMut(&Brief) -> anyhow::Result<Option<String>> + 'a;
 
 /// A question about a case without an answer.
@@ -31,38 +32,38 @@ pub struct OpenBrief {
     pub marks: Nonce,
 }
 
-/// The review of a case as far as it could be answered.
+/// The review of a case, as far as its questions are answered.
 pub struct AnsweredCase {
-    /// The output and the answers; `None` where a question is open that the review has to wait for.
+    /// The output and the answers; `None` if the review has to wait for an answer.
     pub ended: Option<(CaseOutput, ReviewTranscript)>,
     /// The questions without an answer.
     pub open: Vec<OpenBrief>,
 }
 
-/// The treatment of answers that are not there: the review waits for them, or ends without them.
+/// The treatment of missing answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unanswered {
     /// The review stays open.
     Wait,
-    /// The review goes on as if no report came.
+    /// The review continues as if the reader returned no report.
     GoOn,
 }
 
-/// The questions that a case is asked about.
+/// The kind of questions that are asked about a case.
 #[derive(Debug, Clone)]
 pub enum CaseQuestions {
-    /// Those of a delegated review, with the settings of an agent.
+    /// The questions of a delegated review, with the settings of an agent.
     Review {
         /// The name of the agent's model.
         model: String,
         /// The purpose of the change as the agent stated it.
         purpose: Option<String>,
-        /// The personas that read the change beside those that it wakes.
+        /// The personas that read the change in addition to those that it triggers.
         personas: Vec<String>,
         /// True if each persona reads the change on its own.
         each_persona: bool,
     },
-    /// One plain question about the diff.
+    /// A single plain question about the diff.
     PlainQuestion {
         /// The name of the model.
         model: String,
@@ -84,7 +85,7 @@ impl CaseQuestions {
         }
     }
 
-    /// Asks about a case, and decides on the answers.
+    /// Asks about a case, and decides the review from the answers.
     pub fn ask(
         &self,
         case: &Case,
@@ -144,7 +145,7 @@ fn ask_review(
     }
 }
 
-/// Hands in the answers that a source has, and returns the questions that stay open.
+/// Submits the answers that a source has, and returns the briefs without an answer.
 fn answer_open_briefs(
     reviews: &Repository,
     id: &str,
@@ -170,7 +171,7 @@ fn answer_open_briefs(
     }
 }
 
-/// Returns the effort of a review that an agent read: each question is a call.
+/// Returns the effort of a review by an agent; each answered question counts as a call.
 pub(crate) fn effort(review: &Review) -> Spent {
     let calls = review.exchanges.iter().filter(|it| it.transcript.answer.is_some()).count();
     Spent { calls: calls as u64, bytes: review.bytes(), ..Spent::default() }
@@ -223,7 +224,7 @@ fn ask_plain_question(
 }
 
 /// Replays the review of a case. Fails if the review asks a question that the transcript does not
-/// know in its present wording.
+/// have in its current wording.
 pub(crate) fn replay(
     case: &Case,
     repository: &CaseRepository,
@@ -251,8 +252,8 @@ pub(crate) fn replay(
     Ok(output)
 }
 
-/// Carries the answers of a transcript over to the questions of today. Returns the new transcript, in
-/// which answers to an earlier wording are marked, and the questions that have no answer.
+/// Transfers the answers of a transcript to the current questions. Returns the new transcript, in
+/// which answers to an earlier wording are marked, and the questions without an answer.
 pub fn rekey(
     case: &Case,
     repository: &CaseRepository,
@@ -276,7 +277,7 @@ pub fn rekey(
     open.retain(|it| is_unknown(&it.brief.persona, it.brief.part, it.brief.again.is_some()));
     let ended = answered.ended.map(|(_, transcript)| transcript);
     let mut rekeyed = ended.unwrap_or_else(|| transcript.clone());
-    // A question without an answer is left out: the replay has to name it.
+    // A question without an answer is left out, so that a replay reports the question.
     rekeyed.answers.retain(|it| !is_unknown(&it.reader, it.part, it.again));
     Ok((rekeyed.marked_by(transcript), open))
 }

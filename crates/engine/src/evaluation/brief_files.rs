@@ -1,7 +1,7 @@
 //! Questions and answers as files: [`BriefFolder`].
 //!
-//! A brief is the file `CASE/READER-PART.brief.txt`, and its answer `CASE/READER-PART.answer.json`, or
-//! with any other ending, beside it. `briefs.json` says which question each brief holds.
+//! A brief is the file `CASE/READER-PART.brief.txt`. Its answer is `CASE/READER-PART.answer.json`,
+//! or has any other extension. `briefs.json` maps each brief to its question.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,13 +19,13 @@ use serde::{Deserialize, Serialize};
 use super::answering::OpenBrief;
 use super::reviewers::output_of;
 
-/// The file that says which question each brief holds.
+/// The file that maps each brief to its question.
 const INDEX: &str = "briefs.json";
 
-/// The form of that file.
+/// The format version of the index file.
 const VERSION: u32 = 1;
 
-/// The ending of an answer whose question has changed since.
+/// The extension of an answer whose question has changed since.
 const OUTDATED: &str = "outdated";
 
 /// A folder of briefs and answers.
@@ -37,7 +37,7 @@ pub struct BriefFolder {
 #[derive(Serialize, Deserialize)]
 struct Index {
     version: u32,
-    /// The briefs by the names of their files without ending.
+    /// The briefs by their file names without extension.
     briefs: BTreeMap<String, WrittenBrief>,
 }
 
@@ -51,7 +51,7 @@ struct WrittenBrief {
 }
 
 impl BriefFolder {
-    /// Opens a folder of briefs, which is new, empty, or of an earlier call.
+    /// Opens a folder of briefs. The folder is new, empty, or was written by an earlier call.
     pub fn open(path: &Path) -> anyhow::Result<BriefFolder> {
         let file = path.join(INDEX);
         let index = match fs::read_to_string(&file) {
@@ -78,8 +78,8 @@ impl BriefFolder {
         self.index.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// Returns the answer to a brief of a case without marks; `None` where there is none. An answer
-    /// whose question has changed since is renamed, and does not count.
+    /// Returns the answer to a brief of a case without marks; `None` if there is no answer. An
+    /// answer whose question has changed is renamed and ignored.
     pub fn answer(&self, case: &str, brief: &Brief) -> anyhow::Result<Option<String>> {
         let name = file_name(case, brief);
         let Some(path) = output_of(&self.path, &format!("{name}.answer"))? else { return Ok(None) };
@@ -99,7 +99,7 @@ impl BriefFolder {
         Ok((!is_blank).then(|| written.marks.forget(&text)))
     }
 
-    /// Writes the brief of an open question, unless it is there.
+    /// Writes the brief of an open question, unless the file exists.
     pub fn write(&self, case: &str, open: &OpenBrief) -> anyhow::Result<()> {
         let OpenBrief { brief, marks } = open;
         let name = file_name(case, brief);
@@ -124,7 +124,7 @@ impl BriefFolder {
     }
 }
 
-/// Returns the name of the files of a brief and its answer, without ending.
+/// Returns the file name of a brief and its answer, without extension.
 pub fn file_name(case: &str, brief: &Brief) -> String {
     let again = if brief.again.is_some() { "-again" } else { "" };
     format!("{case}/{}-{}{again}", brief.persona, brief.part)

@@ -6,13 +6,13 @@ use assay_findings::synthesis::Synthesis;
 use assay_findings::write::pretty;
 use assay_review::delegation::transcript::ReviewTranscript;
 
-/// The result on one case, and the output in the form in which it is kept.
+/// The result on one case, and the output as it is stored.
 pub struct CaseOutput {
-    /// The result, or the error in its place.
+    /// The result, or the error.
     pub result: Result<CaseResult, String>,
-    /// The output with the ending of its file; `None` where there is none.
+    /// The output with the extension of its file; `None` if there is no output.
     pub kept: Option<(String, &'static str)>,
-    /// The recorded answers that the output was made from.
+    /// The recorded answers that the output is built from.
     pub replayed: ReplayedAnswers,
 }
 
@@ -28,19 +28,19 @@ impl CaseOutput {
         }
     }
 
-    /// Returns the output of a reviewer that wrote a text.
+    /// Returns the output of a reviewer that wrote text.
     pub(crate) fn of_text(text: String, ending: &'static str) -> CaseOutput {
         let result = parse_output(&text).map_err(|error| error.to_string());
         CaseOutput { result, kept: Some((text, ending)), replayed: ReplayedAnswers::default() }
     }
 }
 
-/// The number of recorded answers that an output was made from.
+/// The number of recorded answers that an output is built from.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayedAnswers {
     /// All recorded answers.
     pub all: usize,
-    /// Those that were given to an earlier wording of their question.
+    /// The recorded answers to an earlier wording of their question.
     pub of_earlier_wording: usize,
 }
 

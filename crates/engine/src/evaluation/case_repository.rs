@@ -14,7 +14,7 @@ use crate::config;
 use crate::environment::Environment;
 use crate::throwaway::ThrowawayRepository;
 
-/// The folders and files of a change.
+/// The folders and files in the folder of a change.
 const BEFORE: &str = "before";
 const AFTER: &str = "after";
 const DELETED: &str = "deleted.txt";
@@ -23,7 +23,7 @@ const DIFF: &str = "change.diff";
 /// The folder for purpose documents that are not part of the repository.
 const DOCUMENTS: &str = "docs";
 
-/// The most bytes of one file of a case.
+/// The maximum size of one file of a case, in bytes.
 const MAX_FILE: u64 = 16 << 20;
 
 /// Files by their paths in a repository.
@@ -31,15 +31,15 @@ type Files = BTreeMap<String, Vec<u8>>;
 
 /// A repository whose last commit is the change of a case.
 ///
-/// Configuration, rules and personas are those of the user; a case that brings its own has no say in
-/// how its change is reviewed, and which programs are run for the review.
+/// Configuration, rules and personas are those of the user. A case cannot bring its own: they would
+/// decide how the change is reviewed and which programs run.
 pub struct CaseRepository {
     environment: Environment,
     repository: ThrowawayRepository,
 }
 
 impl CaseRepository {
-    /// Lays out a case of the set in a folder, with the files that decide on reviews.
+    /// Writes a case of the set into a temporary repository, with the files that decide on reviews.
     pub fn new(
         environment: &Environment,
         set: &Path,
@@ -96,7 +96,7 @@ impl CaseRepository {
 #[derive(Default)]
 struct ChangeFiles {
     before: Files,
-    /// Files that are new or have another content.
+    /// Files that are new or whose content differs.
     after: Files,
     deleted: Vec<String>,
 }
@@ -120,7 +120,7 @@ impl ChangeFiles {
         }
     }
 
-    /// Lays out a change of which only the diff is known.
+    /// Builds the files of a change of which only the diff is known.
     fn sketched(diff: &Path) -> anyhow::Result<ChangeFiles> {
         let sketch = sketch(&read_text(diff)?)?;
         let files = |files: BTreeMap<String, String>| -> anyhow::Result<Files> {
@@ -139,7 +139,7 @@ impl ChangeFiles {
         for (path, bytes) in &before {
             work.write(path, bytes)?;
         }
-        // The name is outside of all paths that a diff can have.
+        // A diff cannot name a path in `.git`.
         fs::write(work.path().join(".git/change.diff"), text)?;
         work.git(&["apply", "--whitespace=nowarn", "--unidiff-zero", ".git/change.diff"])
             .context("the diff does not fit the files before the change")?;
@@ -149,7 +149,7 @@ impl ChangeFiles {
     }
 }
 
-/// Reads all files below a folder that have a say in nothing but the change.
+/// Reads all files below a folder, except those that decide on reviews.
 fn read_tree(folder: &Path) -> anyhow::Result<Files> {
     let mut files = Files::new();
     let mut open = vec![String::new()];
@@ -210,7 +210,7 @@ fn decides_on_reviews(path: &str) -> bool {
     path == config::PATH || is_at_or_below(path, ".assay")
 }
 
-/// Returns a path that stays inside of the repository.
+/// Validates a path. Fails if the path leaves the repository.
 fn checked(path: &str) -> anyhow::Result<String> {
     let checked = RepoPath::exact(path)
         .with_context(|| format!("`{path}` is no path inside of the repository"))?;
@@ -246,7 +246,7 @@ fn lay_out_purpose(
     Ok(documents)
 }
 
-/// Returns the message of the commit: it names the documents that state the purpose.
+/// Returns the message of the commit, which names the documents that state the purpose.
 fn message(case: &Case, documents: &[String]) -> String {
     let message = case.message.as_deref().unwrap_or(&case.title).trim();
     let message = if message.is_empty() { case.id.as_str() } else { message };

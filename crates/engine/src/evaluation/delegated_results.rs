@@ -1,5 +1,5 @@
-//! The results of an agent that reviews the cases of a set: [`DelegatedResults`] keeps its outputs and
-//! scores them.
+//! The results of an agent that reviews the cases of a set: [`DelegatedResults`] stores and scores
+//! the outputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use super::reviewers::output_of;
 use super::transcripts::RecordingFolder;
 use crate::environment::Environment;
 
-/// The row of the agent in the table, and the folder of its outputs.
+/// The name of the agent's row in the table, and of the folder of its outputs.
 const DELEGATED: &str = "delegated";
 
 /// The outputs of an agent, and the score of the cases that are finished.
@@ -32,7 +32,7 @@ pub struct DelegatedResults {
     pub cases: Vec<Case>,
     /// The folder of results.
     pub out: PathBuf,
-    /// When a comment names a label.
+    /// The rule by which a comment matches a label.
     pub rule: MatchRule,
     /// The options for the figures.
     pub figures: SummaryOptions,
@@ -54,7 +54,7 @@ impl DelegatedResults {
         Ok(finished)
     }
 
-    /// Keeps the output of a case.
+    /// Stores the output of a case.
     pub fn keep(&self, id: &str, output: &CaseOutput) -> anyhow::Result<()> {
         write_output(&self.folder(), id, output)
     }
@@ -83,8 +83,8 @@ impl DelegatedResults {
         Ok(report)
     }
 
-    /// Takes the answers that lie beside the briefs, writes the briefs of the questions that are open,
-    /// and keeps the outputs of the cases that are decided. Returns the names of the open questions.
+    /// Reads the answers in the folder of briefs, writes the briefs of open questions, and stores
+    /// the outputs of the cases that are decided. Returns the names of the open questions.
     pub fn take_answers(
         &self,
         environment: &Environment,

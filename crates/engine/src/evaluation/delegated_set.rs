@@ -20,12 +20,12 @@ use super::case_repository::CaseRepository;
 use crate::delegated_review::{Begin, Begun, Ended, Finish, Fixing, Repository, Reviews};
 use crate::environment::Environment;
 
-/// Keeps the output of a case, by the id of the case, and the answers of the agent where the review was
-/// decided just now.
+/// A function that stores the output of a case, by the id of the case, and the answers of the agent
+/// if this call decided the review.
 pub(crate) type KeepOutput =
     dyn Fn(&str, CaseOutput, Option<ReviewTranscript>) -> anyhow::Result<()> + Send + Sync;
 
-/// A set whose cases are handed out one after the other. Labels are never part of an answer.
+/// A set whose cases are given to an agent one after the other. No answer contains a label.
 pub struct DelegatedSet {
     environment: Environment,
     set: PathBuf,
@@ -38,7 +38,7 @@ pub struct DelegatedSet {
 
 #[derive(Default)]
 struct Progress {
-    /// The cases that were handed out, by the id of the review.
+    /// The cases that were started, by the id of the review.
     begun: BTreeMap<String, BegunCase>,
     /// The ids of the cases that are decided.
     finished: BTreeSet<String>,
@@ -47,12 +47,12 @@ struct Progress {
 struct BegunCase {
     case: String,
     reviews: Repository,
-    /// The repository exists as long as the case is handed out.
+    /// Keeps the repository on disk until the case is finished.
     _repository: CaseRepository,
 }
 
 impl DelegatedSet {
-    /// Hands out the cases of a set that are not finished yet.
+    /// Creates a set from the cases that are not finished yet.
     pub fn new(
         environment: &Environment,
         set: PathBuf,
@@ -74,7 +74,7 @@ impl DelegatedSet {
         self.progress.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// Calls the reviews of the case that a review is of.
+    /// Calls the reviews of the case that a review belongs to.
     fn at<T>(
         &self,
         review: &str,

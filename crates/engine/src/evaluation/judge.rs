@@ -1,4 +1,4 @@
-//! A model that decides which comments name which labels: [`PairJudge`].
+//! A model that decides which comments match which labels: [`PairJudge`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use assay_rules::redacted_text;
 use crate::config::models::StoredModels;
 use crate::models::Line;
 
-/// The question, before the pairs.
+/// The prompt before the pairs.
 const QUESTION: &str = "\
 Each pair below holds a known defect of a change of software and a comment of a reviewer on the same \
 change. Decide for each pair whether the comment names that defect: the same cause at the same place in the \
@@ -25,28 +25,28 @@ Answer with JSON alone, one entry for each pair:
 {\"pairs\": [{\"pair\": 1, \"same\": true}, {\"pair\": 2, \"same\": false}]}
 ";
 
-/// The most characters of a defect or a comment that are shown.
+/// The maximum length of a defect or a comment in the prompt, in characters.
 const MAX_SHOWN: usize = 2_000;
 
-/// The most tokens of an answer.
+/// The token limit of an answer.
 const MAX_OUTPUT_TOKENS: u32 = 4_000;
 
-/// A model that is asked whether comments name labels.
+/// A model that is asked if comments match labels.
 pub struct PairJudge {
-    /// The caller over which it is asked.
+    /// The client through which the model is asked.
     pub caller: Arc<Caller>,
     /// The model.
     pub model: Arc<dyn Model>,
     /// The random part of the marks around material.
     pub nonce: Nonce,
-    /// The time that an answer may take.
+    /// The time limit of an answer.
     pub time: Duration,
-    /// The tokens that may be spent on thinking.
+    /// The token limit for thinking.
     pub thinking: u32,
 }
 
 impl PairJudge {
-    /// Sets up a model that decides which comments name which labels.
+    /// Sets up the judge with a model.
     pub fn open(models: &StoredModels, model: &str, line: &Line) -> anyhow::Result<PairJudge> {
         let nonce = Nonce::draw().context("could not draw a random number")?;
         let model = models.for_review(Some(model))?.of(Tier::Default).clone();
@@ -59,7 +59,8 @@ impl PairJudge {
         self.model.id().to_string()
     }
 
-    /// Asks about some pairs: for each pair true or false, or `None` where the answer does not decide it.
+    /// Asks about some pairs. Returns for each pair true or false, or `None` if the answer does not
+    /// decide the pair.
     pub fn decide(&self, pairs: &[JudgedPair]) -> anyhow::Result<Vec<Option<bool>>> {
         let prompt = self.prompt(pairs);
         let ask = Ask {
@@ -104,7 +105,7 @@ impl PairJudge {
     }
 }
 
-/// Returns a text as the judge sees it: without secrets, and cut to fit.
+/// Returns a text redacted and truncated, as the judge sees it.
 fn shown(text: &str) -> String {
     let text = redacted_text(text.trim());
     match split_chars(&text, MAX_SHOWN) {

@@ -1,5 +1,5 @@
-//! Measuring reviewers on a set: [`measure`] has one reviewer review all cases, as often as asked for,
-//! and [`Assessment`] holds a report against limits and an earlier report.
+//! Measuring of reviewers on a set: [`measure`] runs one reviewer on all cases, repeatedly if
+//! requested, and [`Assessment`] compares a report with limits and an earlier report.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,15 +16,15 @@ use crate::wording::count;
 
 /// The reviewers of an evaluation.
 pub struct Reviewers {
-    /// All of them, with the baselines that were added.
+    /// All reviewers, baselines included.
     pub all: Vec<EvalReviewer>,
-    /// The names of those that were added as a baseline, which no limit applies to.
+    /// The names of the reviewers that were added as a baseline, to which no limit applies.
     pub added: Vec<String>,
 }
 
 impl Reviewers {
-    /// Returns the reviewers that are asked for, or the usual ones of the set, with the recordings in
-    /// `replayed` and with the baselines of all. Fails if a recording is no folder.
+    /// Returns the requested reviewers, or the default ones of the set, with the recordings in
+    /// `replayed` and the baselines of all. Fails if a recording is not a folder.
     pub fn of(
         set: &Path,
         asked: &[EvalReviewer],
@@ -38,7 +38,7 @@ impl Reviewers {
             asked.push(EvalReviewer::Replayed(folder.clone()));
         }
         let all = with_baselines(&asked, set)?;
-        // A question that was added as a baseline is there to be beaten.
+        // A plain question that was added as a baseline is only compared with.
         let added = match asked.contains(&EvalReviewer::Recorded(None)) {
             true => vec!["recorded=question".to_owned()],
             false => {
@@ -50,22 +50,22 @@ impl Reviewers {
     }
 }
 
-/// Returns the rules, and the recordings of the set where there are any.
+/// Returns the default reviewers: the rules, and the recordings of the set if there are any.
 fn usual(set: &Path) -> anyhow::Result<Vec<EvalReviewer>> {
     let recorded = (!recorded_names(set)?.is_empty()).then_some(EvalReviewer::Recorded(None));
     Ok([EvalReviewer::Rules].into_iter().chain(recorded).collect())
 }
 
-/// The results that are kept of a measurement.
+/// The results of a measurement that are stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Keep<'a> {
-    /// The folder of results; `None` if nothing is kept.
+    /// The folder of results; `None` if no result is stored.
     pub out: Option<&'a Path>,
-    /// Whether the reviews are recorded as well, so that they can be replayed.
+    /// True if the reviews are recorded as well, so that they can be replayed.
     pub record: bool,
 }
 
-/// Has one reviewer review all cases `repeat` times, and keeps the outputs.
+/// Runs one reviewer on all cases `repeat` times, and stores the outputs.
 pub fn measure(
     run: &EvalRun<'_>,
     reviewer: &EvalReviewer,
@@ -99,7 +99,7 @@ pub fn measure(
     Ok(ReviewerResults { name, results, repeats: runs.collect(), origin })
 }
 
-/// Returns the origin of outputs that were replayed, in words.
+/// Returns notes on the origin of replayed outputs.
 fn origin_of(outputs: &BTreeMap<String, CaseOutput>) -> Vec<String> {
     let all: usize = outputs.values().map(|output| output.replayed.all).sum();
     let earlier: usize = outputs.values().map(|output| output.replayed.of_earlier_wording).sum();
@@ -109,30 +109,30 @@ fn origin_of(outputs: &BTreeMap<String, CaseOutput>) -> Vec<String> {
     both.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect()
 }
 
-/// The limits that a report has to keep.
+/// The limits that a report must meet.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits<'a> {
-    /// The least value of figures.
+    /// The minimum values of figures.
     pub min: &'a [Limit],
-    /// The greatest value of figures.
+    /// The maximum values of figures.
     pub max: &'a [Limit],
     /// The report that no figure may be worse than; `None` if there is none.
     pub earlier: Option<&'a EvalReport>,
-    /// The difference to the earlier report that is no breach.
+    /// The largest difference to the earlier report that is not a breach.
     pub tolerance: f64,
 }
 
-/// A report held against limits.
+/// The comparison of a report with limits.
 #[derive(Debug)]
 pub struct Assessment {
-    /// The limits that are not kept.
+    /// The limits that are not met.
     pub breaches: Vec<Breach>,
     /// The number of outputs that are missing or cannot be read.
     pub missing: usize,
 }
 
 impl Assessment {
-    /// Holds a report against limits. Reviewers that are listed in `free` are held to none.
+    /// Compares a report with limits. No limit applies to the reviewers in `free`.
     pub fn of(report: &EvalReport, limits: Limits<'_>, free: &[String]) -> Assessment {
         let held = report.reviewers.iter().filter(|reviewer| !free.contains(&reviewer.name));
         let mut breached: Vec<Breach> =
@@ -156,7 +156,7 @@ mod tests {
     use super::super::case_output::ReplayedAnswers;
     use super::*;
 
-    /// Returns the report of a reviewer that says nothing about a change with a defect.
+    /// Returns the report of a reviewer without comments on a change with a defect.
     fn report(name: &str) -> EvalReport {
         let label = Label { comment: "it breaks".to_owned(), ..Label::default() };
         let case = Case { id: "a".to_owned(), labels: vec![label], ..Case::default() };

@@ -1,4 +1,4 @@
-//! Cases from a repository's own history: [`mine`]. The repository is read, never changed.
+//! Cases from the history of a repository: [`mine`]. The repository is read, never changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,31 +16,31 @@ use assay_store::ledger::State as FindingState;
 use assay_store::ledger::query::Filter;
 use serde::Deserialize;
 
-/// The most files and changed lines of a change that becomes a case.
+/// The maximum number of files and of changed lines of a change that becomes a case.
 const MAX_FILES: usize = 20;
 const MAX_LINES: u32 = 1_000;
 
-/// The most changed lines of a fix: a larger one hides which line was wrong.
+/// The maximum number of changed lines of a fix: a larger fix hides which line was wrong.
 const MAX_FIX_LINES: u32 = 40;
 
-/// The most bytes of a file that becomes part of a case.
+/// The maximum size of a file of a case, in bytes.
 const MAX_FILE: usize = 512 << 10;
 
-/// The characters of a commit's name in the id of a case.
+/// The number of characters of a commit's name in the id of a case.
 const SHORT: usize = 12;
 
-/// Where a case comes from.
+/// The source of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaseKind {
     /// Changes that were reverted.
     Reverts,
     /// Changes that a later fix had to correct, found by blame.
     Fixes,
-    /// Fixes of security, undone.
+    /// Security fixes, reverted.
     Security,
     /// Review comments on pull requests, from a GitHub export.
     Threads,
-    /// Findings of earlier reviews of assay that are gone after a change or were dismissed.
+    /// Findings of earlier reviews by assay that are gone after a change, or were dismissed.
     Ledger,
 }
 
@@ -56,16 +56,16 @@ pub struct MinedCase {
     pub deleted: Vec<String>,
 }
 
-/// The cases of a history, and how many commits were left out for a reason.
+/// The cases of a history, and the number of skipped commits.
 #[derive(Default)]
 pub struct Mined {
     /// The cases.
     pub cases: Vec<MinedCase>,
-    /// Reasons with the number of commits that were left out for them.
+    /// The reasons for skipping commits, each with the number of commits.
     pub left_out: BTreeMap<&'static str, usize>,
 }
 
-/// A review comment as GitHub's API returns one.
+/// A review comment as GitHub's API returns it.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ThreadComment {
     id: u64,
@@ -80,7 +80,7 @@ pub struct ThreadComment {
     html_url: Option<String>,
 }
 
-/// Finds cases in a history: of the given kinds, in so many of the newest commits.
+/// Finds cases of the given kinds in the newest commits of a history.
 pub fn mine(
     history: &History,
     kinds: &BTreeSet<CaseKind>,
@@ -101,7 +101,7 @@ pub fn mine(
     Ok(mined)
 }
 
-/// A case, a reason why a candidate is none, or no candidate at all.
+/// A case, the reason for skipping a commit, or no candidate at all.
 enum Candidate {
     Case(Box<MinedCase>),
     LeftOut(&'static str),
@@ -159,7 +159,7 @@ fn of_commit(
     }
 }
 
-/// The change of a commit that was reverted.
+/// Returns the change of a commit that was reverted.
 fn of_revert(history: &History, revert: &PastCommit, name: &str) -> anyhow::Result<Candidate> {
     let Some(reverted) = history.commit(name)? else {
         return Ok(Candidate::LeftOut("the reverted commit is not known"));
@@ -185,7 +185,7 @@ fn of_revert(history: &History, revert: &PastCommit, name: &str) -> anyhow::Resu
     change.case(history, &reverted.id, Some(&reverted.message), &files, vec![label])
 }
 
-/// The change that brought in the lines which a fix had to correct.
+/// Returns the change that introduced the lines which a fix corrected.
 fn of_fix(history: &History, fix: &PastCommit, parent: &str) -> anyhow::Result<Candidate> {
     let files = history.diff(parent, &fix.id)?;
     let code: Vec<&FileDiff> = files.iter().filter(|file| is_code(file.path())).collect();
@@ -226,14 +226,14 @@ fn of_fix(history: &History, fix: &PastCommit, parent: &str) -> anyhow::Result<C
     change.case(history, &cause.id, Some(&cause.message), &files, vec![label])
 }
 
-/// A fix of security, undone: the change that would bring the hole back.
+/// Returns a security fix reverted: the change that would bring the vulnerability back.
 fn of_security_fix(history: &History, fix: &PastCommit, parent: &str) -> anyhow::Result<Candidate> {
     let files = history.diff(&fix.id, parent)?;
     let mut labels = Vec::new();
     for file in files.iter().filter(|file| is_code(file.path())) {
         let Some(path) = &file.new_path else { continue };
         let place = file.added().next().map(|lines| (lines.start(), lines.end()));
-        // Where lines only go, the place is the line after them.
+        // Where lines are only deleted, the label is on the line after them.
         let gap = file.hunks.iter().find_map(|hunk| {
             let first = hunk.removed.first()?.start();
             let line = (hunk.new.start + first.saturating_sub(hunk.old.start)).max(1);
@@ -256,13 +256,14 @@ fn of_security_fix(history: &History, fix: &PastCommit, parent: &str) -> anyhow:
     }
     let names: Vec<&str> =
         files.iter().map(FileDiff::path).filter(|path| is_code(path)).take(3).collect();
-    // The title gives nothing away.
+    // The title must not reveal the defect.
     let title = format!("Rework {}", names.join(", "));
     let change = NewCase { kind: "security", from: &fix.id, to: parent, title };
     change.case(history, &fix.id, None, &files, labels)
 }
 
-/// Comments of pull requests: a label if the lines changed afterwards, rejected if a reply says so.
+/// Returns comments of pull requests: a label if the lines changed afterwards, rejected if a reply
+/// says so.
 fn of_threads(history: &History, threads: &[ThreadComment]) -> anyhow::Result<Vec<Candidate>> {
     let mut found = Vec::new();
     let Some(head) = history.commits(1)?.into_iter().next() else { return Ok(found) };
@@ -300,15 +301,15 @@ impl ThreadComment {
     }
 }
 
-/// A claim of a reviewer about lines of a commit, and what became of the claim.
+/// A claim of a reviewer about lines of a commit, and the outcome of the claim.
 pub struct Claim {
-    /// The first word of the id of a case.
+    /// The prefix of the id of a case.
     kind: &'static str,
     text: String,
     path: String,
     lines: Option<(u32, u32)>,
     commit: Option<String>,
-    /// The comment or finding in words, for the reason of a label.
+    /// The text that describes the comment or finding, for the reason of a label.
     source: String,
     severity: Option<String>,
     category: Option<String>,
@@ -317,7 +318,7 @@ pub struct Claim {
 
 /// The outcome of a claim.
 enum ClaimFate {
-    /// No reply decides.
+    /// No reply decides the claim.
     Unanswered,
     /// A reply rejects the claim.
     Rebutted,
@@ -370,7 +371,7 @@ impl Claim {
             category: self.category,
             reason: Some(format!("{}: {reason}", self.source)),
         };
-        // A commit that is merged diverges from nothing.
+        // A commit that is merged has no base to diverge from.
         let base = Some(history.merge_base(head, &commit.id)?).filter(|base| *base != commit.id);
         let base = base.or_else(|| commit.parents.first().cloned());
         let Some(base) = base else {
@@ -393,7 +394,7 @@ impl Claim {
         })
     }
 
-    /// Returns true if the lines of the claim stand in a later commit as well; `None` if its own commit
+    /// Returns true if a later commit still has the lines of the claim; `None` if its own commit
     /// does not have the file.
     fn is_still_there(
         &self,
@@ -415,7 +416,7 @@ impl Claim {
     }
 }
 
-/// Reads the findings of a repository's ledger that are gone or dismissed; none where there is no
+/// Reads the findings of a repository's ledger that are gone or dismissed; empty if there is no
 /// ledger.
 pub fn decided_findings(state: &State, today: &str) -> anyhow::Result<Vec<Claim>> {
     let Some(ledger) = assay_review::ledger::open_to_read(state)? else { return Ok(Vec::new()) };
@@ -437,7 +438,7 @@ pub fn decided_findings(state: &State, today: &str) -> anyhow::Result<Vec<Claim>
             }
             (fate, _) => fate,
         };
-        // The newest run that saw the finding knows its line in that commit.
+        // The newest run with a line has the line of the finding in that commit.
         let seen = history.looks.iter().rev().find(|look| look.line.is_some());
         let field = |name: &str| history.finding[name].as_str().unwrap_or_default().to_owned();
         let text = format!("{}\n{}", entry.title, field("description"));
@@ -456,7 +457,7 @@ pub fn decided_findings(state: &State, today: &str) -> anyhow::Result<Vec<Claim>
     Ok(claims)
 }
 
-/// Returns the commit that most of some lines come from.
+/// Returns the commit that introduced most of the lines; `None` if there are no lines.
 fn main_origin(origins: &[LineOrigin]) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for origin in origins {
@@ -549,7 +550,7 @@ impl MinedCase {
         Ok(())
     }
 
-    /// Adds the documents of the repository that a message names.
+    /// Adds the documents of the repository that a commit message names.
     fn add_purpose(&mut self, history: &History, base: &str, message: &str) -> anyhow::Result<()> {
         let words = message.split(|c: char| c.is_whitespace() || "()[]<>,;`'\"".contains(c));
         for word in words.map(|word| word.trim_matches(['.', ':'])) {
@@ -569,7 +570,7 @@ impl MinedCase {
     }
 }
 
-/// Reads an export of review comments: a list as GitHub's API returns it.
+/// Reads an export of review comments: a JSON list as GitHub's API returns it.
 pub fn read_threads(path: &Path) -> anyhow::Result<Vec<ThreadComment>> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("could not read `{}`", path.display()))?;

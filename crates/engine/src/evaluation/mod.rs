@@ -1,5 +1,5 @@
-//! Reviewing the cases of a set for `assay eval`: each case becomes a repository, which is reviewed
-//! as `assay review` does.
+//! Reviews of the cases of a set for `assay eval`: each case becomes a repository, which is
+//! reviewed as `assay review` does.
 
 pub mod answering;
 pub mod brief_files;

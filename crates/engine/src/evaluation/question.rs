@@ -1,4 +1,5 @@
-//! One plain question about a change, the baseline of every measurement: [`PlainQuestion`].
+//! A plain question about a change, which is the baseline of every measurement:
+//! [`PlainQuestion`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use assay_rules::redacted_text;
 use crate::config::models::StoredModels;
 use crate::models::Line;
 
-/// The question, before the change.
+/// The prompt before the change.
 const QUESTION: &str = "\
 Review the change below. Name the defects that its author should know of before the change is merged: \
 wrong results, crashes, lost data, security holes, races. Few and certain ones; no remarks on style. \
@@ -23,40 +24,40 @@ Answer with JSON alone:
 An empty list says that the change has no such defect.
 ";
 
-/// The name of the question, under which an answer to it is handed in.
+/// The reader's name under which an answer to the plain question is submitted.
 pub(crate) const PLAIN_QUESTION: &str = "plain-question";
 
-/// The most bytes of a diff that are asked about.
+/// The maximum size of a diff in the prompt, in bytes.
 const MAX_DIFF: usize = 400_000;
 
-/// Asks a model one question about a change.
+/// A model that is asked one question about a change.
 pub(crate) struct PlainQuestion {
-    /// The caller over which it is asked.
+    /// The client through which the model is asked.
     pub caller: Arc<Caller>,
     /// The model.
     pub model: Arc<dyn Model>,
     /// The random part of the marks around material.
     pub nonce: Nonce,
-    /// How long an answer may take.
+    /// The time limit of an answer.
     pub time: Duration,
-    /// The tokens that may be spent on thinking.
+    /// The token limit for thinking.
     pub thinking: u32,
 }
 
-/// A model's answer, and the effort for it.
+/// The answer of a model, and its cost.
 pub(crate) struct PlainAnswer {
-    /// The answer as the model wrote it.
+    /// The answer, unchanged.
     pub text: String,
-    /// The bytes of question and answer.
+    /// The size of question and answer, in bytes.
     pub bytes: u64,
-    /// The tokens of question and answer.
+    /// The number of tokens of question and answer.
     pub tokens: u64,
-    /// The price of question and answer.
+    /// The price of question and answer, in dollars.
     pub dollars: f64,
 }
 
 impl PlainQuestion {
-    /// Sets up a model that is asked one plain question about a change.
+    /// Sets up a model for a plain question.
     pub(crate) fn open(
         models: &StoredModels,
         only: Option<&str>,
@@ -92,7 +93,7 @@ impl PlainQuestion {
     }
 }
 
-/// Returns the question about a change with a title. Fails if the diff is too long to be asked about.
+/// Returns the prompt about a change with a title. Fails if the diff is larger than `MAX_DIFF`.
 pub(crate) fn question_prompt(
     title: &str,
     diff: &str,

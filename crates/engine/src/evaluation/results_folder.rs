@@ -1,4 +1,4 @@
-//! The folder of results of an evaluation: outputs of reviewers, the report and its page.
+//! The folder of results of an evaluation: outputs of reviewers, the report and its HTML page.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,10 +18,11 @@ use super::reviewers::output_of;
 /// The file of the report in the folder of results.
 const SCORE: &str = "score.json";
 
-/// The page in the folder of results.
+/// The HTML page in the folder of results.
 const PAGE: &str = "report.html";
 
-/// Fails if results cannot be written into a folder: it is new, empty, or of an earlier run.
+/// Fails if results cannot be written into a folder. The folder must be new, empty, or of an
+/// earlier run.
 pub fn check_results_folder(out: &Path) -> anyhow::Result<()> {
     let is_empty = match fs::read_dir(out) {
         Ok(mut entries) => entries.next().is_none(),
@@ -36,7 +37,7 @@ pub fn check_results_folder(out: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Returns the folder for the outputs of a run of a reviewer; runs count from 1.
+/// Returns the folder for the outputs of one run of a reviewer; runs are counted from 1.
 pub fn outputs_folder(out: &Path, reviewer: &str, run: usize) -> PathBuf {
     let folder = out.join(folder_name(reviewer));
     match run {
@@ -50,15 +51,15 @@ pub fn recording_folder(out: &Path, reviewer: &str) -> PathBuf {
     out.join("recordings").join(folder_name(reviewer))
 }
 
-/// Returns the name of a reviewer as the name of a folder.
+/// Converts the name of a reviewer into the name of a folder.
 fn folder_name(reviewer: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '=');
     reviewer.chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
 }
 
-/// Writes the outputs of a run in the place of those of an earlier one.
+/// Writes the outputs of a run, and replaces those of an earlier run.
 pub fn write_outputs(folder: &Path, outputs: &BTreeMap<String, CaseOutput>) -> anyhow::Result<()> {
-    // Outputs of an earlier run would pass for those of this one.
+    // Remaining outputs of an earlier run would be taken for outputs of this run.
     if folder.is_dir() {
         fs::remove_dir_all(folder)
             .with_context(|| format!("could not replace `{}`", folder.display()))?;
@@ -66,7 +67,7 @@ pub fn write_outputs(folder: &Path, outputs: &BTreeMap<String, CaseOutput>) -> a
     outputs.iter().try_for_each(|(id, output)| write_output(folder, id, output))
 }
 
-/// Writes the output of a case, where there is one.
+/// Writes the output of a case, if there is one.
 pub fn write_output(folder: &Path, id: &str, output: &CaseOutput) -> anyhow::Result<()> {
     match &output.kept {
         Some((text, ending)) => write_file(&folder.join(format!("{id}.{ending}")), text.as_bytes()),
@@ -74,8 +75,8 @@ pub fn write_output(folder: &Path, id: &str, output: &CaseOutput) -> anyhow::Res
     }
 }
 
-/// Reads the outputs of a reviewer: for each case the one file whose name is the id of the case with
-/// any ending.
+/// Reads the outputs of a reviewer. The output of a case is the only file whose name is the id of
+/// the case with any extension.
 pub fn read_outputs(folder: &Path, cases: &[Case]) -> anyhow::Result<ReviewerResults> {
     if !folder.is_dir() {
         bail!("`{}` is no folder with one output for each case", folder.display());
@@ -98,7 +99,7 @@ pub fn read_outputs(folder: &Path, cases: &[Case]) -> anyhow::Result<ReviewerRes
     Ok(ReviewerResults { name, results, ..ReviewerResults::default() })
 }
 
-/// Reads the output of a case; an output that cannot be read is a result without comments.
+/// Reads the output of a case; the error is the text for the result.
 pub fn read_output(path: &Path) -> Result<CaseResult, String> {
     let bytes = fs::read(path).map_err(|error| format!("could not be read: {error}"))?;
     parse_bytes(&bytes)
@@ -109,13 +110,13 @@ fn parse_bytes(bytes: &[u8]) -> Result<CaseResult, String> {
     parse_output(&text).map_err(|error| error.to_string())
 }
 
-/// Writes the report as JSON and as a page.
+/// Writes the report as JSON and as an HTML page.
 pub fn write_report(out: &Path, report: &EvalReport) -> anyhow::Result<()> {
     write_file(&out.join(PAGE), page::render(report).as_bytes())?;
     write_file(&out.join(SCORE), pretty(report).as_bytes())
 }
 
-/// Reads a report of this version.
+/// Reads a report. Fails if it has another format version.
 pub fn read_report(path: &Path) -> anyhow::Result<EvalReport> {
     let text = fs::read_to_string(path)
         .with_context(|| format!("could not read the report `{}`", path.display()))?;
@@ -153,13 +154,13 @@ pub fn read_reviewer(text: &str) -> anyhow::Result<ReviewerScore> {
     })
 }
 
-/// Returns the name of a set or a reviewer by its folder.
+/// Returns the name of a set or a reviewer, which is the name of its folder.
 pub fn name_of(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Writes a file, and makes its folder.
+/// Writes a file, and creates its folder.
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let written = match path.parent() {
         Some(parent) => fs::create_dir_all(parent).and_then(|()| fs::write(path, bytes)),

@@ -27,8 +27,8 @@ use crate::environment::Environment;
 use crate::models::{Asked, Keeping, Line, ModelRequest};
 use crate::review_session::Prepared;
 
-/// The folder of a set that holds recordings: below it a folder for each reviewer, and in that a
-/// recording or an output for each case.
+/// The folder of a set that holds recordings. It has a folder for each reviewer, with a recording
+/// or an output for each case.
 pub(crate) const RECORDINGS: &str = "recordings";
 
 /// A way to review the cases of a set.
@@ -36,9 +36,9 @@ pub(crate) const RECORDINGS: &str = "recordings";
 pub enum EvalReviewer {
     /// Rules and analysers; no model is asked.
     Rules,
-    /// The whole review, with one model or those that are configured.
+    /// The whole review, with one model or with the configured models.
     Models(Option<String>),
-    /// One plain question about the diff.
+    /// A single plain question about the diff.
     Question(Option<String>),
     /// The recordings of the set, of one reviewer or of all.
     Recorded(Option<String>),
@@ -86,8 +86,8 @@ impl fmt::Display for EvalReviewer {
     }
 }
 
-/// Returns the reviewers that are measured: those that were asked for, each recording for itself, and
-/// a plain question beside each model.
+/// Returns the reviewers to measure: the requested ones, each recording separately, and a plain
+/// question for each model.
 pub fn with_baselines(asked: &[EvalReviewer], set: &Path) -> anyhow::Result<Vec<EvalReviewer>> {
     let recorded = recorded_names(set)?;
     let mut all: Vec<EvalReviewer> = Vec::new();
@@ -123,7 +123,7 @@ pub fn with_baselines(asked: &[EvalReviewer], set: &Path) -> anyhow::Result<Vec<
     Ok(all)
 }
 
-/// Returns the names of the reviewers of which a set has recordings.
+/// Returns the names of the reviewers with recordings in a set.
 pub fn recorded_names(set: &Path) -> anyhow::Result<Vec<String>> {
     let folder = set.join(RECORDINGS);
     if !folder.is_dir() {
@@ -142,7 +142,7 @@ pub fn recorded_names(set: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// A set, and the user's settings under which its cases are reviewed.
+/// A set, and the settings of the user for reviews of its cases.
 pub struct EvalRun<'a> {
     /// The environment in which cases are reviewed.
     pub environment: &'a Environment,
@@ -150,15 +150,15 @@ pub struct EvalRun<'a> {
     pub set: &'a Path,
     /// The cases of the set.
     pub cases: &'a [Case],
-    /// The folder whose configuration, rules and personas hold.
+    /// The folder whose configuration, rules and personas apply.
     pub root: &'a Path,
-    /// What all cases of a reviewer may take together.
+    /// The spending limits for all cases of a reviewer together.
     pub caps: StoredCaps,
-    /// The folder for recordings of reviews with models, where they are kept.
+    /// The folder for recordings of reviews with models; `None` if they are not recorded.
     pub record: Option<PathBuf>,
 }
 
-/// What a reviewer has taken so far.
+/// The expenses of a reviewer so far.
 #[derive(Default, Clone, Copy)]
 struct Taken {
     usd: f64,
@@ -166,7 +166,7 @@ struct Taken {
     seconds: f64,
 }
 
-/// Has a reviewer review all cases of a set, and returns the outputs by the ids of the cases.
+/// Runs a reviewer on all cases of a set, and returns the outputs by the ids of the cases.
 pub fn review_set(
     run: &EvalRun<'_>,
     reviewer: &EvalReviewer,
@@ -196,7 +196,7 @@ pub fn review_set(
         }
         (case.id.clone(), output)
     };
-    // A case whose reviewer asks a model has to know what those before have spent.
+    // A reviewer that asks a model must know the expenses of the earlier cases.
     let threads = match reviewer {
         EvalReviewer::Rules | EvalReviewer::Recorded(_) | EvalReviewer::Replayed(_) => {
             std::thread::available_parallelism().map_or(1, usize::from)
@@ -267,7 +267,7 @@ fn review_case(
 }
 
 impl EvalReviewer {
-    /// Returns the folder of the recording that is replayed; `None` where there is none.
+    /// Returns the folder of the recording to replay; `None` if the reviewer is not a recording.
     fn recording(&self, set: &Path) -> Option<PathBuf> {
         match self {
             EvalReviewer::Rules | EvalReviewer::Models(_) | EvalReviewer::Question(_) => None,
@@ -278,7 +278,7 @@ impl EvalReviewer {
 }
 
 impl EvalRun<'_> {
-    /// Opens the way to models for one case, within what is left of the limits.
+    /// Opens the model session for one case, within the remaining limits.
     fn line(&self, model: Option<&str>, taken: Taken) -> anyhow::Result<(ModelRequest, Line)> {
         let StoredCaps { usd, tokens, seconds, .. } = self.caps;
         let left = StoredCaps {
@@ -322,7 +322,7 @@ fn of_prepared(prepared: &Prepared) -> anyhow::Result<CaseOutput> {
     Ok(CaseOutput::of_synthesis(&prepared.review_unseen(Mode::ReportOnly).synthesis))
 }
 
-/// Replays the recording of a case, or reads the output that is kept in its place.
+/// Replays the recording of a case, or reads the output that is stored instead.
 fn of_recording(environment: &Environment, folder: &Path, id: &str) -> anyhow::Result<CaseOutput> {
     let recording = folder.join(id);
     if recording.is_dir() {
@@ -335,7 +335,8 @@ fn of_recording(environment: &Environment, folder: &Path, id: &str) -> anyhow::R
     Ok(CaseOutput::of_text(text.to_string(), "txt"))
 }
 
-/// Returns the one file of a folder whose name is the id of a case with any ending.
+/// Returns the only file of a folder whose name is the id of a case with any extension; `None` if
+/// there is none.
 pub fn output_of(folder: &Path, id: &str) -> anyhow::Result<Option<PathBuf>> {
     let (below, stem) = id.rsplit_once('/').unwrap_or(("", id));
     let Ok(entries) = fs::read_dir(folder.join(below)) else { return Ok(None) };

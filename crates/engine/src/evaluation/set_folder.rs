@@ -1,4 +1,4 @@
-//! The folder of a set: its cases are read, and those that were mined are written.
+//! The folder of a set: reads its cases, and writes mined cases.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,8 @@ pub fn read_set(folder: &Path) -> anyhow::Result<Vec<Case>> {
     parse_cases(&text).with_context(|| format!("`{}` is no set of cases", path.display()))
 }
 
-/// Returns the cases with these ids; all cases if no id is given. Fails if the set has no such case.
+/// Returns the cases with these ids; all cases if no id is given. Fails if the set does not have a
+/// case.
 pub fn select_cases(cases: Vec<Case>, ids: &[String]) -> anyhow::Result<Vec<Case>> {
     if let Some(unknown) = ids.iter().find(|id| cases.iter().all(|case| case.id != **id)) {
         bail!("the set has no case `{unknown}`");
@@ -30,7 +31,7 @@ pub fn select_cases(cases: Vec<Case>, ids: &[String]) -> anyhow::Result<Vec<Case
     Ok(cases.into_iter().filter(is_selected).collect())
 }
 
-/// Fails if a set cannot be written into a folder without a change of the repository at `root`.
+/// Fails if a set cannot be written into a folder without changing the repository at `root`.
 pub fn check_set_folder(out: &Path, root: &Path) -> anyhow::Result<()> {
     let there = out.ancestors().find(|it| it.exists()).unwrap_or(Path::new("."));
     let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
@@ -50,13 +51,13 @@ pub fn check_set_folder(out: &Path, root: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Writes the cases that were mined as a set into a folder.
+/// Writes mined cases as a set into a folder.
 pub fn write_set(out: &Path, mined: &Mined) -> anyhow::Result<()> {
     let mut lines = String::new();
     for MinedCase { case, before, after, deleted } in &mined.cases {
         let folder = out.join(&case.change);
         for (side, files) in [("before", before), ("after", after)] {
-            // Git keeps no empty folder, and a case needs both.
+            // Git does not store empty folders, and a case needs both.
             let side = folder.join(side);
             fs::create_dir_all(&side)
                 .with_context(|| format!("could not write `{}`", side.display()))?;

@@ -9,13 +9,13 @@ use anyhow::{Context, bail};
 use assay_review::delegation::transcript::ReviewTranscript;
 use serde::{Deserialize, Serialize};
 
-/// The file of a recording that holds the answers: one case on each line.
+/// The file of a recording that holds the answers, with one case per line.
 pub const ANSWERS: &str = "answers.jsonl";
 
-/// The form of a line.
+/// The format version of a line.
 const VERSION: u32 = 1;
 
-/// The answers on the cases of a set, by the ids of the cases.
+/// The answers on the cases of a set.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transcripts {
     /// The transcripts by the ids of their cases.
@@ -30,7 +30,7 @@ struct Line {
 }
 
 impl Transcripts {
-    /// Reads the answers of a recording; `None` where its folder holds none.
+    /// Reads the answers of a recording; `None` if its folder has no answers.
     pub fn read(folder: &Path) -> anyhow::Result<Option<Transcripts>> {
         let path = folder.join(ANSWERS);
         let text = match fs::read_to_string(&path) {
@@ -75,13 +75,13 @@ impl Transcripts {
     }
 }
 
-/// The folder of a recording that is being made.
+/// The folder to which a recording is written.
 #[derive(Debug, Clone)]
 pub struct RecordingFolder(PathBuf);
 
 impl RecordingFolder {
-    /// Checks that a recording can be made in a folder: it is new, empty, or holds answers already,
-    /// which are kept.
+    /// Checks that a recording can be written into a folder. The folder must be new or empty, or
+    /// have answers already, which are retained.
     pub fn open(folder: &Path) -> anyhow::Result<RecordingFolder> {
         let is_empty = match fs::read_dir(folder) {
             Ok(mut entries) => entries.next().is_none(),
@@ -96,7 +96,7 @@ impl RecordingFolder {
         Ok(RecordingFolder(folder.to_owned()))
     }
 
-    /// Adds the answers on cases, in the place of earlier answers on the same cases.
+    /// Adds the answers on cases, and replaces earlier answers on the same cases.
     pub fn add(
         &self,
         new: impl IntoIterator<Item = (String, ReviewTranscript)>,

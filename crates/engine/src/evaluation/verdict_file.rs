@@ -1,4 +1,5 @@
-//! The verdicts of a judge on pairs of comment and label: recorded in a file, and asked for.
+//! The verdicts of a judge on pairs of comment and label: `Judging` reads them from a file, and
+//! asks the judge for those that are missing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +24,7 @@ pub fn read_verdicts(path: &Path) -> anyhow::Result<Verdicts> {
         .map_err(|error| anyhow!("`{}` holds no verdicts: {error}", path.display()))
 }
 
-/// Adds verdicts to a file, without credentials.
+/// Appends redacted verdicts to a file.
 fn append_verdicts(path: &Path, verdicts: &[Verdict]) -> anyhow::Result<()> {
     let mut lines = String::new();
     for verdict in verdicts {
@@ -36,20 +37,20 @@ fn append_verdicts(path: &Path, verdicts: &[Verdict]) -> anyhow::Result<()> {
         .with_context(|| format!("could not write the verdicts `{}`", path.display()))
 }
 
-/// The pairs that a judge decides, and the file of the verdicts.
+/// The pairs that a judge decides, and the file of verdicts.
 pub struct Judging<'a> {
-    /// The pairs.
+    /// The selection of pairs that the judge decides.
     pub pairs: JudgedPairs,
-    /// The file of the verdicts; `None` if they are not kept.
+    /// The file of the verdicts; `None` if they are not stored.
     pub file: Option<&'a Path>,
-    /// Takes the errors of the judge.
+    /// The receiver of the errors of the judge.
     pub reporter: &'a dyn Reporter,
 }
 
 impl Judging<'_> {
-    /// Asks the judge about all pairs that have no recorded verdict; `open` opens the judge, and is
-    /// called only if there is such a pair. Returns the rule, and the number of pairs that the judge
-    /// left undecided, which place and words decide.
+    /// Asks the judge about all pairs without a recorded verdict; `open` opens the judge, and is
+    /// called only if there is such a pair. Returns the match rule, and the number of pairs that
+    /// the judge left undecided, which are decided by place and words.
     pub fn rule(
         &self,
         cases: &[Case],
@@ -64,7 +65,7 @@ impl Judging<'_> {
         let mut undecided = 0;
         if !open_pairs.is_empty() {
             let judge = open()?;
-            // The pairs of a question are of one case, so that no comment is weighed against another
+            // Each prompt has pairs of one case, so that no comment is compared with another
             // change.
             for pairs in open_pairs.chunk_by(|one, other| one.case == other.case) {
                 for pairs in pairs.chunks(MAX_PAIRS) {
@@ -98,8 +99,8 @@ impl Judging<'_> {
         open.into_values().collect()
     }
 
-    /// Asks about some pairs of one case, keeps the verdicts, and returns the number of pairs that
-    /// stay undecided.
+    /// Asks about some pairs of one case, and stores the verdicts. Returns the number of undecided
+    /// pairs.
     fn ask(
         &self,
         judge: &PairJudge,

@@ -1,7 +1,7 @@
-//! The highest bar that an implementation was ever held against, for a [`Place`].
+//! The highest bar that an implementation was ever measured against, for a [`Place`].
 //!
-//! A bar belongs to the work on a branch, and not to the name of a folder: a spec folder that the
-//! branch took away leaves its bar to the folder that takes its place.
+//! A bar belongs to the work on a branch, not to the name of a folder: if the branch removes a spec
+//! folder, the bar passes to the folder that replaces it.
 
 use std::path::{Path, PathBuf};
 
@@ -20,18 +20,18 @@ use serde::{Deserialize, Serialize};
 use super::Place;
 use super::place::STATE;
 
-/// The name of the file that remembers the bar of a spec.
+/// The file that stores the bar of a spec.
 const BAR: &str = "bar.json";
 
-/// A bar that this machine remembers of a spec.
+/// The bar of a spec, as stored on this machine.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct RememberedBar {
     #[serde(flatten)]
     bar: Bar,
-    /// The branch of the last loop; `None` where HEAD was on none.
+    /// The branch of the last loop; `None` if HEAD was detached.
     branch: Option<String>,
-    /// Whether the last loop ended with an approval.
+    /// True if the last loop ended with an approval.
     is_approved: bool,
 }
 
@@ -41,9 +41,9 @@ impl Place {
         Bar::of(&self.spec, self.risk)
     }
 
-    /// Returns the highest bar that the implementation was ever held against: the bars of the commit
-    /// below it, of the loop's rounds, and those that this machine remembers, also of a spec folder
-    /// that is gone and that this one stands in for.
+    /// Returns the highest bar that the implementation was ever measured against: the bars at the
+    /// base commit, of the loop's rounds, and those stored on this machine, also of a removed spec
+    /// folder that this one replaces.
     pub(super) fn highest_bar(&self, change: &Change, standing: &Standing) -> anyhow::Result<Bar> {
         let mut bar = self.bar_at_base(change, &self.spec.folder)?;
         for folder in self.replaced_at_base(change)? {
@@ -56,7 +56,8 @@ impl Place {
         Ok(bar)
     }
 
-    /// Writes down the bar of the implementation, where nothing that runs in the tree can write.
+    /// Stores the bar of the implementation outside of the tree, where no program that runs in the
+    /// tree can write.
     pub(super) fn remember_bar(
         &self,
         bar: &Bar,
@@ -71,9 +72,8 @@ impl Place {
         Ok(disk::write(&folder.join(BAR), &text, Sure::OnDisk)?)
     }
 
-    /// Reads the bars that this machine remembers: of this spec, of specs with the same number whose
-    /// folders are gone, and of those that were not approved on this branch before their folders
-    /// were taken away.
+    /// Reads the bars stored on this machine: of this spec, of removed specs with the same number,
+    /// and of specs that were removed on this branch before they were approved.
     fn remembered_bars(&self, change: &Change) -> anyhow::Result<Vec<Bar>> {
         let outside = self.environment.state_of(&self.root).outside(STATE)?;
         let there: Vec<PathBuf> = spec::all(&self.root)?;
@@ -101,9 +101,8 @@ impl Place {
         Ok(bars)
     }
 
-    /// Returns the spec folders of the commit below the implementation that are gone, and that this
-    /// spec may stand in for: those with its number, and, if it is new, those of which no copy is left
-    /// among the specs.
+    /// Returns the spec folders at the base commit that are removed and that this spec may replace:
+    /// those with its number, and, if this spec is new, those without a copy among the specs.
     fn replaced_at_base(&self, change: &Change) -> anyhow::Result<Vec<PathBuf>> {
         let is_new = !is_at_base(change, &self.spec.folder)?;
         let mut replaced = Vec::new();
@@ -123,13 +122,13 @@ impl Place {
         Ok(replaced)
     }
 
-    /// Returns true if a folder's name begins with the same number as the spec's.
+    /// Returns true if the name of a folder begins with the number of the spec.
     fn has_number_of(&self, name: &str) -> bool {
         let number = |name: &str| name.split(['-', '_', ' ']).next().map(str::to_owned);
         number(name) == number(&self.spec.name)
     }
 
-    /// Returns the bar that a spec folder sets in the commit below the implementation.
+    /// Returns the bar that a spec folder sets at the base commit.
     fn bar_at_base(&self, change: &Change, folder: &Path) -> anyhow::Result<Bar> {
         let (plan, text) =
             (at_base(change, folder, plan::NAME)?, at_base(change, folder, file_names::SPEC)?);
@@ -141,14 +140,14 @@ impl Place {
         let has_plan = plan.is_some();
         let plan = ImplementationPlan::parse(plan.unwrap_or_else(|| "{}".to_owned()));
         let plan = plan.context(unreadable)?;
-        // A spec without a plan says nothing of risk.
+        // A spec without a plan sets no risk.
         let risk = if has_plan { plan.risk_level().context(unreadable)? } else { self.risk };
         let spec = Spec::parse(folder, &text.unwrap_or_default(), &plan);
         Ok(Bar::of(&spec.context(unreadable)?, risk))
     }
 }
 
-/// Reads a file of a spec folder in the commit below the implementation.
+/// Reads a file of a spec folder at the base commit; `None` if there is none.
 fn at_base(change: &Change, folder: &Path, name: &str) -> Result<Option<String>, TreeError> {
     let path = folder.join(name);
     let path = path.to_str().and_then(|path| RepoPath::exact(path).ok());
@@ -160,15 +159,14 @@ fn is_at_base(change: &Change, folder: &Path) -> Result<bool, TreeError> {
         || at_base(change, folder, plan::NAME)?.is_some())
 }
 
-/// Returns the folder of a spec, given the path of its `spec.md`.
+/// Returns the folder of a spec, given the path of its `spec.md`; `None` for other paths.
 fn spec_folder(path: &str) -> Option<PathBuf> {
     let folder = Path::new(path.strip_suffix(file_names::SPEC)?.strip_suffix('/')?);
     let home = folder.parent()?;
     SPEC_HOMES.iter().any(|it| home == Path::new(it)).then(|| folder.to_owned())
 }
 
-/// Returns true if a text of the commit below still stands, letter by letter, somewhere among the
-/// specs.
+/// Returns true if a file of the base commit has an identical copy among the specs.
 fn has_copy(change: &Change, path: &RepoPath) -> Result<bool, TreeError> {
     let Some(text) = change.base().read(path)? else { return Ok(true) };
     for other in change.tree().paths()? {

@@ -1,11 +1,11 @@
-//! When a run has to be done: [`LoopDeadline`].
+//! The deadline of a run: [`LoopDeadline`].
 
 use std::time::Duration;
 
 use assay_base::clock::Deadline;
 use assay_validate::run::Breakdown;
 
-/// When a run has to be done.
+/// The deadline of a run, with its length in seconds; without a deadline, it never passes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LoopDeadline(Option<(Deadline, u64)>);
 
@@ -15,7 +15,7 @@ impl LoopDeadline {
         LoopDeadline(seconds.map(|seconds| (until(seconds), seconds)))
     }
 
-    /// Says so where it is over.
+    /// Fails if the deadline has passed.
     pub(super) fn check(self) -> Result<(), Breakdown> {
         match self.0 {
             Some((end, seconds)) if end.has_passed() => {
@@ -25,7 +25,7 @@ impl LoopDeadline {
         }
     }
 
-    /// Gives no more time than there is.
+    /// Limits a time to the time that is left, but not below one second.
     pub(super) fn within(self, time: Duration) -> Duration {
         let left = self.0.map(|(end, _)| end.left());
         left.map_or(time, |left| time.min(left.max(Duration::from_secs(1))))

@@ -1,4 +1,4 @@
-//! Who looks in a validation loop: everybody who reviews a change, and whoever judges the criteria.
+//! The reviewers of a validation loop: the reviewers of a change, and the judge of the criteria.
 
 use assay_change::{Scope, Selection};
 use assay_checks::check::CheckOutcome;
@@ -17,20 +17,20 @@ use crate::config::models::{Phase, StoredModels};
 use crate::models::{self, Asked, Keeping, Line, ModelRequest, Panel};
 use crate::review_session::Prepared;
 
-/// The persona that a repository makes of the loop's reviewer.
+/// The front matter of the persona for the repository's prompt for the loop's reviewer.
 const PERSONA: &str = "name: qa-reviewer\nabout: What this repository asks of the validation\n\
                        tier: default\ntrigger: always\nrequired: true";
 
-/// Everybody who looks.
+/// The reviewers of a loop.
 pub(super) struct Eyes<'a> {
     pub(super) place: &'a Place,
     pub(super) request: &'a ModelRequest,
-    /// What models are asked over, where they are.
+    /// The model session; `None` if no model is asked.
     pub(super) line: Option<Line>,
     pub(super) models: &'a StoredModels,
-    /// What the repository tells the reviewer.
+    /// The repository's prompt for the reviewer.
     pub(super) prompt: Option<&'a str>,
-    /// Categories of findings that are kinds of issues here.
+    /// The finding categories that the configuration adds as kinds of issues.
     pub(super) own_kinds: &'a [String],
     pub(super) deadline: LoopDeadline,
     pub(super) warn: &'a dyn Fn(&str),
@@ -74,7 +74,8 @@ impl Reviews for Eyes<'_> {
 }
 
 impl Eyes<'_> {
-    /// Opens what was implemented. The spec is what it is held against, and no part of it.
+    /// Opens the implementation as a change. The spec is not part of it, since the implementation
+    /// is compared with the spec.
     fn prepare(&self, base: Option<&str>) -> anyhow::Result<Prepared> {
         let (scope, selection) = (Scope::on_top_of(base), Selection::with_untracked());
         let also = self.prompt.map(|prompt| {
@@ -93,7 +94,7 @@ impl Eyes<'_> {
         models::gate_judge(self.models, self.request.only(), Phase::Qa, line).map(Some)
     }
 
-    /// Says so where models were not asked because there is nothing left to spend.
+    /// Returns the error for a budget that is used up; `None` if it is not.
     fn used_up(&self) -> Option<Breakdown> {
         let line = self.line.as_ref().filter(|line| line.is_used_up())?;
         Some(Breakdown::Budget(line.spent_in_words()))

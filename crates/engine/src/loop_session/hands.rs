@@ -1,4 +1,4 @@
-//! Who works in a validation loop: safe fixes first, then a model or a command.
+//! The fixers of a validation loop: safe fixes first, then a model or a command.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,31 +22,32 @@ use crate::environment::Environment;
 use crate::models::{self, Line};
 use crate::safe_fixes::{safe_fixes, told};
 
-/// What a model that fixes is told to be.
+/// The role in the prompt of a model that fixes.
 const BRIEF: &str = "You mend an implementation so that what is wrong with it holds: tests pass, \
                      criteria of its spec are met, findings of its review are gone.";
 
-/// How many processes a fixer may have at a time.
+/// The maximum number of concurrent processes of a fixer.
 const PROCESSES: u32 = 1_024;
 
-/// How much a fixer may print, in bytes.
+/// The maximum size of the output of a fixer, in bytes.
 const OUTPUT: usize = 64 << 20;
 
-/// How much of what a fixer says is kept, in characters.
+/// The maximum length of the retained output of a fixer, in characters.
 const SAID: usize = 4_000;
 
-/// Everybody who fixes.
+/// The fixers of a loop.
 pub(super) struct Hands<'a> {
     pub(super) environment: &'a Environment,
     pub(super) spec: &'a Spec,
     pub(super) chosen: LoopFixer,
     pub(super) models: &'a StoredModels,
-    /// What models are asked over, where they are.
+    /// The model session; `None` if no model is asked.
     pub(super) line: Option<Line>,
-    /// What the repository tells the fixer.
+    /// The repository's prompt for the fixer.
     pub(super) prompt: Option<&'a str>,
     pub(super) deadline: LoopDeadline,
-    /// Whether only the branch under review configures a fixer, where the configuration does not count.
+    /// True if only the branch under review configures a fixer, and that configuration does not
+    /// count.
     pub(super) is_only_on_branch: bool,
 }
 
@@ -101,13 +102,13 @@ impl Hands<'_> {
         }
     }
 
-    /// Gives the files that a model may have to change: those that issues name, and those that were
-    /// implemented.
+    /// Returns the files that a model may have to change: those that issues name, and those of the
+    /// implementation.
     fn files(&self, errand: &Errand<'_>) -> Vec<RepoPath> {
         let mut names: BTreeSet<String> =
             errand.issues.iter().filter_map(|issue| issue.file.clone()).collect();
         let (scope, selection) = (Scope::on_top_of(errand.base), Selection::with_untracked());
-        // Where it cannot be opened, the review says so.
+        // If the change cannot be opened, the review reports the error.
         if let Ok(change) = assay_change::open(errand.folder, &scope, &selection) {
             names.extend(change.files.iter().filter_map(|file| file.new_path.clone()));
         }
@@ -115,8 +116,8 @@ impl Hands<'_> {
         names.iter().filter_map(|name| RepoPath::exact(name).ok()).collect()
     }
 
-    /// Has a command fix it, which reads what is to be done from its standard input. It can write
-    /// to its copy of the tree, and where things are temporary; nowhere else.
+    /// Runs the command that fixes. The command reads the request from stdin. It can write to its
+    /// copy of the tree and to temporary folders, and nowhere else.
     fn by_command(&self, errand: &Errand<'_>, command: &FixerCommand) -> Result<String, Breakdown> {
         let FixerCommand { program, args, env, time } = command;
         let scratch = ScratchFolder::new("assay-fixer-").map_err(|error| broke(error.into()))?;
@@ -132,10 +133,11 @@ impl Hands<'_> {
             .env("TMPDIR", scratch.path())
             .env("ASSAY_QA_SPEC", &self.spec.name)
             .input(input.into_bytes());
-        // It gets no key but those that it is given by name.
+        // The command gets no keys except the variables that the configuration names.
         let given = env.iter().filter_map(|name| Some((name, self.environment.variable(name)?)));
         let command = given.fold(command, |command, (name, value)| command.env(name, value));
-        // What it leaves running is ended with it: nobody waits for a server that it tried out.
+        // Background processes of the command are ended with it: the loop does not wait for a
+        // server that the command started.
         let (mut printed, mut complained) = (Vec::new(), Vec::new());
         let status = command.watch(|stream, piece| match stream {
             Stream::Printed => printed.extend_from_slice(piece),
@@ -153,7 +155,7 @@ impl Hands<'_> {
     }
 }
 
-/// Gives the end of a text.
+/// Returns the last `SAID` characters of a text.
 fn last_of(text: &str) -> String {
     let text = text.trim();
     let skipped = text.chars().count().saturating_sub(SAID);

@@ -1,5 +1,5 @@
-//! The validation loop from the command line: [`validate`] takes up the loop of a spec, with everybody
-//! who looks and works.
+//! The validation loop of a front end: [`validate`] starts or resumes the loop of a spec, with its
+//! reviewers and fixers.
 
 mod bars;
 mod deadline;
@@ -51,65 +51,65 @@ use crate::memory;
 use crate::models::{Line, ModelRequest};
 use crate::unknown::NothingKnown;
 
-/// What is asked of a run.
+/// The options of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// The commit below the implementation, where the user names one.
+    /// The base commit of the implementation; `None` to find it.
     pub base: Option<&'a str>,
-    /// True if a loop that was handed over is taken up again.
+    /// True if a loop that waits for a person is resumed.
     pub resumes: bool,
-    /// The decision of a person.
+    /// The decision of a person; `None` if there is none.
     pub sign_off: Option<SignOff<'a>>,
     /// The models that are asked.
     pub models: &'a ModelRequest,
-    /// For whom it is run, where that is not whoever is at the terminal.
+    /// The caller with a temporary work tree; `None` if a user runs the loop at a terminal.
     pub host: Option<Host<'a>>,
 }
 
 impl<'a> Asked<'a> {
-    /// Returns the repository that keeps answers, expenses and messages of the loop.
+    /// Returns the root of the repository that stores answers, expenses and messages of the loop.
     fn home(&self, place: &'a Place) -> &'a Path {
         self.host.map_or(place.root.as_path(), |host| host.root)
     }
 }
 
-/// A person's word: for the whole tree, or for single issues of it.
+/// The decision of a person: on the whole tree, or on single issues.
 #[derive(Debug, Clone, Copy)]
 pub struct SignOff<'a> {
     /// The person's name.
     pub by: &'a str,
-    /// The names of the issues that are decided; empty where the person vouches for the whole tree.
+    /// The names of the decided issues; empty if the person approves the whole tree.
     pub about: &'a [String],
     /// The reason for the decision.
     pub because: &'a str,
 }
 
-/// Somebody who has a loop run in a work tree that goes away afterwards.
+/// A caller that runs a loop in a temporary work tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Host<'a> {
-    /// Their repository, where answers are kept and it is counted what a day costs.
+    /// The repository of the caller, which stores answers and the expenses of the day.
     pub root: &'a Path,
-    /// How long they wait.
+    /// The time limit of the caller, in seconds.
     pub seconds: u64,
 }
 
-/// How a run came out.
+/// The result of a run.
 pub enum CameTo {
-    /// It is approved already, and nothing was run.
+    /// The tree is approved already, so the loop did not run.
     ApprovedBefore,
-    /// It waits for a person, and nothing was run.
+    /// The loop waits for a person, so it did not run.
     Waits(Ending),
-    /// It was run to an ending.
+    /// The loop ran to an ending.
     Ended(Ending),
 }
 
-/// What is said where a loop cannot be followed, which is never an approval.
+/// The error if the state of a loop cannot be read, which is never an approval.
 pub const UNKNOWN: NothingKnown = NothingKnown("where the loop stands is not known");
 
-/// What is said where a loop cannot go on.
+/// The error if a loop cannot continue.
 const BROKEN: NothingKnown = NothingKnown("the loop cannot go on, and nothing is approved");
 
-/// Goes on with the loop of a spec until there is an ending, or nothing to be done.
+/// Runs the loop of a spec until it ends, or returns at once if there is nothing to do.
 pub fn validate(
     place: &Place,
     asked: Asked<'_>,
@@ -120,7 +120,7 @@ pub fn validate(
     place.recover(warn)?;
     let state = place.state()?;
     let mut journal = Journal::open(&place.folder(), &place.seal()?).context(UNKNOWN)?;
-    // Whoever wrote the journal before may have changed the spec meanwhile.
+    // An earlier holder of the journal may have changed the spec meanwhile.
     let place = &place.again()?;
     place.check_complete()?;
     let mut standing = Standing::of(journal.entries()).context(UNKNOWN)?;
@@ -146,7 +146,7 @@ pub fn validate(
     let (begin, base) = match taken_up {
         TakenUp::Done(came_to) => {
             if asked.sign_off.is_some() {
-                // The papers of the round show who decided what.
+                // The artifacts of the round show the decisions with their authors.
                 let told = Told { spec: &place.spec, standing: &standing };
                 told.write(&place.root, None).map_err(broken)?;
             }
@@ -160,11 +160,11 @@ pub fn validate(
     Ok((CameTo::Ended(ending), standing))
 }
 
-/// How a run takes up a loop.
+/// The way in which a run resumes a loop.
 enum TakenUp {
-    /// There is nothing to be done.
+    /// The run has nothing to do.
     Done(CameTo),
-    /// It goes on, or begins anew, on top of a commit.
+    /// The loop continues, or begins anew, on top of a base commit.
     GoesOn { begin: Option<Begin>, base: Option<String> },
 }
 
@@ -175,7 +175,7 @@ fn take_up(
     warn: &dyn Fn(&str),
 ) -> anyhow::Result<TakenUp> {
     let standing = found.standing;
-    // What was approved on top of one commit says nothing of what came before that.
+    // An approval on top of one commit says nothing about earlier commits.
     let wanted = place.base_after(standing, asked_base)?;
     let begin = match opening(found)? {
         Opening::Approved if wanted == standing.base => {
@@ -186,7 +186,8 @@ fn take_up(
         Opening::Begin(begin) => Some(begin),
         Opening::GoOn => None,
     };
-    // The base of an epoch stays: fixes that are not committed must not become all there is.
+    // The base of an epoch stays the same. Otherwise uncommitted fixes could become the whole
+    // change.
     let goes_on = begin.is_none() && standing.has_begun;
     if goes_on && asked_base.is_some() {
         warn("the loop goes on with the base that it began with; `--base` is for a new one");
@@ -195,18 +196,18 @@ fn take_up(
     Ok(TakenUp::GoesOn { begin, base })
 }
 
-/// A loop that is run, and everybody who has to do with it.
+/// A running loop with its inputs.
 struct Work<'a> {
     place: &'a Place,
     asked: Asked<'a>,
-    /// Where the loop keeps what is nobody else's business.
+    /// The folder of the loop's private files.
     state: &'a Path,
     listener: &'a dyn Hears,
     warn: &'a dyn Fn(&str),
 }
 
 impl Work<'_> {
-    /// Runs the loop until there is an ending.
+    /// Runs the loop until it ends.
     fn carry_out(
         &self,
         journal: &mut Journal,
@@ -223,7 +224,7 @@ impl Work<'_> {
         let mut raised = highest.clone();
         raised.raise(&current);
         place.remember_bar(&raised, &change, false)?;
-        // What a person decided for this very tree is lowered.
+        // A lowered bar counts if a person decided on it for this very tree.
         let tree = place.tree()?;
         let is_decided = |id: &str| {
             lowered.iter().any(|it| it.id() == id && standing.decision(it, &tree).is_some())
@@ -243,7 +244,7 @@ impl Work<'_> {
             .or_model(settings.models.model_of(Phase::Qa))
             .with_thinking(settings.models.thinking_of(Phase::Qa));
         if asked.models.only().is_some() {
-            // A model that was asked for by name and cannot be had is no trouble of a round.
+            // If a model that the user named is unusable, the command fails, not the round.
             settings.models.for_review(request.only())?;
         }
         let request = request.at_most(asked.host.map(|host| host.seconds));
@@ -312,8 +313,8 @@ impl Work<'_> {
     }
 }
 
-/// Returns the fixer that the configuration in the work tree names; `None` where it names none, or
-/// cannot be read. It counts for nothing, and only explains why no fixer is used.
+/// Returns the fixer that the configuration in the work tree names; `None` if it names none, or
+/// cannot be read. The result only explains why no fixer is used.
 fn fixer_on_disk(environment: &Environment, root: &Path) -> Option<ChosenFixer> {
     let configuration = Configuration::on_disk(environment, root).ok().flatten()?;
     match configuration.qa.fixer().ok()? {
@@ -322,7 +323,7 @@ fn fixer_on_disk(environment: &Environment, root: &Path) -> Option<ChosenFixer> 
     }
 }
 
-/// Refuses a spec of which nothing was implemented on top of a commit.
+/// Fails if nothing was implemented on top of the base commit.
 fn check_implemented(change: &Change, base: Option<&str>) -> anyhow::Result<()> {
     if change.files.iter().any(|file| !Spec::is_paper(file.path())) {
         return Ok(());
@@ -346,12 +347,12 @@ fn note(
     Ok(())
 }
 
-/// Makes an error of the round of something that did not come to its end.
+/// Converts an error into a failure of the round.
 fn broke(error: anyhow::Error) -> Breakdown {
     Breakdown::Round(format!("{error:#}"))
 }
 
-/// Returns the time of day, as the journal writes it.
+/// Returns the current time in the format of the journal.
 fn now(clock: &Clock) -> String {
     Moment::now(clock).to_string()
 }

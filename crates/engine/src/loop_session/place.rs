@@ -1,5 +1,4 @@
-//! A spec as it lies in a repository: [`Place`], what it was implemented on top of, and where its loop
-//! keeps its own.
+//! A spec in a repository: [`Place`] finds it, its base commit, and the files of its loop.
 
 use std::path::{Path, PathBuf};
 
@@ -18,10 +17,10 @@ use super::UNKNOWN;
 use crate::environment::Environment;
 use crate::queues;
 
-/// The folder below the state folder where loops keep their files.
+/// The folder of loops below the state folder.
 pub(super) const STATE: &str = "qa";
 
-/// A spec as it lies in a repository.
+/// A spec in a repository.
 pub struct Place {
     pub(super) environment: Environment,
     /// The root of the work tree.
@@ -29,12 +28,12 @@ pub struct Place {
     /// The spec.
     pub spec: Spec,
     plan: ImplementationPlan,
-    /// What the plan says; nothing where it does not.
+    /// The risk according to the plan; `None` if the plan does not state one.
     pub(super) risk: Option<Risk>,
 }
 
 impl Place {
-    /// Finds a spec by the beginning of its name.
+    /// Finds a spec by a prefix of its name.
     pub fn of(environment: &Environment, folder: &Path, prefix: &str) -> anyhow::Result<Place> {
         let root = queues::root(folder)?;
         let folder = spec::find(&root, prefix)?;
@@ -44,14 +43,15 @@ impl Place {
         Ok(Place { environment: environment.clone(), root, spec, plan, risk })
     }
 
-    /// Gives where the loop stands, whoever is at it, and whether that was seen on this machine.
+    /// Returns the state of the loop, and true if this machine wrote the journal. The loop may be
+    /// running in another process.
     pub fn standing(&self) -> anyhow::Result<(Standing, bool)> {
         let (entries, is_own) =
             Journal::read_sealed(&self.folder(), &self.seal()?).context(UNKNOWN)?;
         Ok((Standing::of(&entries).context(UNKNOWN)?, is_own))
     }
 
-    /// Moves files back that a run which was killed had moved aside for kept tests.
+    /// Moves files back that a killed run had moved aside for kept tests.
     pub fn recover(&self, warn: &dyn Fn(&str)) -> anyhow::Result<()> {
         let displaced = recover_work_tree(&self.root).map_err(|error| {
             anyhow!("the files that kept tests stood in for cannot be moved back: {error}")
@@ -62,12 +62,12 @@ impl Place {
         Ok(())
     }
 
-    /// Takes the digest of the tree as it is.
+    /// Returns the digest of the current tree.
     pub fn tree(&self) -> anyhow::Result<TreeHash> {
         Ok(tree_hash_without(&self.root, &self.environment.outputs_below(&self.root))?)
     }
 
-    /// Gives the plan.
+    /// Returns the implementation plan.
     pub fn plan(&self) -> &ImplementationPlan {
         &self.plan
     }
@@ -76,7 +76,7 @@ impl Place {
         self.root.join(&self.spec.folder)
     }
 
-    /// Says what is missing before anything can be validated.
+    /// Fails if the plan is not complete.
     pub fn check_complete(&self) -> anyhow::Result<()> {
         if self.plan.is_complete() {
             return Ok(());
@@ -98,25 +98,25 @@ impl Place {
         bail!("not every subtask of `{}` is completed: {}{more}", path.display(), named.join(", "))
     }
 
-    /// Gives where the loop keeps its own; refuses what came with the repository.
+    /// Returns the folder of the loop's private files. Fails if the state came with the repository.
     pub(super) fn state(&self) -> anyhow::Result<PathBuf> {
         let kind = self.environment.state_of(&self.root).open(STATE)?;
         kind.make()?;
         Ok(kind.path().join(&self.spec.name))
     }
 
-    /// Returns the path of the journal's seal: outside of the tree, where nothing that runs in the tree
-    /// can write.
+    /// Returns the path of the journal's seal. The seal is outside of the tree, where no program
+    /// that runs in the tree can write.
     pub(crate) fn seal(&self) -> anyhow::Result<PathBuf> {
         Ok(self.environment.state_of(&self.root).outside(STATE)?.join(&self.spec.name).join("seal"))
     }
 
-    /// Reads the same spec once more.
+    /// Reads the same spec again.
     pub(super) fn again(&self) -> anyhow::Result<Place> {
         Place::of(&self.environment, &self.root, &self.spec.folder.to_string_lossy())
     }
 
-    /// Gives the commit on top of which it was implemented: the one that is asked for, or found.
+    /// Returns the base commit of the implementation: the requested one, or the one that is found.
     pub(super) fn base(&self, asked: Option<&str>) -> anyhow::Result<Option<String>> {
         Ok(match asked {
             Some(base) => Some(assay_change::commit_of(&self.root, base)?),
@@ -124,8 +124,9 @@ impl Place {
         })
     }
 
-    /// Gives the commit on top of which it was implemented, given what is known of it. On the main
-    /// branch that is where the first loop began: what is committed there since is still part of it.
+    /// Returns the base commit of the implementation, given the state of the loop. On the main
+    /// branch, the base is the one of the first loop: commits since then are still part of the
+    /// implementation.
     pub(super) fn base_after(
         &self,
         standing: &Standing,
@@ -148,7 +149,8 @@ impl Place {
         }
     }
 
-    /// Opens what was implemented, on top of a commit or of what is found to be one.
+    /// Opens the implementation as a change on top of a base commit; with `None`, the base is
+    /// found.
     pub(super) fn change(&self, base: Option<&str>) -> anyhow::Result<Change> {
         let (scope, selection) = (Scope::on_top_of(base), Selection::with_untracked());
         Ok(assay_change::open(&self.root, &scope, &selection)?)

@@ -1,5 +1,5 @@
-//! A person's word for a tree, or for single issues of it: [`Signing`] writes it down where it has an
-//! effect, and refuses it with the reason where it has none.
+//! Decisions of a person on a tree or on single issues: [`Signing`] records a decision that has an
+//! effect, and rejects one that has none, with the reason.
 
 use anyhow::bail;
 use assay_checks::discovery::Discovery;
@@ -14,7 +14,7 @@ use assay_validate::tree_hash::TreeHash;
 
 use super::{Asked, Place, SignOff, note};
 
-/// The tree that a person's word is about.
+/// The tree that a person decides on.
 pub(super) struct Signing<'a> {
     pub(super) place: &'a Place,
     pub(super) asked: Asked<'a>,
@@ -22,7 +22,7 @@ pub(super) struct Signing<'a> {
 }
 
 impl Signing<'_> {
-    /// Writes a person's word down. Fails if it has no effect.
+    /// Records a decision of a person. Fails if it has no effect.
     pub(super) fn sign(
         &self,
         word: SignOff<'_>,
@@ -51,7 +51,7 @@ impl Signing<'_> {
                  here; run `assay qa` without `--sign-off` first"
             );
         }
-        // All of them or none: a name that is wrong must not leave half of the decisions behind.
+        // All decisions are recorded or none: a wrong name must not leave half of them.
         let decide = |wanted: &String| decide(standing, self.tree, word.by, wanted, word.because);
         let mut decisions = Vec::new();
         for decision in about.iter().map(decide) {
@@ -75,7 +75,8 @@ impl Signing<'_> {
     ) -> anyhow::Result<()> {
         self.check_effect(journal, standing)?;
         if !journal.is_own() {
-            // It would be forgotten with all else that happened elsewhere.
+            // Without a new epoch, the decision would be dropped with the events of another
+            // machine.
             let base = self.place.base(self.asked.base)?;
             note(
                 self.place.environment.clock(),
@@ -88,7 +89,7 @@ impl Signing<'_> {
         note(self.place.environment.clock(), journal, standing, event)
     }
 
-    /// Fails if nothing waits, and nothing will wait, for a person who vouches for the whole tree.
+    /// Fails if the loop neither waits nor will wait for a person to approve the whole tree.
     fn check_effect(&self, journal: &Journal, standing: &Standing) -> anyhow::Result<()> {
         if standing.state == State::Approved(self.tree.clone()) && journal.is_own() {
             bail!("the tree is approved already, so a sign-off changes nothing");
@@ -120,7 +121,7 @@ impl Signing<'_> {
         )
     }
 
-    /// Returns true if the spec asks for a person who vouches for the whole tree.
+    /// Returns true if the spec requires a person to approve the whole tree.
     fn needs_person(&self) -> bool {
         let risk = self.place.risk.unwrap_or(Risk::Medium);
         let all = required(risk, &self.place.spec.verification, &Discovery::default());

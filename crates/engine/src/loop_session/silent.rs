@@ -1,10 +1,10 @@
-//! Who hears how a loop goes on and tells nobody: [`Silent`].
+//! An observer of a loop that ignores all events: [`Silent`].
 
 use assay_checks::check::CheckOutcome;
 use assay_validate::event::Seen;
 use assay_validate::ground::Hears;
 
-/// Tells nobody.
+/// An observer that ignores all events.
 pub struct Silent;
 
 impl Hears for Silent {

@@ -1,4 +1,4 @@
-//! The bar that an implementation is held against, and the commit that it is compared with.
+//! Tests of the bar that an implementation is measured against, and of its base commit.
 
 use assay_base::clock::Clock;
 use assay_checks::required::Risk;
@@ -9,7 +9,7 @@ use super::*;
 
 const SPEC: &str = "# Greeting\n\n## Acceptance Criteria\n\n- [ ] `greets` passes\n";
 
-/// Returns a plan that is complete, with a risk.
+/// Returns a complete plan with a risk.
 fn plan(risk: &str) -> String {
     let subtask = json!({"id": "1.1", "title": "Say hello", "status": "completed"});
     let plan = json!({
@@ -47,7 +47,7 @@ impl Stage {
         Place::of(&self.environment, self.repository.path(), name).unwrap()
     }
 
-    /// Returns the risk of the highest bar that the spec was held against, and the risk that it says.
+    /// Returns the risk of the highest bar of the spec, and the risk that the spec states.
     fn risks(&self, name: &str) -> (Option<Risk>, Option<Risk>) {
         let place = self.place(name);
         let change = place.change(Some("HEAD")).unwrap();
@@ -84,7 +84,7 @@ fn a_renamed_spec_folder_takes_its_bar_along() {
     assert_eq!(stage.risks("001-hello"), (Some(Risk::High), Some(Risk::Low)));
 }
 
-/// Returns the standing of a loop that began on top of a commit.
+/// Returns the state of a loop that began on top of a commit.
 fn begun_on(base: &str) -> Standing {
     let mut standing = Standing::default();
     standing.base = Some(base.to_owned());
@@ -101,7 +101,7 @@ fn on_the_main_branch_the_base_of_the_first_loop_stays() {
     let place = stage.place("001");
     let begun = begun_on(&base);
     assert_eq!(place.base_after(&begun, None).unwrap(), Some(base));
-    // A base that is asked for, or that is gone, is found anew.
+    // The base is found again if one is requested, or if the old one no longer exists.
     assert_eq!(place.base_after(&begun, Some("HEAD")).unwrap(), Some(head));
     let gone = begun_on(&"0".repeat(40));
     assert_ne!(place.base_after(&gone, None).unwrap(), Some("0".repeat(40)));

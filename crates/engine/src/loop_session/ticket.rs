@@ -1,4 +1,4 @@
-//! The JIRA ticket of a spec: [`Ticket`] keeps each update in the outbox, and sends it from there.
+//! The JIRA ticket of a spec: [`Ticket`] stores each update in the outbox, and sends it from there.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -19,31 +19,32 @@ use crate::config::Settings;
 use crate::config::jira::StepNames;
 use crate::ticket_update::TicketEvent;
 
-/// The longest wait for a service that does not answer, at a time.
+/// The longest wait for a service at a time.
 pub(super) const WAIT: Duration = Duration::from_secs(1);
 
-/// Returns the ticket that a plan names, at its top or under `metadata`.
+/// Returns the ticket that a plan names, at its top level or under `metadata`; `None` if it names
+/// none.
 pub(super) fn named<'a>(plan: &'a ImplementationPlan, key: &str) -> Option<&'a str> {
     let top = plan.whole().get(key);
     let below = || plan.whole().get("metadata").and_then(|metadata| metadata.get(key));
     top.or_else(below).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// The ticket of a spec. An update that JIRA does not take stays in the outbox of the repository, for
-/// the next run of a loop or an agent.
+/// The ticket of a spec. An update that JIRA does not accept stays in the outbox of the repository,
+/// for the next run of a loop or an agent.
 pub(super) struct Ticket<'a> {
     mail: Mail,
     key: TicketKey,
     names: StepNames,
     clock: Clock,
-    /// The last warning: a run does not repeat it.
+    /// The last warning, which is not repeated in a run.
     warned: RefCell<String>,
     warn: &'a dyn Fn(&str),
 }
 
 impl<'a> Ticket<'a> {
-    /// Opens the ticket that a plan names, with the outbox of the repository at `root`. Returns `None`
-    /// if the plan names no ticket, or JIRA is not configured.
+    /// Opens the ticket that a plan names, with the outbox of the repository at `root`. Returns
+    /// `None` if the plan names no ticket, or JIRA is not configured.
     pub(super) fn open(
         plan: &ImplementationPlan,
         settings: &Settings,
@@ -64,7 +65,7 @@ impl<'a> Ticket<'a> {
         Ok(Some(Ticket { mail, key, names, clock, warned: RefCell::default(), warn }))
     }
 
-    /// Updates the ticket, now or later. A new update is a reason to try those that wait again.
+    /// Updates the ticket now, or later if JIRA fails. A new update also retries those that wait.
     pub(super) fn update(&self, news: &News, spec: &str) {
         let now = Moment::now(&self.clock);
         let kept = self.keep(news, spec);
@@ -72,7 +73,7 @@ impl<'a> Ticket<'a> {
         self.warn_of(kept.and_then(|()| self.mail.deliver_to_ticket(&self.key, now, &report)));
     }
 
-    /// Keeps an update in the outbox. The same news is kept and told once.
+    /// Stores an update in the outbox. The same news is stored and sent once.
     fn keep(&self, news: &News, spec: &str) -> Result<(), DiskError> {
         let update = TicketEvent::Loop { news, spec }.update(self.names.clone());
         self.mail.put(&Letter::Ticket(TicketWord {
@@ -84,8 +85,8 @@ impl<'a> Ticket<'a> {
         }))
     }
 
-    /// Sends the updates of all tickets that are due, and warns of those that are put aside, and of
-    /// those of this ticket that wait.
+    /// Sends the due updates of all tickets. Warns of updates that are given up, and of those of
+    /// this ticket that wait.
     pub(super) fn send(&self) {
         let report = |delivery: &Delivery| self.report(delivery);
         let sent = self.mail.deliver_ticket_updates(Moment::now(&self.clock), &report);
@@ -99,7 +100,7 @@ impl<'a> Ticket<'a> {
         }
     }
 
-    /// Warns of updates of this ticket that wait.
+    /// Warns of waiting updates of this ticket.
     fn warn_of(&self, waiting: Result<Vec<outbox::Letter>, DiskError>) {
         match waiting {
             Ok(waiting) if waiting.is_empty() => {}
@@ -136,7 +137,7 @@ mod tests {
     /// The longest back-off of a message.
     const AN_HOUR: Duration = Duration::from_secs(3_600);
 
-    /// A repository with a ticket in a JIRA, at a time that the test moves.
+    /// A repository with a ticket in JIRA, and a clock that the test advances.
     struct TicketFixture {
         repository: Repository,
         manual: ManualClock,
@@ -165,7 +166,7 @@ mod tests {
             TicketFixture { repository, manual, jira, key, settings, _served: served }
         }
 
-        /// Runs something as one run of a loop does, and returns the warnings.
+        /// Calls `act` as one run of a loop does, and returns the warnings.
         fn run(&self, act: impl FnOnce(&Ticket<'_>)) -> Vec<String> {
             let warnings = RefCell::new(Vec::new());
             let warn = |text: &str| warnings.borrow_mut().push(text.to_owned());
@@ -176,7 +177,7 @@ mod tests {
             warnings.into_inner()
         }
 
-        /// Has JIRA refuse all that a run asks.
+        /// Makes JIRA reject all requests of a run.
         fn is_down(&self) {
             (0..40).for_each(|_| self.jira.fail("/rest/api", Fault::Before(503)));
         }
@@ -220,7 +221,7 @@ mod tests {
         assert!(warned.ends_with("; the message is kept, and sent by a later run"), "{warned}");
         assert_eq!(fixture.comments(), 0);
         fixture.jira.recover();
-        // Before the message is due, a run says that it waits, and asks nothing.
+        // Before the message is due, a run warns that it waits, and sends no request.
         let asked = fixture.jira.asked().len();
         assert_eq!(fixture.run(|ticket| ticket.send()).len(), 1);
         assert_eq!(fixture.jira.asked().len(), asked);
@@ -247,7 +248,7 @@ mod tests {
         let fixture = TicketFixture::new();
         fixture.run(|ticket| ticket.keep(&started(), "001").unwrap());
         assert_eq!(fixture.comments(), 0);
-        // The run that goes on comes to the same news.
+        // The resumed run produces the same news.
         let warned = fixture.run(|ticket| {
             ticket.send();
             ticket.update(&started(), "001");

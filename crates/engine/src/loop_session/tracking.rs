@@ -1,7 +1,8 @@
-//! Who follows a loop in JIRA and Linear: [`Tracking`] tells each piece of news once, and moves tickets.
+//! Updates of the tickets of a loop in JIRA and Linear: [`Tracking`] sends each event once, and
+//! moves tickets.
 //!
-//! Trouble with that is told and changes nothing else: neither the verdict nor how long anybody waits
-//! for it by much.
+//! A failure produces a warning and has no other effect: it does not change the verdict, and delays
+//! the loop only a little.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -26,7 +27,7 @@ use super::ticket::{Ticket, WAIT, named};
 use crate::config::Settings;
 use crate::config::linear::StoredStates;
 
-/// Tells those who follow the spec, and passes everything on to somebody else.
+/// An observer that updates the tickets of a spec, and passes all events on to another observer.
 pub(super) struct Tracking<'a> {
     listener: &'a dyn Hears,
     spec: &'a str,
@@ -37,7 +38,8 @@ pub(super) struct Tracking<'a> {
     warn: &'a dyn Fn(&str),
 }
 
-/// Sends the messages to JIRA that an earlier run of the loop kept, where nothing is run any more.
+/// Sends the messages to JIRA that an earlier run of the loop stored, if the loop does not run
+/// again.
 pub(super) fn send_kept(place: &Place, root: &Path, base: Option<&str>, warn: &dyn Fn(&str)) {
     let send = || -> anyhow::Result<()> {
         let outbox = place.environment.state_of(root).outside("outbox")?;
@@ -58,18 +60,18 @@ pub(super) fn send_kept(place: &Place, root: &Path, base: Option<&str>, warn: &d
     }
 }
 
-/// An issue in Linear, made when there is something to say about it.
+/// An issue in Linear, which is created at the first event.
 struct Followed {
     linear: Linear,
-    /// What people call it, where the plan names one.
+    /// The identifier of the issue; `None` if the plan names no issue.
     named: Option<String>,
     states: StoredStates,
     issue: RefCell<Option<LinearIssue>>,
 }
 
 impl<'a> Tracking<'a> {
-    /// Follows a spec as far as that is configured. Messages to JIRA go through the outbox of the
-    /// repository at `root`, and what an earlier run left there is sent.
+    /// Creates the observer for the services that are configured. Messages to JIRA go through the
+    /// outbox of the repository at `root`; messages of an earlier run are sent first.
     pub(super) fn of(
         place: &'a Place,
         root: &Path,
@@ -203,7 +205,7 @@ impl Hears for Tracking<'_> {
             return;
         }
         let news = News::of(&self.repository, self.spec, standing, ending);
-        // What could not be told is not tried again with every step.
+        // A failed update is not retried at every step.
         if let Some(news) = news.filter(|news| self.told.borrow_mut().insert(news.identity)) {
             self.tell(&news);
         }
