@@ -1,7 +1,7 @@
-//! Diagnostics: the events that all crates emit, as lines on standard error or in an agent's log.
+//! Diagnostics: the events that all crates emit, as lines on stderr or in an agent's log.
 //!
-//! Without `-v` and without `ASSAY_LOG` no event is formatted. Each line is redacted as a whole by the
-//! detector that redacts findings, so that a new event cannot leak a credential.
+//! Without `-v` and without `ASSAY_LOG` no event is formatted. Each line is redacted as a whole by
+//! the detector that redacts findings, so that a new event cannot leak a credential.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
@@ -21,13 +21,13 @@ use tracing_subscriber::{EnvFilter, Registry};
 
 use crate::process::{self, variable};
 
-/// The variable that holds a filter of events.
+/// The variable with the filter of events.
 const VARIABLE: &str = "ASSAY_LOG";
 
 /// Options of every command for diagnostics.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Args {
-    /// Print more of what is done, on standard error; `-vv` for every request, retry and command
+    /// Print more details on stderr; `-vv` for every request, retry and command
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Starts to print the events that the options and `ASSAY_LOG` ask for. `ASSAY_LOG` has
+    /// Starts to print the events that the options and `ASSAY_LOG` select. `ASSAY_LOG` has
     /// precedence, because it is more specific.
     pub(crate) fn install(args: Args) -> anyhow::Result<Diagnostics> {
         let from_options = match args.verbose {
@@ -70,19 +70,20 @@ impl Diagnostics {
         Some((VARIABLE, self.filter.as_deref()?))
     }
 
-    /// Writes all further events to the log of an agent instead of standard error.
+    /// Redirects all further events from stderr to the log of an agent.
     pub(crate) fn write_to(&self, log: &Arc<Log>) {
-        // A process is one agent, so a second log is the same log.
+        // A process runs one agent, so a second log is the same log.
         let _ = self.agent_log.set(Arc::clone(log));
     }
 }
 
-/// Returns true if events are printed, so that nothing may be drawn on the terminal at the same time.
+/// Returns true if events are printed, in which case nothing may be drawn on the terminal.
 pub(crate) fn are_printed() -> bool {
     LevelFilter::current() != LevelFilter::OFF
 }
 
-/// Returns true for events of this workspace. Those of dependencies hold whole requests and answers.
+/// Returns true for events of this workspace. Events of dependencies hold whole requests and
+/// answers.
 fn is_ours(metadata: &Metadata<'_>) -> bool {
     metadata.target().starts_with("assay")
 }
@@ -96,7 +97,7 @@ fn parse(filter: &str) -> anyhow::Result<EnvFilter> {
     })
 }
 
-/// Formats each event as one line.
+/// A layer that formats each event as one line.
 struct EventLines {
     agent_log: Arc<OnceLock<Arc<Log>>>,
 }
@@ -128,7 +129,7 @@ fn log_level(metadata: &Metadata<'_>) -> log::Level {
     }
 }
 
-/// Returns the message and the fields of an event in one line, without credentials.
+/// Returns the message and the fields of an event as one redacted line.
 fn redacted_text(event: &Event<'_>) -> String {
     let mut fields = Fields::default();
     event.record(&mut fields);
@@ -166,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// Collects the lines of events.
+    /// A layer that collects the lines of events.
     #[derive(Clone, Default)]
     struct Collected(Arc<Mutex<Vec<String>>>);
 

@@ -1,4 +1,4 @@
-//! Who comes in over HTTP: where the token is.
+//! Tokens for access over HTTP: read from a variable or a file.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -9,16 +9,16 @@ use assay_serve::token::Token;
 
 use crate::process::variable;
 
-/// Where a token is kept in a file.
+/// The file of a token.
 pub(crate) enum TokenPlace {
-    /// The user named the file.
+    /// A file that the user named.
     Named(PathBuf),
-    /// The file is state of the work tree, by its kind and name. A token that something else put there
-    /// would be known to others.
+    /// A file in the state of the work tree, by its kind and name. A token that another program
+    /// stored there would be known to others.
     Own(Kind, String),
 }
 
-/// Gives the token in a variable or in a file, which is told of and made where it is missing.
+/// Returns the token from a variable or a file. A missing file is created, and its path is printed.
 pub(crate) fn token(
     variable_name: Option<&str>,
     place: impl FnOnce() -> anyhow::Result<TokenPlace>,
@@ -39,7 +39,7 @@ pub(crate) fn token(
             (Token::in_file(held.path())?, held.path().to_owned())
         }
     };
-    // Whoever closed stderr does not want to hear of it.
+    // A closed stderr is ignored.
     let _ = writeln!(io::stderr(), "the token is in {}", file.display());
     Ok(token)
 }

@@ -4,16 +4,16 @@ use std::process::ExitCode;
 
 use assay_findings::verdict::State;
 
-/// How a command ends.
+/// The result of a command, as an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Ready, ready with fixes, nothing to review, or what was asked for is printed.
+    /// Ready, ready with fixes, nothing to review, or the requested output is printed.
     Ready,
     /// Not ready, or invalid.
     NotReady,
     /// Wrong usage or configuration.
     Usage,
-    /// Somebody who had to answer did not, or the input was unusable.
+    /// A required reviewer did not answer, or the input was unusable.
     Incomplete,
     /// A person has to decide.
     HandedOver,
@@ -44,7 +44,7 @@ impl From<State> for Exit {
     }
 }
 
-/// Input that a plumbing command can do nothing with: told in its JSON.
+/// Input that a command for scripts cannot use; reported in its JSON output.
 #[derive(Debug)]
 pub(crate) struct Unusable(pub(crate) String);
 

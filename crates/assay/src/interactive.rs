@@ -1,4 +1,4 @@
-//! Asking what to do with each finding.
+//! The interactive mode of a review: asks the user for a decision on each finding.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -14,16 +14,16 @@ use assay_review::runs;
 use crate::output::{self, Styled};
 use crate::process::user_name;
 
-/// What a person decides about a finding.
+/// The decision of a user on a finding.
 enum Choice {
     Apply,
-    /// For this reason.
+    /// The reason of the dismissal.
     Dismiss(String),
     Skip,
     Quit,
 }
 
-/// Refuses to ask where nobody can answer.
+/// Fails if stdin or stdout is not a terminal.
 pub(crate) fn check_terminal() -> anyhow::Result<()> {
     if io::stdin().is_terminal() && output::is_terminal() {
         return Ok(());
@@ -31,11 +31,11 @@ pub(crate) fn check_terminal() -> anyhow::Result<()> {
     bail!("`--mode interactive` needs a terminal to ask in; without one, leave it away")
 }
 
-/// A finding that a person accepted, and why.
+/// A finding that the user accepted, and the reason.
 type Accepted<'s> = (&'s Finding, String);
 
-/// Asks in the terminal about each finding, then does what was decided. Gives what was accepted into
-/// the baseline.
+/// Asks in the terminal about each finding, then applies the decisions. Returns the findings that
+/// were accepted into the baseline.
 pub(crate) fn ask<'s>(
     baseline: &mut Baseline,
     change: &Change,
@@ -45,14 +45,14 @@ pub(crate) fn ask<'s>(
     talk.go_through(baseline, change, synthesis)
 }
 
-/// A conversation: what is typed, and where questions go.
+/// A dialogue: the input of the user, and the output for questions.
 struct Talk<I, O> {
     input: I,
     out: O,
 }
 
 impl<I: BufRead, O: Write> Talk<I, O> {
-    /// Asks about each finding, then does what was decided, all fixes as one.
+    /// Asks about each finding, then applies the decisions, all fixes in one step.
     fn go_through<'s>(
         &mut self,
         baseline: &mut Baseline,
@@ -101,7 +101,7 @@ impl<I: BufRead, O: Write> Talk<I, O> {
         crate::terminal::write_plan(&mut self.out, &plan, false)
     }
 
-    /// Asks until there is an answer; the end of the input is one as well.
+    /// Asks until the answer is valid; the end of the input quits.
     fn choose(&mut self, finding: &Finding) -> anyhow::Result<Choice> {
         let fixable = finding.replacement.is_some();
         let question = match fixable {
@@ -145,8 +145,8 @@ mod tests {
 
     const CODE: &str = "fn f(a: u32, b: u32) {\n    dbg!(a);\n    dbg!(b);\n    g();\n}\n";
 
-    /// Answers the questions about a change that leaves two `dbg!` behind; gives what is left of
-    /// the file, how many findings were accepted, and what was shown.
+    /// Answers the questions about a change that adds two `dbg!`. Returns the resulting file, the
+    /// number of accepted findings, and the output.
     fn answered(answers: &str) -> (String, usize, String) {
         let repository = Repository::new();
         repository.write("a.rs", "fn f() {}\n");

@@ -1,4 +1,4 @@
-//! Links in a terminal, where it takes them.
+//! Hyperlinks in terminals that support them.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ static SHOWN: LazyLock<bool> = LazyLock::new(|| match variable("FORCE_HYPERLINK"
     None => output::is_terminal() && variable("NO_COLOR").is_none() && terminal_takes_links(),
 });
 
-/// Says whether the terminal is one of those that are known to show links.
+/// Returns true if the terminal is known to support hyperlinks.
 fn terminal_takes_links() -> bool {
     let is_one_of = |name: &str, known: &[&str]| {
         variable(name).is_some_and(|value| known.iter().any(|known| value.starts_with(known)))
@@ -26,7 +26,7 @@ fn terminal_takes_links() -> bool {
         || vte.is_some_and(|version| version >= 5000)
 }
 
-/// Shows a text as a link to a file, or as it is.
+/// Returns a text as a hyperlink to a file, or unchanged if hyperlinks are not supported.
 pub(crate) fn to_file(path: &Path, line: Option<u32>, shown: &str) -> String {
     if !*SHOWN {
         return shown.to_owned();

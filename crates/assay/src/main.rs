@@ -1,6 +1,6 @@
-//! The command line: reads arguments, calls `engine` and `serve`, prints.
+//! The command line: parses arguments, calls `engine` and `serve`, and prints the results.
 //!
-//! One file for each command under [`commands`]; nothing is decided here.
+//! Each command is one file under [`commands`]; nothing is decided here.
 
 mod commands;
 mod diagnostics;
@@ -43,41 +43,41 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Reviews a change and says whether it is ready
+    /// Reviews a change and reports whether it is ready
     Review(commands::review::Args),
     /// Applies the safe fixes of a review, and nothing else
     Fix(commands::fix::Args),
-    /// Has a run again, offline
+    /// Replays a recorded run offline
     Replay(commands::replay::Args),
-    /// Says what is different between two runs, and why
+    /// Shows the differences between two runs, and their causes
     Diff(commands::diff::Args),
-    /// Worker agents: starts, stops and shows them
+    /// Starts, stops and shows worker agents
     #[command(subcommand)]
     Agent(commands::agent::Agent),
-    /// Quality-review gates: is this plan, or this change, good enough to go on?
+    /// Runs quality gates on a plan or a change
     Gate(commands::gate::Args),
-    /// Validates what was implemented for a spec, and has it fixed until it is approved
+    /// Validates the implementation of a spec, and fixes it until it is approved
     Qa(commands::qa::Args),
     /// Writes a commented configuration
     Init(commands::init::Args),
-    /// Says what is there, what is missing, and how to get it
+    /// Shows installed and missing programs and settings, and how to get them
     Doctor(commands::doctor::Args),
     /// Measures reviewers on changes whose defects are known
     Eval(Box<commands::eval::Eval>),
-    /// Makes a small flawed change in a throw-away repository and reviews it
+    /// Creates a small flawed change in a throw-away repository and reviews it
     Demo,
-    /// What became of findings, and single steps over them for scripts
+    /// Lists and manages findings; low-level commands for scripts
     #[command(subcommand)]
     Findings(commands::findings::Step),
     /// Serves tools to agents and editors over MCP
     Mcp(commands::mcp::Args),
-    /// Tasks for agents
+    /// Manages tasks for agents
     Queue(commands::queue::Args),
-    /// Listens for webhooks and builds that want a pull request reviewed
+    /// Listens for webhooks and builds that request reviews of pull requests
     Serve(commands::serve::Args),
-    /// Looks for open pull requests, and queues their reviews
+    /// Polls for open pull requests, and queues their reviews
     WatchPrs(commands::watch_prs::Args),
-    /// Prints the JSON Schema of what a plumbing command prints or reads
+    /// Prints the JSON Schema of the input or output of a command for scripts
     Schema(commands::schema::Args),
     /// Prints a completion script for a shell
     Completions(commands::shell::CompletionArgs),
@@ -86,7 +86,7 @@ enum Command {
 }
 
 impl Command {
-    /// Says whether a command does something about signals itself.
+    /// Returns true if a command handles signals itself.
     fn sees_to_signals(&self) -> bool {
         let is_server = matches!(self, Command::Mcp(_) | Command::Serve(_) | Command::Review(_));
         let watches = matches!(self, Command::WatchPrs(args) if args.sees_to_signals());
@@ -104,8 +104,8 @@ fn main() -> ExitCode {
         Ok(diagnostics) => diagnostics,
         Err(error) => return fail(&error).into(),
     };
-    // A server ends by itself, once it has answered; agents finish what they do; a review shows what
-    // it has found so far.
+    // A server answers running requests before it exits, agents finish their tasks, and a review
+    // shows its findings so far.
     if !cli.command.sees_to_signals() {
         signals::stop_commands_too();
     }
@@ -136,12 +136,12 @@ fn main() -> ExitCode {
         Err(_) => Exit::Bug,
     };
     let exit = output::settle(exit);
-    // What was left in the middle may still run.
+    // Commands of an abandoned task may still run.
     assay_sandbox::shut_down();
     exit.into()
 }
 
-/// Prints what was asked about the command line, or what is wrong with it.
+/// Prints the requested help or version, or the usage error.
 fn print_usage(error: &clap::Error) -> Exit {
     let text = error.render().ansi().to_string();
     if error.use_stderr() {
@@ -152,7 +152,7 @@ fn print_usage(error: &clap::Error) -> Exit {
     output::settle(Exit::Ready)
 }
 
-/// Prints an error with its causes, and gives the code it exits with.
+/// Prints an error with its causes, and returns the exit code.
 fn fail(error: &anyhow::Error) -> Exit {
     if let Some(Unusable(reason)) = error.downcast_ref() {
         let answer = serde_json::json!({ "error": reason });
@@ -166,8 +166,7 @@ fn fail(error: &anyhow::Error) -> Exit {
     let message = assay_rules::redact(&message);
     let _ = writeln!(io::stderr(), "{}", plain::visible(&message));
     let from_ledger = matches!(error.downcast_ref(), Some(UseError::Ledger(_)));
-    // What is in the ledger, where a gate stands or what a service knows is not known, and that is no
-    // mistake of whoever asks.
+    // The state of the ledger, a gate or a service is unknown, which is not a mistake of the user.
     let is_unknown = from_ledger
         || error.is::<LedgerError>()
         || commands::gate::is_unknown(error)
@@ -177,13 +176,14 @@ fn fail(error: &anyhow::Error) -> Exit {
     if is_unknown { Exit::Incomplete } else { Exit::Usage }
 }
 
-/// Returns true if git or the file system could not give what a verdict needs, which says nothing
-/// of the change.
+/// Returns true if git or the file system failed to return an input of a verdict, which says
+/// nothing about the change.
 fn is_unread_repository(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.is::<TreeError>() || cause.downcast_ref().is_some_and(GitError::is_unanswered)
 }
 
-/// Returns true if the disk or the database of the queue failed, which is no mistake of the user.
+/// Returns true if the disk or the database of the queue failed, which is not a mistake of the
+/// user.
 fn is_failing_queue(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.downcast_ref().is_some_and(|error| match error {
         QueueError::File(_) | QueueError::Index { .. } => true,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use assay_engine::reporter::Reporter;
 use assay_findings::write::plain;
 
-/// Writes messages to stderr.
+/// A reporter that writes messages to stderr.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stderr;
 
@@ -19,14 +19,14 @@ impl Reporter for Stderr {
     }
 }
 
-/// Warns on stderr of a fault that does not stop the work.
+/// Writes a warning about a fault that does not stop the work to stderr.
 pub(crate) fn warn(text: &str) {
     note(&format!("warning: {text}"));
 }
 
-/// Writes a line about progress to stderr, without credentials and with control characters visible.
+/// Writes a redacted line about progress to stderr, with control characters visible.
 pub(crate) fn note(text: &str) {
     let text = assay_rules::redact(text);
-    // A reader that closed stderr wants no messages.
+    // A closed stderr is ignored.
     let _ = writeln!(io::stderr(), "{}", plain::visible(&text));
 }

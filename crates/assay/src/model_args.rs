@@ -1,4 +1,4 @@
-//! The options that say which models are asked: [`ModelArgs`].
+//! The command-line options for models: [`ModelArgs`].
 
 use std::fs;
 
@@ -9,16 +9,16 @@ use assay_engine::models::ModelRequest;
 /// The options of a command for models, as the user typed them.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ModelArgs {
-    /// Have personas read the change too: with the models that are configured, or with this one
+    /// Let personas read the change: with the configured models, or with this one
     #[arg(long, value_name = "MODEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     models: Option<String>,
-    /// Ask no model, even where the configuration says so
+    /// Ask no model, even if the configuration says so
     #[arg(long, conflicts_with_all = ["models", "persona"])]
     no_models: bool,
-    /// Have these personas read the change, whatever it is, and no others
+    /// Let only these personas read the change, whatever their triggers
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     persona: Vec<String>,
-    /// Have each persona read the change on its own, instead of a few readings for all concerns
+    /// Let each persona read the change on its own, instead of a few readings for all concerns
     #[arg(long, conflicts_with_all = ["no_models", "persona"])]
     each_persona: bool,
     /// State the purpose of the change for models: a text, or a file as `@FILE`
@@ -30,7 +30,7 @@ pub(crate) struct ModelArgs {
     /// Use no more tokens than this
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// Wait no longer than this for models
+    /// Wait at most this many seconds for models
     #[arg(long, value_name = "N")]
     max_seconds: Option<u64>,
 }

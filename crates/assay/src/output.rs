@@ -1,8 +1,8 @@
-//! Standard output, for every command.
+//! Stdout, for every command.
 //!
-//! What a command returns must not depend on whether its output is read. So no write here fails: the
-//! first error is remembered, what follows is dropped, and [`settle`] decides at the end of the
-//! process. A command that prints without end asks [`is_open`] whether to go on.
+//! The result of a command must not depend on whether its output is read. So no write here fails:
+//! the first error is stored, later output is dropped, and [`settle`] decides at the end of the
+//! process. A command without a natural end calls [`is_open`] to decide if it continues.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -14,7 +14,7 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::exit::Exit;
 
-/// The first error of writing to stdout.
+/// The first error of a write to stdout.
 static WRITE_ERROR: Mutex<Option<io::Error>> = Mutex::new(None);
 
 fn write_error() -> MutexGuard<'static, Option<io::Error>> {
@@ -26,7 +26,7 @@ fn raw() -> io::Stdout {
     io::stdout()
 }
 
-/// Writes bytes to stdout as they are.
+/// Writes bytes to stdout unchanged.
 pub(crate) fn write(bytes: &[u8]) {
     let mut error = write_error();
     if error.is_none() {
@@ -34,12 +34,12 @@ pub(crate) fn write(bytes: &[u8]) {
     }
 }
 
-/// Writes text to stdout, without its colours where the reader wants none.
+/// Writes styled text to stdout; removes the colours if they are not wanted.
 pub(crate) fn write_styled(text: &[u8]) {
     Styled::new().write_bytes(text);
 }
 
-/// Passes on what is written so far.
+/// Flushes stdout.
 pub(crate) fn flush() {
     let mut error = write_error();
     if error.is_none() {
@@ -47,7 +47,7 @@ pub(crate) fn flush() {
     }
 }
 
-/// Returns true as long as all that was written could be written.
+/// Returns true if no write to stdout has failed.
 pub(crate) fn is_open() -> bool {
     write_error().is_none()
 }
@@ -57,13 +57,13 @@ pub(crate) fn is_terminal() -> bool {
     raw().is_terminal()
 }
 
-/// Returns stdout as a file, for a protocol that is spoken over it.
+/// Returns stdout as a file, for a protocol that uses it.
 pub(crate) fn duplicate() -> io::Result<File> {
     Ok(raw().as_fd().try_clone_to_owned()?.into())
 }
 
-/// Returns the code that the process ends with: that of the command, whether its output was read or
-/// not. Output that a disk or device did not take is reported, and is never a success.
+/// Returns the exit code of the process: that of the command, whether its output was read or not.
+/// An output error of a disk or device is reported, and is never a success.
 pub(crate) fn settle(exit: Exit) -> Exit {
     flush();
     match write_error().take() {
@@ -80,8 +80,7 @@ pub(crate) fn settle(exit: Exit) -> Exit {
     }
 }
 
-/// A writer of coloured text to stdout. It takes colours out where the reader wants none, and never
-/// fails.
+/// A writer of styled text to stdout. It removes colours if they are not wanted, and never fails.
 pub(crate) struct Styled(Option<StripBytes>);
 
 impl Styled {

@@ -1,4 +1,4 @@
-//! The environment of this process: the one module that reads it.
+//! The environment of this process. No other module reads it.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -20,8 +20,7 @@ fn read() -> Environment {
     Environment::new(std::env::vars_os().filter_map(text), &Clock::system(), output_files)
 }
 
-/// Returns the files that standard output and standard error go to. Where the system does not tell, they
-/// go to no file.
+/// Returns the files that stdout and stderr are redirected to; empty if the system cannot tell.
 fn output_files() -> Vec<PathBuf> {
     let file = |stream: &i32| std::fs::read_link(format!("/proc/self/fd/{stream}")).ok();
     [1, 2].iter().filter_map(file).collect()
@@ -37,12 +36,12 @@ pub(crate) fn clock() -> &'static Clock {
     ENVIRONMENT.clock()
 }
 
-/// Returns the time of day.
+/// Returns the current time.
 pub(crate) fn now() -> Moment {
     Moment::now(clock())
 }
 
-/// Returns today's date, as dismissals are written.
+/// Returns today's date in the format of dismissals.
 pub(crate) fn today() -> Option<Day> {
     dates::today(clock())
 }
@@ -57,7 +56,7 @@ pub(crate) fn state_of(root: &Path) -> State {
     ENVIRONMENT.state_of(root)
 }
 
-/// Returns the name of the user for the record of a decision: as git knows it, or else the system.
+/// Returns the name of the user for the record of a decision: from git, or else from the system.
 pub(crate) fn user_name(root: &Path) -> String {
     let named = || variable("USER").or_else(|| variable("LOGNAME"));
     assay_change::user_name(root).or_else(named).unwrap_or_else(|| "somebody".to_owned())

@@ -1,4 +1,4 @@
-//! Progress on stderr: a line for each reviewer, and nothing where stderr is no terminal.
+//! Progress on stderr: a line for each reviewer. Nothing is shown if stderr is not a terminal.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::diagnostics;
 
-/// Shows which reviewers are reading.
+/// The lines on stderr for the reviewers that are reading.
 pub(crate) struct Progress {
     screen: MultiProgress,
     lines: RefCell<Vec<(String, ProgressBar)>>,
@@ -17,7 +17,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new() -> Progress {
-        // Drawn on stderr, and only if that is a terminal. Diagnostics are printed there as well.
+        // Drawn on stderr, and only if stderr is a terminal. Diagnostics would mix with the lines.
         let target = match diagnostics::are_printed() {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr(),
@@ -26,7 +26,7 @@ impl Progress {
     }
 
     fn spinner(&self, message: String) -> ProgressBar {
-        // It draws itself where it likes until it is on the screen.
+        // A bar draws itself until it is added to the screen.
         let line = self.screen.add(ProgressBar::new_spinner());
         let style = ProgressStyle::with_template("{spinner} {msg}");
         line.set_style(style.expect("the template is valid"));
@@ -64,7 +64,7 @@ impl ReviewProgress for Progress {
     }
 
     fn finished(&self) {
-        // A screen that cannot be cleared is not watched.
+        // If the screen cannot be cleared, no user watches it.
         let _ = self.screen.clear();
     }
 }

@@ -1,4 +1,4 @@
-//! What happens when a user or another process stops this one.
+//! Signal handling: ends commands, servers and reviews.
 
 use std::io::Write;
 use std::process::exit;
@@ -10,13 +10,13 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// The exit code of a process that a second interrupt ends.
+/// The exit code after a second interrupt.
 const INTERRUPTED_TWICE: i32 = 130;
 
-/// Has the commands that we started end with us: they are in process groups of their own, so that
-/// Ctrl-C does not reach them, and an agent that goes on costs money.
+/// Ends the commands that this process started when a signal arrives. They run in their own process
+/// groups, so that Ctrl-C does not reach them, and an agent that continues costs money.
 pub(crate) fn stop_commands_too() {
-    // Where signals cannot be watched, we end as any program does.
+    // If signals cannot be watched, the default action of a signal applies.
     let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
     thread::spawn(move || {
         for signal in signals.forever() {
@@ -25,19 +25,19 @@ pub(crate) fn stop_commands_too() {
     });
 }
 
-/// Ends the process as its default does, and with it all that it started and made.
+/// Ends the process by the default action of a signal, after ending its commands and removing its
+/// temporary files.
 fn end_at_once(signal: i32) {
     assay_sandbox::shut_down();
     let _ = emulate_default_handler(signal);
 }
 
-/// Has a server finish what it does and end; whoever asks a second time does not wait for that.
+/// Shuts a server down gracefully at the first signal, and at once at the second.
 pub(crate) fn end_server(shutdown: Shutdown) {
     at_first(move || shutdown.request());
 }
 
-/// Does something when somebody stops us for the first time; whoever asks a second time does not wait
-/// for that.
+/// Calls `end` at the first signal; the second signal ends the process at once.
 pub(crate) fn at_first(end: impl FnOnce() + Send + 'static) {
     let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
     thread::spawn(move || {
@@ -51,21 +51,21 @@ pub(crate) fn at_first(end: impl FnOnce() + Send + 'static) {
     });
 }
 
-/// How far a review is, which decides what an interrupt does to it.
+/// The phase of a review, which decides the effect of an interrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// The change is being opened: nothing is known of it yet.
+    /// The change is being opened, so there are no findings yet.
     Preparing,
-    /// Readers are at work: what they have answered is kept and shown.
+    /// Reviewers are reading: their answers so far are kept and shown.
     Reading,
-    /// The result is being kept and shown, which is brought to its end.
+    /// The result is being stored and shown, which is completed.
     Showing,
-    /// The result is known: an interrupt ends the process at once.
+    /// The result is shown: an interrupt ends the process at once.
     Shown,
 }
 
-/// The interrupts of a review. The first stops what is read and leaves what was found so far; the
-/// second ends the process.
+/// The interrupts of a review. The first interrupt stops the reviewers and retains the findings so
+/// far; the second ends the process.
 #[derive(Clone)]
 pub(crate) struct ReviewInterrupts {
     shutdown: Shutdown,
@@ -73,13 +73,13 @@ pub(crate) struct ReviewInterrupts {
 }
 
 impl ReviewInterrupts {
-    /// Watches for interrupts from now on.
+    /// Starts to watch for interrupts.
     pub(crate) fn watch() -> ReviewInterrupts {
         let own = ReviewInterrupts {
             shutdown: Shutdown::default(),
             phase: Arc::new(Mutex::new(Phase::Preparing)),
         };
-        // Where signals cannot be watched, we end as any program does.
+        // If signals cannot be watched, the default action of a signal applies.
         let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return own };
         let watched = own.clone();
         thread::spawn(move || {
@@ -93,7 +93,7 @@ impl ReviewInterrupts {
     fn receive(&self, signal: i32) {
         let phase = self.phase();
         if self.shutdown.is_requested() {
-            // Nothing is written any more: a run is kept whole or not at all.
+            // No further write happens: a run is stored completely or not at all.
             assay_sandbox::shut_down();
             exit(INTERRUPTED_TWICE);
         }
@@ -113,26 +113,26 @@ impl ReviewInterrupts {
         let _ = writeln!(io::stderr(), "interrupted; a second interrupt ends assay at once");
     }
 
-    /// Begins to read the change. Returns false if the review was interrupted before.
+    /// Enters the phase of reading. Returns false if the review was interrupted before.
     pub(crate) fn begin_reading(&self) -> bool {
         let mut phase = self.phase();
         *phase = Phase::Reading;
         !self.shutdown.is_requested()
     }
 
-    /// Begins to keep and to show what was found.
+    /// Enters the phase in which the result is stored and shown.
     pub(crate) fn begin_showing(&self) {
         *self.phase() = Phase::Showing;
     }
 
-    /// Lets an interrupt end the process from now on. Returns false if the review was interrupted
-    /// before.
+    /// Enters the phase in which an interrupt ends the process. Returns false if the review was
+    /// interrupted before.
     pub(crate) fn end_showing(&self) -> bool {
         *self.phase() = Phase::Shown;
         !self.shutdown.is_requested()
     }
 
-    /// Returns the token that the first interrupt requests.
+    /// Returns the shutdown token, which the first interrupt triggers.
     pub(crate) fn shutdown(&self) -> &Shutdown {
         &self.shutdown
     }

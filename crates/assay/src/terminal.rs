@@ -1,4 +1,4 @@
-//! A review as people read it in a terminal.
+//! A review as text in a terminal.
 
 pub(crate) mod ledger;
 mod roster;
@@ -26,8 +26,7 @@ pub(crate) use self::table::{Room, table};
 use crate::link;
 use crate::output;
 
-/// The columns that are used: of a source line, or of a text before it goes on below. As many as
-/// there are, up to what reads well.
+/// The width of source lines and wrapped text: that of the terminal, up to a width that reads well.
 pub(crate) static WIDTH: LazyLock<usize> = LazyLock::new(|| {
     let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     columns.map_or(MAX_WIDTH, |columns| columns.saturating_sub(1).clamp(MIN_WIDTH, MAX_WIDTH))
@@ -36,10 +35,10 @@ pub(crate) static WIDTH: LazyLock<usize> = LazyLock::new(|| {
 const MAX_WIDTH: usize = 96;
 const MIN_WIDTH: usize = 30;
 
-/// What stands before a source line: its number and a bar.
+/// The width before a source line: its number and a bar.
 const MARGIN: usize = 10;
 
-/// The most files that are named as not looked at, and findings that are named as left alone.
+/// The maximum number of listed files without a review, and of listed dismissed findings.
 const NAMED: usize = 10;
 
 pub(crate) const BOLD: Style = Style::new().bold();
@@ -53,19 +52,19 @@ const fn colour(colour: AnsiColor) -> Style {
     Style::new().bold().fg_color(Some(Color::Ansi(colour)))
 }
 
-/// What is told besides the findings.
+/// Additions to the findings in the output.
 #[derive(Default)]
 pub(crate) struct Told<'a> {
-    /// The run that was kept.
+    /// The id of the stored run; `None` if it is not stored.
     pub(crate) run: Option<&'a str>,
-    /// Whether folded findings are shown as well.
+    /// True if folded findings are shown as well.
     pub(crate) all_findings: bool,
-    /// What is to be told about what decides on the change.
+    /// Notes for the user on the versions of settings that are used.
     pub(crate) notes: &'a [String],
 }
 
-/// Prints a review: by file, the worst first, then the verdict, what was covered, and what to type
-/// next.
+/// Prints a review: the findings by file, the worst first, then the verdict, the coverage, and the
+/// next commands.
 pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> anyhow::Result<()> {
     let mut out = Vec::new();
     let files = count(change.files.len(), "file");
@@ -83,13 +82,13 @@ pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> 
     write_verdict(&mut out, synthesis)?;
     write_asides(&mut out, change, synthesis, told)?;
     write_next(&mut out, synthesis, told)?;
-    // Whatever a message quotes, no secret of the change leaves.
+    // The output is redacted, whatever a message quotes.
     let text = String::from_utf8_lossy(&out);
     output::write_styled(assay_rules::redact(&text).as_bytes());
     Ok(())
 }
 
-/// Names a file, as a link where the terminal takes them.
+/// Returns the name of a file, as a hyperlink if the terminal supports it.
 fn heading(change: &Change, file: Option<&RepoPath>, line: Option<u32>) -> String {
     let Some(file) = file else { return "the change as a whole".to_owned() };
     let shown = plain::one_line(file.as_str());
@@ -120,12 +119,12 @@ fn style_of(finding: &Finding) -> Style {
     }
 }
 
-/// Says who found something: the rule, and the reviewers where others than rules are among them.
+/// Returns the sources of a finding: the rule, and the reviewers if there are others than rules.
 fn said_by(finding: &Finding) -> String {
     let others = finding.reviewers.iter().filter(|name| *name != assay_rules::REVIEWER);
     let others: Vec<&str> = others.map(String::as_str).collect();
     let mut parts: Vec<String> = finding.rule.iter().cloned().collect();
-    // Of an analyser the rule says enough.
+    // For an analyser, the rule is enough.
     if !others.is_empty() && (finding.rule.is_none() || finding.reviewers.len() > 1) {
         parts.push(format!("{}, {}% sure", in_short(&others), finding.confidence.percent()));
     }
@@ -139,7 +138,7 @@ fn said_by(finding: &Finding) -> String {
     parts.join("; ")
 }
 
-/// Names a few, and counts the others.
+/// Returns the first few names, and the number of the others.
 fn in_short(names: &[&str]) -> String {
     match names {
         [first, second, rest @ ..] if !rest.is_empty() => {
@@ -149,7 +148,7 @@ fn in_short(names: &[&str]) -> String {
     }
 }
 
-/// Prints one finding: what, where, why it matters, and the fix.
+/// Prints one finding: title, place, impact and fix.
 pub(crate) fn write_finding(
     out: &mut impl Write,
     finding: &Finding,
@@ -182,7 +181,7 @@ pub(crate) fn write_finding(
     Ok(())
 }
 
-/// Counts the findings that are folded, and names the flag that shows them.
+/// Prints the number of folded findings, and the flag that shows them.
 fn write_folded(
     out: &mut impl Write,
     synthesis: &Synthesis,
@@ -259,7 +258,7 @@ fn write_asides(
             writeln!(out, "{DIM}{}{DIM:#}", wrapped(&plain::one_line(&line), 0, "  "))?;
         }
     }
-    // Several may have left out the same, for the same reason.
+    // Several reviewers may have skipped the same file, for the same reason.
     let not_covered: BTreeSet<&String> =
         synthesis.reports.iter().flat_map(|report| &report.not_covered).collect();
     for file in not_covered.iter().take(NAMED) {
@@ -270,7 +269,7 @@ fn write_asides(
         writeln!(out, "{DIM}not looked at: {more}; --format json names them{DIM:#}")?;
     }
     for report in &synthesis.reports {
-        // What decides is named with the verdict.
+        // A reason that decides is printed with the verdict.
         let is_told = |why: &&String| {
             synthesis.verdict.because.iter().any(|reason| reason.text.contains(why.as_str()))
         };
@@ -289,8 +288,8 @@ fn write_asides(
     Ok(())
 }
 
-/// Says why a finding is not sure enough: for what the code says of it, or for its reviewer's own
-/// doubt.
+/// Returns the reason why a finding is uncertain: a contradiction by the code, or the doubt of its
+/// reviewer.
 fn unsure(finding: &Finding) -> String {
     let why = finding.marks.iter().find_map(|mark| match mark {
         Mark::FileNotFound => Some("there is no such file"),
@@ -313,7 +312,7 @@ fn unsure(finding: &Finding) -> String {
     }
 }
 
-/// Says what to type next.
+/// Prints the next commands.
 fn write_next(out: &mut impl Write, synthesis: &Synthesis, told: &Told<'_>) -> anyhow::Result<()> {
     let is_safe =
         |f: &&Finding| f.autofix_class == AutofixClass::SafeAuto && f.replacement.is_some();
@@ -325,7 +324,7 @@ fn write_next(out: &mut impl Write, synthesis: &Synthesis, told: &Told<'_>) -> a
     Ok(())
 }
 
-/// Prints what fixes did or would do.
+/// Prints the fixes that were or would be applied.
 pub(crate) fn write_plan(out: &mut impl Write, plan: &Plan, check: bool) -> anyhow::Result<()> {
     for file in &plan.files {
         writeln!(out, "{BOLD}{}{BOLD:#}", plain::one_line(file.path.as_str()))?;
@@ -348,7 +347,7 @@ pub(crate) fn write_plan(out: &mut impl Write, plan: &Plan, check: bool) -> anyh
     Ok(())
 }
 
-/// Breaks a text into lines; the first starts at a column, the others are indented.
+/// Wraps a text; the first line starts at a column, the others are indented.
 fn wrapped(text: &str, first: usize, indent: &str) -> String {
     let mut out = String::new();
     let mut column = first;

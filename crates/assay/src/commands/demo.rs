@@ -1,4 +1,4 @@
-//! `assay demo`: a small flawed change, the real review of it, and what to type next.
+//! `assay demo`: makes a small flawed change, reviews it, and shows the next commands.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::process::environment;
 use crate::progress::Progress;
 use crate::terminal::{self, Told};
 
-/// A file of the throw-away repository: its path, what was there, and what the change makes of it.
+/// A file of the throw-away repository: its path, and its text before and after the change.
 struct DemoFile {
     path: &'static str,
     before: &'static str,
@@ -41,7 +41,7 @@ const FILES: [DemoFile; 3] = [
 ];
 
 fn payments() -> String {
-    // Put together here, so that no scanner takes this file for a leak.
+    // Assembled at run time, so that no scanner reports this file as a leak.
     let token = ["sk_", "live_4eC39HqLyjWDarjtT1zdp7dc"].concat();
     format!(
         "def charge(client, order):\n    token = \"{token}\"\n    print(\"DEBUG charging\", order)\n    return client.post(\"/charges\", token=token, amount=order.total)\n"
@@ -83,7 +83,7 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Makes the repository, which stays there to be looked at.
+/// Creates the repository, which is kept so that the user can look at it.
 fn make_repository() -> anyhow::Result<PathBuf> {
     let repository = ThrowawayRepository::new("assay-demo-")?;
     for file in &FILES {

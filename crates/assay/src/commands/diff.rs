@@ -1,4 +1,4 @@
-//! `assay diff`: what changed between two runs, and why.
+//! `assay diff`: shows the differences between two runs, and their causes.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use crate::exit::Exit;
 use crate::output::Styled;
 use crate::process::state_of;
 
-/// Which runs.
+/// Arguments of `assay diff`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The first run
+    /// The id of the first run
     first: String,
-    /// The second run
+    /// The id of the second run
     second: String,
-    /// The form of the output
+    /// The output format
     #[arg(long, value_enum, default_value = "terminal")]
     format: Output,
     /// Run as if started in this folder

@@ -1,4 +1,4 @@
-//! `assay doctor`: what is there, what is missing, and how to get it.
+//! `assay doctor`: shows installed and missing programs and settings, and how to get them.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::output::Styled;
 use crate::process::environment;
 
-/// Where to look.
+/// Arguments of `assay doctor`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Run as if started in this folder

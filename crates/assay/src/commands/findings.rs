@@ -1,4 +1,5 @@
-//! `assay findings …`: single steps over findings, JSON in and JSON out, and the way to the ledger.
+//! `assay findings …`: single steps on findings with JSON input and output, and the commands of the
+//! ledger.
 
 use std::path::{Path, PathBuf};
 
@@ -25,45 +26,45 @@ use super::{ModeArg, ledger, parse_severity, print, print_json, read_file, read_
 use crate::exit::{Exit, Unusable};
 use crate::process;
 
-/// One step.
+/// Subcommands of `assay findings`.
 #[derive(Subcommand)]
 pub(crate) enum Step {
-    /// Lists findings of all reviews so far: what is open, and what became of the others
+    /// Lists the findings of all reviews so far, with their states
     List(ledger::ListArgs),
-    /// Shows all that is known of a finding: who found it, when, and what was decided
+    /// Shows the history of a finding: reviewers, times and decisions
     Show(ledger::ShowArgs),
-    /// Has later reviews leave findings alone
+    /// Dismisses findings, so that later reviews do not report them
     Dismiss(ledger::DismissArgs),
-    /// Has later reviews raise dismissed findings again
+    /// Reopens dismissed findings, so that later reviews report them again
     Reopen(ledger::ReopenArgs),
-    /// Takes over a ledger that assay did not write here, once you have looked at it
+    /// Accepts a ledger that assay did not write here, once you have checked it
     Adopt(ledger::AdoptArgs),
-    /// Reads a reviewer's raw text from stdin
+    /// Parses the raw text of a reviewer from stdin
     Parse {
-        /// The vocabulary to show severities in
+        /// The vocabulary of severities in the output
         #[arg(long, value_enum, default_value = "auto")]
         format: FormatArg,
-        /// The repository's folder, so that absolute paths inside it are made relative
+        /// The folder of the repository; absolute paths inside it are made relative
         #[arg(long)]
         root: Option<PathBuf>,
     },
-    /// Holds a persona report from stdin against its schema
+    /// Validates a persona report from stdin against its schema
     Validate {
-        /// Which of the two forms is meant
+        /// The schema to validate against
         #[arg(long, value_enum, default_value = "full")]
         tier: TierArg,
     },
-    /// Merges, grounds, gates and routes reports, and decides
+    /// Merges, grounds, gates and routes reports, and computes the verdict
     Synthesize(SynthesizeArgs),
-    /// Writes a synthesis or a list of findings from stdin in another form
+    /// Renders a synthesis or a list of findings from stdin in another format
     Render(RenderArgs),
-    /// Says whether two findings, `{"a": …, "b": …}` on stdin, are the same
+    /// Compares two findings, `{"a": …, "b": …}` on stdin, and reports whether they are the same
     Same {
-        /// How they are compared
+        /// The comparison to use
         #[arg(long, value_enum, default_value = "alike")]
         measure: MeasureArg,
     },
-    /// Says which issues of `{"current": […], "history": […]}` on stdin keep coming back
+    /// Finds recurring issues in `{"current": […], "history": […]}` on stdin
     Recurring,
 }
 
@@ -86,57 +87,58 @@ pub(crate) enum MeasureArg {
     Sequence,
 }
 
-/// What to synthesize.
+/// Arguments of `assay findings synthesize`.
 #[derive(clap::Args)]
 pub(crate) struct SynthesizeArgs {
     /// The tree after the change, to check evidence against
     #[arg(long, value_name = "DIR")]
     tree: Option<PathBuf>,
-    /// The change as a unified diff, to tell new findings from old ones
+    /// The change as a unified diff, to distinguish new findings from old ones
     #[arg(long, value_name = "FILE")]
     diff: Option<PathBuf>,
-    /// How the review is run
+    /// The mode of the review
     #[arg(long, value_enum, default_value = "interactive")]
     mode: ModeArg,
-    /// Block on findings of this severity or worse, and on no others
+    /// Block only on findings of this severity or worse
     #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     fail_on: Option<Grade>,
-    /// The synthesis of the round before, to tell what is new, still open, resolved or back
+    /// The synthesis of the previous round, to mark findings as new, open, resolved or back
     #[arg(long, value_name = "FILE")]
     previous: Option<PathBuf>,
-    /// Findings that were dismissed: `[{"fingerprint", "by", "reason", "until"}]`
+    /// A file with dismissed findings: `[{"fingerprint", "by", "reason", "until"}]`
     #[arg(long, value_name = "FILE")]
     dismissals: Option<PathBuf>,
-    /// A report of an analyser or a rule engine: what it states is certain unless it says otherwise
+    /// A report of an analyser or a rule engine, whose findings are certain unless the report says
+    /// otherwise
     #[arg(long, value_name = "REPORT")]
     analyser: Vec<PathBuf>,
-    /// Reports of reviewers; `-` takes a JSON array of them from stdin
+    /// Reports of reviewers; `-` reads a JSON array of reports from stdin
     #[arg(required_unless_present = "analyser", value_name = "REPORT")]
     reports: Vec<PathBuf>,
 }
 
-/// How to write findings.
+/// Arguments of `assay findings render`.
 #[derive(clap::Args)]
 pub(crate) struct RenderArgs {
-    /// The form
+    /// The output format
     #[arg(long = "as", value_name = "FORM", value_parser = form)]
     form: Form,
-    /// The repository's web address, for links
+    /// The web address of the repository, for links
     #[arg(long, value_name = "URL")]
     repository: Option<String>,
-    /// The commit that was reviewed, for links
+    /// The reviewed commit, for links
     #[arg(long, value_name = "SHA")]
     commit: Option<String>,
-    /// The review's id, from which a fix task gets its own
+    /// The id of the review, from which the id of a fix task is derived
     #[arg(long, value_name = "ID")]
     review_id: Option<String>,
-    /// Which round of review and fix this is
+    /// The number of the round of review and fix
     #[arg(long, value_name = "N")]
     cycle: Option<u32>,
-    /// The ticket that a fix task belongs to
+    /// The JIRA ticket of a fix task
     #[arg(long, value_name = "KEY")]
     jira_key: Option<String>,
-    /// The pull request that a fix task belongs to
+    /// The pull request of a fix task
     #[arg(long, value_name = "N")]
     pr: Option<u64>,
 }
@@ -261,7 +263,7 @@ fn json_file<T: serde::de::DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
         .with_context(|| format!("could not understand `{}`", path.display()))
 }
 
-/// Gathers all that a synthesis knew, whatever it had decided about it.
+/// Returns all findings of an earlier synthesis, including dismissed and resolved ones.
 fn memory(previous: &Synthesis) -> Memory<'_> {
     let lists =
         [&previous.findings, &previous.pre_existing, &previous.held_back, &previous.dismissed];
@@ -294,7 +296,7 @@ fn read_report(path: &Path, root: Option<&str>) -> anyhow::Result<Report> {
     Ok(Report::from_bytes(&read_file(path)?, &name.unwrap_or_default(), root))
 }
 
-/// What `render` takes besides findings, from whatever wraps them.
+/// The input of `render` other than findings, from the object around them.
 struct Wrapping {
     summary: Option<String>,
     context: Map<String, Value>,
@@ -349,7 +351,7 @@ fn render(args: &RenderArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Reads findings of any form; `None` where the input says that there is no structured list.
+/// Reads findings of any format; `None` if the input states that there is no structured list.
 fn listed_findings(input: &Value) -> anyhow::Result<Option<Vec<Finding>>> {
     let list = match input {
         Value::Array(_) => input,

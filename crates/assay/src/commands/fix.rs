@@ -12,12 +12,12 @@ use crate::output::Styled;
 use crate::process::state_of;
 use crate::terminal;
 
-/// Which fixes, and whether to apply them.
+/// Arguments of `assay fix`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The run whose fixes are meant; the newest where there is none
+    /// The run whose fixes are applied; the newest if none is given
     run: Option<String>,
-    /// Say what would be done, and do nothing; exits 1 if there is something to do
+    /// Print the fixes without applying them; exits 1 if there are any
     #[arg(long)]
     check: bool,
     /// Run as if started in this folder

@@ -10,10 +10,10 @@ use assay_engine::config;
 use super::print;
 use crate::exit::Exit;
 
-/// What to write.
+/// Arguments of `assay init`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Also have git review what is staged before each commit
+    /// Install a git hook that reviews staged changes before each commit
     #[arg(long)]
     hook: bool,
     /// Run as if started in this folder
@@ -28,7 +28,7 @@ const FILES: [(&str, &str); 3] = [
     (mcp::PATH, include_str!("../../assets/mcp-config.json")),
 ];
 
-/// What git runs before a commit.
+/// The hook that git runs before a commit.
 const HOOK: &str = include_str!("../../assets/pre-commit");
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -57,7 +57,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(path, text).with_context(|| format!("could not write `{}`", path.display()))
 }
 
-/// Puts the hook where git looks for it. One that is there already is never written over.
+/// Installs the hook in git's folder of hooks. An existing hook is never overwritten.
 fn install_hook(folder: &Path, root: &Path) -> anyhow::Result<String> {
     let path = assay_change::hooks_folder(folder)?.join("pre-commit");
     let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();

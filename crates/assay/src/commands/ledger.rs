@@ -1,4 +1,4 @@
-//! `assay findings list|show|dismiss|reopen|adopt`: what became of findings.
+//! `assay findings list|show|dismiss|reopen|adopt`: the ledger of findings.
 
 use std::path::PathBuf;
 
@@ -19,34 +19,34 @@ use crate::exit::Exit;
 use crate::process::{self, environment, state_of};
 use crate::terminal;
 
-/// The version of what is printed as JSON.
+/// The version of the JSON output.
 const VERSION: u32 = 1;
 
-/// Which findings to list.
+/// Arguments of `assay findings list`.
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
-    /// Those in this state
+    /// List findings in this state
     #[arg(long, value_enum, default_value = "open")]
     state: StateArg,
-    /// Those of this severity or worse
+    /// List findings of this severity or worse
     #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     severity: Option<Grade>,
-    /// Those of this category, such as `security`
+    /// List findings of this category, such as `security`
     #[arg(long)]
     category: Option<String>,
-    /// Those in files like this, such as `src/*.rs`
+    /// List findings in files that match, such as `src/*.rs`
     #[arg(long, value_name = "GLOB")]
     file: Option<FileGlob>,
-    /// Those that this reviewer voted for
+    /// List findings that this reviewer voted for
     #[arg(long, value_name = "NAME")]
     reviewer: Option<String>,
-    /// Those that were first seen since a day (`2026-12-31`), or within a time (`7d`, `2w`, `12h`)
+    /// List findings first seen since a day (`2026-12-31`), or within a time (`7d`, `2w`, `12h`)
     #[arg(long, value_name = "DAY|TIME")]
     since: Option<Since>,
-    /// Those that have been there for so long or longer (`7d`, `2w`, `12h`)
+    /// List findings at least this old (`7d`, `2w`, `12h`)
     #[arg(long, value_name = "TIME")]
     age: Option<Span>,
-    /// The form of the output
+    /// The output format
     #[arg(long, value_enum, default_value = "terminal")]
     format: Output,
     /// Run as if started in this folder
@@ -54,12 +54,12 @@ pub(crate) struct ListArgs {
     folder: PathBuf,
 }
 
-/// Which finding to show.
+/// Arguments of `assay findings show`.
 #[derive(clap::Args)]
 pub(crate) struct ShowArgs {
-    /// Its id, or the beginning of it
+    /// The id of the finding, or the beginning of it
     id: String,
-    /// The form of the output
+    /// The output format
     #[arg(long, value_enum, default_value = "terminal")]
     format: Output,
     /// Run as if started in this folder
@@ -67,16 +67,16 @@ pub(crate) struct ShowArgs {
     folder: PathBuf,
 }
 
-/// Which findings to leave alone, and why.
+/// Arguments of `assay findings dismiss`.
 #[derive(clap::Args)]
 pub(crate) struct DismissArgs {
-    /// Their ids, or the beginnings of them
+    /// The ids of the findings, or the beginnings of them
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Why, for whoever asks later
+    /// The reason, which `assay findings show` prints
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// The last day on which they are left alone, such as `2026-12-31`; without it, for good
+    /// The last day of the dismissal, such as `2026-12-31`; without it, the dismissal has no end
     #[arg(long, value_name = "DAY", value_parser = day)]
     until: Option<Day>,
     /// Run as if started in this folder
@@ -84,10 +84,10 @@ pub(crate) struct DismissArgs {
     folder: PathBuf,
 }
 
-/// Which findings to raise again.
+/// Arguments of `assay findings reopen`.
 #[derive(clap::Args)]
 pub(crate) struct ReopenArgs {
-    /// Their ids, or the beginnings of them
+    /// The ids of the findings, or the beginnings of them
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     /// Run as if started in this folder
@@ -95,7 +95,7 @@ pub(crate) struct ReopenArgs {
     folder: PathBuf,
 }
 
-/// Which ledger to take over.
+/// Arguments of `assay findings adopt`.
 #[derive(clap::Args)]
 pub(crate) struct AdoptArgs {
     /// Run as if started in this folder
@@ -105,13 +105,13 @@ pub(crate) struct AdoptArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum StateArg {
-    /// There when somebody last looked
+    /// Present when a review last looked for it
     Open,
-    /// Looked for again, and not there
+    /// Not found by a later review
     Gone,
-    /// Left alone, since somebody decided so
+    /// Dismissed by a decision
     Dismissed,
-    /// All of them
+    /// All findings
     All,
 }
 
@@ -125,16 +125,16 @@ fn day(text: &str) -> Result<Day, String> {
     Day::try_from(text.to_owned())
 }
 
-/// What `list` prints as JSON.
+/// The JSON output of `list`.
 #[derive(Serialize)]
 struct Listed<'a> {
     version: u32,
-    /// How many reviews are in the ledger: with none, nothing is known.
+    /// The number of reviews in the ledger: with none, the state of findings is unknown.
     runs: u64,
     findings: &'a [Entry],
 }
 
-/// What `show` prints as JSON.
+/// The JSON output of `show`.
 #[derive(Serialize)]
 struct Shown<'a> {
     version: u32,
@@ -191,7 +191,7 @@ impl ListArgs {
     }
 }
 
-/// Shows all that is known of a finding.
+/// Shows the history of a finding.
 pub(super) fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let history = FindingLedger::open_to_read(environment(), &root)?.history(&args.id)?;
@@ -202,7 +202,7 @@ pub(super) fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Has later reviews leave findings alone.
+/// Dismisses findings.
 pub(super) fn dismiss(args: &DismissArgs) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let dismissal = Dismissal::new(environment(), &args.reason, args.until.as_ref())?;
@@ -211,7 +211,7 @@ pub(super) fn dismiss(args: &DismissArgs) -> anyhow::Result<Exit> {
     tell("dismissed", &ledger.dismiss(&args.ids, &by, &dismissal)?)
 }
 
-/// Takes over a ledger that assay did not write here.
+/// Accepts a ledger that assay did not write here.
 pub(super) fn adopt(args: &AdoptArgs) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     if !ledger::adopt(&state_of(&root))? {
@@ -221,7 +221,7 @@ pub(super) fn adopt(args: &AdoptArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Has later reviews raise findings again.
+/// Reopens findings.
 pub(super) fn reopen(args: &ReopenArgs) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let mut ledger = FindingLedger::open(environment(), &root)?;

@@ -23,26 +23,26 @@ use crate::output;
 use crate::process::{environment, state_of};
 use crate::signals;
 
-/// Which server, and how it is reached.
+/// Arguments of `assay mcp`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The server
+    /// The server to run
     #[arg(value_enum)]
     server: Name,
     /// Serve streamable HTTP at an address, such as 127.0.0.1:0, instead of stdin and stdout
     #[arg(long, value_name = "ADDRESS")]
     http: Option<SocketAddr>,
-    /// The file with the token that requests need; made with a random one where it is missing
+    /// The file with the token for requests; created with a random token if it does not exist
     /// [default: .assay/mcp/SERVER.token]
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
-    /// The variable that holds the token, instead of a file
+    /// The variable with the token, instead of a file
     #[arg(long, value_name = "NAME", requires = "http", conflicts_with = "token_file")]
     token_env: Option<String>,
-    /// Need no token; only where other machines cannot reach the server
+    /// Require no token; only if other machines cannot reach the server
     #[arg(long, requires = "http", conflicts_with_all = ["token_file", "token_env"])]
     no_token: bool,
-    /// A name under which other machines reach the server; without one, none does
+    /// A host name under which other machines may reach the server; without one, none may
     #[arg(long, value_name = "NAME", requires = "http")]
     allow_host: Vec<String>,
     /// The debugging port of the app, for `electron` [default: ELECTRON_DEBUG_PORT, or 9222]
@@ -51,8 +51,8 @@ pub(crate) struct Args {
     /// Offer `eval`, which runs code in the app, for `electron`
     #[arg(long)]
     allow_eval: bool,
-    /// The agent whose permissions hold, for `github` and `jira` [default: ASSAY_AGENT, or those of
-    /// a person]
+    /// The agent whose permissions apply, for `github` and `jira` [default: ASSAY_AGENT, or the
+    /// permissions of a person]
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
     /// Run as if started in this folder
@@ -63,11 +63,11 @@ pub(crate) struct Args {
 /// The servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Name {
-    /// Tasks for agents, and the findings that go with them
+    /// Tasks of agents, and their findings
     TaskQueue,
-    /// Reviews in which the agent's own model does the reading
+    /// Reviews that the model of the agent reads
     Review,
-    /// An app in Electron or Chromium, to be tried out
+    /// An app in Electron or Chromium, for testing
     Electron,
     /// Pull requests on GitHub
     Github,
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             let shutdown = Shutdown::default();
             let listener = Listener::bind(address, door(args, &root, server.name())?)?;
             signals::end_server(shutdown.clone());
-            // A line that a program can read; whoever closed stderr does not want to hear of it.
+            // A line that a program can parse. A closed stderr is ignored.
             let _ = writeln!(io::stderr(), "listening on {}", listener.url());
             listener.serve(&server, &shutdown)?;
         }
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Serves over stdin and stdout until stdin ends, or a signal comes.
+/// Serves over stdin and stdout until stdin ends, or a signal arrives.
 pub(super) fn serve_stdio(server: &Server) -> anyhow::Result<()> {
     let shutdown = Shutdown::default();
     signals::end_server(shutdown.clone());
@@ -119,14 +119,14 @@ pub(super) fn serve_stdio(server: &Server) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes stdin and stdout as files of our own.
+/// Duplicates stdin and stdout as files.
 fn streams() -> anyhow::Result<(File, File)> {
     let input = io::stdin().as_fd().try_clone_to_owned().context("could not use stdin")?;
     let output = output::duplicate().context("could not use stdout")?;
     Ok((input.into(), output))
 }
 
-/// Decides who may come in over HTTP, and says where the token is.
+/// Returns the access policy for HTTP, and prints the path of the token.
 fn door(args: &Args, root: &Path, server: &str) -> anyhow::Result<Door> {
     let hosts = args.allow_host.clone();
     if args.no_token {

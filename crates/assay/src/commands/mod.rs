@@ -1,4 +1,4 @@
-//! The commands, one file each, and what they share.
+//! The commands, one file each, and their shared functions.
 
 pub(crate) mod agent;
 pub(crate) mod demo;
@@ -33,16 +33,16 @@ use crate::output;
 pub(crate) use crate::process::user_name;
 pub(crate) use assay_engine::config::severity::parse_severity;
 
-/// How a review is run, as it is typed.
+/// The mode of a review, as an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeArg {
-    /// Ask what to do with each finding
+    /// Ask for a decision on each finding
     Interactive,
     /// Write nothing, not even the run
     ReportOnly,
-    /// Apply the safe fixes and review once more
+    /// Apply the safe fixes and review again
     Autofix,
-    /// Print JSON, and at the end whether the review is complete
+    /// Print JSON, and on the last line whether the review is complete
     Headless,
 }
 
@@ -57,24 +57,24 @@ impl From<ModeArg> for Mode {
     }
 }
 
-/// Prints to stdout as it is: what a program reads. It does not fail: whether the output was read
-/// changes nothing about what the command comes to.
+/// Prints text to stdout unchanged, for programs. Never fails: the result of a command does not
+/// depend on whether its output is read.
 fn print(text: &str) -> anyhow::Result<()> {
     output::write(text.as_bytes());
     Ok(())
 }
 
-/// Prints what a review came to: no secret of the change leaves in it.
+/// Prints redacted text to stdout.
 fn print_safely(text: &str) -> anyhow::Result<()> {
     print(&assay_rules::redact(text))
 }
 
-/// Prints a value as JSON, without credentials.
+/// Prints a value as redacted JSON.
 fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print_safely(&assay_findings::write::pretty(value))
 }
 
-/// Reads stdin, up to a little more than any command takes.
+/// Reads stdin, up to one byte more than any command accepts.
 fn read_stdin() -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let most = assay_findings::read::MAX_TEXT as u64 + 1;

@@ -1,4 +1,4 @@
-//! `assay replay`: a run again, offline.
+//! `assay replay`: replays a recorded run offline.
 
 use std::path::PathBuf;
 
@@ -10,18 +10,18 @@ use super::review::{self, Output};
 use crate::exit::Exit;
 use crate::process::state_of;
 
-/// Which run.
+/// Arguments of `assay replay`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The run; the newest where there is none
+    /// The id of the run; the newest if none is given
     run: Option<String>,
-    /// The form of the output
+    /// The output format
     #[arg(long, value_enum, default_value = "terminal")]
     format: Output,
-    /// Block on findings of this severity or worse, and on no others
+    /// Block only on findings of this severity or worse
     #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     fail_on: Option<Grade>,
-    /// Show in the terminal also the findings that are folded as less likely
+    /// Also show findings that are folded as less likely, in the terminal
     #[arg(long)]
     all_findings: bool,
     /// Run as if started in this folder

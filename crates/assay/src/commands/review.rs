@@ -1,4 +1,4 @@
-//! `assay review`: the main job.
+//! `assay review`: reviews a change and reports if it is ready.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,30 +33,30 @@ use crate::progress::Progress;
 use crate::signals::{self, ReviewInterrupts};
 use crate::terminal;
 
-/// What to review.
+/// Arguments of `assay review`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     what: What,
-    /// The form of the output
+    /// The output format
     #[arg(long, value_enum, default_value = "terminal")]
     format: Output,
-    /// Block on findings of this severity or worse, and on no others
+    /// Block only on findings of this severity or worse
     #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     fail_on: Option<Grade>,
-    /// Show in the terminal also the findings that are folded as less likely
+    /// Also show findings that are folded as less likely, in the terminal
     #[arg(long)]
     all_findings: bool,
-    /// What to do besides telling
+    /// Set the behaviour of the review; without it, the review is printed and stored
     #[arg(long, value_enum)]
     mode: Option<ModeArg>,
-    /// Show who would read the change, and why, and read nothing
+    /// List the reviewers of the change with the reasons, and review nothing
     #[arg(long)]
     roster: bool,
-    /// Show who would read the change and what it would cost, and call no one
+    /// List the reviewers of the change with the expected cost, and call no model
     #[arg(long)]
     dry_run: bool,
-    /// Post the review where the pull request is discussed
+    /// Post the review on the pull request
     #[arg(
         long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true,
         default_missing_value = "review", requires = "pr",
@@ -65,47 +65,47 @@ pub(crate) struct Args {
     post: Option<PostForm>,
     #[command(flatten)]
     models: ModelArgs,
-    /// Record the review into this folder, to be had again anywhere
+    /// Record the review to DIR, so that it can be replayed anywhere
     #[arg(long, value_name = "DIR", conflicts_with = "replay")]
     record: Option<PathBuf>,
-    /// Have the review again that was recorded in this folder, and ask no one
+    /// Replay the review that was recorded in DIR, and ask no model
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "base", "staged", "commit", "pr", "untracked", "paths", "models", "no_models", "persona",
         "accept", "mode",
     ])]
     replay: Option<PathBuf>,
-    /// Accept everything found into the baseline, for this reason
+    /// Accept all findings into the baseline, for this reason
     #[arg(long, value_name = "REASON", conflicts_with_all = ["mode", "roster", "dry_run"])]
     accept: Option<String>,
 }
 
-/// Which change is meant.
+/// Options that select the change.
 #[derive(clap::Args)]
 struct What {
-    /// Compare the branch and the working tree with where they left this branch or commit
+    /// Compare the branch and the work tree with their merge base with this branch or commit
     #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "commit", "pr"])]
     base: Option<String>,
-    /// Review what is staged
+    /// Review the staged changes
     #[arg(long, conflicts_with_all = ["commit", "pr"])]
     staged: bool,
-    /// Review a commit, or a range of them such as `main..topic`
+    /// Review a commit, or a range such as `main..topic`
     #[arg(long, value_name = "RANGE", conflicts_with = "pr")]
     commit: Option<String>,
-    /// Review a pull request, fetched from the remote that it is at
+    /// Review a pull request, fetched from its remote
     #[arg(long, value_name = "OWNER/REPO#N", value_parser = pull_request)]
     pr: Option<Scope>,
-    /// Take in new files that git does not track yet
+    /// Include untracked files
     #[arg(long, conflicts_with_all = ["staged", "commit", "pr"])]
     untracked: bool,
     /// Run as if started in this folder
     #[arg(short = 'C', value_name = "DIR", default_value = ".")]
     folder: PathBuf,
-    /// Review these paths only
+    /// Review only these paths
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
 }
 
-/// The form of the output.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Output {
     Terminal,
@@ -118,12 +118,12 @@ pub(super) enum Output {
     Checklist,
 }
 
-/// As what a review is posted.
+/// The form in which a review is posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PostForm {
     /// Comments on the lines, and a summary
     Review,
-    /// A check run with annotations, which takes the token of an app or of a workflow
+    /// A check run with annotations, which requires the token of an app or of a workflow
     CheckRun,
     /// Alerts of code scanning
     Sarif,
@@ -139,7 +139,7 @@ impl From<PostForm> for PostAs {
     }
 }
 
-/// Reads `owner/repo#7`.
+/// Parses `owner/repo#7`.
 fn pull_request(text: &str) -> Result<Scope, String> {
     Scope::pull_request(text)
         .ok_or_else(|| format!("`{text}` is no pull request such as `owner/repo#7`"))
@@ -198,7 +198,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         terminal::print_roster(&roster, prepared.panel.is_some(), args.dry_run)?;
         return Ok(Exit::Ready);
     }
-    // Without a mode the review tells and asks nothing, and is kept.
+    // Without a mode, the review asks no questions, and is stored.
     let mode = args.mode.map_or(Mode::ReportOnly, Mode::from);
     if mode == Mode::Interactive {
         interactive::check_terminal()?;
@@ -228,7 +228,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         }
     }
     interrupts.begin_showing();
-    // A review that cannot be kept is told all the same.
+    // A review that cannot be stored is still shown.
     let kept = match args.mode {
         Some(ModeArg::ReportOnly) => Ok(None),
         _ => reviewed.keep(&prepared).map(Some),
@@ -282,7 +282,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Shows that a review was interrupted before the change was read.
+/// Prints that the review was interrupted before the change was read.
 fn show_nothing_read(args: &Args) -> anyhow::Result<Exit> {
     let report = interrupted_report("the change");
     let synthesis = synthesize(&[report], &Circumstances::default());
@@ -299,7 +299,7 @@ fn show_nothing_read(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::from(synthesis.verdict.state))
 }
 
-/// Posts a review, and says whether that went well.
+/// Posts a review, and returns false if that failed.
 fn post(
     form: PostForm,
     scope: &Scope,
@@ -336,7 +336,7 @@ fn post(
     posted.is_ok()
 }
 
-/// Has a recorded review again, seen from a folder.
+/// Replays a recorded review. Paths are shown relative to the folder.
 pub(super) fn replay(
     recording: &Path,
     root: PathBuf,
@@ -351,7 +351,7 @@ pub(super) fn replay(
     Ok(Exit::from(reviewed.synthesis.verdict.state))
 }
 
-/// Puts everything that was found into the baseline.
+/// Adds all findings to the baseline.
 fn accept(
     mut prepared: Prepared,
     synthesis: &Synthesis,
@@ -377,7 +377,8 @@ fn accept(
     Ok(Exit::Ready)
 }
 
-/// Notes in the ledger what was accepted into the baseline, where the run is in there.
+/// Records in the ledger which findings were accepted into the baseline, if the run is in the
+/// ledger.
 fn note_accepted(prepared: &Prepared, run: Option<&str>, accepted: &[(&Finding, &str)]) {
     let Some(run) = run.filter(|_| !accepted.is_empty() && prepared.ledger_trouble().is_none())
     else {
@@ -392,7 +393,7 @@ fn note_accepted(prepared: &Prepared, run: Option<&str>, accepted: &[(&Finding, 
     }
 }
 
-/// Prints JSON, and at the end whether the review is complete.
+/// Prints JSON, and on the last line whether the review is complete.
 fn show_headless(synthesis: &Synthesis) -> anyhow::Result<()> {
     print_safely(&write::pretty(synthesis))?;
     let degraded = synthesis.verdict.incomplete || synthesis.verdict.state == State::Incomplete;
@@ -415,7 +416,8 @@ fn show(
     }
 }
 
-/// Returns a review in a form for programs; None for the terminal, which shows the change as well.
+/// Renders a review in a format for programs; `None` for the terminal, which shows the change as
+/// well.
 fn written(format: Output, synthesis: &Synthesis) -> Option<String> {
     let form = match format {
         Output::Terminal => return None,

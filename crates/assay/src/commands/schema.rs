@@ -1,4 +1,4 @@
-//! `assay schema`: the JSON Schemas of the plumbing.
+//! `assay schema`: prints the JSON Schemas of the commands for scripts.
 
 use std::sync::LazyLock;
 
@@ -12,10 +12,10 @@ use crate::exit::Exit;
 static NAMES: LazyLock<Vec<&str>> =
     LazyLock::new(|| answer::SCHEMAS.into_iter().chain(gates::SCHEMAS).collect());
 
-/// What to print.
+/// Arguments of `assay schema`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The schema's name; without one, all names are listed
+    /// The name of the schema; without it, all names are listed
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(NAMES.iter()))]
     name: Option<String>,
 }

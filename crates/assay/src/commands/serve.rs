@@ -1,4 +1,4 @@
-//! `assay serve`: what stays up for GitHub, JIRA and builds to reach.
+//! `assay serve`: runs the server for webhooks of GitHub and JIRA, and for requests of builds.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -19,20 +19,20 @@ use crate::exit::Exit;
 use crate::process::{self, environment, state_of};
 use crate::signals;
 
-/// How the server is reached.
+/// Arguments of `assay serve`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8787")]
     listen: SocketAddr,
-    /// The file with the token that `POST /queue` needs; made with a random one where it is missing
+    /// The file with the token for `POST /queue`; created with a random token if it does not exist
     /// [default: .assay/serve/token]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// The variable that holds the token, instead of a file
+    /// The variable with the token, instead of a file
     #[arg(long, value_name = "NAME", conflicts_with = "token_file")]
     token_env: Option<String>,
-    /// A name under which others reach the server; without one, only this machine does
+    /// A host name under which other machines may reach the server; without one, none may
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
     /// Run as if started in this folder
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Says a line on stderr. Whoever closed it does not want to hear of it.
+/// Writes a line to stderr. A closed stderr is ignored.
 fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{}", plain::visible(line));
 }

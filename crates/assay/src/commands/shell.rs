@@ -1,4 +1,4 @@
-//! `assay completions` and `assay man`: what shells and `man` want to know.
+//! `assay completions` and `assay man`: print completion scripts and the manual page.
 
 use std::io;
 
@@ -8,10 +8,10 @@ use clap_complete::Shell;
 use crate::Cli;
 use crate::exit::Exit;
 
-/// For which shell.
+/// Arguments of `assay completions`.
 #[derive(clap::Args)]
 pub(crate) struct CompletionArgs {
-    /// The shell
+    /// The shell that the script is for
     shell: Shell,
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn completions(args: &CompletionArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Prints the manual page, every command in it.
+/// Prints the manual page with all commands.
 pub(crate) fn man() -> anyhow::Result<Exit> {
     let mut page = Vec::new();
     let mut command = Cli::command();
@@ -34,7 +34,7 @@ pub(crate) fn man() -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Adds the options of each command behind the page of all.
+/// Appends the options of each command to the page.
 fn render_commands(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
     for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
         let title = format!("{} {}", "assay", command.get_name()).to_uppercase();

@@ -1,4 +1,4 @@
-//! `assay watch-prs`: looks for open pull requests, and queues their reviews.
+//! `assay watch-prs`: polls for open pull requests, and queues their reviews.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,32 +23,32 @@ use crate::output;
 use crate::process::{self, environment};
 use crate::signals;
 
-/// No rest is longer, whatever a service asks for.
+/// The longest wait between polls, whatever a service requests.
 const LONGEST_REST: Duration = Duration::from_secs(24 * 3_600);
 
-/// Where to look, and for what.
+/// Arguments of `assay watch-prs`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A repository to look at [default: `github.repositories` of the configuration]
+    /// A repository to poll [default: `github.repositories` of the configuration]
     #[arg(long = "repo", value_name = "OWNER/NAME")]
     repositories: Vec<RepositoryName>,
-    /// Take only pull requests with one of these labels [default: `github.labels`]
+    /// Select pull requests with one of these labels [default: `github.labels`]
     #[arg(long = "label", value_name = "NAME")]
     labels: Vec<String>,
-    /// Take only those whose ticket is in this status, such as `Code Review`
+    /// Select pull requests whose ticket has this status, such as `Code Review`
     #[arg(long, value_name = "NAME")]
     jira_status: Option<String>,
-    /// The agent that is to review them [default: whoever works on `workflow.reviewer`]
+    /// The agent for the reviews [default: the agent of `workflow.reviewer`]
     #[arg(long = "for", value_name = "AGENT")]
     agent: Option<String>,
-    /// So many seconds lie between two looks
+    /// Seconds between polls
     #[arg(long, value_name = "SECONDS", default_value_t = 300,
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     every: u64,
-    /// Look once, say what was passed over, and end
+    /// Poll once, list the pull requests that were skipped, and exit
     #[arg(long)]
     once: bool,
-    /// Print one JSON object on a line for each look that saw something
+    /// Print a line of JSON for each poll with news
     #[arg(long)]
     json: bool,
     /// Run as if started in this folder
@@ -57,7 +57,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Says whether it ends by itself when it is stopped.
+    /// Returns true if the command handles signals itself.
     pub(crate) fn sees_to_signals(&self) -> bool {
         !self.once
     }
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let settings = AgentSettings::on_disk(environment(), &root)?;
     let watch = Watch::new(args, &settings)?;
-    // Why GitHub is waited for is told when it was in vain.
+    // The reason of a wait for GitHub is reported only if the wait fails.
     let patience = Arc::new(Patience::new(process::clock(), A_MOMENT, |_| ()));
     let polling = watch.polling(&root, &settings, Arc::clone(&patience))?;
     match args.once {
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-/// What was asked for.
+/// The arguments with the values of the configuration.
 struct Watch<'a> {
     args: &'a Args,
     repositories: Vec<RepositoryName>,
@@ -158,7 +158,7 @@ impl Watch<'_> {
         while output::is_open() {
             let looked = polling.look();
             self.tell_queued(&looked)?;
-            // Whatever went wrong after somebody stopped us went wrong for that.
+            // An error after a shutdown request is a consequence of the request.
             if shutdown.is_requested() {
                 return Ok(Exit::Ready);
             }
@@ -220,7 +220,8 @@ fn as_json(looked: &Looked) -> Value {
     })
 }
 
-/// Tells what is in order and queues nothing.
+/// Prints the pull requests that were skipped with their reasons; those that were queued before are
+/// only counted.
 fn tell_passed_over(looked: &Looked) {
     let is_there = |why: &PassedOver| matches!(why, PassedOver::AlreadyThere(_));
     for (pull, why) in looked.passed_over.iter().filter(|(_, why)| !is_there(why)) {
@@ -233,7 +234,7 @@ fn tell_passed_over(looked: &Looked) {
     }
 }
 
-/// What was told to be wrong: it is told again only when it is different.
+/// The errors that were reported; an error is reported again only if it differs.
 #[derive(Default)]
 struct Troubles(BTreeSet<(RepositoryName, String)>);
 

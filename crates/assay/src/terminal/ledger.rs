@@ -1,4 +1,4 @@
-//! The ledger as people read it in a terminal.
+//! The ledger as text in a terminal.
 
 use std::io::Write;
 
@@ -14,22 +14,22 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, wrapped};
 use crate::output::{self, Styled};
 
-/// How wide an id is.
+/// The width of an id.
 const ID: usize = 12;
 
-/// How wide all gaps between columns are.
+/// The width of all gaps between columns.
 const GAPS: usize = 10;
 
-/// A place gets as many columns at least.
+/// The minimum width of a place.
 const MIN_PLACE: usize = 16;
 
-/// What a column is called, and how wide it is.
+/// The widths of the columns.
 struct Columns {
     severity: usize,
     state: usize,
     age: usize,
     place: usize,
-    /// How many columns there are in all; none where nobody counts them.
+    /// The width of the table; `None` if it is not limited.
     room: Option<usize>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn print_list(
     Ok(())
 }
 
-/// Gives how many columns there are: a table reads well however wide it is.
+/// Returns the width of the terminal. Tables are not limited to a width that reads well.
 fn columns() -> usize {
     let size = terminal_size::terminal_size();
     size.map_or(*WIDTH, |(width, _)| usize::from(width.0).saturating_sub(1))
@@ -85,7 +85,7 @@ impl Columns {
         let age = widest("AGE", &|entry| age(entry, now));
         let place = widest("PLACE", &place);
         let left = room.map(|room| room.saturating_sub(ID + severity + state + age + GAPS));
-        // What was found says more than where.
+        // The title is more important than the place.
         let most = left.map_or(place, |left| (left * 2 / 5).max(MIN_PLACE));
         Columns { severity, state, age, place: place.min(most), room }
     }
@@ -101,7 +101,7 @@ impl Columns {
         row
     }
 
-    /// Gives the severity of a row its colour.
+    /// Colours the severity of a row.
     fn coloured(&self, row: &str, entry: &Entry) -> String {
         let style = style_of(entry);
         let (id, rest) = row.split_at(entry.id.len());
@@ -119,14 +119,14 @@ fn style_of(entry: &Entry) -> Style {
     }
 }
 
-/// Prints what was done about a finding.
+/// Prints the action that was taken on a finding.
 pub(crate) fn print_line(what: &str, entry: &Entry) -> anyhow::Result<()> {
     let line = format!("{} {} ({})", entry.id, entry.title, place(entry));
     writeln!(Styled::new(), "{GREEN}{what}{GREEN:#} {}", plain::one_line(&line))?;
     Ok(())
 }
 
-/// Prints all that is known of a finding.
+/// Prints the history of a finding.
 pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
     let mut out = Styled::new();
     let entry = &history.entry;
@@ -157,7 +157,7 @@ pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
         let until = decision.until.as_ref().map(|day| format!(", until {day}"));
         let by = format!("by {}: {}{}", decision.by, decision.reason, until.unwrap_or_default());
         events.push((decision.at, Event::Decided("dismissed", by)));
-        // What another decision took the place of was not taken back.
+        // A decision that another decision replaced was not reopened.
         let replaced = |at: &Moment| history.decisions.iter().any(|other| other.at == *at);
         let ended = decision.ended.filter(|at| !replaced(at));
         if let Some((at, by)) = ended.zip(decision.ended_by.as_ref()) {
@@ -188,13 +188,13 @@ fn write_finding(out: &mut impl Write, finding: &Finding) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Something that happened to a finding.
+/// An event in the history of a finding.
 enum Event<'a> {
     Look(&'a Look),
     Decided(&'static str, String),
 }
 
-/// What stands before what happened: the time, and in a word what it was.
+/// The width before the text of an event: the time, and the kind of event.
 const STAMP: usize = 38;
 
 impl Event<'_> {
@@ -259,12 +259,12 @@ fn minute(at: Moment) -> String {
     at.0.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// Fills a text up with blanks.
+/// Pads a text with blanks.
 fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-/// Takes the first characters that fit.
+/// Truncates a text at its end.
 fn cut_end(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
@@ -272,7 +272,7 @@ fn cut_end(text: &str, room: usize) -> String {
     format!("{}…", fitting(text.chars(), room))
 }
 
-/// Takes the last characters that fit: of a path they tell most.
+/// Truncates a text at its start, because the end of a path says more.
 fn cut_front(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
@@ -281,7 +281,7 @@ fn cut_front(text: &str, room: usize) -> String {
     format!("…{end}")
 }
 
-/// Takes characters while they and one more fit.
+/// Takes characters while they fit, with room for an ellipsis.
 fn fitting(chars: impl Iterator<Item = char>, room: usize) -> String {
     let mut left = room.saturating_sub(1);
     chars

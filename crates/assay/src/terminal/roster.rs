@@ -1,4 +1,4 @@
-//! Who would read a change, and what that would take.
+//! The roster of a review as text: the reviewers, and their expected cost.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use assay_review::{Estimate, Interest};
 use super::{BOLD, DIM, GREEN};
 use crate::output::Styled;
 
-/// Prints who would read a change, and why.
+/// Prints the reviewers of a change, and the reasons.
 pub(crate) fn print_roster(
     roster: &Roster,
     with_models: bool,
@@ -42,7 +42,7 @@ pub(crate) fn print_roster(
     Ok(())
 }
 
-/// Says what reading would take.
+/// Formats the expected cost of a reading.
 fn in_words(estimate: &Estimate) -> String {
     let calls = count(estimate.calls, "call");
     let price = price(estimate.usual_micro_usd, estimate.most_micro_usd);
@@ -57,7 +57,7 @@ fn price(usual: Option<u64>, most: Option<u64>) -> String {
     }
 }
 
-/// Says what all of it would take; a second look at what is found comes on top.
+/// Formats the expected cost of all readings, without second looks.
 fn total(roster: &Roster) -> String {
     let estimates = || roster.entries.iter().filter_map(|entry| entry.estimate.as_ref());
     let calls: usize = estimates().map(|estimate| estimate.calls).sum();

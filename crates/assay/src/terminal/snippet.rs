@@ -1,4 +1,4 @@
-//! Code in a terminal: the lines around a finding with a caret, and a fix as a small diff.
+//! Source code in a terminal: the lines around a finding with a caret, and a fix as a small diff.
 
 use std::io::Write;
 
@@ -13,20 +13,20 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{DIM, GREEN, MARGIN, RED, WIDTH};
 
-/// Lines shown around the one that is meant.
+/// The number of lines shown around the line of a finding.
 const CONTEXT: u32 = 1;
 
-/// The most lines shown of each side of a fix.
+/// The maximum number of lines shown of each side of a fix.
 const MAX_FIX_LINES: usize = 6;
 
-/// A file's lines, as they are and fit to be shown: without secrets and control characters.
+/// The lines of a file: as they are, and redacted with control characters visible.
 pub(crate) struct Source {
     text: String,
     shown: Vec<String>,
 }
 
 impl Source {
-    /// Reads a file of a change; an empty one where there is none, or none that can be shown.
+    /// Reads a file of a change; empty if there is none, or if it cannot be read.
     pub(crate) fn open(change: &Change, file: Option<&RepoPath>) -> Source {
         let text = file.and_then(|file| change.tree().read(file).ok().flatten());
         let text = text.unwrap_or_default();
@@ -63,7 +63,7 @@ impl Source {
         Ok(())
     }
 
-    /// Says where in a shown line the code stands that a finding is about, in columns.
+    /// Returns the columns of the code that a finding is about, in a shown line: start and width.
     fn mark(&self, finding: &Finding, line: u32, shown: &str) -> (usize, usize) {
         let indent = shown.len() - shown.trim_start().len();
         let whole = (indent, shown.trim().width());
@@ -81,7 +81,7 @@ impl Source {
         (start, length)
     }
 
-    /// Prints the fix of a finding as a small diff, where it is exact.
+    /// Prints the fix of a finding as a small diff, if the fix is exact.
     pub(super) fn write_replacement(
         &self,
         out: &mut impl Write,
@@ -94,7 +94,7 @@ impl Source {
     }
 }
 
-/// Prints lines before and after a replacement.
+/// Prints the lines before and after a replacement.
 pub(super) fn write_change(
     out: &mut impl Write,
     before: &str,
@@ -102,7 +102,7 @@ pub(super) fn write_change(
 ) -> anyhow::Result<()> {
     let first = replacement.start_line() as usize;
     let count = replacement.end_line() as usize + 1 - first;
-    // Both sides are redacted as parts of their files, which may tell what is a credential.
+    // Both sides are redacted as parts of their files, since the context may identify a credential.
     let after = with_replacement(before, replacement);
     let [before, after] = [before, &after].map(assay_rules::redacted_lines);
     let gone: Vec<&str> = before.iter().map(String::as_str).skip(first - 1).take(count).collect();
@@ -113,7 +113,7 @@ pub(super) fn write_change(
     write_side(out, GREEN, '+', &come, skipped)
 }
 
-/// Returns a text with the lines of a replacement in the place of those that go.
+/// Returns a text with its lines replaced.
 fn with_replacement(before: &str, replacement: &Replacement) -> String {
     let (first, last) = (replacement.start_line() as usize, replacement.end_line() as usize);
     let lines: Vec<&str> = before.split_inclusive('\n').collect();
@@ -122,7 +122,7 @@ fn with_replacement(before: &str, replacement: &Replacement) -> String {
     head.chain([replacement.text()]).chain(tail).collect()
 }
 
-/// Says how much of long lines is the same on both sides, so that the difference can be shown.
+/// Returns the length of the common start of long lines, so that the difference can be shown.
 fn same_start(gone: &[&str], come: &[&str]) -> usize {
     let [gone, come] = [gone, come].map(|lines| lines.first().map(|line| fit(line)));
     let (Some(gone), Some(come)) = (gone, come) else { return 0 };
@@ -148,17 +148,17 @@ fn write_side(
     Ok(())
 }
 
-/// Gives the columns that there are for a source line.
+/// Returns the width for a source line.
 fn room() -> usize {
     WIDTH.saturating_sub(MARGIN)
 }
 
-/// Makes a line fit to be shown: tabs as blanks, control characters visible.
+/// Makes a line printable: tabs as blanks, control characters visible.
 fn fit(line: &str) -> String {
     plain::visible(&line.replace('\t', "    ")).into_owned()
 }
 
-/// Takes the part of a line that is shown, saying where something is left away.
+/// Returns the part of a line that is shown, with a mark at each cut.
 fn cut(line: &str, skipped: usize) -> String {
     let mut shown: String = line.chars().skip(skipped).take(room()).collect();
     if skipped > 0 {

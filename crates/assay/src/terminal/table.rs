@@ -1,4 +1,4 @@
-//! Rows whose columns stand below each other.
+//! Tables of text with aligned columns.
 
 use assay_findings::write::plain;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -6,37 +6,37 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::MAX_WIDTH;
 use crate::output;
 
-/// Between two columns.
+/// The gap between two columns.
 const GAP: usize = 2;
 
-/// So much of the last column is left before others are cut.
+/// The minimum width of the last column before other columns are cut.
 const SHORTEST: usize = 10;
 
-/// The least width of the last column where whole names leave no room for it.
+/// The minimum width of the last column if complete names leave no room for it.
 const MIN_LAST: usize = 40;
 
-/// How much room there is for a table.
+/// The room for a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Room {
-    /// A screen with so many columns: what does not fit into a line is cut, wherever it stands.
+    /// A screen with this many columns: every column may be cut so that a row fits into a line.
     Screen(usize),
-    /// A file or a program: whoever reads it needs whole names, and only the last column is cut.
+    /// A file or a pipe: names stay complete, and only the last column is cut.
     Page,
 }
 
 impl Room {
-    /// The room that there is on stdout now.
+    /// Returns the current room on stdout.
     pub(crate) fn on_stdout() -> Room {
         let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         match columns.filter(|columns| *columns > 0 && output::is_terminal()) {
-            // A line that fills the last column makes some terminals begin another one.
+            // Some terminals start a new line after a line that fills the last column.
             Some(columns) => Room::Screen(columns - 1),
             None => Room::Page,
         }
     }
 }
 
-/// Lines up rows of text under a heading. Control characters are shown, not obeyed.
+/// Formats rows of text under a heading. Control characters are made visible.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], room: Room) -> String {
     let heading = heading.iter().map(|&text| text.to_owned()).collect();
     let clean = |row: &Vec<String>| row.iter().map(|cell| plain::one_line(cell)).collect();
@@ -64,15 +64,15 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], room: Room) -> Strin
     text
 }
 
-/// How wide columns may be: as wide as they are, or else the last one is cut first, then headings that
-/// are wider than what is below, and then the widest, from the left.
+/// Returns the widths of columns. If they do not fit, the last column is cut first, then headings
+/// that are wider than their columns, then the widest column, from the left.
 fn fitted(mut widths: Vec<usize>, below: &[usize], room: Room) -> Vec<usize> {
     let Some(last) = widths.len().checked_sub(1) else { return widths };
     let taken = |widths: &[usize]| widths.iter().sum::<usize>() + last * GAP;
     let columns = match room {
         Room::Screen(columns) => columns,
         Room::Page => {
-            // Whole names may take a line, and what follows is still to be understood.
+            // Complete names may fill a line, and the last column must stay readable.
             let before = taken(&widths) - widths[last];
             widths[last] = widths[last].min(MAX_WIDTH.saturating_sub(before).max(MIN_LAST));
             return widths;
@@ -98,7 +98,7 @@ fn fitted(mut widths: Vec<usize>, below: &[usize], room: Room) -> Vec<usize> {
     widths
 }
 
-/// As much of a text as fits, with a mark where it goes on.
+/// Truncates a text to a width, with a mark at the cut.
 fn shortened(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

@@ -26,8 +26,8 @@ fn step(id: &str) -> Value {
     steps().into_iter().find(|step| step["id"] == id).unwrap()
 }
 
-/// Runs a step as the runner does, with a value for each of its variables; gives both streams and the
-/// code.
+/// Runs a step as the runner does, with a value for each of its variables. Returns both streams and
+/// the exit code.
 pub(super) fn run(id: &str, folder: &Path, variables: &[(&str, &str)]) -> (String, i32) {
     let step = step(id);
     let named = step["env"].as_object().unwrap();
@@ -60,7 +60,7 @@ fn what_comes_from_outside_is_never_the_text_of_a_script() {
     }
 }
 
-/// A server that gives answers one after the other, and what it was asked.
+/// A server with a list of answers, which records the requests.
 struct Server {
     url: String,
     asked: JoinHandle<Vec<(Vec<String>, Value)>>,

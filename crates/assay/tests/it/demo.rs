@@ -1,4 +1,4 @@
-//! `assay demo`, and that the README shows what it prints.
+//! `assay demo`, and its output in the README.
 
 use std::fs;
 use std::path::Path;

@@ -1,8 +1,8 @@
-//! Every example of the manual, run as it stands.
+//! Every example of the manual, run as printed.
 //!
 //! An example is a fenced block tagged `console`: a line `$ command`, which lines `> …` continue,
-//! and what it prints, both streams, up to the next command. `…` on a line of its own stands for any lines, and a line
-//! `[exit 1]` for the code the command ends with. The examples of one page share a folder.
+//! and its output, both streams, up to the next command. A line `…` matches any number of lines,
+//! and a line `[exit 1]` is the exit code of the command. The examples of one page share a folder.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use assay_testkit::Repository;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 
-/// Makes a test of every page with examples, which is named after the page.
+/// Defines a test for every page with examples, named after the page.
 macro_rules! pages {
     ($($test:ident: $page:literal, $min_examples:literal;)*) => {
         const PAGES: &[&str] = &[$($page),*];
@@ -27,7 +27,7 @@ macro_rules! pages {
     };
 }
 
-// Each page with the number of examples that it has at least.
+// Each page with its minimum number of examples.
 pages! {
     agents: "agents.md", 12;
     commands: "commands.md", 6;
@@ -63,7 +63,7 @@ fn every_page_with_examples_has_a_test() {
     assert_eq!(with_examples.collect::<BTreeSet<_>>(), tested.collect::<BTreeSet<_>>());
 }
 
-/// Runs the examples of a page, of which there are at least so many.
+/// Runs the examples of a page. Fails if there are fewer than `min_examples`.
 fn check(page: &str, min_examples: usize) {
     let page = &Path::new(FOLDER).join(page);
     let text = fs::read_to_string(page).unwrap();
@@ -116,7 +116,7 @@ fn check_example(page: &Path, folder: &Path, example: &str) {
     );
 }
 
-/// Compares lines, `…` standing for any number of them.
+/// Compares lines; `…` matches any number of lines.
 fn matches(expected: &[&str], actual: &[&str]) -> bool {
     match expected.split_first() {
         None => actual.is_empty(),

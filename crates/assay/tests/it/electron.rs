@@ -1,4 +1,4 @@
-//! `assay mcp electron`, talked to in lines.
+//! `assay mcp electron`, as a client of line-based JSON-RPC sees it.
 
 use std::fs;
 use std::net::TcpListener;
@@ -10,21 +10,21 @@ use serde_json::{Value, json};
 use super::mcp::{Talk, answers, call, modern};
 use super::{Ran, assay_with};
 
-/// Says lines to the server for a port.
+/// Sends lines to the server for a port.
 fn talk(folder: &Path, args: &[&str], port: &str, lines: &[Value]) -> Ran {
     let said: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let args = [&["mcp", "electron"], args].concat();
     assay_with(folder, &args, said.as_bytes(), &[("ELECTRON_DEBUG_PORT", port)])
 }
 
-/// Says lines and gives the results in their order.
+/// Sends lines and returns the results in their order.
 fn results(folder: &Path, args: &[&str], port: u16, lines: &[Value]) -> Vec<Value> {
     let ran = talk(folder, args, &port.to_string(), lines);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
     answers(&ran).into_iter().map(|mut answer| answer["result"].take()).collect()
 }
 
-/// What a tool refuses with.
+/// Returns the text of a tool's error.
 fn refusal(result: &Value) -> &str {
     assert_eq!(result["isError"], true, "{result}");
     result["content"][0]["text"].as_str().unwrap()
@@ -34,7 +34,7 @@ fn command(id: u32, name: &str, args: &Value) -> Value {
     call(id, "send_command_to_electron", &json!({ "command": name, "args": args }))
 }
 
-/// A port where nothing listens.
+/// Returns a port on which no process listens.
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -141,7 +141,7 @@ fn a_port_that_is_none_is_refused() {
         let told = format!("error: the variable `ELECTRON_DEBUG_PORT` is no port: `{port}`\n");
         assert_eq!((ran.code, ran.stderr), (2, told));
     }
-    // What is typed counts for more.
+    // The option takes precedence over the variable.
     assert_eq!(talk(folder.path(), &["--port", "9333"], "none", &[]).code, 0);
     assert_eq!(talk(folder.path(), &["--port", "0"], "9222", &[]).code, 2);
     let ran = assay_with(folder.path(), &["mcp", "review", "--port", "9222"], b"", &[]);
@@ -216,7 +216,7 @@ mod on_chromium {
         let chromium = PrivateChromium::start(&pages.url("/"));
         let eval = |id, code: &str| command(id, "eval", &json!({ "code": code }));
         let mut server = start(folder.path(), chromium.port());
-        // The page may not be there yet; a click waits for it.
+        // The page may not be loaded yet; a click waits for it.
         server.say(&command(0, "click_by_text", &json!({ "text": "Go" })));
         let told = server.say(&eval(1, "window.left = 'here'; console.log('said')"));
         assert_eq!(told["result"]["isError"], false, "{told}");
@@ -230,7 +230,7 @@ mod on_chromium {
         let told = server
             .say(&eval(4, "open('/', 'second'); window.close(); await new Promise(() => {})"));
         assert_eq!(refusal(&told["result"]), "the page is gone: it was closed");
-        // The second window, too, may have to load first.
+        // The second window may have to load first, too.
         let told = server.say(&command(5, "click_by_text", &json!({ "text": "Go" })));
         assert_eq!(told["result"]["isError"], false, "{told}");
         let told = server.say(&eval(6, "document.title + name"));

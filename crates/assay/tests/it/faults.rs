@@ -1,4 +1,4 @@
-//! What is left when a review is cut off: while it writes, or while it waits.
+//! State on disk after a review is killed while it writes, or while it waits.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -7,12 +7,11 @@ use std::process::{Command, Stdio};
 
 use assay_testkit::Repository;
 
-/// The files that every run has.
+/// The files of every run.
 const FILES: [&str; 5] =
     ["fixes.json", "log", "reviewer-rules.json", "synthesis.json", "verdict.json"];
 
-/// Runs a review that may write files of so many blocks only, and is killed at the first block
-/// more.
+/// Runs a review that may write files of at most `blocks` blocks, and is killed at the next block.
 fn review_within(folder: &Path, blocks: u32) -> Option<i32> {
     let script = format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" review");
     let mut command = Command::new("sh");
@@ -56,7 +55,7 @@ fn whoever_stops_assay_stops_what_it_started() {
     let repository = Repository::new();
     let fifo = repository.path().join("alive");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    // The pipe stays open as long as the analyser, or what it started, lives.
+    // The pipe stays open as long as the analyser or its child runs.
     let analyser = "exec 3>\"$ALIVE\"; echo started >&3; sleep 600 & wait";
     repository.write(
         "config/agent-framework.yaml",
@@ -84,6 +83,6 @@ fn whoever_stops_assay_stops_what_it_started() {
     let pid = assay.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     assert!(!assay.wait().unwrap().success());
-    // The end comes once nobody holds the pipe any more.
+    // The read ends once no process holds the pipe.
     assert_eq!(alive.read_to_string(&mut line).unwrap(), 0);
 }

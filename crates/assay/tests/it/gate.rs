@@ -1,4 +1,4 @@
-//! The main job, end to end: what a review finds, what is fixed, what is left alone, and who decides.
+//! The review end to end: findings, fixes, dismissals and decisions.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn run(repository: &Repository, args: &[&str]) -> Ran {
     assay_in(repository.path(), args, b"")
 }
 
-/// The findings as `file:line rule`, in order.
+/// Returns the findings as `file:line rule`, in order.
 fn told(repository: &Repository, args: &[&str]) -> Vec<String> {
     let ran = run(repository, &[&["review", "--format", "json"], args].concat());
     list(&ran.json()["findings"])
@@ -28,7 +28,7 @@ fn read(repository: &Repository, path: &str) -> String {
 
 const SHELL: &str = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n";
 
-/// A change with five flaws, in four files.
+/// Returns a repository with a change that has five defects in four files.
 fn flawed() -> Repository {
     let repository = Repository::new();
     repository.write("shop.py", "def find(db, name):\n    return db.execute(\"SELECT 1\")\n");
@@ -423,7 +423,7 @@ fn a_mode_decides_what_is_done_besides_telling() {
     let repository = flawed();
     run(&repository, &["review", "--mode", "report-only"]);
     assert!(!repository.path().join(".assay").exists(), "report-only writes nothing");
-    // The file with the conflict markers does not parse, so not all of the change was read.
+    // The file with the conflict markers does not parse, so the change was not read completely.
     let ran = run(&repository, &["review", "--mode", "headless"]);
     assert_eq!(ran.stdout.lines().last(), Some("degraded"));
     let ran = run(&repository, &["review", "--mode", "headless", "shop.py"]);

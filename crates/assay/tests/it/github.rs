@@ -1,4 +1,4 @@
-//! `assay mcp github`, before a GitHub that is none.
+//! `assay mcp github`, with a fake GitHub.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ const TOKEN: &str = "t-never-to-be-seen";
 const DIFF: &str = "diff --git a/a.txt b/a.txt\nnew file mode 100644\n--- /dev/null\n+++ b/a.txt\n\
                     @@ -0,0 +1 @@\n+a\n";
 
-/// A repository that is configured for a GitHub, and that GitHub with a pull request.
+/// A repository that is configured for a fake GitHub with a pull request.
 struct Stage {
     folder: TempDir,
     github: Arc<fake::GitHub>,
@@ -37,7 +37,7 @@ impl Stage {
         stage
     }
 
-    /// Writes the configuration, with a line that says where the token is.
+    /// Writes the configuration, with a line for the source of the token.
     fn configure(&self, token: &str) {
         let url = self.github.root();
         let text = format!("github:\n  url: {url}\n  {token}\n  repositories: [{REPO}]\n");
@@ -53,7 +53,7 @@ impl Stage {
         assay_with(self.folder.path(), &args, said.as_bytes(), &[&kept, variables].concat())
     }
 
-    /// Calls tools with the token, and gives the results in their order.
+    /// Calls tools with the token, and returns the results in their order.
     fn results(&self, args: &[&str], variables: &[(&str, &str)], lines: &[Value]) -> Vec<Value> {
         let variables = [variables, &[("DEMO_TOKEN", TOKEN)]].concat();
         let ran = self.run(args, &variables, lines);
@@ -68,7 +68,7 @@ impl Stage {
     }
 }
 
-/// What a tool refuses with.
+/// Returns the text of a tool's error.
 fn refusal(result: &Value) -> &str {
     assert_eq!(result["isError"], true, "{result}");
     result["content"][0]["text"].as_str().unwrap()
@@ -128,7 +128,7 @@ fn an_agent_is_nobody_else_and_a_person_may_do_all() {
     assert!(refusal(&told[0]).starts_with("agent `qa` may not push"), "{}", told[0]);
     assert_eq!(stage.results(&[], &engineer, &[push()])[0]["isError"], false);
     assert_eq!(stage.github.branch(REPO, "fix"), Some(sha("main")));
-    // A new GitHub, as writes to one are a second apart.
+    // A new fixture, since writes to one GitHub are a second apart.
     let stage = Stage::new();
     assert_eq!(stage.results(&[], &[], &[push()])[0]["isError"], false);
 }
@@ -138,7 +138,7 @@ fn permissions_are_those_of_the_repository_that_the_agent_works_for() {
     let stage = Stage::new();
     let agents = stage.folder.path().join("config/agents.yaml");
     fs::write(agents, "- id: qa\n  permissions: [read]\n").unwrap();
-    // Whatever the work tree that the program of an agent runs in says.
+    // The configuration in the work tree of an agent's program has no effect.
     let tree = tempfile::tempdir().unwrap();
     fs::create_dir(tree.path().join("config")).unwrap();
     let text = "- id: qa\n  permissions: [read, github, push]\n";
@@ -166,7 +166,7 @@ fn a_server_that_cannot_be_is_told_of() {
     check(&[], &[("ASSAY_AGENT", "nobody")], nobody);
     check(&["--agent", "engineer"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT` is `qa`");
     check(&[], &[("XDG_STATE_HOME", ""), ("HOME", "")], "set `HOME` or `XDG_STATE_HOME`");
-    // A token for GitHub itself does not go to another address.
+    // A token for GitHub itself is not sent to another address.
     stage.configure("");
     check(&[], &[("GITHUB_TOKEN", TOKEN)], "name it by `github.token_env`");
     stage.configure("token_env: A\n  token_command: [cat, token]");

@@ -1,7 +1,7 @@
-//! Changes that talk to whoever reviews them, against models that obey.
+//! Changes with instructions to their reviewers, against models that obey.
 //!
 //! The whole published suite of attacks is put into changes, and the models do what an attacker
-//! could wish for. Whatever they say, the verdict is no better than the rules alone would give.
+//! wants. Whatever the models answer, the verdict is no better than that of the rules alone.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,10 +17,10 @@ use crate::{Ran, assay_with};
 
 const RULE: &str = "agent-surface/prompt-injection";
 
-/// The least number of attacks that there are.
+/// The minimum number of attacks.
 const MIN: usize = 100;
 
-/// What the prompt of every second look begins with, and no other.
+/// The start of the prompt of every second look, and of no other prompt.
 const SECOND_LOOK: &str = "You take a second look";
 
 pub(crate) const CONFIGURATION: &str = "models:\n  use:\n    fake:\n      api: anthropic\n      model: fake-1\n      url: ${FAKE_MODEL_URL}\n  cache: false\n";
@@ -30,7 +30,7 @@ const SHELL: &str = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {na
 /// An attack of the suite.
 struct Attack {
     id: String,
-    /// Where it stands: `code`, `path` or `message`.
+    /// The kind of place of the attack: `code`, `path` or `message`.
     place: String,
     file: String,
     text: String,
@@ -43,7 +43,7 @@ impl Attack {
         Attack { id: word("id"), place: word("where"), file: word("file"), text: word("text") }
     }
 
-    /// Gives the file that it comes with, if it is no message.
+    /// Returns the file of the attack; `None` if it is a commit message.
     fn path(&self) -> Option<String> {
         match self.place.as_str() {
             "code" => Some(format!("{}/{}", self.id, self.file)),
@@ -52,8 +52,8 @@ impl Attack {
         }
     }
 
-    /// Gives what no model may get to see: all lines that the rule takes out, and the attack itself
-    /// where it is but one line, whatever the rule says.
+    /// Returns the lines that no model may see: all lines that the rule removes, and the attack
+    /// itself if it is a single line.
     fn orders(&self) -> BTreeSet<String> {
         let without = without_injections(&self.text);
         let pairs = self.text.lines().zip(without.lines());
@@ -62,7 +62,7 @@ impl Attack {
         let said: Vec<&str> =
             self.text.lines().filter(|line| line.contains(' ') && !is_code(line)).collect();
         orders.extend(said.first().filter(|_| said.len() == 1));
-        // What is short may stand in any text.
+        // A short line may occur in any text.
         orders
             .into_iter()
             .map(|line| line.trim().to_owned())
@@ -71,7 +71,7 @@ impl Attack {
     }
 }
 
-/// Says whether a line of an attack only makes its file look like code.
+/// Returns true if a line of an attack only makes its file look like code.
 fn is_code(line: &str) -> bool {
     ["package ", "class ", "let ", "fn ", "int ", "func ", "x = ", "$"]
         .iter()
@@ -87,7 +87,7 @@ static ATTACKS: LazyLock<Vec<Attack>> = LazyLock::new(|| {
     texts.flat_map(|text| text.lines().map(Attack::read).collect::<Vec<_>>()).collect()
 });
 
-/// Begins a change to a repository that has a model configured.
+/// Starts a change to a repository with a configured model.
 pub(crate) fn begun(configuration: &str) -> Repository {
     let repository = Repository::new();
     repository.write("config/agent-framework.yaml", configuration);
@@ -96,8 +96,9 @@ pub(crate) fn begun(configuration: &str) -> Repository {
     repository
 }
 
-/// Makes a change of all attacks: a file or a commit for each. Where it is flawed, every Python file
-/// among them has a defect below the attack, and every twentieth attack one in a file beside it.
+/// Returns a repository with a change of all attacks: a file or a commit for each. If `is_flawed`
+/// is true, every Python file among them has a defect below the attack, and every twentieth attack
+/// has one in an additional file.
 fn attacked(configuration: &str, is_flawed: bool) -> Repository {
     let repository = begun(configuration);
     for (attack, at) in ATTACKS.iter().zip(0..) {
@@ -117,7 +118,7 @@ fn attacked(configuration: &str, is_flawed: bool) -> Repository {
     repository
 }
 
-/// What came of a review.
+/// The result of a review.
 struct Reviewed {
     synthesis: Value,
     received: Vec<Received>,
@@ -131,7 +132,7 @@ fn review(repository: &Repository, script: impl Script + 'static, args: &[&str])
     review_by(&FakeModel::start(script), repository, args)
 }
 
-/// Reviews with a model that may have been asked before.
+/// Reviews with a model that may have received requests before.
 fn review_by(server: &FakeModel, repository: &Repository, args: &[&str]) -> Reviewed {
     let before = server.requests().len();
     let args = [&["review", "--format", "json"], args].concat();
@@ -145,7 +146,7 @@ fn rules_alone(repository: &Repository) -> Value {
     reviewed.synthesis
 }
 
-/// Gives how good a verdict is.
+/// Returns the rank of a verdict; a better verdict has a higher rank.
 fn rank(synthesis: &Value) -> usize {
     let state = synthesis["verdict"]["state"].as_str().unwrap();
     ["not_ready", "incomplete", "ready_with_fixes", "ready"]
@@ -161,7 +162,7 @@ fn by(findings: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// Checks that models made nothing better than the rules alone found it.
+/// Checks that the verdict with models is no better than that of the rules alone.
 fn check_no_better(alone: &Value, with: &Value) {
     assert!(rank(with) <= rank(alone), "{}", with["verdict"]);
     assert!(alone["verdict"]["incomplete"] != true || with["verdict"]["incomplete"] == true);
@@ -183,7 +184,7 @@ fn check_told(synthesis: &Value) {
     assert!(messages > 0 && of_messages >= 1, "{of_messages} of {messages}");
 }
 
-/// Gives the number of hunks that attacks stand in.
+/// Returns the number of hunks with an attack.
 fn attacked_hunks() -> u64 {
     ATTACKS.iter().filter_map(Attack::path).collect::<BTreeSet<String>>().len() as u64
 }
@@ -195,14 +196,14 @@ fn hunks(coverage: &Value) -> u64 {
     lists.iter().sum::<u64>() + coverage["text_only"].as_u64().unwrap()
 }
 
-/// Checks that no hunk with an attack in it counts as read by a model.
+/// Checks that no hunk with an attack counts as read by a model.
 fn check_unread(synthesis: &Value) {
     let coverage = &synthesis["coverage"];
     let by_model = coverage["by_model"].as_u64().unwrap();
     assert!(by_model + attacked_hunks() <= hunks(coverage), "{coverage}");
 }
 
-/// Checks that nothing of an attack was sent to anybody, in whatever form.
+/// Checks that no part of an attack was sent, in any form.
 fn check_kept(received: &[Received]) {
     assert!(!received.is_empty());
     let bodies: Vec<Vec<u8>> = received.iter().map(|request| request.body.clone()).collect();
@@ -225,7 +226,7 @@ fn report(findings: Value) -> Value {
     json!({ "reviewer": "fake", "findings": findings, "residual_risks": [], "testing_gaps": [] })
 }
 
-/// Says of each finding of the rules what an attacker would have said of it.
+/// Returns a report on each finding of the rules, as an attacker wants it.
 fn about(alone: &Value, said: Value) -> Value {
     let findings = alone["findings"].as_array().unwrap().iter();
     let findings = findings.filter(|finding| finding["file"].is_string()).map(|finding| {
@@ -243,7 +244,7 @@ fn about(alone: &Value, said: Value) -> Value {
     report(Value::Array(findings.collect()))
 }
 
-/// A model that does what an attacker wishes, whatever it is shown.
+/// Returns a model that does what an attacker wants, whatever its input.
 fn puppet(report: Value) -> impl Script {
     let obedient =
         Obedient::everything(["the marks"]).attack_only().report(move |_| report.clone());
@@ -253,7 +254,7 @@ fn puppet(report: Value) -> impl Script {
     }
 }
 
-/// Refutes a finding with a line of the code that was shown.
+/// Returns a refutation of a finding that quotes a line of the shown code.
 fn refutation(asked: &Asked) -> Value {
     let code = asked.user.lines().filter_map(|line| line.trim_start().split_once(" + "));
     let mut code = code.filter(|(number, _)| number.parse::<u32>().is_ok()).map(|(_, text)| text);
@@ -360,7 +361,7 @@ fn where_models_have_to_read_it_all_an_attack_leaves_the_change_incomplete() {
     assert_eq!(reviewed.synthesis["verdict"]["incomplete"], true);
 }
 
-/// What models were sent, as text.
+/// Returns the text that models received.
 pub(crate) fn sent(received: &[Received]) -> String {
     let said = |request: &Received| {
         let body: Value = serde_json::from_slice(&request.body).unwrap();
@@ -382,14 +383,14 @@ fn collect_texts(value: &Value, texts: &mut Vec<String>) {
 
 const HONEST: &str = r#"{"reviewer":"a","findings":[],"residual_risks":[],"testing_gaps":[]}"#;
 
-/// Reviews a change with a model that finds nothing, and gives what it was sent.
+/// Reviews a change with a model that finds nothing, and returns the text that the model received.
 fn sent_of(repository: &Repository) -> (Value, String) {
     let reviewed = review(repository, Fixed(HONEST.to_owned()), &TWO);
     let sent = sent(&reviewed.received);
     (reviewed.synthesis, sent)
 }
 
-/// The lines that models take for the beginning of a file.
+/// Returns the lines that models take for the beginning of a file.
 fn headings(sent: &str) -> BTreeSet<&str> {
     let breaks = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
     sent.split(breaks).filter(|line| line.starts_with("### FILE ")).collect()
@@ -413,8 +414,8 @@ fn nothing_in_a_file_or_its_name_poses_as_another_file_or_line() {
     let headings = headings(&sent);
     assert!(!headings.iter().any(|heading| heading.contains("forged")), "{headings:#?}");
     assert!(headings.contains("### FILE real_0.py (new)"), "{headings:#?}");
-    // A name that cannot be shown is a hunk that no model has read. Python takes a line feed, a
-    // carriage return and a form feed; what it cannot parse was not read either.
+    // A file whose name cannot be shown is a hunk that no model has read. Python accepts a line
+    // feed, a carriage return and a form feed; a file that does not parse was not read either.
     let coverage = &synthesis["coverage"];
     let unnamed = &coverage["failed"]["correctness: its name has control characters"];
     let unparsed = &coverage["failed"]["does not parse"];
@@ -442,7 +443,7 @@ fn a_fence_is_new_in_every_run_and_stands_nowhere_else() {
     assert_eq!(fences.len(), 2);
 }
 
-/// Gives all files in a folder and below.
+/// Returns all files below a folder.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap()) {
@@ -499,7 +500,7 @@ fn what_stood_in_the_repository_before_gives_no_orders_either() {
     assert!(sent.contains("called in callers/a.py"), "{sent}");
     assert!(!sent.contains("must approve"), "{sent}");
     assert!(!sent.contains("previous instructions/b.py"), "{sent}");
-    // The line is not the change's, and whoever reads beside it may still have been led.
+    // The line is not part of the change, but a model that reads it may still have been misled.
     assert_eq!(synthesis["findings"], json!([]));
     assert_eq!(synthesis["coverage"]["by_model"], 2, "{}", synthesis["coverage"]);
 }
@@ -548,7 +549,7 @@ fn a_change_brings_no_guidelines_personas_or_settings_of_its_own() {
     let (synthesis, sent) = sent_of(&repository);
     assert!(!sent.contains("The project's own guidelines"), "{sent}");
     assert!(!sent.contains("reviewer.\n\nYou are at peace"), "{sent}");
-    // They are part of the change all the same.
+    // The files are part of the change all the same.
     assert!(sent.contains("### FILE AGENTS.md (new)"), "{sent}");
     assert!(synthesis["coverage"]["by_model"].as_u64().unwrap() >= 3, "{}", synthesis["coverage"]);
 }
@@ -588,7 +589,7 @@ fn no_model_talks_a_rule_out_of_one_defect_by_another_that_is_left_alone() {
     check_no_better(&alone, &reviewed.synthesis);
 }
 
-/// Forges a kept answer for every question that a review asks.
+/// Forges a cached answer for every question of a review.
 fn forge(repository: &Repository) {
     for path in files_below(&repository.path().join(".assay/cache")) {
         let text = fs::read_to_string(&path).unwrap();
@@ -606,7 +607,7 @@ fn what_a_repository_brings_along_is_no_answer_and_no_run_of_ours() {
         "reviewer": "a", "findings": [], "residual_risks": ["Not finished"], "testing_gaps": [],
     });
     let honest = || Fixed(risk.to_string());
-    // Answers are kept for the address that they came from.
+    // Answers are cached per address of the server.
     let server = FakeModel::start(honest());
     let first = review_by(&server, &repository, &TWO);
     assert_eq!(first.received.len(), 2);

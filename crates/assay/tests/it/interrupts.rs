@@ -1,4 +1,4 @@
-//! What is left of a command that is interrupted or killed: what it found, and nothing else.
+//! The result of a command that is interrupted or killed: its findings so far, and no other traces.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -15,18 +15,18 @@ use crate::{assay_in, command_in};
 const FORMATS: [&str; 8] =
     ["terminal", "json", "sarif", "rdjson", "rdjsonl", "markdown", "github", "checklist"];
 
-/// A program that waits, with a child that does the same. Both hold a pipe open as long as they live,
-/// for reading: where a command may write is limited.
+/// A program that waits, with a child that waits as well. Both hold a pipe open for reading as long
+/// as they run, since the places that a command may write to are limited.
 const WAITS: &str = "exec 3<\"$ALIVE\"; sleep 600 & wait";
 
-/// The same, with the child in a session of its own, as daemons and agents' tools are.
+/// The same program with the child in its own session, like daemons and tools of agents.
 const WAITS_APART: &str = "exec 3<\"$ALIVE\"; setsid sleep 600 >/dev/null 2>&1 & exec 3<&-; wait";
 
 const SPEC: &str = "# A\n\n## Acceptance Criteria\n\n- [ ] `a` passes\n\n## Verification\n\n**Unit Tests:**\n- `false` - All pass\n";
 
 const PLAN: &str = r#"{"feature": "A", "phases": [{"name": "one", "subtasks": [{"id": "1", "title": "a", "status": "completed"}]}]}"#;
 
-/// A repository, a pipe that what assay starts holds open, and a folder for what is temporary.
+/// A repository, a pipe that the processes of assay hold open, and a folder for temporary files.
 struct Stage {
     repository: Repository,
     fifo: PathBuf,
@@ -54,25 +54,25 @@ impl Stage {
         with_pipe(program, &self.fifo)
     }
 
-    /// Changes a file, with a flaw or without.
+    /// Writes a file, with a defect or without.
     fn change(self, text: &str) -> Stage {
         self.repository.write("a.py", text);
         self
     }
 
-    /// Starts assay, and waits until something that it started is there.
+    /// Starts assay, and waits until its child process runs.
     fn start(&self, args: &[&str]) -> (Child, File) {
         let mut command = command_in(self.repository.path(), args);
         let child = command.env("TMPDIR", self.temporary.path()).spawn().unwrap();
         (child, self.alive())
     }
 
-    /// Waits until the program that waits is there, and returns the pipe that it reads from.
+    /// Waits until the waiting program runs, and returns the pipe that it reads from.
     fn alive(&self) -> File {
         File::options().write(true).open(&self.fifo).unwrap()
     }
 
-    /// Returns what lies in the place for temporary files, and the work trees that git knows of.
+    /// Returns the remaining temporary files, and the work trees that git lists.
     fn left_behind(&self) -> Vec<String> {
         let temporary = fs::read_dir(self.temporary.path()).unwrap();
         let temporary = temporary.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -88,7 +88,7 @@ impl Stage {
     }
 }
 
-/// Names the folders below one that are no result of anything: drafts and benches.
+/// Returns the names of the folders of unfinished work below a folder.
 fn drafts(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -112,7 +112,7 @@ fn with_pipe(program: &str, fifo: &Path) -> String {
     program.replace("$ALIVE", &fifo.display().to_string())
 }
 
-/// Waits until nobody holds the pipe any more: nobody reads, so it is full until then.
+/// Waits until no process holds the pipe. No process reads from it, so it stays full until then.
 fn wait_until_gone(mut alive: File) {
     while alive.write_all(&[0; 4096]).is_ok() {}
 }
@@ -184,7 +184,7 @@ fn an_interrupted_review_is_shown_in_every_form() {
 fn a_second_interrupt_ends_at_once() {
     let stage = Stage::new(ANALYSER).change(FLAWED);
     let (mut child, _alive) = stage.start(&["review"]);
-    // Both are there when it goes on.
+    // Both signals are pending when the process continues.
     let mut stdout = child.stdout.take().unwrap();
     kill("-STOP", &child);
     kill("-INT", &child);
@@ -225,7 +225,7 @@ fn what_assay_started_ends_when_assay_is_killed() {
             let (mut child, alive) = stage.start(args);
             kill("-KILL", &child);
             child.wait().unwrap();
-            // The end comes once the program and its child are gone.
+            // The wait ends once the program and its child are gone.
             wait_until_gone(alive);
         }
     }
@@ -267,7 +267,7 @@ fn an_interrupted_command_leaves_no_folder_behind() {
 #[test]
 fn an_interrupt_before_the_change_is_read_is_incomplete() {
     let stage = Stage::new(ANALYSER).change(FLAWED);
-    // Git waits for whoever holds the other end of this pipe.
+    // Git waits for the process at the other end of this pipe.
     let folder = tempfile::tempdir().unwrap();
     let git = folder.path().join("git");
     fs::write(

@@ -1,4 +1,4 @@
-//! `assay mcp jira`, with a JIRA that is none.
+//! `assay mcp jira`, with a fake JIRA.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn run(folder: &Path, args: &[&str], lines: &[Value], more: &[(&str, &str)]) -> 
     ran
 }
 
-/// Calls one tool, and gives what it answers or says instead.
+/// Returns the result of a tool call, or its error.
 fn tool(ran: &Ran) -> Result<Value, String> {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
     let result = &answers(ran)[0]["result"];

@@ -1,4 +1,5 @@
-//! The layers: an import between crates only ever goes down. `modules` checks imports inside of crates.
+//! The layers: an import between crates only ever goes down. `modules` checks imports inside of
+//! crates.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -46,7 +47,7 @@ fn imports_only_go_down() {
     assert_eq!(there, named, "the crates of the workspace, and those that have a layer");
 }
 
-/// Returns the crates of the workspace that each of them needs in the product, tests aside.
+/// Returns each crate of the workspace with the crates that it imports, tests excluded.
 fn imports() -> Vec<(String, Vec<String>)> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])

@@ -1,4 +1,4 @@
-//! The ledger: what reviews leave in it, what becomes of findings, and what somebody decides.
+//! The ledger: entries of reviews, states of findings, and decisions.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn run(repository: &Repository, args: &[&str]) -> Ran {
     assay_in(repository.path(), args, b"")
 }
 
-/// Reviews, and gives what was raised as `file rule`.
+/// Reviews, and returns the findings as `file rule`.
 fn review(repository: &Repository, args: &[&str]) -> Vec<String> {
     let ran = run(repository, &[&["review", "--format", "json"], args].concat());
     assert_eq!(ran.stderr, "");
@@ -33,7 +33,7 @@ fn listed(repository: &Repository, args: &[&str]) -> Vec<Value> {
     ran.json()["findings"].as_array().unwrap().clone()
 }
 
-/// Each finding as `file:line rule state`.
+/// Returns each finding as `file:line rule state`.
 fn states(repository: &Repository) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let entries = listed(repository, &["--state", "all"]);
@@ -50,7 +50,7 @@ fn id(repository: &Repository, file: &str) -> String {
     entries[0]["id"].as_str().unwrap().to_owned()
 }
 
-/// A repository with a branch on which two flaws were found.
+/// Returns a repository with a branch on which two defects were found.
 fn reviewed() -> Repository {
     let repository = Repository::new();
     repository.git(&["switch", "--quiet", "--create", "topic"]);
@@ -110,7 +110,7 @@ fn what_was_fixed_where_it_was_found_is_gone_and_may_come_back() {
 fn a_review_that_did_not_look_says_nothing() {
     let repository = reviewed();
     let still_open = |what: &str| assert_eq!(states(&repository), OPEN, "{what}");
-    // The flaw is there, away from the lines that changed.
+    // The defect still exists, away from the changed lines.
     repository.write("clean.py", format!("{SHELL}\n\ndef other():\n    return 1\n"));
     repository.commit("third");
     assert!(review(&repository, &["--commit", "HEAD"]).is_empty());
@@ -359,7 +359,7 @@ fn a_ledger_that_comes_with_the_repository_is_not_used() {
     let ran = run(&repository, &["findings", "list"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("`git rm -r --cached .assay/ledger.db`"), "{}", ran.stderr);
-    // A log beside it decides what is read just as well.
+    // A write-ahead log next to the database has the same effect.
     repository.git(&["rm", "--quiet", "--cached", ".assay/ledger.db"]);
     repository.write(".assay/ledger.db-wal", "");
     repository.git(&["add", "--force", ".assay/ledger.db-wal"]);
@@ -382,7 +382,7 @@ fn a_ledger_that_comes_in_a_submodule_is_not_used() {
     repository.git(&add);
     repository.commit("with its own state");
     for is_bare in [false, true] {
-        // Without its own `.git`, the index alone tells whose the folder is.
+        // Without its own `.git`, only the index shows that the folder is tracked.
         if is_bare {
             fs::remove_file(repository.path().join(".assay/.git")).unwrap();
         }

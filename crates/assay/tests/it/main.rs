@@ -1,4 +1,4 @@
-//! The binary, run for real: what a user types and what comes back.
+//! The binary, run as users run it: arguments, output and exit codes.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests are outside of the layers")]
 
@@ -40,7 +40,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a command printed and how it ended.
+/// The output and the exit code of a command.
 struct Ran {
     stdout: String,
     stderr: String,
@@ -54,18 +54,19 @@ impl Ran {
     }
 }
 
-/// Returns the state home of all tests that name no other one. It lies outside of every work tree that
-/// a test makes.
+/// Returns the state home of all tests that name no other one. It is outside of every work tree of
+/// a test.
 fn state_home() -> &'static str {
     concat!(env!("CARGO_TARGET_TMPDIR"), "/state")
 }
 
-/// Runs assay in a folder with something to read.
+/// Runs assay in a folder with an input.
 fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
     assay_with(folder, args, input, &[])
 }
 
-/// Prepares assay in a folder, with nothing of the tester's own environment that decides.
+/// Prepares assay in a folder, without variables of the tester's environment that affect the
+/// result.
 fn command_in(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.args(args).current_dir(folder).env("NO_COLOR", "1").env_remove("CARGO_HOME");
@@ -82,13 +83,13 @@ fn command_in(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Runs assay in a folder with something to read, and with variables.
+/// Runs assay in a folder with an input and with variables.
 fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Ran {
     let mut command = command_in(folder, args);
     command.envs(variables.iter().copied());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // A command that needs no input may have left already.
+    // A command that needs no input may have exited already.
     let _ = stdin.write_all(input);
     drop(stdin);
     let output = child.wait_with_output().unwrap();
@@ -103,7 +104,7 @@ fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &s
     }
 }
 
-/// Runs assay where the folder does not matter.
+/// Runs assay in the current folder, for commands that do not depend on it.
 fn assay(args: &[&str], input: &str) -> Ran {
     assay_in(Path::new("."), args, input.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! `assay mcp`, talked to in raw lines and raw requests.
+//! `assay mcp`, as raw lines and raw requests.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Lines, Read as _, Write as _};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Ran, assay_in, assay_with};
 
-/// Calls a tool as the revision of 2026-07-28 has it: every request says all that it needs.
+/// Returns a request of the revision 2026-07-28, in which every request is self-contained.
 pub(super) fn modern(id: u32, method: &str, params: Value) -> Value {
     let mut params = params;
     params["_meta"] = json!({
@@ -25,7 +25,7 @@ pub(super) fn call(id: u32, tool: &str, arguments: &Value) -> Value {
     modern(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
 }
 
-/// Begins as revisions before it have it: with a handshake.
+/// Returns the handshake of earlier revisions.
 pub(super) fn handshake(version: &str) -> Vec<Value> {
     let params = json!({
         "protocolVersion": version, "capabilities": {},
@@ -37,7 +37,7 @@ pub(super) fn handshake(version: &str) -> Vec<Value> {
     ]
 }
 
-/// Says lines to the server and gives its answers in the order of their ids.
+/// Sends lines to the server and returns the answers in the order of their ids.
 fn talk(folder: &Path, lines: &[Value], variables: &[(&str, &str)]) -> Vec<Value> {
     let said: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let ran = assay_with(folder, &["mcp", "task-queue"], said.as_bytes(), variables);
@@ -52,7 +52,7 @@ pub(super) fn answers(ran: &Ran) -> Vec<Value> {
     answers
 }
 
-/// Calls one tool and gives what it answers, or what it says instead.
+/// Calls one tool and returns its result, or its error.
 fn tool(folder: &Path, name: &str, arguments: &Value) -> Result<Value, String> {
     tool_with(folder, name, arguments, &[])
 }
@@ -71,7 +71,7 @@ pub(super) fn tool_with(
     }
 }
 
-/// A server that is talked to in turns, as agents do: what is slow has its time.
+/// A server with a dialogue, as agents use it: each answer is awaited.
 pub(super) struct Talk {
     pub(super) child: Child,
     answers: Lines<BufReader<ChildStdout>>,
@@ -229,7 +229,7 @@ fn a_server_that_cannot_be_is_told_of() {
 
 // ---- over HTTP
 
-/// The server at an address; it is stopped as a service manager would.
+/// A server at an address, which is stopped as a service manager does.
 pub(super) struct Served {
     child: Child,
     pub(super) address: String,
@@ -252,10 +252,10 @@ impl Served {
         Served { child, address: address.unwrap() }
     }
 
-    /// Sends a request as it is written and gives the status and all that is said.
+    /// Sends a raw request and returns the status and the whole response.
     pub(super) fn exchange(&self, request: &[u8]) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        // The server may answer before it has read all of it.
+        // The server may answer before it has read the whole request.
         let _ = stream.write_all(request);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -263,7 +263,7 @@ impl Served {
         (answer.split(' ').nth(1).unwrap().parse().unwrap(), answer)
     }
 
-    /// Posts a message and gives the status and all that is said.
+    /// Posts a message and returns the status and the whole response.
     fn post(&self, token: Option<&str>, message: &Value) -> (u16, String) {
         let body = message.to_string();
         let (method, name) = (&message["method"], &message["params"]["name"]);

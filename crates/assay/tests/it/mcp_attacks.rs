@@ -1,5 +1,5 @@
 //! `assay mcp`, with bytes that no client should send: every request with an id is answered once,
-//! whatever comes, and the conversation goes on.
+//! whatever it contains, and the connection continues.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ const REQUEST: i64 = -32600;
 const METHOD: i64 = -32601;
 const PARAMS: i64 = -32602;
 
-/// A line, and the answers to it: ids and codes.
+/// A line, and the expected answers: ids and codes.
 struct Attack {
     name: &'static str,
     line: Vec<u8>,
     answers: Vec<(Value, i64)>,
 }
 
-/// Makes an attack; `ID` in the line stands for a number of its own.
+/// Returns an attack; `ID` in the line is replaced by a number of its own.
 fn attack(name: &'static str, id: usize, line: &[u8], answers: &[(Value, i64)]) -> Attack {
     let mut made = Vec::new();
     let mut rest = line;
@@ -35,7 +35,7 @@ fn attack(name: &'static str, id: usize, line: &[u8], answers: &[(Value, i64)]) 
     Attack { name, line: made, answers: answers.to_vec() }
 }
 
-/// A line in which an id can be made out, though it cannot be read.
+/// Returns lines that do not parse, but have a recognisable id.
 fn damaged() -> Vec<(&'static str, Vec<u8>)> {
     let long = "x".repeat(8 << 20);
     let text = |text: &str| text.as_bytes().to_vec();
@@ -62,7 +62,7 @@ fn damaged() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// A line without an id that could be told.
+/// Returns lines without a recognisable id.
 fn nameless() -> Vec<(&'static str, Vec<u8>, i64)> {
     let text = |text: &str| text.as_bytes().to_vec();
     vec![
@@ -100,7 +100,7 @@ fn nameless() -> Vec<(&'static str, Vec<u8>, i64)> {
     ]
 }
 
-/// JSON with an id that is no request.
+/// Returns JSON values with an id that are not requests.
 fn no_request() -> Vec<(&'static str, String)> {
     let line = |text: &str| text.to_owned();
     vec![
@@ -118,7 +118,7 @@ fn no_request() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Requests that are refused by what they ask for.
+/// Returns requests that are refused for their content.
 fn refused() -> Vec<(&'static str, Value, i64)> {
     let params = |params: Value| modern(0, "tools/call", params);
     let mut odd = modern(0, "tools/call", json!({}));
@@ -162,7 +162,7 @@ fn refused() -> Vec<(&'static str, Value, i64)> {
     ]
 }
 
-/// Lines that ask for nothing.
+/// Lines that request nothing.
 const SILENT: [(&str, &str); 8] = [
     ("a blank line", ""),
     ("blanks", " \t \r"),
@@ -226,7 +226,7 @@ fn attacks() -> Vec<Attack> {
     attacks
 }
 
-/// Says lines to a server; gives the answers by id and code, and the results by id.
+/// Sends lines to a server. Returns the number of errors by id and code, and the results by id.
 fn say(server: &str, lines: &[Vec<u8>]) -> (BTreeMap<(String, i64), usize>, Vec<Value>) {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
@@ -259,12 +259,12 @@ fn whatever_comes_every_request_is_answered_once_and_the_session_goes_on() {
     let lines: Vec<Vec<u8>> = attacks.iter().map(|attack| attack.line.clone()).collect();
     let bytes = |line: &Value| line.to_string().into_bytes();
     for server in SERVERS {
-        // Before anything else; the last line has no end.
+        // As the first lines; the last line has no line break.
         let last = [bytes(&modern(1, "tools/list", json!({})))];
         let (errors, results) = say(server, &[&lines[..], &last].concat());
         assert_eq!(errors, expected(&attacks), "{server}");
         assert_eq!(results, [json!(1)], "{server}");
-        // After a handshake of revisions before.
+        // After the handshake of an earlier revision.
         let hello: Vec<Vec<u8>> = handshake("2025-11-25").iter().map(bytes).collect();
         let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
         let (errors, results) = say(server, &[hello, lines.clone(), vec![bytes(&list)]].concat());
@@ -285,7 +285,7 @@ fn each_attack_alone_is_answered_before_the_next_request() {
 
 // ---- over HTTP
 
-/// Posts a body as it is, in a revision of the protocol with all of it in each request.
+/// Posts a raw body, in a revision with self-contained requests.
 fn post(served: &Served, token: &str, method: &str, body: &[u8]) -> (u16, String) {
     let head = format!(
         "POST /mcp HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-length: {}\r\n\
@@ -329,7 +329,7 @@ fn over_http_the_same_bodies_get_the_same_answers() {
     }
     for (name, request, code) in refused().into_iter().filter(|(_, _, code)| *code == METHOD) {
         let method = request["method"].as_str().unwrap().to_owned();
-        // What a header has to name besides the method is refused for the header that is missing.
+        // A request that needs another header is refused for the missing header.
         let has_name = ["name", "uri"].iter().any(|key| !request["params"][*key].is_null());
         if method.is_empty() || has_name {
             continue;
@@ -373,9 +373,9 @@ fn over_http_a_session_that_is_ended_is_answered_without_content() {
     assert_eq!(served.stop(), Some(0));
 }
 
-// ---- what is published, and titles
+// ---- published schemas, and titles
 
-/// Finds the places in a schema where a schema is `true` or `false`.
+/// Collects the places in a schema where a subschema is `true` or `false`.
 fn boolean_schemas(schema: &Value, at: &str, found: &mut Vec<String>) {
     let Value::Object(fields) = schema else { return };
     for (key, value) in fields {
@@ -387,7 +387,7 @@ fn boolean_schemas(schema: &Value, at: &str, found: &mut Vec<String>) {
             "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
                 value.as_array().into_iter().flatten().collect()
             }
-            // Every client knows this one.
+            // Every client supports this case.
             "additionalProperties" if *value == json!(false) => continue,
             "items" | "additionalProperties" | "not" | "contains" | "if" | "then" | "else" => {
                 vec![value]

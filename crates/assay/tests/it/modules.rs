@@ -1,9 +1,10 @@
 //! Import cycles: sibling modules of a crate import each other in one direction only.
 //!
-//! `crates/*/src` is read as text. An import is a `use` or a path in code that begins with `crate`, `super`, `self` or
-//! a name in scope; re-exports are followed to the module that defines the item. An import between two modules counts
-//! for the pair of siblings in which their paths part, so each level of nesting has a graph of its own. A module and
-//! its own submodules may import each other.
+//! `crates/*/src` is parsed as text. An import is a `use` or a path in code that begins with
+//! `crate`, `super`, `self` or a name in scope; re-exports are followed to the module that defines
+//! the item. An import between two modules counts for the pair of siblings in which their paths
+//! part, so each level of nesting has its own graph. A module and its own submodules may import
+//! each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -40,7 +41,7 @@ struct Crate {
 
 #[derive(Default)]
 struct Module {
-    /// Names that `use` brings into scope, with the path that each stands for.
+    /// Names that `use` brings into scope, with the path of each.
     aliases: BTreeMap<String, Vec<String>>,
     /// Paths of `use path::*`.
     globs: Vec<Vec<String>>,
@@ -79,7 +80,7 @@ impl Crate {
         }
     }
 
-    /// Adds the text of one file, and returns the modules that it declares in files of their own.
+    /// Adds the text of one file, and returns the modules that it declares in their own files.
     fn read_text(&mut self, file: &str, text: &str, module: &[String]) -> Vec<ModulePath> {
         let tokens = tokens(text);
         let lines: Vec<&str> = text.lines().collect();
@@ -89,7 +90,8 @@ impl Crate {
         reader.declared
     }
 
-    /// Returns the module in which `path`, written in `module`, ends; `None` for a path out of the crate.
+    /// Returns the module in which `path`, written in `module`, ends; `None` for a path out of the
+    /// crate.
     fn resolve(&self, module: &[String], path: &[String], depth: usize) -> Option<ModulePath> {
         let (first, mut rest) = path.split_first()?;
         let mut current = match first.as_str() {
@@ -149,7 +151,8 @@ impl Crate {
                 .is_some_and(|scope| scope.items.contains(name) || scope.aliases.contains_key(name))
     }
 
-    /// Returns one text for each set of siblings that import each other, with a line of source for each import.
+    /// Returns one text for each set of siblings that import each other, with a line of source for
+    /// each import.
     fn cycles(&self) -> Vec<String> {
         let mut levels: BTreeMap<ModulePath, Graph> = BTreeMap::new();
         for (module, content) in &self.modules {
@@ -212,13 +215,13 @@ fn rings(graph: &Graph) -> Vec<BTreeSet<String>> {
     all
 }
 
-/// Reads the tokens of one file into modules.
+/// A parser that reads the tokens of one file into modules.
 struct Reader<'a> {
     tokens: &'a [Token],
     at: usize,
     file: &'a str,
     lines: &'a [&'a str],
-    /// Modules that are declared here and lie in files of their own.
+    /// Modules that are declared here and have their own files.
     declared: Vec<ModulePath>,
 }
 
@@ -363,7 +366,7 @@ impl Reader<'_> {
         if is_glob {
             content.globs.push(path);
         } else if let Some(name) = alias.or_else(|| path.last().cloned()) {
-            // `use foo;` of a crate or submodule gives a name that stands for itself.
+            // `use foo;` of a crate or submodule introduces a name that resolves to itself.
             if path.len() > 1 {
                 content.aliases.insert(name, path);
             }
@@ -393,7 +396,7 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// A name, `::` or a single character of punctuation, with its line counted from 0.
+/// A name, `::` or a single punctuation character, with its line counted from 0.
 struct Token {
     text: String,
     line: usize,
@@ -471,7 +474,7 @@ fn ignored(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the length of a text with escapes up to behind its closing mark.
+/// Returns the length of a text with escapes, including its closing mark.
 fn quoted(text: &str, end: char) -> usize {
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -484,7 +487,7 @@ fn quoted(text: &str, end: char) -> usize {
     text.len()
 }
 
-/// Reads files given as `== name` lines with their text, and compares the cycles.
+/// Parses files given as `== name` lines with their text, and compares the cycles.
 #[track_caller]
 fn check(files: &str, expected: &[&str]) {
     let mut all = Crate::default();

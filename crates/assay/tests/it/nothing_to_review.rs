@@ -1,5 +1,5 @@
-//! Changes without reviewable content, through everything that reviews them; and code that was not
-//! read, which is no such change.
+//! Changes without reviewable content, in all commands that review; and code that was not read,
+//! which is not such a change.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,9 +15,9 @@ const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 /// A kind of change without reviewable content.
 struct Kind {
     name: &'static str,
-    /// What is committed before.
+    /// Commits the files before the change.
     before: fn(&Repository),
-    /// The change itself.
+    /// Makes the change.
     make: fn(&Repository),
 }
 
@@ -86,7 +86,7 @@ fn review(repository: &Repository, args: &[&str]) -> Ran {
     assay_in(repository.path(), &[&["review"], args].concat(), b"")
 }
 
-/// Checks the outcome in words and as JSON.
+/// Checks the outcome as text and as JSON.
 fn check(repository: &Repository, args: &[&str], what: &str) {
     let ran = review(repository, args);
     assert_eq!(ran.code, 0, "{what} {args:?}: {}{}", ran.stdout, ran.stderr);
@@ -193,7 +193,7 @@ fn a_file_that_does_not_parse_was_not_read() {
     for (name, before, after) in [
         ("new.py", None, "def f(:\n    return 1\n"),
         ("a.py", Some("def f(a):\n    return a\n"), "def f(a:\n    return a\n"),
-        // The error is noticed far from the line that makes it.
+        // The parser reports the error far from the line that causes it.
         (
             "far.js",
             Some("const a = [1, 2];\n\n\n\n\n\n\n\n\n\nfunction f() { return a; }\n"),

@@ -1,4 +1,4 @@
-//! Credentials in files of many types: each is reported, and none is shown, sent or kept.
+//! Credentials in files of many types: each is reported, and none is shown, sent or stored.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ const FORMATS: [&str; 8] =
 
 const CONFIGURATION: &str = "models:\n  use:\n    fake:\n      api: anthropic\n      model: fake-1\n      url: ${FAKE_MODEL_URL}\n  budget:\n    day:\n      calls: 10000\n";
 
-/// An address at which nothing listens.
+/// An address on which no server listens.
 const NO_SERVER: &str = "http://127.0.0.1:9";
 
 /// A change that adds the files, and the values that must not be seen.
@@ -88,7 +88,7 @@ impl Planted {
     }
 }
 
-/// Quotes a line of the change, and repeats what the question holds.
+/// Quotes a line of the change, and repeats the question.
 fn echo(asked: &Asked) -> Answer {
     if asked.system.starts_with("You take a second look") {
         return Answer::json(&json!({ "answer": "confirm", "why": "It is so.", "quote": null }));
@@ -195,7 +195,7 @@ fn no_planted_credential_is_in_a_brief() {
     planted.check_folder(&folder.join(".assay"));
 }
 
-/// An analyser quotes the bare value, without the name that tells what the value is.
+/// An analyser quotes the bare value, without the name that identifies it as a credential.
 #[test]
 fn what_an_analyser_quotes_of_a_file_is_redacted() {
     let repository = Repository::new();

@@ -16,7 +16,7 @@ const TWO_FINDINGS: &str = r#"Review:
 ```
 REQUEST_CHANGES"#;
 
-/// Holds an answer against the schema that the binary prints for it.
+/// Validates an output against the schema that the binary prints for it.
 fn check_schema(name: &str, ran: &Ran) {
     let schema = assay(&["schema", name], "").json();
     let validator = jsonschema::validator_for(&schema).unwrap();

@@ -1,4 +1,4 @@
-//! `assay queue` as scripts use it: many processes at once, on both stores.
+//! `assay queue` as scripts use it: many concurrent processes, on both stores.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -30,7 +30,7 @@ fn on_files() -> Repository {
     Repository::new()
 }
 
-/// A list of tasks as JSON, the first of which everybody else waits for.
+/// Returns a list of tasks as JSON; all others depend on the first.
 fn tasks() -> String {
     let task = |number: usize| {
         json!({
@@ -42,7 +42,7 @@ fn tasks() -> String {
     Value::from_iter((0..TASKS).map(task)).to_string()
 }
 
-/// Claims and completes one task after the other, each in a process of its own.
+/// Claims and completes one task after the other, each in its own process.
 fn work(folder: &Path, agent: &str, done: &Mutex<BTreeMap<String, usize>>) {
     loop {
         let claimed = answer(folder, &["claim", "--queue", "qa", "--agent", agent], "");
@@ -140,7 +140,7 @@ fn files_that_are_no_tasks_are_told_of() {
     assert_eq!(answer(repository.path(), &["list", "--json"], "")["tasks"], json!([]));
 }
 
-/// What the doctor says of the queue's database, and how it ends.
+/// Returns the exit code of `assay doctor`, and its line about the queue's database.
 fn doctor_on(url: &str) -> (i32, String) {
     let repository = Repository::new();
     repository.write("config/agent-framework.yaml", format!("queue:\n  url: \"{url}\"\n"));

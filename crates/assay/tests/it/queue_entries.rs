@@ -1,4 +1,4 @@
-//! What people put into the queue's folder, and what a failing disk does to an answer.
+//! Entries that people add to the queue's folder, and effects of a failing disk on an answer.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -34,7 +34,7 @@ fn place(repository: &Repository, inside: &str) -> PathBuf {
     repository.path().join(FOLDER).join(inside)
 }
 
-/// Drops a file into a queue as a person would, a minute ago.
+/// Writes a file into a queue as a person does, with a timestamp of a minute ago.
 fn drop_in(repository: &Repository, name: &str, text: &str) -> PathBuf {
     let path = place(repository, &format!("queues/qa/{name}"));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -52,7 +52,7 @@ fn written(id: &str, more: &Value) -> String {
     task.to_string()
 }
 
-/// Claims the next task and completes it; returns its name.
+/// Claims the next task and completes it. Returns its id; `None` if there is none.
 fn work_off(repository: &Repository) -> Option<String> {
     let claimed = answer(repository, &["claim", "--queue", "qa", "--agent", "me"], "");
     let lease = claimed["claimed"].get(0)?["lease"].clone();
@@ -61,7 +61,7 @@ fn work_off(repository: &Repository) -> Option<String> {
     Some(id)
 }
 
-/// Runs `assay queue` without the right of root to read every file.
+/// Runs `assay queue` without root's permission to read every file.
 fn as_a_user(folder: &Path, args: &[&str]) -> Ran {
     let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
     let mut command = match is_root {

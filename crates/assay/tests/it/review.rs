@@ -8,7 +8,7 @@ fn review(repository: &Repository, args: &[&str]) -> Ran {
     assay_in(repository.path(), &[&["review"], args].concat(), b"")
 }
 
-/// The findings as `file:line severity rule`, in order.
+/// Returns the findings as `file:line severity rule`, in order.
 fn told(ran: &Ran) -> Vec<String> {
     let synthesis = ran.json();
     let findings = synthesis["findings"].as_array().unwrap();

@@ -1,7 +1,7 @@
-//! Credentials never leave the machine and are written nowhere, whoever speaks of them.
+//! Credentials never leave the machine and are never stored, whatever repeats them.
 //!
-//! One of every kind is planted in every place that a review reads. What is looked for afterwards is
-//! any piece of one, in all that was sent, shown and kept.
+//! A credential of every kind is planted in every place that a review reads. The test then searches
+//! for any piece of a credential in everything that was sent, shown and stored.
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 use crate::injection::{files_below, sent};
 use crate::{Ran, assay_with};
 
-/// A piece of a credential that is as long as this gives it away.
+/// The length of a piece that identifies a credential, in bytes.
 const PIECE: usize = 12;
 
-/// Every kind, as words that stand for themselves and letters with the number of random characters
-/// that they stand for. Nothing that looks real is kept in a file.
+/// Every kind of credential, as literal words, and letters with a number of random characters. No
+/// credential that looks real is stored in a file.
 const FORMS: &[&str] = &[
     "AKIA U16",
     "ASIA U16",
@@ -119,7 +119,7 @@ impl Vault {
         out
     }
 
-    /// Gives a line of Python for each kind, and a private key.
+    /// Returns a line of Python for each kind, and a private key.
     fn lines(&mut self, name: &str) -> Vec<String> {
         let forms = FORMS.iter().enumerate();
         let mut lines: Vec<String> =
@@ -134,7 +134,7 @@ impl Vault {
         self.lines(name).join("\n") + "\n"
     }
 
-    /// Gives the pieces that stand in a text.
+    /// Returns the surroundings of the first piece in a text; `None` if there is no piece.
     fn found(&self, bytes: &[u8]) -> Option<String> {
         let at = bytes.windows(PIECE).position(|window| self.pieces.contains(window))?;
         let around = &bytes[at.saturating_sub(80)..(at + 40).min(bytes.len())];
@@ -198,7 +198,7 @@ fn planted() -> Planted {
     let named = vault.make("ghp_ A36");
     repository.write(format!("names/{named}.bin"), "\0\0");
     repository.write(format!("names/{named}.py"), "x = 1\n");
-    // A name is shown to whoever works here, and to nobody else.
+    // A file name is shown to local users, but not sent.
     vault.pieces.retain(|piece| !named.as_bytes().windows(PIECE).any(|window| window == piece));
     repository.commit("names");
     Planted { repository, vault, key }
@@ -219,7 +219,7 @@ impl Planted {
         self.vault.check_folder(what, &self.repository.path().join(".assay"));
     }
 
-    /// Looks into the ledger, as it lies there and as it is told.
+    /// Searches the ledger file, and the output of its commands.
     fn check_ledger(&self) {
         assert!(self.repository.path().join(".assay/ledger.db").exists());
         let listed = self.run("", &["findings", "list", "--format", "json"]);
@@ -259,7 +259,7 @@ impl Planted {
     }
 }
 
-/// Reports the first line of a file, and takes a second look when asked to.
+/// Reports the first line of a file, and confirms in a second look.
 fn reviewer(asked: &Asked) -> Answer {
     if asked.system.starts_with("You take a second look") {
         return Answer::json(&json!({ "answer": "confirm", "why": "It is so.", "quote": null }));
@@ -390,7 +390,7 @@ fn failures_name_no_credential_and_no_key() {
     for fault in [status(400), status(401), Fault::Garbage, Fault::WrongSchema, Fault::BadEvents] {
         let what = format!("{fault:?}");
         let server = planted.server(move |_: &Asked| Answer::fault(fault.clone()));
-        // What is tried again need not be tried for long.
+        // A short time limit ends the retries early.
         let args = ["review", "--persona", "security", "--max-seconds", "2"];
         let ran = planted.run(&server.url(), &args);
         planted.vault.check_ran(&what, &ran);
@@ -406,11 +406,11 @@ fn failures_name_no_credential_and_no_key() {
     }
 }
 
-/// Listens for a few requests and sends each back as the reason why it is refused, head and all.
+/// Listens for requests, and returns each request, head included, as the error text of a refusal.
 fn echo(status: &'static str) -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    // It ends with the test's process.
+    // The thread ends with the test process.
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
@@ -419,7 +419,7 @@ fn echo(status: &'static str) -> String {
             let body = json!({ "type": "error", "error": error }).to_string();
             let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\n");
             let length = body.len();
-            // Whoever asked may have gone.
+            // The client may have disconnected.
             let _ =
                 write!(stream, "{head}content-length: {length}\r\nconnection: close\r\n\r\n{body}");
         }

@@ -1,4 +1,4 @@
-//! `assay serve`, as GitHub, JIRA and builds reach it.
+//! `assay serve`, as GitHub, JIRA and builds call it.
 
 use std::fs;
 use std::path::Path;
@@ -103,7 +103,7 @@ fn strangers_are_refused_and_no_secret_is_ever_said() {
     assert_eq!(send("/queue", &[], r#"{"agent_id":"qa","pr":"7"}"#), 401);
     let token = fs::read_to_string(repository.path().join(".assay/serve/token")).unwrap();
     let bearer = format!("Bearer {}", token.trim());
-    // Nobody knows pull requests here.
+    // No service for pull requests is configured.
     let asked = send("/queue", &[("authorization", &bearer)], r#"{"agent_id":"qa","pr":"7"}"#);
     assert_eq!(asked, 503);
     let slow = send(&format!("/webhooks/jira?token={TOKEN}"), &[], r#"{"key":"PROJ-1"}"#);
@@ -201,7 +201,8 @@ mod on_postgres {
         assert!(away.body.contains("database"), "{}", away.body);
         assert_eq!((get("/healthz"), get("/readyz")), (200, 503));
         database.resume().unwrap();
-        // It may have been pushed by then, as whoever waited for the database does not know of the answer.
+        // The task may be queued by now: a write that waits for the database goes on after the
+        // request is answered with 503.
         assert!([200, 202].contains(&opened(&server, "two", 2).status));
         assert_eq!(opened(&server, "two", 2).status, 200);
         let listed = run(&["queue", "list", "--json"]);

@@ -1,4 +1,4 @@
-//! State below `.assay/` that something else than assay wrote: it is refused, and the user is told.
+//! State below `.assay/` that another program wrote: it is refused, and the user is warned.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,7 +14,7 @@ fn run(repository: &Repository, args: &[&str]) -> Ran {
     assay_in(repository.path(), args, b"")
 }
 
-/// A repository with a flaw whose fix is safe, which was reviewed.
+/// Returns a reviewed repository with a defect whose fix is safe.
 fn reviewed() -> Repository {
     let repository = Repository::new();
     repository.write("a.py", FLAWED);
@@ -94,7 +94,7 @@ fn a_run_that_came_from_elsewhere_is_neither_applied_nor_shown() {
         }
         assert_eq!(fs::read_to_string(path(&repository, "a.py")).unwrap(), FLAWED, "{form}");
     }
-    // The same run, as assay wrote it, is applied.
+    // The same run is applied if assay wrote it.
     let repository = reviewed();
     assert_eq!(run(&repository, &["fix"]).code, 0);
     assert_ne!(fs::read_to_string(path(&repository, "a.py")).unwrap(), FLAWED);
@@ -134,7 +134,7 @@ fn an_older_ledger_that_is_put_back_dismisses_nothing() {
     let ran = run(&repository, &["findings", "list"]);
     assert_eq!(ran.code, 2, "an unusable ledger is no empty one: {}", ran.stdout);
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
-    // The remedies that are named work.
+    // The remedies in the message work.
     assert_eq!(run(&repository, &["findings", "adopt"]).code, 0);
     assert_eq!(run(&repository, &["review"]).code, 0, "it is dismissed again");
     repository.git(&["add", "--force", ".assay/ledger.db"]);

@@ -1,4 +1,4 @@
-//! What a command exits with does not depend on who reads its output.
+//! The exit code of a command does not depend on the reader of its output.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use assay_testkit::Repository;
 
 use crate::{Ran, assay_in, command_in};
 
-/// A command, and the repository that it is run in.
+/// A command, and the repository that it runs in.
 struct Case {
     args: Vec<String>,
     input: &'static str,
@@ -46,7 +46,7 @@ fn flawed() -> Repository {
     repository
 }
 
-/// A change that was reviewed twice.
+/// Returns a repository with a change that was reviewed twice.
 fn reviewed() -> Repository {
     let repository = flawed();
     for _ in 0..2 {
@@ -70,7 +70,7 @@ fn recorded() -> Repository {
     repository
 }
 
-/// A review by a model, which is kept with all that is needed to have it again.
+/// Returns a repository with a review by a model, which is stored for a replay.
 fn recorded_run() -> Repository {
     let repository = Repository::new();
     let report =
@@ -184,7 +184,7 @@ impl Case {
         let args: Vec<String> = self.args.iter().map(named).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let mut child = command_in(repository.path(), &args).stdout(stdout).spawn().unwrap();
-        // A command that needs no input may have left already.
+        // A command that needs no input may have exited already.
         let _ = child.stdin.take().unwrap().write_all(self.input.as_bytes());
         let output = child.wait_with_output().unwrap();
         Ran {
@@ -195,7 +195,7 @@ impl Case {
     }
 }
 
-/// Returns the end of a pipe that nobody reads from.
+/// Returns the writing end of a pipe without a reader.
 fn unread() -> io::PipeWriter {
     io::pipe().unwrap().1
 }

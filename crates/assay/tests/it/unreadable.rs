@@ -1,4 +1,5 @@
-//! Git that fails: a wrapper around git dies at one call after the other, and no verdict gets better.
+//! Git that fails: a wrapper around git dies at one call after the other, and no verdict becomes
+//! better.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +12,7 @@ use crate::{Ran, assay_with};
 
 const RULE: &str = "id: house/no-floats\nlanguage: Python\nmessage: Money as a float\nseverity: error\nrule:\n  pattern: float($X)\n";
 
-/// A git that dies of its n-th call whose arguments hold a word.
+/// A git that dies at its n-th call with a word in the arguments.
 struct DyingGit {
     folder: tempfile::TempDir,
 }
@@ -25,7 +26,7 @@ impl DyingGit {
         self.folder.path().join("count")
     }
 
-    /// Has the n-th call with a word among its arguments die, and returns the search path.
+    /// Makes the n-th call with a word in its arguments die, and returns the search path.
     fn dies_at(&self, call: usize, word: &str) -> String {
         let real = Command::new("sh").args(["-c", "command -v git"]).output().unwrap();
         let real = String::from_utf8(real.stdout).unwrap().trim().to_owned();
@@ -43,7 +44,7 @@ impl DyingGit {
         format!("{}:{}", self.folder.path().display(), std::env::var("PATH").unwrap())
     }
 
-    /// Returns how many calls there were since the last preparation.
+    /// Returns the number of calls since the last preparation.
     fn calls(&self) -> usize {
         fs::read(self.count()).map_or(0, |bytes| bytes.len())
     }
@@ -58,8 +59,8 @@ fn review(folder: &Path, args: &[&str], path: &str) -> Ran {
     )
 }
 
-/// Has git die at each call with a word among its arguments, and holds every verdict against the one
-/// without a fault. Returns how many reviews were incomplete.
+/// Makes git die at each call with a word in its arguments, and compares every verdict with the one
+/// without a fault. Returns the number of incomplete reviews.
 fn check_every_fault(repository: &Repository, args: &[&str], word: &str) -> usize {
     let git = DyingGit::new();
     let whole = review(repository.path(), args, &git.dies_at(0, word));
@@ -101,7 +102,7 @@ fn rules_that_git_cannot_give_are_never_left_out() {
     repository.write("a.py", "x = float(y)\n");
     repository.commit("without");
     assert!(check_every_fault(&repository, &[], "cat-file") > 0);
-    // Whatever else git is asked for may fail as well.
+    // Every other call of git may fail as well.
     assert!(check_every_fault(&repository, &[], "") > 0);
 }
 

@@ -1,4 +1,4 @@
-//! `assay watch-prs` and `assay queue push --pr`, on a GitHub that is none.
+//! `assay watch-prs` and `assay queue push --pr`, on a fake GitHub.
 
 use std::io::{BufRead as _, BufReader, Lines};
 use std::path::Path;
@@ -19,7 +19,7 @@ const TOKEN: &str = "t-very-secret";
 const DIFF: &str =
     "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
 
-/// A repository that is on a GitHub that is none.
+/// A repository on a fake GitHub.
 struct Stage {
     github: Arc<fake::GitHub>,
     repository: Repository,
@@ -28,7 +28,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// One whose configuration says more about GitHub, and other things after that.
+    /// Sets up the fixture with additional configuration for GitHub, and other sections after it.
     fn new(more: &str) -> Stage {
         let github = Arc::new(fake::GitHub::new(Arc::new(Clock::stopped())));
         github.add_repository(REPO);
@@ -71,7 +71,7 @@ impl Stage {
         self.assay(&[&["watch-prs", "--once"], args].concat())
     }
 
-    /// The names of the tasks that wait.
+    /// Returns the ids of the waiting tasks.
     fn waiting(&self) -> Vec<String> {
         let listed = self.assay(&["queue", "list", "--status", "pending", "--json"]).json();
         let tasks = listed["tasks"].as_array().unwrap().iter();
@@ -79,7 +79,7 @@ impl Stage {
     }
 }
 
-/// The whole of what a command said.
+/// Returns the output and the exit code of a command.
 fn said(ran: &Ran) -> String {
     format!("{}{}[exit {}]\n", ran.stdout, ran.stderr, ran.code)
 }
@@ -136,7 +136,7 @@ fn every_way_to_ask_for_a_review_leads_to_the_same_task() {
         "base_branch", "head_commit",
     ];
     assert_eq!(keys, expected);
-    // Without a token nobody can look, and it is queued as it was said.
+    // Without a token the pull request cannot be looked up, and the task is queued as requested.
     let answer = queue(&[]);
     assert!(answer["task_id"].as_str().unwrap().starts_with("review-qa-"), "{answer}");
 }
@@ -284,7 +284,7 @@ fn what_cannot_be_looked_at_is_incomplete_and_what_is_wrong_here_is_said() {
     .assert_eq(&said(&nowhere));
 }
 
-/// `assay watch-prs`, which goes on until it is stopped.
+/// A running `assay watch-prs`, until it is stopped.
 struct Watching {
     child: Child,
     stdout: Lines<BufReader<ChildStdout>>,

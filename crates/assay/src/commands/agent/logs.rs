@@ -1,4 +1,4 @@
-//! `assay agent logs`: what agents tell.
+//! `assay agent logs`: prints the logs of agents.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -14,19 +14,19 @@ use assay_store::task::AgentId;
 use crate::exit::Exit;
 use crate::output;
 
-/// So much of the end of a log is shown.
+/// The number of bytes at the end of a log that are shown.
 const SHOWN: u64 = 64 << 10;
 
-/// So long it is waited at the most before a log is looked at: an event may get lost.
+/// The longest wait before a log is read again, since a file event may get lost.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Whose logs, and whether to go on.
+/// Arguments of `assay agent logs`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The agents or workers; all where none is named
+    /// The agents or workers; all if none is named
     #[arg(value_name = "ID")]
     ids: Vec<AgentId>,
-    /// Go on with what is told from now on
+    /// Keep printing new lines as they are written
     #[arg(short, long)]
     follow: bool,
     /// Run as if started in this folder
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         file.seek(SeekFrom::Start(length.saturating_sub(SHOWN)))?;
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
-        // What stands before the first line break is the end of a line, unless it is all there is.
+        // The text before the first line break is part of a line, unless the whole log is shown.
         let start = text.iter().position(|byte| *byte == b'\n').filter(|_| length > SHOWN);
         output::write(&text[start.map_or(0, |at| at + 1)..]);
         open.push(file);
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Gives the files of those who are meant: `qa` is `qa.log`, or `qa-1.log` and so on.
+/// Returns the log files of the named agents: `qa` is `qa.log`, or `qa-1.log` and so on.
 fn files(folder: &Path, ids: &[AgentId]) -> anyhow::Result<Vec<PathBuf>> {
     if ids.is_empty() {
         let all = folder.join(log::ALL);

@@ -20,28 +20,28 @@ use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
 use crate::process::environment;
 
-/// What to do with agents.
+/// Subcommands of `assay agent`.
 #[derive(Subcommand)]
 pub(crate) enum Agent {
-    /// Starts agents and keeps them going, until Ctrl-C or `assay agent stop`
+    /// Starts agents and restarts them if they exit, until Ctrl-C or `assay agent stop`
     Start(start::Args),
-    /// Stops agents: running tasks are finished or given back
+    /// Stops agents: running tasks are finished or returned to the queue
     Stop(stop::Args),
-    /// Shows who works on what
+    /// Shows the agents and their current tasks
     Status(status::Args),
-    /// Keeps agents from taking tasks; what is under way goes on
+    /// Pauses agents: they claim no further tasks, running tasks are finished
     Pause(Whom),
-    /// Lets agents take tasks again
+    /// Resumes paused agents
     Resume(Whom),
-    /// Prints what agents tell
+    /// Prints the logs of agents
     Logs(logs::Args),
-    /// Is one agent: `start` runs this
+    /// Runs one worker; started by `assay agent start`
     #[command(hide = true)]
     Work(start::WorkArgs),
 }
 
 impl Agent {
-    /// Says whether it does something about signals itself.
+    /// Returns true if the command handles signals itself.
     pub(crate) fn sees_to_signals(&self) -> bool {
         match self {
             Agent::Start(_) | Agent::Work(_) => true,
@@ -54,13 +54,13 @@ impl Agent {
     }
 }
 
-/// Whom a pause is for.
+/// Arguments of `assay agent pause` and `assay agent resume`.
 #[derive(clap::Args)]
 pub(crate) struct Whom {
     /// The agents, such as `qa`, or single workers, such as `qa-2`
     #[arg(value_name = "ID", required_unless_present = "all")]
     ids: Vec<AgentId>,
-    /// All of them
+    /// All agents
     #[arg(long, conflicts_with = "ids")]
     all: bool,
     /// Run as if started in this folder
@@ -80,7 +80,7 @@ pub(crate) fn run(agent: &Agent, diagnostics: &Diagnostics) -> anyhow::Result<Ex
     }
 }
 
-/// What every command on agents needs.
+/// The repository and the settings that every command on agents needs.
 struct Place {
     root: PathBuf,
     settings: AgentSettings,
@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-/// Does something for each of those who are meant.
+/// Calls a function for each worker that is named, and prints the result.
 fn for_each(
     whom: &Whom,
     done: &str,

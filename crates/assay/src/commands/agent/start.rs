@@ -1,4 +1,4 @@
-//! `assay agent start`: workers under a supervisor, and one worker by itself.
+//! `assay agent start`: runs workers under a supervisor, and `assay agent work`: runs one worker.
 
 use std::fs;
 use std::io;
@@ -34,28 +34,28 @@ use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
 use crate::process::{self, environment, state_of};
 
-/// How long agents may take to start in the background.
+/// The time limit for agents to start in the background.
 const LONGEST_START: Duration = Duration::from_secs(10);
 
-/// How soon it is looked again whether they have, if nothing is heard of them.
+/// The longest wait before the start is checked again, if the log folder does not change.
 const A_MOMENT: Duration = Duration::from_millis(50);
 
-/// The most characters of the reason why a worker waits that `agent status` shows.
+/// The maximum length of the reason for waiting that `agent status` shows, in characters.
 const MAX_REASON: usize = 1_000;
 
-/// Whom to start, and how.
+/// Arguments of `assay agent start`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The agents to start; all that are enabled where none is named
+    /// The agents to start; all enabled agents if none is named
     #[arg(value_name = "ID")]
     ids: Vec<AgentId>,
-    /// Start so many of each named agent, or of `qa`
+    /// Start this many workers of each named agent, or of `qa` if none is named
     #[arg(long, value_name = "N")]
     replicas: Option<Replicas>,
-    /// Go on in the background
+    /// Run in the background
     #[arg(long)]
     detach: bool,
-    /// Write logs as JSON, a line each
+    /// Write logs as JSON lines
     #[arg(long)]
     json: bool,
     /// Run as if started in this folder
@@ -63,21 +63,21 @@ pub(crate) struct Args {
     folder: PathBuf,
 }
 
-/// Which worker to be.
+/// Arguments of `assay agent work`.
 #[derive(clap::Args)]
 pub(crate) struct WorkArgs {
-    /// The agent
+    /// The id of the agent
     id: AgentId,
-    /// The name of this one of its replicas
+    /// The name of the worker
     #[arg(long)]
     name: AgentId,
-    /// Write logs as JSON, a line each
+    /// Write logs as JSON lines
     #[arg(long)]
     json: bool,
-    /// Tell on stderr as well what is logged
+    /// Write the log to stderr as well
     #[arg(long)]
     echo: bool,
-    /// The repository
+    /// The root of the repository
     #[arg(short = 'C', value_name = "DIR")]
     folder: PathBuf,
 }
@@ -148,7 +148,7 @@ fn open_log(folder: &Path, agent: &str, json: bool, echo: bool) -> anyhow::Resul
     Ok(if echo { log.echoing(io::stderr()) } else { log })
 }
 
-/// Starts the supervisor as a process that goes on without us.
+/// Starts the supervisor as a background process.
 fn detach(
     args: &Args,
     root: &Path,
@@ -156,7 +156,7 @@ fn detach(
     names: &[String],
     diagnostics: &Diagnostics,
 ) -> anyhow::Result<Exit> {
-    // Whoever has the seat is told here, where somebody reads it.
+    // If another supervisor holds the lock, the error is printed here and not in the log.
     let about = Supervising { pid: std::process::id(), since: process::now(), agents: Vec::new() };
     drop(Seat::take(state, &about)?);
     let folder = log::folder(root);
@@ -192,7 +192,7 @@ fn detach(
     Ok(Exit::Ready)
 }
 
-/// Is one worker, until it is told to end.
+/// Runs one worker until its shutdown is requested.
 pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     let root = &args.folder;
     let settings = AgentSettings::on_disk(environment(), root)?;
@@ -228,7 +228,7 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let ended = worker.run();
-    // What it left in the middle may still run.
+    // Commands of an abandoned task may still run.
     assay_sandbox::stop_all();
     Ok(match ended? {
         Ended::Asked => Exit::Ready,
@@ -236,8 +236,8 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
     })
 }
 
-/// Returns the function that notes in a worker's seat why it waits for its queue, for `agent status`. It
-/// is told again and again, and writes what is new.
+/// Returns a function that stores in the lock file of a worker why the worker waits for its queue,
+/// for `agent status`. The function is called repeatedly, and writes only changes.
 fn noted_in(seat: Seat, about: Working) -> OnWait {
     let noted = Mutex::new(about);
     Box::new(move |why| {
@@ -245,13 +245,13 @@ fn noted_in(seat: Seat, about: Working) -> OnWait {
         let why = why.map(|why| first_chars(&redact(why), MAX_REASON).to_owned());
         if about.waits_because != why {
             about.waits_because = why;
-            // The log says it as well.
+            // The log has the reason as well.
             let _ = seat.note(&about);
         }
     })
 }
 
-/// Opens the queue as soon as it can be reached; `None` once a stop is requested.
+/// Opens the queue, and retries while it cannot be reached; `None` if a shutdown is requested.
 fn open_queue(
     root: &Path,
     settings: &AgentSettings,

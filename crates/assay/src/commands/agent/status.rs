@@ -1,4 +1,4 @@
-//! `assay agent status`: who works on what, as a live table or as JSON.
+//! `assay agent status`: shows agents and their tasks, as a live table or as JSON.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use crate::output;
 use crate::process::{self, environment};
 use crate::terminal::{Room, table};
 
-/// How often the table is drawn anew where nothing is heard.
+/// The interval at which the table is drawn again if the queue does not change.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// How to show it.
+/// Arguments of `assay agent status`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Print JSON, as is done where the output is no terminal
+    /// Print JSON, which is the default if stdout is not a terminal
     #[arg(long)]
     json: bool,
     /// Print the table once
@@ -55,7 +55,7 @@ fn show_live(mut source: StatusReader) -> anyhow::Result<Exit> {
     let mut status = source.read()?;
     let watch = source.watch();
     while output::is_open() {
-        // From the top of an empty screen.
+        // Clears the screen first.
         let table = draw(&status, process::now(), Room::on_stdout());
         print(&format!("\x1b[H\x1b[2J{table}\nCtrl-C to leave\n"))?;
         output::flush();
@@ -65,7 +65,7 @@ fn show_live(mut source: StatusReader) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Draws it for people, with as much as there is room for.
+/// Formats the status as a table that fits the room.
 fn draw(status: &AgentStatus, now: Moment, room: Room) -> String {
     let mut out = match &status.supervisor {
         Some(holder) => format!("agents run here (process {})\n\n", holder.pid),
@@ -127,7 +127,7 @@ fn agent_row(seen: &Seen, now: Moment) -> Vec<String> {
     ]
 }
 
-/// Says how long ago something was.
+/// Returns the time that has passed since `then` as text.
 fn ago(then: Moment, now: Moment) -> String {
     let seconds = now.0.duration_since(then.0).as_secs().max(0);
     match seconds {

@@ -1,5 +1,5 @@
-//! `assay agent stop`: all agents, or some. It needs no queue, which may be in a database that is
-//! away.
+//! `assay agent stop`: stops all agents, or some. It does not need the queue, whose database may be
+//! unreachable.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,14 +17,14 @@ use crate::commands::{print, warn};
 use crate::exit::Exit;
 use crate::process::environment;
 
-/// How much longer than their tasks may go on agents are waited for: they tell a queue, which may be
-/// away, what became of the tasks.
+/// The extra wait after the time limit of running tasks: workers report results to the queue, which
+/// may be unreachable.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// Whom to stop.
+/// Arguments of `assay agent stop`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The agents, such as `qa`, or single workers, such as `qa-2`; all where none is named
+    /// The agents, such as `qa`, or single workers, such as `qa-2`; all if none is named
     #[arg(value_name = "ID")]
     ids: Vec<AgentId>,
     /// Run as if started in this folder
@@ -54,8 +54,8 @@ fn stop_all(root: &Path, state: &Path) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Says how long agents may take to stop. A mistake that somebody made in their configuration since
-/// they were started keeps nobody from stopping them.
+/// Returns the time that agents may take to stop. An error in the configuration does not keep the
+/// user from stopping them.
 fn grace(root: &Path) -> Duration {
     let task = match Configuration::on_disk(environment(), root) {
         Ok(configuration) => configuration.unwrap_or_default().task,

@@ -1,4 +1,4 @@
-//! `assay eval compare`: two reviewers on the same cases.
+//! `assay eval compare`: compares two reviewers on the same cases.
 
 use anyhow::bail;
 use assay_engine::evaluation::results_folder::read_reviewer;
@@ -9,26 +9,26 @@ use clap::ValueEnum;
 use super::{FigureArgs, print, print_json};
 use crate::exit::Exit;
 
-/// The reports to compare.
+/// Arguments of `assay eval compare`.
 #[derive(clap::Args)]
 pub(super) struct CompareArgs {
     /// A report of `assay eval` or `assay eval score --format json`; with several reviewers,
     /// `FILE:REVIEWER`
     first: String,
-    /// Another report, or another reviewer of the same
+    /// Another report, or another reviewer of the same report
     second: String,
     #[command(flatten)]
     figures: FigureArgs,
-    /// The form of the output
+    /// The output format
     #[arg(long, value_enum, default_value = "table")]
     format: ComparisonForm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ComparisonForm {
-    /// For a person, in a terminal
+    /// A table for the terminal
     Table,
-    /// For scripts
+    /// JSON for scripts
     Json,
 }
 

@@ -1,4 +1,4 @@
-//! `assay eval delegate`: an agent reads the cases of a set over MCP, and is scored.
+//! `assay eval delegate`: serves the cases of a set to an agent over MCP, and scores its reviews.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,29 +22,30 @@ use crate::commands::mcp::serve_stdio;
 use crate::exit::Exit;
 use crate::process::environment;
 
-/// The set, and where the results go.
+/// Arguments of `assay eval delegate`.
 #[derive(clap::Args)]
 pub(super) struct DelegateArgs {
     /// The set: a folder with `cases.jsonl`
     set: PathBuf,
-    /// Write findings, scores and a page into this folder; cases that have findings there are not
-    /// handed out again
+    /// Write findings, scores and an HTML page into this folder; cases with findings there are
+    /// skipped
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Hand out these cases only, by their ids
+    /// Serve only the cases with these ids
     #[arg(long = "case", value_name = "ID", num_args = 1.., value_delimiter = ',')]
     only: Vec<String>,
-    /// Record the answers into this folder, so that `assay eval SET --replay DIR` replays the reviews
+    /// Record the answers into this folder, so that `assay eval SET --replay DIR` can replay the
+    /// reviews
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// Write the questions as files into this folder and read the answers from files beside them, in
-    /// the place of a server; run the command again until no question is open
+    /// Write the questions as files into this folder, and read the answers from files there,
+    /// instead of serving MCP; run the command again until all questions are answered
     #[arg(long, value_name = "DIR")]
     briefs: Option<PathBuf>,
     /// The name of the model that answers the briefs
     #[arg(long, value_name = "NAME", default_value = "", requires = "briefs")]
     model: String,
-    /// Ask one plain question about each diff in the place of a review
+    /// Ask one plain question about each diff instead of a review
     #[arg(long, requires = "briefs")]
     question: bool,
     /// Take configuration, rules and personas from this folder
@@ -67,7 +68,7 @@ pub(super) fn run(args: &DelegateArgs) -> anyhow::Result<Exit> {
         figures: args.scoring.figures.into(),
     };
     let finished = results.finished()?;
-    // The folder is known as one of results from the beginning.
+    // Writes the report first, so that the folder is recognised as a folder of results.
     results.score()?;
     let record = args.record.as_deref().map(RecordingFolder::open).transpose()?;
     let settings = review_files_on_disk(&root)?;
@@ -96,7 +97,7 @@ pub(super) fn run(args: &DelegateArgs) -> anyhow::Result<Exit> {
     note(&format!("{left} of {} changes are to be reviewed", results.cases.len()));
     serve_stdio(&review::server(set.clone(), env!("CARGO_PKG_VERSION")))?;
     let report = results.score()?;
-    // Stdout belongs to the protocol.
+    // Stdout is used by the protocol.
     note(&table::render(&report));
     let exit = args.scoring.exit(&report, earlier.as_ref(), &[]);
     Ok(match (exit, set.open_cases()) {
@@ -105,8 +106,8 @@ pub(super) fn run(args: &DelegateArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// Hands in the answers that lie beside the briefs, writes the briefs of the questions that are open,
-/// and scores the cases that are decided.
+/// Reads the answers in the folder of briefs, writes the briefs of open questions, and scores the
+/// cases that are decided.
 fn answer_files(
     args: &DelegateArgs,
     results: &DelegatedResults,

@@ -1,4 +1,4 @@
-//! `assay eval mine`: a set of cases from the history of a repository.
+//! `assay eval mine`: builds a set of cases from the history of a repository.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,38 +13,38 @@ use super::{note, print};
 use crate::exit::Exit;
 use crate::process::{self, state_of};
 
-/// The repository, and where the set goes.
+/// Arguments of `assay eval mine`.
 #[derive(clap::Args)]
 pub(super) struct MineArgs {
-    /// The repository; it is read, and never changed
+    /// The repository, which is only read
     #[arg(default_value = ".")]
     repository: PathBuf,
     /// The folder for the set: new or empty, and outside of the repository
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Where cases come from; all kinds where none is named
+    /// The sources of cases; all if none is named
     #[arg(long, value_enum, value_name = "KIND", num_args = 1.., value_delimiter = ',')]
     from: Vec<CaseKindArg>,
     /// Review comments of pull requests, as `gh api repos/OWNER/REPO/pulls/comments` prints them
     #[arg(long, value_name = "FILE")]
     threads: Option<PathBuf>,
-    /// Look at so many of the newest commits
+    /// Search this many of the newest commits
     #[arg(long, value_name = "N", default_value_t = 2000)]
     commits: usize,
 }
 
-/// Where a case comes from, as it is typed.
+/// The source of a case, as an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum CaseKindArg {
     /// Changes that were reverted
     Reverts,
     /// Changes that a later fix had to correct, found by blame
     Fixes,
-    /// Fixes of security, undone
+    /// Security fixes, reverted
     Security,
     /// Review comments on pull requests, from a GitHub export
     Threads,
-    /// Findings of earlier reviews of assay that are gone after a change or were dismissed
+    /// Findings of earlier reviews by assay that are gone after a change, or were dismissed
     Ledger,
 }
 
@@ -100,8 +100,8 @@ pub(super) fn run(args: &MineArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Reads the findings of the ledger that are decided. A ledger that cannot be used is an error only if
-/// the user asked for its findings.
+/// Reads the decided findings of the ledger. An unusable ledger is an error only if the user
+/// requested its findings.
 fn ledger_findings(root: &Path, is_asked_for: bool) -> anyhow::Result<Vec<Claim>> {
     let today = process::today().map(String::from).unwrap_or_default();
     match decided_findings(&state_of(root), &today) {

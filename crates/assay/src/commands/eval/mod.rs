@@ -1,4 +1,4 @@
-//! `assay eval`: how good reviewers are, measured on changes whose defects are known.
+//! `assay eval`: measures reviewers on changes whose defects are known.
 
 mod compare;
 mod delegate;
@@ -39,11 +39,11 @@ enum EvalCommand {
     Score(score::ScoreArgs),
     /// Compares two reviewers that were scored on the same set, case by case
     Compare(compare::CompareArgs),
-    /// Makes a set of changes that turned out to be wrong, from the history of a repository
+    /// Builds a set of faulty changes from the history of a repository
     Mine(mine::MineArgs),
     /// Serves the changes of a set to an agent over MCP (stdin and stdout), and scores its reviews
     Delegate(delegate::DelegateArgs),
-    /// Carries the answers of a recording over to the questions of this version
+    /// Transfers the answers of a recording to the questions of this version
     Rekey(rekey::RekeyArgs),
 }
 
@@ -58,47 +58,46 @@ pub(crate) fn run(eval: &Eval) -> anyhow::Result<Exit> {
     }
 }
 
-/// When a comment names a label, how figures are computed, and which have to be reached.
+/// Options for matching comments with labels, for figures, and for limits.
 #[derive(clap::Args)]
 struct ScoringArgs {
-    /// The most lines between a comment and a label; `any` if places do not matter
+    /// The maximum number of lines between a comment and a label; `any` ignores places
     #[arg(long, value_name = "LINES", default_value = "3", value_parser = distance)]
     within: Distance,
-    /// The least similarity of words between a comment and a label, from 0 to 1; 0 if words do not
-    /// matter
+    /// The minimum similarity of words between a comment and a label, from 0 to 1; 0 ignores words
     #[arg(long, value_name = "SIMILARITY", default_value_t = DEFAULT_SIMILARITY)]
     words: f64,
-    /// Go by the recorded verdicts of a judge in the place of words: lines of JSON with `case`,
+    /// Match by the recorded verdicts of a judge instead of words: lines of JSON with `case`,
     /// `comment` and `label`
     #[arg(long, value_name = "FILE", conflicts_with = "words")]
     verdicts: Option<PathBuf>,
     #[command(flatten)]
     figures: FigureArgs,
-    /// The form of the output
+    /// The output format
     #[arg(long, value_enum, default_value = "table")]
     format: EvalForm,
-    /// Fail if a figure is lower, such as `f1=0.4`
+    /// Fail if a figure is lower than this, such as `f1=0.4`
     #[arg(long, value_name = "FIGURE=VALUE")]
     min: Vec<Limit>,
-    /// Fail if a figure is higher, such as `noise=0.6`
+    /// Fail if a figure is higher than this, such as `noise=0.6`
     #[arg(long, value_name = "FIGURE=VALUE")]
     max: Vec<Limit>,
     /// Fail if F1, blocked clean changes or comments for each change are worse than in this earlier
     /// report (JSON)
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// The difference to the baseline that is no failure
+    /// The largest difference to the baseline that is not a failure
     #[arg(long, default_value_t = 0.0)]
     tolerance: f64,
 }
 
-/// How figures are computed.
+/// Options for the computation of figures.
 #[derive(clap::Args, Clone, Copy)]
 struct FigureArgs {
-    /// How many times as much recall counts as precision
+    /// The weight of recall relative to precision
     #[arg(long, default_value_t = 1.0)]
     beta: f64,
-    /// Draws of the bootstrap for intervals
+    /// The number of bootstrap draws for intervals
     #[arg(long, default_value_t = assay_eval::statistics::DEFAULT_DRAWS)]
     draws: usize,
     /// The seed of the bootstrap
@@ -114,15 +113,15 @@ impl From<FigureArgs> for SummaryOptions {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EvalForm {
-    /// For a person, in a terminal
+    /// A table for the terminal
     Table,
-    /// For `assay eval compare`, `--baseline` and scripts
+    /// JSON for `assay eval compare`, `--baseline` and scripts
     Json,
-    /// One page with plots
+    /// An HTML page with plots
     Html,
 }
 
-/// The most lines between a comment and a label; `None` if places do not matter.
+/// The maximum number of lines between a comment and a label; `None` if places are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Distance(Option<u32>);
 
@@ -139,14 +138,14 @@ fn distance(text: &str) -> Result<Distance, String> {
 impl ScoringArgs {
     fn rule(&self) -> anyhow::Result<MatchRule> {
         if let Some(path) = &self.verdicts {
-            // A judge sees the places, too.
+            // The judge has seen the places.
             let words = WordRule::Judged(read_verdicts(path)?);
             return Ok(MatchRule { within: None, words });
         }
         Ok(MatchRule { within: self.within.0, words: self.words()? })
     }
 
-    /// Returns how the words of comments and labels are compared where no judge decides.
+    /// Returns the comparison of words, for comments that no judge decides.
     fn words(&self) -> anyhow::Result<WordRule> {
         Ok(match self.words {
             similarity if !(0.0..=1.0).contains(&similarity) => {
@@ -160,7 +159,7 @@ impl ScoringArgs {
         })
     }
 
-    /// Reads the earlier report that a new one is held against.
+    /// Reads the earlier report that a new one is compared with; `None` if none is given.
     fn earlier(&self) -> anyhow::Result<Option<EvalReport>> {
         self.baseline.as_deref().map(read_report).transpose()
     }
@@ -173,8 +172,8 @@ impl ScoringArgs {
         }
     }
 
-    /// Prints the limits that a report does not keep, and returns its exit code: 1 if a limit is not
-    /// kept, 3 if an output is missing. Reviewers whose name is listed in `free` are held to no limit.
+    /// Prints the limits that a report does not meet, and returns the exit code: 1 if a limit is
+    /// not met, 3 if an output is missing. No limit applies to the reviewers in `free`.
     fn exit(&self, report: &EvalReport, earlier: Option<&EvalReport>, free: &[String]) -> Exit {
         let tolerance = self.tolerance;
         let limits = Limits { min: &self.min, max: &self.max, earlier, tolerance };

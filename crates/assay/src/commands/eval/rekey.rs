@@ -1,4 +1,4 @@
-//! `assay eval rekey`: the answers of a recording, carried over to the questions of this version.
+//! `assay eval rekey`: transfers the answers of a recording to the questions of this version.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use super::{note, print};
 use crate::exit::Exit;
 use crate::process::environment;
 
-/// The set, and the recording.
+/// Arguments of `assay eval rekey`.
 #[derive(clap::Args)]
 pub(super) struct RekeyArgs {
     /// The set: a folder with `cases.jsonl`

@@ -17,30 +17,31 @@ use crate::messages::Stderr;
 use crate::process::environment;
 use crate::signals;
 
-/// The set, and who reviews its cases.
+/// Arguments of `assay eval SET`.
 #[derive(clap::Args)]
 pub(super) struct RunArgs {
     /// The set: a folder with `cases.jsonl`
     #[arg(required = true)]
     set: Option<PathBuf>,
-    /// Who reviews: `rules`, `models`, `models=MODEL`, `question` (one plain question),
+    /// The reviewers: `rules`, `models`, `models=MODEL`, `question` (one plain question),
     /// `question=MODEL`, `recorded` (recordings of the set), `recorded=NAME`
-    /// [default: rules, and recorded where the set has recordings]
+    /// [default: rules, and recorded if the set has recordings]
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     reviewers: Vec<EvalReviewer>,
     /// Replay the recording in this folder as well
     #[arg(long, value_name = "DIR")]
     replay: Vec<PathBuf>,
-    /// Review these cases only, by their ids
+    /// Review only the cases with these ids
     #[arg(long = "case", value_name = "ID", num_args = 1.., value_delimiter = ',')]
     only: Vec<String>,
-    /// Write findings, scores and a page into this folder, which is new, empty, or of an earlier run
+    /// Write findings, scores and an HTML page into this folder, which is new, empty, or of an
+    /// earlier run
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Record the reviews with models into the folder of results, so that they can be replayed
     #[arg(long, requires = "out")]
     record: bool,
-    /// Review each case so many times, and tell how much the runs differ
+    /// Review each case this many times, and report the variation
     #[arg(long, value_name = "N", default_value = "1")]
     repeat: NonZeroUsize,
     /// Spend no more dollars than this on each reviewer
@@ -49,7 +50,7 @@ pub(super) struct RunArgs {
     /// Use no more tokens than this for each reviewer
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// Wait no longer than this for each reviewer
+    /// Stop each reviewer after this many seconds
     #[arg(long, value_name = "N")]
     max_seconds: Option<u64>,
     /// Take configuration, rules and personas from this folder

@@ -1,4 +1,4 @@
-//! `assay eval score`: outputs of review tools against the labels of a set.
+//! `assay eval score`: scores outputs of review tools against the labels of a set.
 
 use std::path::PathBuf;
 
@@ -20,16 +20,16 @@ use crate::exit::Exit;
 use crate::messages::Stderr;
 use crate::process::{self, environment};
 
-/// The outputs to score, and the rule.
+/// Arguments of `assay eval score`.
 #[derive(clap::Args)]
 pub(super) struct ScoreArgs {
     /// The set: a folder with `cases.jsonl`
     set: PathBuf,
-    /// Folders, one for each reviewer, with one output for each case: `CASE.json`, `.sarif`, `.txt` …
+    /// Folders, one for each reviewer, with one output per case: `CASE.json`, `.sarif`, `.txt` …
     #[arg(required = true, value_name = "FINDINGS")]
     outputs: Vec<PathBuf>,
-    /// Ask this model which comments name which labels, in the place of words; `--verdicts FILE` keeps
-    /// its verdicts, and pairs that have a verdict there are not asked about
+    /// Ask this model which comments match which labels, instead of comparing words;
+    /// `--verdicts FILE` stores its verdicts, and pairs with a stored verdict are not asked about
     #[arg(long, value_name = "MODEL")]
     judge: Option<String>,
     /// Take the configuration of models from this folder
@@ -59,7 +59,8 @@ pub(super) fn run(args: &ScoreArgs) -> anyhow::Result<Exit> {
     Ok(if undecided > 0 && exit == Exit::Ready { Exit::Incomplete } else { exit })
 }
 
-/// Returns the rule by the verdicts of a model, and the number of pairs that the model left undecided.
+/// Returns the match rule from the verdicts of a model, and the number of pairs that the model left
+/// undecided.
 fn judged_rule(
     args: &ScoreArgs,
     model: &str,

@@ -1,4 +1,4 @@
-//! Single items: handed in, settled by hand, accepted as they are.
+//! Single items of a gate: submitted, verified by hand, or accepted.
 
 use std::path::Path;
 
@@ -14,30 +14,30 @@ use super::{Form, GateArgs};
 use crate::commands::{print, print_json, read_file, read_stdin};
 use crate::exit::Exit;
 
-/// What somebody saw of an item.
+/// Arguments of `assay gate update-item`.
 #[derive(clap::Args)]
 pub(super) struct UpdateArgs {
-    /// The item
+    /// The id of the item
     #[arg(value_name = "ID")]
     id: ItemId,
-    /// PASS or FAIL
+    /// The result: PASS or FAIL
     #[arg(long, value_name = "STATUS")]
     status: String,
-    /// What is wrong, for a FAIL
+    /// The finding, for a FAIL
     #[arg(long, value_name = "TEXT")]
     finding: Option<String>,
 }
 
-/// Why somebody lives with an item.
+/// Arguments of `assay gate accept`.
 #[derive(clap::Args)]
 pub(super) struct AcceptArgs {
-    /// The item
+    /// The id of the item
     #[arg(value_name = "ID")]
     id: ItemId,
-    /// Why it is accepted as it is
+    /// The reason for accepting the item
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// Who accepts it: a person who wrote neither the items nor a fix
+    /// The person who accepts the item, who wrote neither the items nor a fix
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
 }
@@ -49,7 +49,7 @@ pub(super) fn update(args: &GateArgs, update: &UpdateArgs) -> anyhow::Result<Exi
     told(&opened, args.format, &update.id, "written down")
 }
 
-/// Reads what somebody saw, in letters of any case.
+/// Parses a result; the case of letters is ignored.
 fn result(status: &str, finding: Option<&str>) -> anyhow::Result<Verified> {
     match (status.to_ascii_uppercase().as_str(), finding) {
         ("PASS", None) => Ok(Verified::Pass),
@@ -78,7 +78,7 @@ fn told(opened: &Opened, form: Form, id: &ItemId, done: &str) -> anyhow::Result<
     Ok(Exit::Ready)
 }
 
-/// An item that is handed in.
+/// An item of a submitted list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HandedIn {
@@ -88,20 +88,20 @@ struct HandedIn {
     severity: Option<Severity>,
     #[serde(alias = "parent_id")]
     parent: Option<ItemId>,
-    /// What an item has that was verified elsewhere, which counts for nothing here.
+    /// The result of a verification elsewhere, which is ignored.
     #[serde(default, rename = "status")]
     _status: Option<String>,
     #[serde(default, rename = "finding")]
     _finding: Option<String>,
 }
 
-/// Reads items that somebody hands in.
+/// Reads submitted items from a file, or from stdin if the path is `-`.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Proposed>> {
     let bytes = if path == "-" { read_stdin()? } else { read_file(path)? };
     let shown = path.display();
     let mut list: Value = serde_json::from_slice(&bytes)
         .with_context(|| format!("`{shown}` is no JSON, and items are a list in JSON"))?;
-    // The list may also stand in an object, as in a gate's own file.
+    // The list may be in an object, as in the state file of a gate.
     if let Some(items) = list.get_mut("items") {
         list = items.take();
     }
@@ -120,7 +120,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Proposed>> {
         id: item.id,
         scope: item.scope.as_str().into(),
         check: item.check,
-        // What nobody graded must hold.
+        // An item without a severity must pass.
         severity: item.severity.unwrap_or(Severity::Must),
         parent: item.parent,
         by: None,

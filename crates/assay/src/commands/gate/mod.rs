@@ -1,4 +1,4 @@
-//! `assay gate`: quality-review gates, and single steps with them for scripts.
+//! `assay gate`: quality gates, and single steps of them for scripts.
 
 mod items;
 mod reconcile;
@@ -29,95 +29,96 @@ use super::{note, print_json, print_safely, user_name, warn};
 use crate::exit::Exit;
 use crate::process::environment;
 
-/// Which gate, and what to do with it.
+/// Arguments of `assay gate`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
     step: Option<Step>,
     #[command(flatten)]
     gate: GateArgs,
-    /// Print what is to be done about the failed items, as `guide` does
+    /// Print instructions for the failed items, as `guide` does
     #[arg(long)]
     qr_fail: bool,
 }
 
 #[derive(Subcommand)]
 enum Step {
-    /// Makes the list of what is to be verified
+    /// Builds the list of items to verify
     Decompose(DecomposeArgs),
-    /// Verifies what is on the list, and says whether the gate is passed
+    /// Verifies the items of the list, and prints whether the gate passes
     Verify,
-    /// Says what is to be done about the items that failed
+    /// Prints instructions for the failed items
     Guide,
-    /// Makes the list, verifies and has fixed what fails, until it passes or a person is needed
+    /// Builds the list, verifies the items and fixes failures, until the gate passes or needs a
+    /// person
     Run,
-    /// Shows where a gate stands; without `--phase`, all of them
+    /// Shows the status of a gate; without `--phase`, of all gates
     Status,
-    /// Compares the plan with what was written, milestone by milestone
+    /// Compares the plan with the change, milestone by milestone
     Reconcile,
-    /// Writes down what somebody saw of an item, for scripts
+    /// Records the result of an item, for scripts
     UpdateItem(items::UpdateArgs),
-    /// Lives with an item as it is, for a reason
+    /// Accepts a failed item, with a reason
     Accept(items::AcceptArgs),
 }
 
-/// Which gate is meant, and who is asked.
+/// Options that select a gate and its verifiers.
 #[derive(Debug, Clone, clap::Args)]
 struct GateArgs {
     /// Run as if started in this folder
     #[arg(short = 'C', value_name = "DIR", default_value = ".", global = true)]
     folder: PathBuf,
-    /// What the gate is about: plan-structure, plan-code, plan-docs, impl-code, impl-docs, reconcile
+    /// The phase of the gate: plan-structure, plan-code, plan-docs, impl-code, impl-docs, reconcile
     #[arg(long, value_name = "PHASE", global = true)]
     phase: Option<Phase>,
-    /// Keep the gate's files here instead of in .assay/gates
+    /// Store the state of the gate here instead of in .assay/gates
     #[arg(long, value_name = "DIR", global = true)]
     state_dir: Option<PathBuf>,
-    /// The plan, in Markdown or JSON; later steps remember it
+    /// The plan, in Markdown or JSON; later steps use the same plan
     #[arg(long, value_name = "FILE", global = true)]
     plan: Option<PathBuf>,
-    /// What the change is held against; later steps remember it
+    /// The base of the change; later steps use the same base
     #[arg(long, value_name = "REF", global = true)]
     base: Option<String>,
-    /// Have a model verify what code cannot: the one that is configured, or this one
+    /// Ask a model to verify items that code cannot: the configured model, or this one
     #[arg(
         long, value_name = "MODEL", num_args = 0..=1, require_equals = true,
         default_missing_value = "", global = true
     )]
     models: Option<String>,
-    /// Ask no model, even where the configuration says so
+    /// Ask no model, even if the configuration says so
     #[arg(long, conflicts_with = "models", global = true)]
     no_models: bool,
-    /// How the answer is printed
+    /// The output format
     #[arg(long, value_name = "FORM", default_value = "text", global = true)]
     format: Form,
 }
 
-/// How an answer is printed.
+/// The output format of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Form {
-    /// For people, and for agents that read and follow it
+    /// Text for people and agents
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
 }
 
-/// How a list is made.
+/// Arguments of `assay gate decompose`.
 #[derive(Default, clap::Args)]
 struct DecomposeArgs {
-    /// Make a new list in place of the one that is there; what that one still asks for stays
+    /// Build a new list in place of the current one; its open requirements are kept
     #[arg(long)]
     again: bool,
-    /// Let go of what the list that is there still asks for, for this reason
+    /// Drop the open requirements of the current list, for this reason
     #[arg(long, value_name = "TEXT", requires = "again")]
     reason: Option<String>,
-    /// Who lets go of it; you, unless told otherwise
+    /// The person who drops them [default: you]
     #[arg(long, value_name = "NAME", requires = "reason")]
     by: Option<String>,
-    /// Take items from this JSON file as well, or from stdin if it is `-`
+    /// Add items from this JSON file, or from stdin if it is `-`
     #[arg(long, value_name = "FILE")]
     items: Option<PathBuf>,
-    /// Take those alone, and nothing that is built in
+    /// Use only the items of `--items`, without the built-in checklist
     #[arg(long, requires = "items")]
     only_items: bool,
 }
@@ -201,7 +202,7 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Opens a gate with its list, or one for which a list is to be made.
+/// Opens a gate with its list, or a gate whose list is not built yet.
 fn open_or_begin(asked: Asked<'_>) -> anyhow::Result<Opened> {
     let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
     match place.keep.is_there() {
@@ -210,7 +211,7 @@ fn open_or_begin(asked: Asked<'_>) -> anyhow::Result<Opened> {
     }
 }
 
-/// Makes the list, if it has to be made.
+/// Builds the list, unless it exists.
 fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposed> {
     let release = how.reason.as_ref().map(|reason| Release {
         reason: redacted_text(reason.trim()),
@@ -240,7 +241,7 @@ fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposed> {
     Ok(decomposed)
 }
 
-/// Has a model say what else should be verified, where one is asked.
+/// Returns the items that a model proposes in addition; empty if no model is asked.
 fn proposed(opened: &Opened) -> anyhow::Result<Vec<Proposed>> {
     let Some(judge) = opened.judge() else { return Ok(Vec::new()) };
     let proposed = opened.with_gate(|gate| judge.propose(opened.phase, gate.subject));
@@ -259,7 +260,7 @@ fn verify(args: &GateArgs) -> anyhow::Result<Exit> {
     Ok(exit_of(&gate.standing.outcome))
 }
 
-/// Prints what verifying came to, and tells of what it did not see.
+/// Prints the result of a verification, and warns of content that was not verified.
 fn show(opened: &Opened, form: Form, gate: &VerifiedGate) -> anyhow::Result<()> {
     for altered in &gate.standing.altered {
         warn(&format!("the list was changed by something else than assay: {altered}"));
@@ -286,14 +287,14 @@ fn show(opened: &Opened, form: Form, gate: &VerifiedGate) -> anyhow::Result<()> 
     }
 }
 
-/// Names the command that leads on, on stderr.
+/// Prints the next command on stderr.
 fn tell_next(phase: Phase, outcome: &Outcome) {
     if let Some(command) = next_command(phase, outcome) {
         note(&format!("next: {command}"));
     }
 }
 
-/// Returns the command that leads on from an outcome; `None` if the gate is passed.
+/// Returns the next command after an outcome; `None` if the gate is passed.
 fn next_command(phase: Phase, outcome: &Outcome) -> Option<String> {
     Some(match outcome {
         Outcome::Pass => return None,
@@ -337,18 +338,19 @@ fn guide(args: &GateArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Tells what is to be known about what decides.
+/// Prints the notes on the settings of a gate as warnings.
 fn tell(opened: &Opened) {
     for note in &opened.terms.notes {
         warn(note);
     }
 }
 
-/// What is said of a list that `--only-items` made.
+/// The warning for a list that `--only-items` built.
 const LEFT_OUT: &str = "the built-in checklist was left out of this list, so its gate does not pass unless \
                         `gates.allow_only_items` is true";
 
-/// Says whether an error means that nothing is known of a gate, which is no mistake of whoever asks.
+/// Returns true if an error means that the state of a gate is unknown, which is not a mistake of
+/// the user.
 pub(crate) fn is_unknown(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(GateError::Keep(_))) || error.is::<NothingKnown>()
 }

@@ -1,4 +1,4 @@
-//! `assay gate reconcile`: the plan against what was written.
+//! `assay gate reconcile`: compares the plan with the change.
 
 use anyhow::Context;
 use assay_engine::gate_session::{Asked, Opened};
@@ -13,7 +13,7 @@ pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
     let phase = GateArgs { phase: Some(Phase::Reconcile), ..args.clone() };
     let asked: Asked<'_> = phase.asked()?;
     let opened = match asked.plan {
-        // A look changes no gate, so it may be at another plan than that of the gate.
+        // Reconciling changes no gate, so the plan may be another than that of the gate.
         Some(_) => Opened::to_look(asked)?,
         None => Opened::with_list(asked)?,
     };

@@ -1,4 +1,4 @@
-//! `assay gate run`: a gate from end to end.
+//! `assay gate run`: runs a gate from end to end.
 
 use assay_engine::gate_run::GateWork;
 use assay_engine::gate_session::Opened;
@@ -13,11 +13,11 @@ use crate::commands::{print_json, print_safely, warn};
 use crate::exit::Exit;
 use crate::messages::Stderr;
 
-/// Prints how a run goes on, as text.
+/// Prints the progress of a run as text.
 struct Printing<'a> {
     opened: &'a Opened,
     form: Form,
-    /// What could not be printed.
+    /// The first error of printing.
     failed: anyhow::Result<()>,
 }
 

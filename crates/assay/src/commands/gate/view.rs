@@ -1,4 +1,4 @@
-//! `assay gate status`: where gates stand, for people.
+//! `assay gate status`: shows the status of gates as text.
 
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ fn one(args: &GateArgs) -> anyhow::Result<Exit> {
     Ok(exit_of(&standing.outcome))
 }
 
-/// Shows a gate item by item.
+/// Formats the status of a gate with its items.
 fn shown(phase: Phase, standing: &Standing) -> String {
     let mut out = format!("{phase}: {}\n", in_words(standing));
     let rows: Vec<Vec<String>> = standing
@@ -121,7 +121,7 @@ fn in_words(standing: &Standing) -> String {
     out
 }
 
-/// Shows one line for each gate that there is.
+/// Prints one line for each gate that has a list.
 fn all(args: &GateArgs) -> anyhow::Result<Exit> {
     let mut lines = Vec::new();
     let mut answers = Vec::new();
@@ -160,7 +160,7 @@ fn all(args: &GateArgs) -> anyhow::Result<Exit> {
     Ok(worst)
 }
 
-/// Gives the one of two codes that says more.
+/// Returns the worse of two exit codes.
 fn worse(one: Exit, other: Exit) -> Exit {
     let rank = |exit: Exit| match exit {
         Exit::Ready => 0,

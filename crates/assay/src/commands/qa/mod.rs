@@ -1,4 +1,4 @@
-//! `assay qa`: does an implementation do what its spec says?
+//! `assay qa`: validates an implementation against its spec.
 
 mod view;
 mod watch;
@@ -16,41 +16,41 @@ use crate::exit::Exit;
 use crate::model_args::ModelArgs;
 use crate::process::environment;
 
-/// Which spec, and what to do with it.
+/// Arguments of `assay qa`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Args {
     /// The beginning of the name of the spec's folder in `specs` or `.auto-claude/specs`
     #[arg(long, value_name = "NAME", required_unless_present_any = ["watch", "metrics"])]
     spec: Option<String>,
-    /// Say where it stands, and do nothing
+    /// Print the status, and run nothing
     #[arg(long, requires = "spec", conflicts_with_all = ["resume", "sign_off", "watch"])]
     status: bool,
-    /// Take up a loop that was handed to a person; counting begins anew
+    /// Resume a loop that waits for a person; counters start again
     #[arg(long, requires = "spec", conflicts_with = "watch")]
     resume: bool,
-    /// Vouch for the tree as it is, under this name
+    /// Approve the current tree, under this name
     #[arg(long, value_name = "NAME", requires = "spec", conflicts_with = "watch")]
     sign_off: Option<String>,
-    /// Decide one criterion or issue instead of vouching for the tree: its title, the text of the
-    /// criterion, or the criterion's number in `qa_report.md`; can be given several times
+    /// Decide one criterion or issue instead of approving the tree: its title, the text of the
+    /// criterion, or the criterion's number in `qa_report.md`; can be repeated
     #[arg(long = "for", value_name = "WHAT", requires_all = ["sign_off", "because"])]
     about: Vec<String>,
-    /// The reason for the decision, as it is shown in the report
+    /// The reason for the decision, for the report
     #[arg(long, value_name = "REASON", requires_all = ["sign_off", "about"])]
     because: Option<String>,
     /// Wait, and validate each spec as soon as its last subtask is completed
     #[arg(long)]
     watch: bool,
-    /// Say how loops came out so far: rounds to approval, what fixing achieved, where time went
+    /// Print metrics of all loops so far: rounds to approval, effect of fixes, time spent
     #[arg(long, conflicts_with_all = ["status", "resume", "sign_off", "watch"])]
     metrics: bool,
-    /// The branch or commit on top of which it was implemented
+    /// The branch or commit below the implementation
     #[arg(long, value_name = "REF")]
     base: Option<String>,
-    /// The form of the output
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
-    /// Ask this model: one of `models.use`, or a name such as `claude-sonnet-4-5-20250929`
+    /// Ask this model: a name of `models.use`, or a name such as `claude-sonnet-4-5-20250929`
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["models", "no_models"])]
     model: Option<String>,
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub(crate) struct Args {
     folder: PathBuf,
 }
 
-/// The form of the output.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Form {
     Text,
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
     go_on(args, &place, diagnostics)
 }
 
-/// Goes on with the loop of a spec, and tells how it came out.
+/// Runs the loop of a spec, and prints the result.
 fn go_on(args: &Args, place: &Place, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     let models = args.models.request()?.or_model(args.model.as_deref());
     let asked = Asked {

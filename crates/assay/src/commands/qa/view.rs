@@ -1,4 +1,4 @@
-//! What `assay qa` prints: how a loop goes on, how it came out, where it stands.
+//! The output of `assay qa`: progress, result and status of a loop.
 
 use std::time::Duration;
 
@@ -29,13 +29,13 @@ use crate::exit::Exit;
 use crate::output;
 use crate::terminal::{BOLD, DIM, GREEN, RED, YELLOW};
 
-/// How many issues and files are named; the papers have all.
+/// The maximum number of issues and files in the output; the artifacts have all.
 const NAMED: usize = 20;
 
-/// How much of what a fixer says is shown, in characters.
+/// The maximum length of a fixer's output that is shown, in characters.
 const SAID: usize = 80;
 
-/// Prints how a loop goes on, as it does.
+/// Prints the progress of a loop.
 pub(super) struct Printing {
     spec: String,
     is_verbose: bool,
@@ -72,7 +72,7 @@ impl Hears for Printing {
             CheckState::TimedOut => (RED, "too long", "it was ended".to_owned()),
         };
         let took = match outcome.duration_ms {
-            // Nobody waits for less.
+            // Times below a second are not interesting.
             ..1_000 => String::new(),
             ms => format!(" {DIM}{}{DIM:#}", time(Duration::from_millis(ms))),
         };
@@ -133,7 +133,7 @@ impl Hears for Printing {
     }
 
     fn said(&self, said: &str) {
-        // The fixer's words count for nothing, but whoever watches may want to know.
+        // The output of the fixer decides nothing, but may interest the user.
         let last = said.lines().rev().find(|line| !line.trim().is_empty());
         if let Some(last) = last {
             let last = one_line(last.trim());
@@ -201,7 +201,7 @@ fn time(took: Duration) -> String {
     }
 }
 
-/// Tells how a run came out.
+/// Prints the result of a run.
 pub(super) fn ended(
     place: &Place,
     form: Form,
@@ -246,7 +246,7 @@ fn say_why(lead: &str, ending: &Ending) {
     line(&format!("{YELLOW}{lead}{YELLOW:#}: {}", one_line(&ending.reason())));
 }
 
-/// Prints what a person can read and do, with the command for each.
+/// Prints the files and commands for a person who has to decide.
 fn hand_over(place: &Place, ending: &Ending, standing: &Standing) {
     let folder = place.spec.folder.display();
     let name = one_line(&place.spec.name);
@@ -271,12 +271,12 @@ fn hand_over(place: &Place, ending: &Ending, standing: &Standing) {
     }
 }
 
-/// Tells where a spec stands.
+/// Prints the status of a spec.
 pub(super) fn status(place: &Place, form: Form) -> anyhow::Result<Exit> {
     place.recover(&warn)?;
     let (standing, is_own) = place.standing()?;
     let mut status = match (standing.has_begun, place.plan().signoff()) {
-        // Somebody else's loop may have written one.
+        // A loop on another machine may have written a sign-off.
         (false, Some(signoff)) => {
             Status::of(&place.spec.name, &signoff, &place.plan().iteration_history())
         }
@@ -303,7 +303,7 @@ pub(super) fn status(place: &Place, form: Form) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Tells how loops came out so far.
+/// Prints metrics of all loops so far.
 pub(super) fn metrics(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let folders = match &args.spec {

@@ -16,16 +16,16 @@ use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
 use crate::process::environment;
 
-/// How often is looked. A plan changes when a person or an agent is done with something.
+/// The polling interval. A plan changes when a person or an agent finishes a subtask.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Watches until it is stopped, or, with one spec, until its loop came to an ending.
+/// Watches until the process is stopped, or, with one spec, until its loop ends.
 pub(super) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let mut seen: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
     loop {
         for folder in watched(&root, args)? {
-            // What cannot be read is told below.
+            // An unreadable plan is reported below.
             let read = || disk::read(&root.join(&folder).join(plan::NAME)).ok().flatten();
             let text = read().unwrap_or_default();
             if seen.get(&folder) == Some(&text) {
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
             }
             seen.insert(folder.clone(), text);
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            // One that cannot be read, or is not complete, is looked at again when it changes.
+            // A plan that is unreadable or not complete is checked again when it changes.
             let place = Place::of(environment(), &args.folder, &folder.to_string_lossy());
             let place = match place.and_then(|place| place.check_complete().map(|()| place)) {
                 Ok(place) => place,
@@ -45,14 +45,14 @@ pub(super) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
             match go_on(args, &place, diagnostics) {
                 outcome if args.spec.is_some() => return outcome,
                 Ok(_) => {}
-                // The others are watched all the same.
+                // The other specs are still watched.
                 Err(error) => warn(&format!("{name}: {error:#}")),
             }
-            // What the loop wrote into the plan itself is no news.
+            // The loop's own edits of the plan do not count as a change.
             let text = read().unwrap_or_default();
             seen.insert(folder, text);
         }
-        // Nobody wakes it: there is nothing to wait for but plans that change.
+        // No thread unparks this one: it only waits for plans to change.
         std::thread::park_timeout(PAUSE);
     }
 }

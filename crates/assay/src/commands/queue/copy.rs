@@ -1,4 +1,4 @@
-//! `assay queue migrate|copy`: the stores themselves.
+//! `assay queue migrate|copy`: updates and copies the stores of the queue.
 
 use anyhow::bail;
 use assay_agents::config::framework::policy;
@@ -13,15 +13,15 @@ use super::super::print;
 use crate::exit::Exit;
 use crate::process::environment;
 
-/// So many tasks go over at once.
+/// The number of tasks per batch.
 const AT_ONCE: usize = 500;
 
-/// From where to where.
+/// Arguments of `assay queue copy`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The folder that holds `queues/`, or the database's address
+    /// The source: a folder with `queues/`, or the address of a database
     from: String,
-    /// The folder or database that they go to
+    /// The target: a folder, or the address of a database
     to: String,
 }
 

@@ -1,4 +1,4 @@
-//! `assay queue`: tasks for agents, and single steps with them for scripts.
+//! `assay queue`: manages tasks for agents, with single steps for scripts.
 
 mod copy;
 mod push;
@@ -23,13 +23,13 @@ use clap::Subcommand;
 use crate::exit::Exit;
 use crate::process::environment;
 
-/// How long a database that cannot be reached is waited for: as long as a restart takes.
+/// The longest wait for a database that cannot be reached, which covers a restart.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
-/// Delays between attempts to reach the database.
+/// The back-off between attempts to reach the database.
 const BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
 
-/// What to do with tasks.
+/// Arguments of `assay queue`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Run as if started in this folder
@@ -41,48 +41,49 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Puts a task in a queue
+    /// Adds a task to a queue
     Push(push::Args),
     /// Lists tasks in the order in which they would be claimed
     List(view::ListArgs),
     /// Shows a task
     Show(view::ShowArgs),
-    /// Tells what becomes of tasks, as it happens
+    /// Prints changes of tasks as they happen
     Watch(watch::Args),
     /// Counts the tasks of every queue
     Stats(view::StatsArgs),
-    /// Calls off tasks that wait or run
+    /// Cancels tasks that wait or run
     Cancel(Named),
-    /// Lets failed or cancelled tasks wait again
+    /// Queues failed or cancelled tasks again
     Retry(Named),
     /// Removes tasks that were completed, given up or cancelled long ago
     Prune(PruneArgs),
-    /// Brings the tables of the queue's database up to date
+    /// Updates the tables of the queue's database
     Migrate,
     /// Copies all tasks from one store to another
     Copy(copy::Args),
-    /// Claims the tasks whose turn it is, for scripts
+    /// Claims the next tasks, for scripts
     Claim(steps::ClaimArgs),
-    /// Holds a claimed task for longer, for scripts
+    /// Renews the lease of a claimed task, for scripts
     Renew(steps::RenewArgs),
     /// Completes claimed tasks, for scripts
     Complete(steps::CompleteArgs),
-    /// Says that a claimed task failed, for scripts
+    /// Marks a claimed task as failed, for scripts
     Fail(steps::FailArgs),
 }
 
-/// Which tasks are removed.
+/// Arguments of `assay queue prune`.
 #[derive(clap::Args)]
 struct PruneArgs {
-    /// Those that were over so long ago, such as 30d; what a task that is not completed depends on stays
+    /// Remove tasks that ended at least this long ago, such as 30d; dependencies of tasks that are
+    /// not completed stay
     #[arg(long, value_name = "TIME")]
     older: Interval,
 }
 
-/// Tasks by their names.
+/// Arguments with the ids of tasks.
 #[derive(clap::Args)]
 struct Named {
-    /// The tasks
+    /// The ids of the tasks
     #[arg(value_name = "ID", required = true)]
     ids: Vec<TaskId>,
 }
@@ -120,9 +121,9 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     }
 }
 
-/// Opens a queue, and waits for one whose database cannot be reached as long as a restart takes.
+/// Opens a queue, and waits up to `MAX_WAIT` for a database that cannot be reached.
 fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result<Box<dyn Queue>> {
-    // A signal ends the process while it waits.
+    // A signal ends the process during the wait.
     let never = Shutdown::default();
     let since = Stopwatch::start();
     let mut retries = 0;
@@ -142,7 +143,7 @@ fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result
     }
 }
 
-/// Does the same with several tasks. One that refuses does not keep the others from it.
+/// Applies an operation to several tasks. An error of one task does not stop the others.
 fn each(
     queue: &dyn Queue,
     named: &Named,

@@ -1,4 +1,4 @@
-//! `assay queue push`: a task from options, for a pull request, or tasks as JSON.
+//! `assay queue push`: adds a task from options, a task for a pull request, or tasks from JSON.
 
 use anyhow::Context;
 use assay_engine::config::agents::AgentSettings;
@@ -16,50 +16,51 @@ use super::queue_name;
 use crate::exit::Exit;
 use crate::process;
 
-/// What is to be done, and by whom.
+/// Arguments of `assay queue push`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The queue of the agent that is to do it
+    /// The queue of the task
     #[arg(long, value_name = "NAME", value_parser = queue_name)]
     queue: Option<QueueName>,
-    /// The agent that is to do it, instead of its queue
+    /// The agent for the task, instead of a queue
     #[arg(long = "for", value_name = "AGENT", conflicts_with = "queue")]
     agent: Option<String>,
-    /// Have this pull request reviewed at its last commit, once, whoever else asks for that
+    /// Review the last commit of this pull request; a review that is queued already is not added
+    /// again
     #[arg(long, value_name = "OWNER/REPO#N", value_parser = pull_request,
           conflicts_with_all = ["kind", "context", "id", "file", "repeat_every"])]
     pr: Option<(RepositoryName, u64)>,
-    /// What kind of work it is, such as review or fix
+    /// The kind of the task, such as review or fix
     #[arg(long = "type", value_name = "KIND", required_unless_present_any = ["file", "pr"])]
     kind: Option<Kind>,
-    /// What it is called
+    /// The title of the task
     #[arg(long, value_name = "TEXT", required_unless_present_any = ["file", "pr"])]
     title: Option<String>,
-    /// What is to be done
+    /// The description of the work
     #[arg(long, value_name = "TEXT", default_value = "")]
     description: String,
-    /// What it is about, such as branch_name=topic or pr_number=7
+    /// Add context, such as branch_name=topic or pr_number=7
     #[arg(long = "context", value_name = "KEY=VALUE", value_parser = key_value)]
     context: Vec<(String, Value)>,
-    /// What has to be completed before
+    /// A task that must be completed first
     #[arg(long = "depends-on", value_name = "ID")]
     depends_on: Vec<TaskId>,
-    /// From 1, which comes first, to 100
+    /// The priority, from 1 (first) to 100
     #[arg(long, value_name = "N", default_value_t = 50)]
     priority: i64,
-    /// When it is done well
+    /// An acceptance criterion
     #[arg(long = "criterion", value_name = "TEXT")]
     acceptance_criteria: Vec<String>,
-    /// Have it claimed no earlier than this, such as 2026-02-03T02:00:00Z
+    /// The earliest time for the task, such as 2026-02-03T02:00:00Z
     #[arg(long = "run-at", value_name = "TIME")]
     run_at: Option<Moment>,
-    /// Have it come again so long after its time, such as 6h or 1d, once it is completed or given up
+    /// Repeat the task this long after its time, such as 6h or 1d, once it is completed or given up
     #[arg(long = "every", value_name = "TIME")]
     repeat_every: Option<Interval>,
-    /// Its name, if it is to have a certain one
+    /// The id of the task; generated if it is missing
     #[arg(long, value_name = "ID")]
     id: Option<TaskId>,
-    /// Take one task or a list of them from this JSON file, or from stdin if it is `-`
+    /// Read one task or a list of tasks from this JSON file, or from stdin if it is `-`
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["kind", "title", "context", "id", "run_at", "repeat_every"])]
     file: Option<String>,
@@ -68,7 +69,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// Reads `key=value`, where the value is JSON or else text.
+/// Parses `key=value`; the value is JSON, or else text.
 fn key_value(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is not KEY=VALUE"))?;
     if key.is_empty() {
@@ -78,7 +79,7 @@ fn key_value(text: &str) -> Result<(String, Value), String> {
     Ok((key.to_owned(), value))
 }
 
-/// Reads `owner/repo#7`.
+/// Parses `owner/repo#7`.
 fn pull_request(text: &str) -> Result<(RepositoryName, u64), String> {
     let read = || {
         let (repository, number) = text.split_once('#')?;
@@ -112,7 +113,7 @@ pub(super) fn run(
     };
     check_tasks(settings, &tasks, &super::super::warn)?;
     match queue.push(tasks.clone()) {
-        // Whoever else asked for it, it is what was asked for.
+        // Another trigger queued the same task, which is the one that the user wants.
         Err(there @ QueueError::AlreadyThere { .. }) if asks_for_pull => {
             return already_there(queue, &there, as_json);
         }
@@ -137,7 +138,7 @@ fn already_there(queue: &dyn Queue, there: &QueueError, as_json: bool) -> anyhow
     Ok(Exit::Ready)
 }
 
-/// Makes the task that has a pull request reviewed, the same that every trigger makes.
+/// Returns the task to review a pull request, which is the same for every trigger.
 fn for_pull(
     (repository, number): (RepositoryName, u64),
     settings: &AgentSettings,

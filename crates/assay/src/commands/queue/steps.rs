@@ -1,4 +1,4 @@
-//! Single steps for scripts: `assay queue claim|renew|complete|fail`.
+//! `assay queue claim|renew|complete|fail`: single steps for scripts.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -16,93 +16,93 @@ use super::super::{print_json, read_file, read_stdin};
 use super::{agent_id, queue_name};
 use crate::exit::Exit;
 
-/// Whose turn, and for whom.
+/// Arguments of `assay queue claim`.
 #[derive(clap::Args)]
 pub(super) struct ClaimArgs {
-    /// The queue
+    /// The name of the queue
     #[arg(long, value_name = "NAME", value_parser = queue_name)]
     queue: QueueName,
-    /// Who claims
+    /// The name of the agent that claims
     #[arg(long, value_name = "NAME", value_parser = agent_id)]
     agent: AgentId,
-    /// For how many seconds, unless it is renewed
+    /// The length of the lease in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = lease())]
     lease: u64,
-    /// So many tasks at the most
+    /// The maximum number of tasks
     #[arg(long, value_name = "N", default_value = "1")]
     count: NonZeroUsize,
-    /// Print JSON, which is done in any case
+    /// Print JSON, which is the only output format
     #[arg(long)]
     json: bool,
 }
 
-/// How long a script may hold a task without a sign of life: at most a day.
+/// Returns the parser of a lease in seconds: at most a day.
 fn lease() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..=24 * 60 * 60)
 }
 
-/// What is held.
+/// Arguments with a lease.
 #[derive(clap::Args)]
 struct Held {
-    /// The task
+    /// The id of the task
     #[arg(value_name = "ID")]
     id: TaskId,
-    /// Who holds it
+    /// The name of the agent that holds the lease
     #[arg(long, value_name = "NAME", value_parser = agent_id)]
     agent: AgentId,
-    /// The number that it was claimed with
+    /// The fence number of the lease, as printed by `claim`
     #[arg(long, value_name = "N")]
     fence: u64,
-    /// Print JSON, which is done in any case
+    /// Print JSON, which is the only output format
     #[arg(long)]
     json: bool,
 }
 
-/// What is held, and for how much longer.
+/// Arguments of `assay queue renew`.
 #[derive(clap::Args)]
 pub(super) struct RenewArgs {
     #[command(flatten)]
     held: Held,
-    /// For how many seconds from now
+    /// The length of the lease from now, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = lease())]
     lease: u64,
 }
 
-/// What is done, and what follows.
+/// Arguments of `assay queue complete`.
 #[derive(clap::Args)]
 pub(super) struct CompleteArgs {
-    /// The task
+    /// The id of the task
     #[arg(value_name = "ID", required_unless_present = "leases", requires_all = ["agent", "fence"])]
     id: Option<TaskId>,
-    /// Who holds it
+    /// The name of the agent that holds the lease
     #[arg(long, value_name = "NAME", value_parser = agent_id)]
     agent: Option<AgentId>,
-    /// The number that it was claimed with
+    /// The fence number of the lease, as printed by `claim`
     #[arg(long, value_name = "N")]
     fence: Option<u64>,
-    /// Complete all tasks of this JSON, as `claim` prints it, from a file, or from stdin if it is `-`
+    /// Complete all tasks of this JSON, as `claim` prints it; a file, or `-` for stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "agent", "fence", "follow_ups"])]
     leases: Option<String>,
-    /// Print JSON, which is done in any case
+    /// Print JSON, which is the only output format
     #[arg(long)]
     json: bool,
-    /// What came of it
+    /// A summary of the result
     #[arg(long, value_name = "TEXT", default_value = "")]
     summary: String,
-    /// A JSON list of what follows from it: `[{"queue": "engineer", "task": {…}}]`
+    /// A JSON file with follow-up tasks: `[{"queue": "engineer", "task": {…}}]`
     #[arg(long, value_name = "FILE")]
     follow_ups: Option<PathBuf>,
 }
 
-/// What failed, and how.
+/// Arguments of `assay queue fail`.
 #[derive(clap::Args)]
 pub(super) struct FailArgs {
     #[command(flatten)]
     held: Held,
-    /// Why
+    /// The text of the error
     #[arg(long, value_name = "TEXT")]
     error: String,
-    /// It cannot get better: do not try again
+    /// Do not retry: the error is permanent
     #[arg(long)]
     for_good: bool,
 }
@@ -155,7 +155,7 @@ pub(super) fn complete(queue: &dyn Queue, args: CompleteArgs) -> anyhow::Result<
     settle(queue, &held, settlement)
 }
 
-/// Completes several tasks, each for itself.
+/// Completes several tasks independently of each other.
 fn complete_all(
     queue: &dyn Queue,
     leases: &[Lease],

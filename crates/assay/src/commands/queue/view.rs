@@ -1,4 +1,4 @@
-//! Looking at tasks: `assay queue list|show|stats`.
+//! `assay queue list|show|stats`: shows tasks.
 
 use assay_engine::queues::{self, NoTasks};
 use assay_engine::wording::count;
@@ -13,51 +13,51 @@ use crate::exit::Exit;
 use crate::process;
 use crate::terminal::{Room, table};
 
-/// So many tasks are listed unless more are asked for.
+/// The default maximum number of listed tasks.
 const LISTED: usize = 50;
 
-/// The most names of entries that are no tasks that are told.
+/// The maximum number of names of non-task entries that are shown.
 const MAX_NAMES: usize = 5;
 
-/// So many findings of a task are shown.
+/// The maximum number of findings of a task that are shown.
 const MOST_FINDINGS: usize = 50;
 
-/// Where a task's context has the findings that it is about.
+/// The key of the findings in the context of a task.
 const FINDINGS: &str = "structured_findings";
 
-/// Which tasks are listed.
+/// Arguments of `assay queue list`.
 #[derive(clap::Args)]
 pub(super) struct ListArgs {
-    /// Those of this queue only
+    /// List only tasks of this queue
     #[arg(long, value_name = "NAME", value_parser = queue_name)]
     queue: Option<QueueName>,
-    /// Those that stand there: pending, in_progress, completed, failed, cancelled; without it, all
-    /// but the completed ones
+    /// List tasks with this status: pending, in_progress, completed, failed, cancelled
+    /// [default: all except completed]
     #[arg(long, value_name = "STATUS", value_parser = status)]
     status: Vec<Status>,
-    /// So many at the most
+    /// The maximum number of tasks
     #[arg(long, value_name = "N", default_value_t = LISTED)]
     limit: usize,
-    /// Print them as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Which task is shown.
+/// Arguments of `assay queue show`.
 #[derive(clap::Args)]
 pub(super) struct ShowArgs {
-    /// The task
+    /// The id of the task
     #[arg(value_name = "ID")]
     id: TaskId,
-    /// Print it as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// How the counts are shown.
+/// Arguments of `assay queue stats`.
 #[derive(clap::Args)]
 pub(super) struct StatsArgs {
-    /// Print them as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -71,7 +71,7 @@ pub(super) fn list(
         queue: args.queue.clone(),
         statuses: args.status.clone(),
         context: None,
-        // One more than are shown tells that there are more.
+        // One more than is shown, to know if there are more.
         limit: Some(args.limit.saturating_add(1)),
     };
     let mut listed = queue.list(&filter)?;
@@ -95,7 +95,7 @@ pub(super) fn list(
     Ok(Exit::Ready)
 }
 
-/// Tells of files that somebody may wait for in vain.
+/// Warns of files in the queue's folder that are not tasks.
 fn tell_no_tasks(no_tasks: &NoTasks) -> anyhow::Result<()> {
     let NoTasks { set_aside, doubtful } = no_tasks;
     for (file, reason) in doubtful {
@@ -125,7 +125,7 @@ fn row(listed: &Listed) -> Vec<String> {
     ]
 }
 
-/// Where a task stands, in a word or two.
+/// Returns the claim state of a task in a word or two.
 fn in_short(standing: &Standing, task: &Task) -> String {
     match standing {
         Standing::Ready if task.kind.is_escalation() => "for a person".into(),
@@ -141,12 +141,12 @@ fn in_short(standing: &Standing, task: &Task) -> String {
     }
 }
 
-/// Returns the moment of a task that is for later.
+/// Returns the time before which a task must not be claimed; `None` if it may be claimed now.
 fn for_later(task: &Task) -> Option<Moment> {
     task.run_at.filter(|at| *at > process::now())
 }
 
-/// Where a task stands, in full.
+/// Returns the claim state of a task as a phrase.
 fn in_full(standing: &Standing, task: &Task) -> String {
     match standing {
         Standing::Ready if task.kind.is_escalation() => "waits for a person".into(),
@@ -190,7 +190,7 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
     if let Some(parent) = &task.parent_task_id {
         line("follows from", parent.as_str());
     }
-    // What begins so is for agents.
+    // Keys with this prefix are internal to agents.
     for (key, value) in task.context.iter().filter(|(key, _)| !key.starts_with('_')) {
         match findings(key, value) {
             Some(findings) => {
@@ -222,7 +222,7 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// Gives the findings that a task is about, a line each, if that is what a value of its context is.
+/// Returns the findings of a task as lines; `None` if the context value has no findings.
 fn findings(key: &str, value: &Value) -> Option<Vec<String>> {
     let list = value.get("findings").filter(|_| key == FINDINGS)?.as_array()?;
     let listed = list.iter().zip(1..).map(|(finding, number)| in_a_line(finding, number));
@@ -237,7 +237,7 @@ fn findings(key: &str, value: &Value) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// Tells a finding: its name or number, how bad it is, where, and what.
+/// Formats a finding as a line: its id or number, severity, place and title.
 fn in_a_line(finding: &Value, number: usize) -> String {
     let text = |key: &str| finding.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
     let name = text("id").map_or_else(|| format!("{number}."), str::to_owned);

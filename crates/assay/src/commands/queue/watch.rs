@@ -1,4 +1,4 @@
-//! `assay queue watch`: what becomes of tasks, as it happens.
+//! `assay queue watch`: prints changes of tasks as they happen.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -16,21 +16,21 @@ use crate::exit::Exit;
 use crate::output;
 use crate::process;
 
-/// How often is looked whatever is heard: for queues that are new.
+/// The interval at which the queue is read even without a notification, to find new queues.
 const SAFETY_NET: Duration = Duration::from_secs(5);
 
-/// Which queues are watched.
+/// Arguments of `assay queue watch`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Those of this queue only
+    /// Print only tasks of this queue
     #[arg(long, value_name = "NAME", value_parser = queue_name)]
     queue: Option<QueueName>,
-    /// Print one JSON object on each line
+    /// Print JSON lines
     #[arg(long)]
     json: bool,
 }
 
-/// What is seen of a task.
+/// The state of a task at the last poll.
 #[derive(PartialEq, Clone)]
 struct Sight {
     queue: QueueName,
@@ -51,7 +51,7 @@ pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
             if !watched.contains(&name) {
                 let (watch, wake): (Watch, _) = (queue.watch(&name)?, wake.clone());
                 watched.push(name);
-                // It ends with the process: whoever watches does so until then.
+                // The thread ends with the process, as watching does.
                 std::thread::spawn(
                     move || while watch.wait(Duration::MAX) && wake.send(()).is_ok() {},
                 );
@@ -89,7 +89,7 @@ pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-/// The queues that there are, as far as can be told now.
+/// Returns the names of the queues; empty while the queue cannot be reached.
 fn queues(queue: &dyn Queue) -> anyhow::Result<Vec<QueueName>> {
     match queue.count() {
         Ok(counts) => Ok(counts.into_iter().map(|count| count.queue).collect()),
@@ -98,7 +98,7 @@ fn queues(queue: &dyn Queue) -> anyhow::Result<Vec<QueueName>> {
     }
 }
 
-/// The tasks that are not completed.
+/// Returns the tasks that are not completed, by id.
 fn look(queue: &dyn Queue, args: &Args) -> anyhow::Result<BTreeMap<String, Sight>> {
     let filter = Filter { queue: args.queue.clone(), ..Filter::default() };
     let sights = queue.list(&filter)?.into_iter().map(|listed| {

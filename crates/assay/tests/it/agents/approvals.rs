@@ -1,5 +1,5 @@
-//! When a pull request is approved, on a GitHub that is none: only where that is asked for, a model
-//! read the change, and nothing is left to fix.
+//! Approvals of pull requests, on a fake GitHub: only if approvals are configured, a model read the
+//! change, and no finding is left to fix.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ pub(super) const GOOD: &str = "def total(prices):\n    return sum(prices, 0)\n";
 const BAD: &str = "def total(prices):\n    breakpoint()\n    return sum(prices, 0)\n";
 const APPROVE: &str = "  when_ready: approve\n";
 
-/// What a model says of the change.
+/// The answer of a model about the change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Says {
     /// No model is asked.
@@ -23,7 +23,7 @@ pub(super) enum Says {
     Fails,
 }
 
-/// A model that answers every persona.
+/// Returns a model that answers every persona.
 pub(super) fn model(says: Says) -> FakeModel {
     let options = Options { key: Some(MODEL_KEY.to_owned()), ..Options::default() };
     let says = Arc::new(Mutex::new(says));
@@ -72,7 +72,8 @@ pub(super) fn with_model(model: &FakeModel) -> String {
     )
 }
 
-/// What came of a review: its state on GitHub, and what the review and its summary say of an approval.
+/// Returns the state of the posted review, and the sentence about the approval in the review and
+/// its summary.
 fn posted(stage: &Stage) -> (String, String) {
     let reviews = stage.github.reviews(REPO, 1);
     let [review] = &reviews[..] else { panic!("{reviews:?}") };
@@ -87,7 +88,7 @@ fn posted(stage: &Stage) -> (String, String) {
     (review.state.to_owned(), in_review.unwrap_or_default())
 }
 
-/// Reviews a pull request and posts that.
+/// Reviews a pull request, posts the review, and checks its state and reason.
 fn check(for_github: &str, says: Says, text: &str, state: &str, why: &str) {
     let model = model(says);
     let top = with_model(&model);
@@ -143,7 +144,7 @@ fn a_pull_request_does_not_ask_for_its_own_approval() {
     assert_ne!(evil, configuration);
     let files = [("shop.py", GOOD), ("config/agent-framework.yaml", evil.as_str())];
     stage.open_pull_with("prices", &files, |pull| pull);
-    // As in a job that runs on what the pull request would be merged to.
+    // As in a job that runs on the merge result of the pull request.
     stage.repository.write("config/agent-framework.yaml", evil);
     let ran = stage.assay(&["review", "--pr", &format!("{REPO}#1"), "--post", "--models"]);
     let (state, why) = posted(&stage);

@@ -1,10 +1,10 @@
-//! Review, fix, review: until it is approved, or a person has to decide.
+//! Review, fix, review: until the change is approved, or a person has to decide.
 
 use assay_testkit::model::{Answer, Asked, FakeModel};
 
 use super::*;
 
-/// What `shop.py` becomes on the branch: a safe fix mends one thing, and something else is new.
+/// The text of `shop.py` on the branch: a safe fix removes one defect, and another one is new.
 const FIXABLE: &str = "def total(prices):\n    breakpoint()\n    return sum(prices, 0)\n";
 
 fn tasks(repository: &Repository) -> Vec<String> {
@@ -47,7 +47,7 @@ fn without_a_model_a_change_is_mended_by_the_safe_fixes_and_approved() {
         repository.git(&["log", "-1", "--format=%an: %s", "topic"]),
         "assay: Address code review feedback for SHOP-1"
     );
-    // Nobody else's files were touched.
+    // No other files were touched.
     assert_eq!(repository.git(&["status", "--porcelain"]), "");
     assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1);
     assert_eq!(agents.stop(), 0);
@@ -65,7 +65,7 @@ fn without_a_model_what_no_safe_fix_mends_goes_to_a_person() {
     assert_eq!(escalation["context"]["structured_findings"]["critical_count"], 1);
     let text = escalation.to_string();
     assert!(text.contains("GitHub token") && !text.contains(&token), "{text}");
-    // It is critical, so the architect was told at once as well.
+    // The finding is critical, so the architect was notified at once as well.
     assert_eq!(
         names(&repository, "queues/architect"),
         ["review-critical-t-architect.json", "review-escalation-t.json"]
@@ -73,7 +73,7 @@ fn without_a_model_what_no_safe_fix_mends_goes_to_a_person() {
     assert_eq!(agents.stop(), 0);
 }
 
-/// Answers as a reviewer that finds fault with a line of the file, and as a fixer that edits it.
+/// Answers as a reviewer that reports a line of the file, and as a fixer that edits it.
 fn script(fixes: bool) -> impl Fn(&Asked) -> Answer + Send + Sync {
     move |asked: &Asked| {
         let text = asked.text();
@@ -185,7 +185,7 @@ fn what_never_gets_better_is_sent_back_three_times_and_then_told_to_a_person_onc
     );
     let escalation = read(&repository, "queues/architect/review-escalation-t.json");
     assert_eq!(escalation["context"]["_review_cycle_count"], 4);
-    // What it tells is what the last review found, and not the first.
+    // The task has the findings of the last review, not of the first.
     let last = read(&repository, "completed/qa/review-t-c3.json");
     let run = last["context"]["run"].as_str().unwrap();
     let kept =

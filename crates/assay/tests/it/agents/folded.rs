@@ -1,11 +1,11 @@
-//! A posted review folds the findings that can wait, and drops none, on a GitHub that is none.
+//! A posted review folds minor findings and drops none, on a fake GitHub.
 
 use assay_testkit::model::{Answer, Asked, FakeModel, Options};
 
 use super::github::{MODEL_KEY, REPO, Stage};
 use super::*;
 
-/// The titles of findings, each with its severity and its line. All but the first can wait.
+/// The titles of findings, each with its severity and its line. All but the first are minor.
 const FINDINGS: [(&str, &str, u32); 4] = [
     ("Prices may be text", "P1", 2),
     ("Empty carts have no currency", "P2", 2),
@@ -65,7 +65,7 @@ fn a_posted_review_folds_findings_that_can_wait_and_drops_none() {
         assert!(!shown.contains(title), "`{title}` is not folded: {summary}");
     }
     assert!(shown.contains("3 findings can wait, by a second look"), "{summary}");
-    // The finding that blocks is a comment on its line, and the only one.
+    // The finding that blocks is a comment on its line, and the only comment.
     let visible = stage.github.visible(REPO, 1);
     assert!(visible.contains(FINDINGS[0].0) && !summary.contains(FINDINGS[0].0), "{visible}");
     for (title, ..) in &FINDINGS[1..] {

@@ -1,4 +1,4 @@
-//! From a task to a pull request to an approval, on a GitHub and a JIRA that are none.
+//! From a task to a pull request to an approval, on a fake GitHub and a fake JIRA.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use super::*;
 
 pub(super) const REPO: &str = "octo/demo";
 const TOKEN: &str = "t-github-very-secret";
-/// The key of a model, where one is configured.
+/// The key of a model, if one is configured.
 pub(super) const MODEL_KEY: &str = "sk-test-5d0f8a7c61e94b23";
 const SECRET: &str = "It's a Secret to Everybody";
 
-/// Implements with a flaw, and mends it.
+/// An agent that implements with a defect, and fixes it.
 const ENGINEER: &str = r#"
 - id: engineer
   command:
@@ -29,7 +29,7 @@ const ENGINEER: &str = r#"
       echo wrote it; fi
 "#;
 
-/// A clone of a repository that is on GitHub, and a ticket.
+/// A clone of a repository on the fake GitHub, and a ticket.
 pub(super) struct Stage {
     pub(super) repository: Repository,
     pub(super) github: Arc<fake::GitHub>,
@@ -47,7 +47,7 @@ impl Stage {
         Stage::with(QUICK, "")
     }
 
-    /// Sets a stage with what is configured besides, at the top and for GitHub.
+    /// Sets up the fixture with additional configuration, at the top level and for GitHub.
     pub(super) fn with(top: &str, for_github: &str) -> Stage {
         let host = tempfile::tempdir().unwrap();
         let bare = host.path().join("octo/demo.git");
@@ -109,7 +109,7 @@ impl Stage {
         self.with_variables(|variables| Agents::start_with(&self.repository, args, variables))
     }
 
-    /// Returns the outbox of the repository, which is there once something waited in it.
+    /// Returns the outbox of the repository, which exists once a message has waited in it.
     pub(super) fn outbox(&self) -> PathBuf {
         let outboxes = fs::read_dir(self.state.path().join("assay/outbox")).unwrap();
         let mut outboxes: Vec<PathBuf> = outboxes.map(|entry| entry.unwrap().path()).collect();
@@ -134,7 +134,7 @@ impl Stage {
         pull["head"]["sha"].as_str().unwrap().to_owned()
     }
 
-    /// Has `ann` open a pull request of a branch on which `shop.py` has a text, and gives its commit.
+    /// Opens a pull request of `ann` with a text of `shop.py` on a branch, and returns its commit.
     pub(super) fn open_pull(&self, branch: &str, text: &str) -> String {
         self.open_pull_with(branch, &[("shop.py", text)], |pull| pull)
     }
@@ -161,7 +161,7 @@ impl Stage {
         head
     }
 
-    /// Has everybody who can ask for a review of the pull request do so; gives what each heard.
+    /// Requests a review of the pull request through every trigger, and returns the responses.
     fn ask_for_reviews(&self, action: &str) -> Vec<String> {
         let server = self.serve();
         let mut pull = pull_request(action, REPO, 1, &self.head());
@@ -192,7 +192,7 @@ impl Stage {
         ]
     }
 
-    /// Shows what stands on the pull request, without marks and with names for commits.
+    /// Checks the visible text of the pull request, without marks and with names for commits.
     fn check_shown(&self, commits: &[&str], expected: &Expect) {
         let mut shown = self.github.visible(REPO, 1);
         for (number, commit) in commits.iter().enumerate() {
@@ -202,7 +202,7 @@ impl Stage {
         expected.assert_eq(&(lines.collect::<Vec<_>>().join("\n") + "\n"));
     }
 
-    /// Says what the ticket was told, without what tells it again.
+    /// Returns the comments on the ticket, without their markers.
     fn told(&self) -> String {
         let comments = self.jira.comments(&self.ticket);
         let texts = comments.iter().map(assay_services::jira::document::read);
@@ -366,7 +366,7 @@ fn whoever_posts_a_review_is_told_what_came_of_it_and_not_of_what_waited_before(
     let diff = author.git(&["diff", "origin/main...HEAD"]) + "\n";
     stage.github.open_pull(REPO, NewPull::new("ann", "elsewhere", &last, &diff));
 
-    // What is fetched first is not the last commit any more when it is to be posted.
+    // The commit that is fetched first is not the last one any more when the review is posted.
     let review = ["review", "--pr", &format!("{REPO}#1"), "--post"];
     let ran = stage.assay(&review);
     let moved_on = format!("the review is not posted: {REPO}#1 has moved on to {}", &last[..12]);

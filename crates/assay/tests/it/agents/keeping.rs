@@ -1,14 +1,14 @@
-//! Starting, stopping, pausing, dying.
+//! Starting, stopping, pausing and killing agents.
 
 use super::*;
 
-/// The task of the manual, as it is written by hand.
+/// Returns the task of the manual, as it is written by hand.
 fn by_the_book() -> Value {
     let context = json!({ "jira_key": "TEST-123", "github_repo": "owner/repo", "pr_number": 999 });
     review_task("test-review-task", &context)
 }
 
-/// Makes a repository whose remote is `owner/repo`, with the pull request 999.
+/// Returns a repository whose remote is `owner/repo`, with the pull request 999.
 fn with_pull_request() -> (Repository, tempfile::TempDir) {
     let repository =
         with_change(QUICK, "shop.py", "def total(prices):\n    return sum(prices, 0)\n");
@@ -112,7 +112,7 @@ fn work_that_nobody_knows_or_may_do_is_told() {
 fn a_killed_worker_is_started_again_and_its_task_is_done_once() {
     let repository =
         with_change(QUICK, "shop.py", "def total(prices):\n    return sum(prices, 0)\n");
-    // It goes on until there is a file, so it can be killed in the middle.
+    // The program runs until the file exists, so it can be killed in between.
     let go = repository.path().join(".git/go");
     let script = format!(
         "echo x >> .git-started; while [ ! -e '{}' ]; do :; done; echo planned",

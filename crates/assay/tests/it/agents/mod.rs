@@ -1,4 +1,4 @@
-//! Agents at work: `assay agent start` and what it does to tasks, as seen on disk.
+//! Agents that run: `assay agent start` and its effect on tasks, as seen on disk.
 
 mod approvals;
 mod cycle;
@@ -26,13 +26,13 @@ use serde_json::{Value, json};
 
 use crate::{Ran, assay_with};
 
-/// Long enough for whatever has to happen, on a machine that is busy.
+/// The time limit for anything that must happen, on a busy machine.
 const LONG: Duration = Duration::from_secs(120);
 
-/// A configuration whose failed tasks do not rest long.
+/// A configuration without back-off for failed tasks.
 const QUICK: &str = "task:\n  backoff: { initial: 0, max: 0 }\n  stop_grace: 60\n";
 
-/// Agents that run in a repository, and end with this.
+/// Agents that run in a repository, and end when the value is dropped.
 struct Agents<'a> {
     repository: &'a Repository,
     supervisor: Child,
@@ -55,7 +55,7 @@ impl<'a> Agents<'a> {
         agents
     }
 
-    /// Starts agents, whether or not they come to their queue.
+    /// Starts agents, whether or not they reach their queue.
     fn launch(repository: &'a Repository, args: &[&str], variables: &[(&str, &str)]) -> Agents<'a> {
         let mut supervisor = Command::new(env!("CARGO_BIN_EXE_assay"))
             .args(["agent", "start"])
@@ -83,7 +83,7 @@ impl<'a> Agents<'a> {
         Agents { repository, supervisor, lines, seen: Vec::new() }
     }
 
-    /// Waits for a line of the log with some words in it, and gives it.
+    /// Waits for a line of the log that contains `words`, and returns the line.
     fn heard(&mut self, words: &str) -> String {
         let until = Instant::now() + LONG;
         loop {
@@ -100,14 +100,14 @@ impl<'a> Agents<'a> {
         }
     }
 
-    /// Has a worker's process killed.
+    /// Kills the process of a worker.
     fn kill(&self, worker: &str) {
         let heartbeat = read(self.repository, &format!("heartbeats/{worker}.json"));
         let pid = heartbeat["pid"].to_string();
         assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
     }
 
-    /// Kills a worker's process once its heartbeat says that it works on a task.
+    /// Kills the process of a worker once its heartbeat names a task.
     fn kill_at_work(&self, worker: &str, task: &str) {
         let path = place(self.repository, &format!("heartbeats/{worker}.json"));
         let pid = until("a worker at work", || {
@@ -120,7 +120,7 @@ impl<'a> Agents<'a> {
         assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
     }
 
-    /// Stops everybody as a user would, and gives the exit code.
+    /// Stops all agents as a user does, and returns the exit code.
     fn stop(mut self) -> i32 {
         let pid = self.supervisor.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
@@ -135,7 +135,7 @@ impl Drop for Agents<'_> {
     }
 }
 
-/// Waits until something is so.
+/// Waits until `look` returns a value.
 fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + LONG;
     loop {
@@ -157,21 +157,21 @@ fn read(repository: &Repository, path: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}: {text}"))
 }
 
-/// Waits until a task is completed, and gives it.
+/// Waits until a task is completed, and returns the task.
 fn completed(repository: &Repository, queue: &str, id: &str) -> Value {
     let path = format!("completed/{queue}/{id}.json");
     until(&path, || place(repository, &path).exists().then_some(()));
     read(repository, &path)
 }
 
-/// Waits until a task waits in a queue, and gives it.
+/// Waits until a task waits in a queue, and returns the task.
 fn waiting(repository: &Repository, queue: &str, id: &str) -> Value {
     let path = format!("queues/{queue}/{id}.json");
     until(&path, || place(repository, &path).exists().then_some(()));
     read(repository, &path)
 }
 
-/// Drops a task into a queue's folder by hand.
+/// Writes a task file into the folder of a queue, as a user does.
 fn drop_in(repository: &Repository, queue: &str, task: &Value) {
     let folder = place(repository, &format!("queues/{queue}"));
     fs::create_dir_all(&folder).unwrap();
@@ -188,7 +188,7 @@ fn review_task(id: &str, context: &Value) -> Value {
     })
 }
 
-/// The names of the tasks in a folder of the queue.
+/// Returns the names of the tasks in a folder of the queue.
 fn names(repository: &Repository, folder: &str) -> Vec<String> {
     let Ok(entries) = fs::read_dir(place(repository, folder)) else { return Vec::new() };
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -201,7 +201,7 @@ fn assay(repository: &Repository, args: &[&str]) -> Ran {
     assay_with(repository.path(), args, b"", &[])
 }
 
-/// Makes a repository with a change on the branch `topic`, and `main` checked out.
+/// Returns a repository with a change on the branch `topic`, and `main` checked out.
 fn with_change(configuration: &str, file: &str, text: &str) -> Repository {
     let repository = Repository::new();
     repository.write("config/agent-framework.yaml", configuration);

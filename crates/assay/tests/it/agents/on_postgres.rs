@@ -1,15 +1,15 @@
-//! Agents whose queue's database is away.
+//! Agents whose queue's database is unreachable.
 
 use assay_testenv::postgres::{Durable, PrivatePostgres};
 
 use super::*;
 
-/// A server that nobody will find at its address once it has stopped.
+/// Returns a server whose address is not reused once it has stopped.
 fn server() -> PrivatePostgres {
     PrivatePostgres::start(&std::env::temp_dir(), Durable::No).unwrap()
 }
 
-/// A repository whose queue is in the database that `URL_OF_THE_QUEUE` names.
+/// Returns a repository whose queue is in the database that `URL_OF_THE_QUEUE` names.
 fn in_a_database(server: &PrivatePostgres) -> Repository {
     let repository = Repository::new();
     let configuration = format!("{QUICK}queue:\n  url: ${{URL_OF_THE_QUEUE}}\n");
@@ -52,7 +52,7 @@ fn agents_are_seen_and_stopped_without_their_postgres() {
     let second = names[1].as_str().unwrap();
     let stopped = with_url(&repository, &["agent", "stop", second], &url);
     assert_eq!((stopped.code, stopped.stdout), (0, format!("stopped {second}\n")));
-    // Not even what the database is called has to be known.
+    // Stopping does not even need the address of the database.
     let stopped = assay(&repository, &["agent", "stop"]);
     let all = names.iter().map(|name| name.as_str().unwrap()).collect::<Vec<_>>().join(", ");
     assert_eq!((stopped.code, stopped.stdout), (0, format!("stopped {all}\n")));

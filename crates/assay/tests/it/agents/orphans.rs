@@ -5,14 +5,15 @@ use std::io::Write;
 
 use super::*;
 
-/// The variable with the number of kills, which a soak run raises.
+/// The variable with the number of kills, which a soak run increases.
 const KILLS: &str = "ASSAY_SOAK_KILLS";
 
-/// The variable with the number that the order of kills starts from.
+/// The variable with the seed of the order of kills.
 const SEED: &str = "ASSAY_SOAK_SEED";
 
-/// What an engineer runs. While there is no file `go`, it and two children, one of them in a session of
-/// its own and without the terminal's signals, write to its work tree until they are killed.
+/// The program of an engineer. Until the file `go` exists, the program and two children, one of
+/// them in its own session and without the terminal's signals, write to its work tree until they
+/// are killed.
 const PROGRAM: &str = r#"
 if [ -e "$ASIDE/go" ]; then echo right > right.txt; echo implemented; exit 0; fi
 tree=$PWD
@@ -25,7 +26,7 @@ sh -c "$write" &
 eval "$write"
 "#;
 
-/// A repository whose engineer runs the program, and the folder that both know.
+/// A repository whose engineer runs the program, and a folder that both use.
 struct Stage {
     repository: Repository,
     aside: tempfile::TempDir,
@@ -49,7 +50,7 @@ impl Stage {
         Stage { repository, aside }
     }
 
-    /// Prepares the pipe that all processes of the next attempt hold open.
+    /// Creates the pipe that all processes of the next attempt hold open.
     fn expect_attempt(&self, number: usize) {
         let fifo = self.aside.path().join(format!("alive-{number}"));
         assert!(Command::new("mkfifo").arg(fifo).status().unwrap().success());
@@ -62,7 +63,7 @@ impl Stage {
         File::options().write(true).open(fifo).unwrap()
     }
 
-    /// Kills attempts at a task, lets one succeed, and compares what it committed.
+    /// Kills attempts at a task, lets one succeed, and checks its commit.
     fn kill_attempts(&self, task: &str, first: usize, kills: usize) {
         let go = self.aside.path().join("go");
         let _ = fs::remove_file(&go);
@@ -78,7 +79,8 @@ impl Stage {
                 false => fs::write(&go, "").unwrap(),
             }
             agents.kill_at_work("engineer", task);
-            // The program and both of its children hold the pipe: all of them are gone when it breaks.
+            // The program and both of its children hold the pipe, so all of them are gone when it
+            // breaks.
             wait_until_gone(alive);
         }
         agents.heard("Implementation completed (");
@@ -99,7 +101,7 @@ impl Stage {
     }
 }
 
-/// Waits until no process holds the pipe: none reads from it, so it is full until then.
+/// Waits until no process holds the pipe. No process reads from it, so it stays full until then.
 fn wait_until_gone(mut alive: File) {
     while alive.write_all(&[0; 4096]).is_ok() {}
 }
@@ -114,7 +116,8 @@ fn agents_killed_with_running_commands_leave_no_process_and_no_foreign_byte() {
     let stage = Stage::new();
     let (mut done, mut round) = (0, 0);
     while done < kills {
-        // An agent that dies eight times in a row is given up, so a task loses no more than three.
+        // An agent that exits eight times in a row is given up, so a task is killed at most three
+        // times.
         let now = (1 + (seed + round * 7) % 3).min(kills - done);
         stage.kill_attempts(&format!("t{round}"), done, now);
         done += now;

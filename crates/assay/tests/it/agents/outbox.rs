@@ -1,4 +1,4 @@
-//! Messages that something else than assay put where an outbox was: none is sent, and the user is told.
+//! Messages that another program wrote into a former outbox: none is sent, and the user is warned.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -10,10 +10,10 @@ use assay_testkit::github::NewPull;
 use super::github::{REPO, Stage};
 use super::*;
 
-/// What the user is told.
+/// The warning to the user.
 const TOLD: &str = "`.assay/outbox` is not used: messages wait outside of the work tree now";
 
-/// Where a forged message lies, and its name.
+/// The path of a forged message.
 const FORGED: &str = ".assay/outbox/pull-octo.demo-1/review.json";
 
 /// A repository with two pull requests, and a message that approves the first one.
@@ -28,7 +28,7 @@ impl Forgery {
         for (number, start) in [(1, "0"), (2, "1")] {
             open_pull(&stage, number, start);
         }
-        // A review that cannot be posted waits, and is as good a message as any.
+        // A review that cannot be posted waits, so its message is a valid one.
         let review = ["review", "--pr", &format!("{REPO}#1"), "--post"];
         let ran = stage.with_variables(|variables| {
             let variables = [variables, &[("GH_SECRET", "refused")]].concat();
@@ -45,12 +45,12 @@ impl Forgery {
         Forgery { stage, message: message.to_string() }
     }
 
-    /// Puts the message where assay keeps its own.
+    /// Writes the message into the real outbox.
     fn deliver_honestly(&self) {
         fs::write(self.stage.outbox().join("pull-octo.demo-1/review.json"), &self.message).unwrap();
     }
 
-    /// Posts a review of the second pull request, which also delivers what waits.
+    /// Posts a review of the second pull request, which also delivers waiting messages.
     fn post(&self) -> Ran {
         let ran = self.stage.assay(&["review", "--pr", &format!("{REPO}#2"), "--post"]);
         assert!(ran.stderr.contains(&format!("the review stands on {REPO}#2")), "{}", ran.stderr);
@@ -61,7 +61,7 @@ impl Forgery {
         !self.stage.github.reviews(REPO, 1).is_empty()
     }
 
-    /// Posts a review, which sends nothing else, and tells the user of the message once.
+    /// Posts a review, which sends nothing else, and warns the user of the message once.
     fn check_not_sent(&self, form: &str) {
         assert!(self.post().stderr.contains(TOLD), "{form}");
         assert!(!self.is_sent(), "{form}");
@@ -108,7 +108,7 @@ fn a_forged_outbox_is_not_sent_in_any_form() {
         let aside = tempfile::tempdir().unwrap();
         forge(&forgery.stage.repository, aside.path(), &forgery.message);
         forgery.check_not_sent(form);
-        // The message would have been sent, had assay kept it.
+        // The message would have been sent from the real outbox.
         forgery.deliver_honestly();
         forgery.post();
         assert!(forgery.is_sent(), "{form}");
@@ -122,7 +122,7 @@ fn an_idle_agent_sends_no_forged_message() {
     let mut agents = forgery.stage.agents(&["qa"]);
     assert!(agents.seen.iter().any(|line| line.contains(TOLD)), "{:?}", agents.seen);
     forgery.deliver_honestly();
-    // What comes after it in the same outbox arrives, so the agent has delivered what it would.
+    // A later message of the same outbox arrives, so the agent has delivered everything it would.
     agents.heard(&format!("stands on {REPO}#1"));
     assert_eq!(agents.stop(), 0);
     assert_eq!(forgery.stage.github.reviews(REPO, 1).len(), 1);
@@ -135,7 +135,7 @@ const SPEC: &str = "# Greeting\n\n## Acceptance Criteria\n\n- [ ] `greets` passe
 const PLAN: &str = r#"{"feature": "Greeting", "phases": [{"name": "one", "subtasks": [
     {"id": "1.1", "title": "Say hello", "status": "completed"}]}]}"#;
 
-/// A script that copies a message into every outbox that it can think of.
+/// Returns a script that copies a message into every possible outbox.
 fn forging(message: &Path, outbox: &Path) -> String {
     let (message, outbox) = (message.display(), outbox.display());
     format!(

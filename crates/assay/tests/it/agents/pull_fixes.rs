@@ -1,5 +1,5 @@
-//! Fixes of pull requests that a task names by their number alone, and pull requests that are not
-//! there yet.
+//! Fixes of pull requests that a task names only by number, and pull requests that do not exist
+//! yet.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -11,7 +11,7 @@ use super::*;
 
 const BAD: &str = "def total(prices):\n    breakpoint()\n    return sum(prices, 0)\n";
 
-/// A task as a reviewer makes it by hand: a ticket, a repository and a number.
+/// Returns a task as a reviewer writes it by hand: with a ticket, a repository and a number.
 fn fix_task(ticket: &str) -> Value {
     json!({
         "id": "fix-by-hand", "type": "fix", "status": "pending", "priority": 50,
@@ -24,25 +24,26 @@ fn fix_task(ticket: &str) -> Value {
     })
 }
 
-/// Has a hook of the remote run before anything is pushed.
+/// Installs a hook of the remote that runs before each push.
 fn hook(stage: &Stage, script: &str) {
     let hook = stage.bare.join("hooks/pre-receive");
     fs::write(&hook, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Gives the subjects of the commits that a branch of the remote has more than its main branch.
+/// Returns the authors and subjects of the commits that a branch of the remote has on top of its
+/// main branch.
 fn commits(stage: &Stage, branch: &str) -> Vec<String> {
     let listed = git(&stage.bare, &["log", "--format=%an: %s", &format!("main..{branch}")]);
     listed.lines().map(str::to_owned).collect()
 }
 
-/// Gives the branches of agents here.
+/// Returns the local branches of agents.
 fn own_branches(repository: &Repository) -> String {
     repository.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/assay"])
 }
 
-/// Waits until the task is given up, and gives it.
+/// Waits until the task is given up, and returns the task.
 fn given_up(repository: &Repository, agents: &mut Agents<'_>) -> Value {
     agents.heard("It is given up");
     let task = read(repository, "queues/engineer/fix-by-hand.json");
@@ -77,7 +78,7 @@ fn a_fix_that_names_a_pull_request_by_its_number_is_made_on_its_branch() {
 fn a_push_that_passes_the_second_time_leaves_one_commit() {
     let stage = Stage::with(QUICK, "");
     stage.open_pull("feature/prices", BAD);
-    // The program would put the flaw in again where it is run on its own work.
+    // The program would restore the defect if it ran on its own work.
     hook(&stage, "test -e refused || { touch refused; echo 'cannot lock ref' >&2; exit 1; }");
     drop_in(&stage.repository, "engineer", &fix_task(&stage.ticket));
     let mut agents = stage.agents(&["engineer"]);
@@ -148,7 +149,7 @@ fn without_github_a_pull_request_that_is_not_here_is_not_worked_on() {
     assert_eq!((&task["retry_count"], own_branches(&repository)), (&json!(0), String::new()));
 }
 
-// ---- pull requests that are not there yet
+// ---- pull requests that do not exist yet
 
 #[test]
 fn a_review_waits_for_a_pull_request_that_is_not_there_yet() {

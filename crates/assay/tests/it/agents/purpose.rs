@@ -1,4 +1,4 @@
-//! Readers are told the text of the pull request, and of the ticket that a task is for.
+//! Readers are given the text of the pull request, and of the ticket that a task is for.
 
 use assay_testkit::model::FakeModel;
 
@@ -6,16 +6,16 @@ use super::approvals::{GOOD, Says, model, with_model};
 use super::github::{REPO, Stage};
 use super::*;
 
-/// The file with the settings of a repository.
+/// The path of the configuration.
 const CONFIGURATION: &str = "config/agent-framework.yaml";
 
-/// Returns the texts that a model was asked.
+/// Returns the texts that a model received.
 fn questions(model: &FakeModel) -> Vec<String> {
     let bodies = model.requests().into_iter();
     bodies.map(|request| String::from_utf8(request.body).unwrap()).collect()
 }
 
-/// Opens a pull request whose body names a document and holds a credential and an order.
+/// Opens a pull request whose body names a document, and holds a credential and an instruction.
 fn open_pull(stage: &Stage, branch: &str, key: &str) {
     let body = format!(
         "Empty carts cost nothing, see docs/cart.md.\naws_access_key_id = {key}\n\
@@ -28,7 +28,7 @@ fn open_pull(stage: &Stage, branch: &str, key: &str) {
     });
 }
 
-/// Sets a stage with a document that stands on the main branch.
+/// Sets up the fixture with a document on the main branch.
 fn stage(model: &FakeModel) -> Stage {
     let stage = Stage::with(&with_model(model), "");
     stage.repository.write("docs/cart.md", "# Carts\n\n- A cart of no prices costs 0.\n");

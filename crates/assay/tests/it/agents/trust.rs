@@ -1,4 +1,4 @@
-//! What a change cannot do to those who review and mend it.
+//! Attacks of a change on its reviewers and fixers.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn what_an_earlier_commit_of_a_branch_configures_is_not_run() {
     repository.write("shop.py", "def total(prices):\n    breakpoint()\n    return sum(prices)\n");
     repository.commit("another");
     repository.git(&["switch", "--quiet", "main"]);
-    // Nobody can tell what the branch was made on top of.
+    // The base of the branch cannot be determined.
     repository.git(&["branch", "--quiet", "-m", "trunk"]);
     let mut agents = Agents::start(&repository, &["engineer"]);
     let mut task = review_task("t", &json!({ "branch_name": "topic" }));
@@ -26,14 +26,14 @@ fn what_an_earlier_commit_of_a_branch_configures_is_not_run() {
     assert!(line.contains("nobody knows what the change was made on top of"), "{line}");
 }
 
-/// Writes down what it is told, and does what it is called for.
+/// A `claude` that records its arguments, and does its task.
 const CLAUDE: &str = r#"#!/bin/sh
 printf '%s\n' "$@" "$CLAUDE_CODE_DISABLE_ATTACHMENTS" "$CLAUDE_CODE_SAFE_MODE" \
     "$ASSAY_AGENT" > told.txt
 echo '{"type": "result", "result": "I wrote it down."}'
 "#;
 
-/// Has the engineer's `claude` do a task, and gives the agents.
+/// Runs a task with the engineer's `claude`, and returns the agents.
 fn with_claude<'a>(
     repository: &'a Repository,
     programs: &tempfile::TempDir,

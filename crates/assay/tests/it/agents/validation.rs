@@ -1,4 +1,4 @@
-//! What is implemented by a spec is validated by the agent that implemented it.
+//! An agent that implements a spec also validates it.
 
 use assay_testkit::model::{Answer, Asked, FakeModel};
 
@@ -20,7 +20,7 @@ const SPEC: &str = "\
 - `sh test.sh` - All pass
 ";
 
-/// A runner with one test, which speaks TAP.
+/// A runner with one test, which prints TAP.
 const RUNNER: &str = "\
 echo 1..1
 if grep -q hello greeting.txt; then echo 'ok 1 - greets'; exit 0; fi
@@ -33,10 +33,11 @@ fn plan(status: &str) -> String {
     json!({ "phases": [{ "name": "one", "subtasks": [subtask] }] }).to_string()
 }
 
-/// A repository with a spec that nobody implemented, scripts that implement and fix, and an engineer.
+/// A repository with a spec that is not implemented, scripts that implement and fix, and an
+/// engineer.
 struct Stage {
     repository: Repository,
-    /// Where the scripts are.
+    /// The folder of the scripts.
     aside: tempfile::TempDir,
 }
 
@@ -62,17 +63,17 @@ impl Stage {
         Stage { repository, aside }
     }
 
-    /// Has the fixer do something else.
+    /// Replaces the script of the fixer.
     fn has_fixer(&self, script: &str) {
         fs::write(self.aside.path().join("fix.sh"), script).unwrap();
     }
 
-    /// Has the engineer implement the spec on the branch `topic`.
+    /// Starts agents with a task to implement the spec on the branch `topic`.
     fn implement(&self) -> Agents<'_> {
         self.implement_with(&[])
     }
 
-    /// Has the engineer implement it, with variables.
+    /// Starts agents with a task to implement the spec, with variables.
     fn implement_with(&self, variables: &[(&str, &str)]) -> Agents<'_> {
         let agents = Agents::start_with(&self.repository, &[], variables);
         let context = json!({ "jira_key": "SHOP-1", "branch_name": "topic", "spec": "001" });
@@ -82,26 +83,26 @@ impl Stage {
         agents
     }
 
-    /// Has the engineer validate the branch `topic`.
+    /// Adds a task to validate the branch `topic`.
     fn validate(&self, id: &str) {
         let mut task = review_task(id, &json!({ "branch_name": "topic", "spec": "001" }));
         task["type"] = json!("validation");
         drop_in(&self.repository, "engineer", &task);
     }
 
-    /// Gives a file of the spec as it is on the branch.
+    /// Returns a file of the spec from the branch.
     fn paper(&self, name: &str) -> String {
         self.repository.git(&["show", &format!("topic:specs/001-greeting/{name}")])
     }
 
-    /// Names the files that are different on the branch.
+    /// Returns the names of the files that differ on the branch.
     fn changed(&self) -> Vec<String> {
         let names = self.repository.git(&["diff", "--name-only", "main", "topic"]);
         names.lines().map(str::to_owned).collect()
     }
 }
 
-/// Implements what is not what the spec asks for, and says that it is done.
+/// Returns a script that implements the spec wrongly, and marks it as done.
 fn implements() -> String {
     let plan = plan("completed");
     format!(
@@ -136,7 +137,7 @@ fn what_was_implemented_by_a_spec_is_validated_mended_and_approved_on_its_branch
     // The loop includes the review.
     assert_eq!(names(repository, "completed/qa"), Vec::<String>::new());
     assert_eq!(names(repository, "queues/qa"), Vec::<String>::new());
-    // Nobody else's files were touched.
+    // No other files were touched.
     assert_eq!(repository.git(&["status", "--porcelain"]), "");
     let worktrees = repository.git(&["worktree", "list"]);
     assert_eq!(worktrees.lines().count(), 1, "{worktrees}");
@@ -163,7 +164,7 @@ fn what_never_gets_better_is_handed_to_a_person_with_the_papers_on_the_branch() 
     let told = stage.paper("QA_HUMAN_ESCALATION.md");
     assert!(told.contains(&format!("The loop stopped here: {reason}")), "{told}");
     assert!(stage.paper("QA_FIX_REQUEST.md").contains("greets"));
-    // Whoever validates it again is told the same, until a person takes it up.
+    // A second validation has the same result, until a person resumes the loop.
     let events = stage.paper("qa_journal.jsonl");
     stage.validate("again");
     agents.heard(&format!("Escalated to a person: {reason}"));

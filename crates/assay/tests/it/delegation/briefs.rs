@@ -1,11 +1,11 @@
-//! The answers of `start_review` and `read_brief`: sizes, limits and pieces.
+//! The results of `start_review` and `read_brief`: sizes, limits and pieces.
 
 use super::*;
 
-/// The most characters of one answer.
+/// The maximum length of one result, in characters.
 const MAX_ANSWER: usize = 28_000;
 
-/// Returns the answer of a tool; fails if it is longer than an agent takes.
+/// Returns the result of a tool. Fails if it is longer than an agent accepts.
 fn fitting(folder: &Path, tool: &str, arguments: &Value) -> Value {
     let result = result_of(folder, tool, arguments);
     let text = result["content"][0]["text"].as_str().unwrap();
@@ -14,7 +14,7 @@ fn fitting(folder: &Path, tool: &str, arguments: &Value) -> Value {
     result["structuredContent"].clone()
 }
 
-/// A change of about 40 KB, in two files.
+/// Returns a repository with a change of about 40 KB in two files.
 fn large() -> Repository {
     let repository = Repository::new();
     repository.write("README.md", "# Shop\n");

@@ -1,5 +1,5 @@
-//! Whole delegated reviews over `assay mcp review`. Every call has a server of its own, so a server
-//! knows the review of another from the disk alone.
+//! Complete delegated reviews over `assay mcp review`. Every call has its own server, so a server
+//! knows the review of another server only from disk.
 
 mod briefs;
 mod reports;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::assay_with;
 use crate::models::{Case, answer};
 
-/// Calls a tool and returns its answer as the protocol has it.
+/// Calls a tool and returns its result as the protocol has it.
 fn result_of(folder: &Path, tool: &str, arguments: &Value) -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -29,7 +29,7 @@ fn result_of(folder: &Path, tool: &str, arguments: &Value) -> Value {
     ran.json()["result"].clone()
 }
 
-/// Calls a tool and returns its answer, or its refusal.
+/// Calls a tool and returns its content, or its error.
 fn call(folder: &Path, tool: &str, arguments: &Value) -> Result<Value, String> {
     let result = result_of(folder, tool, arguments);
     match result["isError"] == true {
@@ -42,13 +42,13 @@ fn done(folder: &Path, tool: &str, arguments: &Value) -> Value {
     call(folder, tool, arguments).unwrap_or_else(|refusal| panic!("{tool}: {refusal}"))
 }
 
-/// Begins a review and returns its id.
+/// Starts a review and returns its id with the result.
 fn start(folder: &Path) -> (String, Value) {
     let started = done(folder, "start_review", &json!({ "model": "fake-1" }));
     (started["review"].as_str().unwrap().to_owned(), started)
 }
 
-/// Returns the text of a task: as it was given, or as `read_brief` returns it.
+/// Returns the text of a task: from the result, or from `read_brief`.
 fn text_of(folder: &Path, review: &str, task: &Value) -> String {
     let text = task["text"].as_str().map(str::to_owned);
     text.unwrap_or_else(|| {
@@ -59,7 +59,7 @@ fn text_of(folder: &Path, review: &str, task: &Value) -> String {
     })
 }
 
-/// Answers all tasks of a review as the fake model would.
+/// Answers all tasks of a review as the fake model does.
 fn answer_all(folder: &Path, review: &str, tasks: &Value) {
     for task in tasks.as_array().unwrap() {
         let (persona, part) = (&task["persona"], &task["part"]);
@@ -71,7 +71,7 @@ fn answer_all(folder: &Path, review: &str, tasks: &Value) {
     }
 }
 
-/// Ends a review, with the second looks that it asks for.
+/// Finishes a review, with the second looks that it requests.
 fn finish(folder: &Path, review: &str) -> Value {
     let ended = done(folder, "finish_review", &json!({ "review": review }));
     if ended["state"] == "finished" {
@@ -81,7 +81,7 @@ fn finish(folder: &Path, review: &str) -> Value {
     done(folder, "finish_review", &json!({ "review": review }))["outcome"].clone()
 }
 
-/// Gives a synthesis but for what it took.
+/// Returns a synthesis without its cost.
 fn without_cost(mut synthesis: Value) -> Value {
     synthesis.as_object_mut().unwrap().remove("spent");
     for report in synthesis["reports"].as_array_mut().unwrap() {
@@ -90,7 +90,7 @@ fn without_cost(mut synthesis: Value) -> Value {
     synthesis
 }
 
-/// Gives all files of a folder with what they hold.
+/// Returns all files of a folder with their content.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let Ok(entries) = fs::read_dir(folder) else { return BTreeMap::new() };
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -151,7 +151,7 @@ fn a_required_persona_that_never_reports_leaves_the_change_incomplete() {
     assert_eq!(names, ["correctness"]);
     let outcome = finish(folder, &review);
     assert_eq!(outcome["verdict"], "incomplete", "{outcome}");
-    // An agent that lost the answer gets it again.
+    // An agent that lost the result gets it again.
     assert_eq!(finish(folder, &review), outcome);
     let late = json!({ "review": review, "persona": "correctness", "report": "{}" });
     let refused = call(folder, "report_findings", &late).unwrap_err();
@@ -270,7 +270,7 @@ fn a_fix_is_told_from_the_tree_and_not_from_what_is_said() {
     let verified = verify(&finding);
     assert_eq!(verified["standing"], "fixed", "{verified}");
 
-    // What a persona found only a new review can judge, whatever was changed.
+    // Only a new review can judge findings of a persona, whatever was changed.
     let next = done(folder, "next_fix", &json!({ "review": review }));
     assert_eq!((&next["fixed"], &next["still_there"]), (&json!(1), &json!(2)), "{next}");
     case.repository.write("shop.py", "def total(prices):\n    return sum(prices)\n");
@@ -346,7 +346,7 @@ fn two_who_finish_at_once_are_told_the_same() {
     let folder = case.repository.path();
     let (review, started) = start(folder);
     answer_all(folder, &review, &json!([started["tasks"][0]]));
-    // The second looks are left, so that both find it to be decided.
+    // The second looks are left, so both calls decide the review.
     done(folder, "finish_review", &json!({ "review": review }));
     let ended: Vec<Value> = std::thread::scope(|scope| {
         let both = [(); 2]
@@ -367,7 +367,7 @@ fn a_review_that_is_not_in_the_ledger_says_so() {
     assert!(notes[0].as_str().unwrap().contains("the ledger is not used"), "{outcome}");
 }
 
-/// Reviews with personas that find nothing, and gives how many findings are open and gone.
+/// Reviews with personas that report nothing. Returns the number of open and of gone findings.
 fn after_silence(folder: &Path) -> (usize, usize) {
     let (review, started) = start(folder);
     for task in started["tasks"].as_array().unwrap() {
@@ -466,7 +466,8 @@ fn no_answer_has_an_order_or_a_password_of_the_change_in_it() {
     repository.write("src/old.py", "def pay():\n    return 1\n");
     repository.commit("before");
     repository.git(&["switch", "--quiet", "--create", "topic"]);
-    // In comments, strings, symbols with their hunk headers, names, and messages.
+    // The instruction is in comments, strings, symbols with their hunk headers, names, and
+    // messages.
     let code = format!(
         "# {ORDER}\nimport os\n\n\ndef login_auth_token(user):  # {ORDER}\n    password = \
          \"{password}\"\n    os.system(f\"rm -r {{user}}\")\n    return eval(password)\n"

@@ -1,4 +1,4 @@
-//! The answers to reports: batches, broken input, one scale, one id.
+//! The results of reports: batches, broken input, one scale, one id.
 
 use super::*;
 
@@ -93,10 +93,10 @@ fn a_batch_after_the_end_is_refused_with_the_way_to_the_outcome() {
     assert!(refused.contains("`finish_review` repeats its outcome"), "{refused}");
 }
 
-/// More findings than fit into an answer.
+/// More findings than fit into one result.
 const MANY: usize = 100;
 
-/// A report of many findings, each with a long title.
+/// Returns a report of many findings, each with a long title.
 fn long_report() -> Value {
     let finding = |at: usize| {
         json!({
@@ -164,7 +164,7 @@ fn each_finding_is_answered_with_its_place_its_quote_and_its_missing_fields() {
     );
 }
 
-/// Returns all values of fields of a name, wherever they stand.
+/// Collects all values of the fields with a name, at any depth.
 fn values_of(value: &Value, name: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {

@@ -4,13 +4,13 @@ use assay_testkit::Repository;
 
 use super::*;
 
-/// The most calls of a review of about 100 lines.
+/// The maximum number of calls in a review of about 100 lines.
 const MAX_CALLS: usize = 8;
 
-/// The most bytes that a model writes and reads in a review of about 100 lines.
+/// The maximum number of bytes that a model writes and reads in a review of about 100 lines.
 const MAX_BYTES: usize = 60_000;
 
-/// The most characters of one answer.
+/// The maximum length of one result, in characters.
 const MAX_ANSWER: usize = 28_000;
 
 const PLAN: &str = include_str!("plan.md");
@@ -47,7 +47,7 @@ impl Session {
         result["structuredContent"].clone()
     }
 
-    /// Returns the calls with their bytes; fails if the whole is more than it may be.
+    /// Prints the calls with their sizes. Fails if their sum exceeds the limits.
     fn check(&self) {
         let bytes: usize = self.calls.iter().map(|(_, asked, answered)| asked + answered).sum();
         let calls = self.calls.len();
@@ -73,7 +73,7 @@ fn finding(title: &str, line: &str) -> Value {
     })
 }
 
-/// Returns the report of a reading on the change.
+/// Returns the report of a reading of the change.
 fn report(persona: &Value) -> Value {
     let findings = match persona.as_str().unwrap() {
         "general" => json!([
@@ -102,8 +102,7 @@ fn looks(findings: usize) -> Value {
     json!({ "looks": (1..=findings).map(look).collect::<Vec<Value>>() })
 }
 
-/// Reviews the change with further personas, and returns the outcome and the texts that readers were
-/// given.
+/// Reviews the change with additional personas, and returns the outcome and the texts for readers.
 fn review(session: &mut Session, readers: &str, personas: &[&str]) -> (Value, String) {
     let is_delegated = readers == "sub-agents";
     let mut texts = String::new();
@@ -159,7 +158,7 @@ fn review(session: &mut Session, readers: &str, personas: &[&str]) -> (Value, St
     (handed["finish"]["outcome"].clone(), texts)
 }
 
-/// Reviews the change both ways, within the limits.
+/// Reviews the change in both ways, and checks the limits.
 fn check(personas: &[&str]) {
     let mut outcomes = Vec::new();
     for readers in ["myself", "sub-agents"] {

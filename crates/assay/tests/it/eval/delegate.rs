@@ -12,7 +12,7 @@ use super::write;
 use crate::mcp;
 use crate::{assay_in, command_in};
 
-/// A server that is talked to in turns.
+/// A server with a dialogue of requests and responses.
 struct Server {
     child: Child,
     answers: Lines<BufReader<ChildStdout>>,
@@ -47,7 +47,7 @@ impl Server {
         self.child.wait().unwrap().code().unwrap()
     }
 
-    /// Reviews the next change: each reader finds the same, or nothing.
+    /// Reviews the next change; each reader reports the same finding, or none.
     fn review(&mut self, finding: Option<&Value>) -> Value {
         let started = self.call("start_review", &json!({ "model": "fake-1" })).unwrap();
         let findings: Vec<&Value> = finding.into_iter().collect();
@@ -94,8 +94,8 @@ fn wrong_sign() -> Value {
     })
 }
 
-/// Returns the figures of the one reviewer of a report that replays must reproduce, and the findings
-/// of each case.
+/// Returns the figures of the only reviewer of a report that replays must reproduce, and the
+/// findings of each case.
 fn figures(report: &Value, outputs: &Path) -> (Value, Vec<Value>) {
     let reviewer = &report["reviewers"][0];
     let findings = ["clean", "markers", "sign"].map(|case| {
@@ -130,7 +130,7 @@ fn an_agent_reads_every_change_blind_to_its_labels_and_is_scored() {
     let first = score(folder.path());
     assert_eq!(first["reviewers"][0]["cases"].as_array().unwrap().len(), 1);
 
-    // A server that is started again goes on with the others.
+    // A restarted server continues with the other cases.
     let mut server = Server::start(folder.path());
     server.review(Some(&wrong_sign()));
     server.review(None);
@@ -172,7 +172,7 @@ fn recorded_answers_of_an_agent_give_the_same_findings_verdicts_and_scores_offli
     let first = figures(&score(folder), &folder.join("out/delegated"));
     assert_eq!(first, figures(&again, &folder.join("again/replayed=answers")));
 
-    // A recording of the set is replayed without being asked for.
+    // A recording of the set is replayed by default.
     fs::create_dir_all(folder.join("set/recordings")).unwrap();
     fs::rename(folder.join("answers"), folder.join("set/recordings/agent")).unwrap();
     let ran = assay_in(folder, &["eval", "set"], b"");
@@ -197,7 +197,7 @@ fn a_question_that_the_recording_does_not_answer_is_named_and_no_result_is_made_
         assay_in(folder, &args, b"")
     };
 
-    // Another wording of one question: the hash is another.
+    // A changed wording of one question has another hash.
     let mut lines: Vec<Value> =
         kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let sign = lines.iter().position(|line| line["case"] == "sign").unwrap();
@@ -212,7 +212,7 @@ fn a_question_that_the_recording_does_not_answer_is_named_and_no_result_is_made_
     assert!(ran.stdout.contains("NOT READ: sign: the recording answers another wording"));
     assert!(ran.stdout.contains("assay eval rekey"), "{}", ran.stdout);
 
-    // The answers are carried over, and marked.
+    // The answers are transferred, and marked.
     let ran = assay_in(folder, &["eval", "rekey", "set", "answers"], b"");
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("1 of them given to an earlier wording"), "{}", ran.stdout);
@@ -223,7 +223,7 @@ fn a_question_that_the_recording_does_not_answer_is_named_and_no_result_is_made_
     let rekeyed = fs::read_to_string(&file).unwrap().replace(r#","earlier_wording":true"#, "");
     assert_eq!(rekeyed, kept, "nothing but the mark is different");
 
-    // An answer that is not there at all.
+    // An answer is missing.
     lines[sign]["review"]["answers"].as_array_mut().unwrap().remove(0);
     write_lines(&lines);
     let ran = replay();
@@ -235,7 +235,7 @@ fn a_question_that_the_recording_does_not_answer_is_named_and_no_result_is_made_
     assert_eq!(replay().code, 3, "the question stays without an answer");
 }
 
-/// Answers all briefs of a folder that have no answer yet, and returns how many there were.
+/// Answers all briefs of a folder that have no answer yet, and returns their number.
 fn answer_briefs(folder: &Path, answer: impl Fn(&str, &str) -> String) -> usize {
     let mut answered = 0;
     for case in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {

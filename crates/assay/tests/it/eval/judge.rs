@@ -1,4 +1,4 @@
-//! `assay eval score --judge`: a model decides which comments name which labels.
+//! `assay eval score --judge`: a model decides which comments match which labels.
 
 use std::fs;
 use std::path::Path;
@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::write;
 use crate::{Ran, assay_with};
 
-/// The key that the model wants.
+/// The key that the server requires.
 const KEY: &str = "sk-test-5d0f8a7c61e94b23";
 
-/// A label that a comment names in quite other words, and a comment on the same line about
-/// something else.
+/// A label that a comment matches in quite different words, and a comment on the same line about
+/// another defect.
 const FILES: &[(&str, &str)] = &[
     (
         "set/cases.jsonl",
@@ -29,8 +29,8 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Starts a model that sees that the first comment names the label. `is_whole` is false where it says
-/// nothing of the second.
+/// Starts a model that finds that the first comment matches the label. If `is_whole` is false, the
+/// model does not answer about the second comment.
 fn model(is_whole: bool) -> FakeModel {
     let options = Options { key: Some(KEY.to_owned()), ..Options::default() };
     let script = move |asked: &Asked| {

@@ -1,4 +1,4 @@
-//! `assay eval mine`: a set from a repository's history.
+//! `assay eval mine`: a set from the history of a repository.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{Ran, assay_in};
 
-/// A repository with a defect and its fix, a reverted change, and a fix of security.
+/// Returns a repository with a defect and its fix, a reverted change, and a security fix.
 fn repository() -> Repository {
     let repository = Repository::new();
     repository.write("docs/cart.md", "The discount is subtracted.\n");
@@ -97,7 +97,7 @@ fn reverts_fixes_and_security_fixes_become_cases_and_the_repository_stays_as_it_
     assert!(!security["title"].as_str().unwrap().contains("traversal"), "{security}");
     assert!(security.get("message").is_none());
     assert_eq!(cases.len(), 3);
-    // The set can be used as it is.
+    // The set can be used unchanged.
     let ran = assay_in(folder.path(), &["eval", "mined"], b"");
     assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.starts_with("mined: 3 cases, 3 labels\n"), "{}", ran.stdout);

@@ -1,4 +1,4 @@
-//! `assay eval`, as a user types it.
+//! `assay eval`, as users run it.
 
 mod delegate;
 mod judge;

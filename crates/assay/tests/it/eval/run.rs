@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::write;
 use crate::{Ran, assay_in, assay_with};
 
-/// The key that the model wants.
+/// The key that the server requires.
 const KEY: &str = "sk-test-5d0f8a7c61e94b23";
 
-/// A set with a defect that rules see, one that they do not see, and a clean change.
+/// A set with a defect that rules find, one that they do not find, and a clean change.
 pub(super) const SET: &[(&str, &str)] = &[
     (
         "set/cases.jsonl",
@@ -50,7 +50,7 @@ fn score(folder: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(folder.join("out/score.json")).unwrap()).unwrap()
 }
 
-/// Starts a model that answers the plain question with the defect, and personas as usual.
+/// Starts a model that answers the plain question with the defect, and personas by default.
 fn model() -> FakeModel {
     let options = Options { key: Some(KEY.to_owned()), ..Options::default() };
     let script = |asked: &Asked| match asked.text().contains("Name the defects that its author") {
@@ -88,7 +88,7 @@ fn every_case_is_reviewed_and_scored_offline() {
     }
     let page = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("markers"));
-    // The kept outputs are outputs like those of any tool.
+    // The stored outputs can be scored like those of any tool.
     let again = assay_in(folder.path(), &["eval", "score", "set", "out/rules"], b"");
     assert_eq!(again.code, 0, "{}", again.stderr);
     assert!(again.stdout.contains("rules     0.667"), "{}", again.stdout);
@@ -132,7 +132,7 @@ fn a_model_stands_beside_one_plain_question_and_can_be_replayed() {
     assert!(question["summary"]["effort"]["bytes"].as_u64() > Some(1000));
     assert_eq!(question["stability"]["same_labels"], 1.0);
     assert!(first["reviewers"][0]["summary"]["effort"]["calls"].as_u64() > Some(0));
-    // The same reviews again, without the model.
+    // The same reviews are replayed without the model.
     drop(server);
     fs::rename(folder.path().join("out/recordings"), folder.path().join("set/recordings")).unwrap();
     fs::remove_file(folder.path().join("config/agent-framework.yaml")).unwrap();

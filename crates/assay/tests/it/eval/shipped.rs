@@ -1,4 +1,4 @@
-//! The set of the repository, `examples/eval`, with its recordings.
+//! The set of this repository, `examples/eval`, with its recordings.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::assay_in;
 
-/// Changes with a defect and clean ones, by turns over the languages. The whole set takes minutes.
+/// Changes with a defect and clean ones, alternating, in several languages. The whole set takes
+/// minutes.
 const CASES: [&str; 8] = [
     "py-late-fee", "ts-order-list", "java-quiet-hours", "php-login-throttle", "cs-trash-sweep",
     "py-webhook-verify", "rs-sparse-index", "c-tick-timers",
@@ -27,7 +28,7 @@ fn score(recording: &str) -> Value {
     reviewers.into_iter().find(|it| it["name"] == json!(reviewer)).unwrap()
 }
 
-/// The questions of today have to be those that were answered: an answer to another question is not
+/// The current questions must be those that were answered: an answer to another question is not
 /// replayed.
 #[test]
 fn the_recorded_review_of_the_set_names_the_defects_and_blocks_no_clean_change() {

@@ -11,11 +11,11 @@ use crate::Ran;
 
 const PHASE: [&str; 2] = ["--phase", "plan-structure"];
 
-/// An attempt on a gate on which `person-001` failed and all that code sees holds.
+/// An attack on a gate on which `person-001` failed and all built-in checks pass.
 struct Attack {
     name: &'static str,
     act: fn(&Repository),
-    /// What the answers have to name.
+    /// Text that the output must contain.
     told: &'static str,
 }
 
@@ -35,7 +35,7 @@ fn read(path: &PathBuf) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// Edits the list as any program could.
+/// Edits the list as any program can.
 fn edit(repository: &Repository, change: impl FnOnce(&mut Value)) {
     let path = list_path(repository);
     let mut list = read(&path);
@@ -62,7 +62,7 @@ fn keep_only(repository: &Repository, keeps: impl Fn(&Value) -> bool) {
     edit(repository, |list| list["items"].as_array_mut().unwrap().retain(|item| keeps(item)));
 }
 
-/// Makes a gate on which a person's item failed.
+/// Returns a repository with a gate on which an item of a person failed.
 fn failed_gate() -> Repository {
     let repository = with_plan(PLAN);
     repository.write(
@@ -505,7 +505,7 @@ fn no_attack_on_a_failed_gate_passes_it_and_each_is_named() {
     assert!(passed.is_empty(), "{} of {}:\n{}", passed.len(), ATTACKS.len(), passed.join("\n"));
 }
 
-/// Has a SHOULD fail on two contents in turn.
+/// An item of severity SHOULD fails on two contents in turn.
 #[test]
 fn content_that_alternates_gets_nothing_accepted() {
     let repository = with_plan(PLAN);
@@ -590,7 +590,7 @@ fn a_list_without_the_built_in_checklist_says_so_and_is_no_pass() {
     let all = gate(&repository, &["status"]);
     assert_eq!(all.code, 3);
     assert!(all.stdout.contains("the built-in checklist was left out"), "{}", all.stdout);
-    // Allowed by the configuration that was there before, the gate passes and still says so.
+    // The committed configuration allows it, so the gate passes and still warns.
     repository.write("config/agent-framework.yaml", "gates:\n  allow_only_items: true\n");
     repository.commit("lists of our own are enough");
     let passed = step(&repository, &["verify"]);
@@ -600,7 +600,7 @@ fn a_list_without_the_built_in_checklist_says_so_and_is_no_pass() {
     assert!(step(&repository, &["status"]).stdout.contains("built-in checklist was left out"));
 }
 
-/// What a plan has to say for a milestone to be read, or named as not read.
+/// Parts of a plan that contain a milestone, which is read or named as not read.
 #[test]
 fn no_part_of_a_plan_is_skipped_silently() {
     let parts = [
@@ -620,7 +620,7 @@ fn no_part_of_a_plan_is_skipped_silently() {
         assert_eq!(ran.code, 1, "{part}: {}{}", ran.stdout, ran.stderr);
         assert!(ran.stdout.contains(told), "{part}: {}", ran.stdout);
     }
-    // In phases without an item for that, the gate is incomplete and names the line.
+    // In phases without an item for this, the gate is incomplete and names the line.
     let part = "## Sprint 2: More\n\nAcceptance Criteria:\n\n- it is faster\n";
     let repository = with_plan(&format!("{PLAN}\n{part}"));
     let ran = gate(&repository, &["run", "--phase", "plan-docs", "--plan", "plan.md"]);
@@ -631,7 +631,7 @@ fn no_part_of_a_plan_is_skipped_silently() {
     assert!(reconciled.stdout.contains("- NOT_READ: `Sprint 2: More`"), "{}", reconciled.stdout);
 }
 
-/// One honest way from a failed gate to a passed one.
+/// An honest way from a failed gate to a passed one.
 struct Honest {
     name: &'static str,
     act: fn(&Repository),

@@ -1,4 +1,4 @@
-//! The bar of a gate on written work: all that its plan ever asked for.
+//! The bar of a gate on an implementation: all criteria that its plan ever had.
 
 use assay_testkit::Repository;
 
@@ -46,7 +46,7 @@ fn step(repository: &Repository, args: &[&str]) -> Ran {
     gate(repository, &[args, &["--phase", "reconcile"]].concat())
 }
 
-/// Makes a gate that failed, since there is no `mul`.
+/// Returns a repository with a gate that failed, since there is no `mul`.
 fn failed() -> Repository {
     let repository = with_calc();
     let ran = step(&repository, &["run", "--plan", "plan.md"]);
@@ -57,7 +57,7 @@ fn failed() -> Repository {
 /// A change of a plan's text.
 type Edit = fn(&str) -> String;
 
-/// Edits of the plan after the failure, each with what an answer has to name.
+/// Edits of the plan after the failure, each with text that the output must contain.
 const EDITS: &[(&str, Edit, &str)] = &[
     (
         "the criterion is deleted",
@@ -151,7 +151,7 @@ fn a_look_is_held_to_the_bar_of_looks_before_it() {
     repository.write("calc.py", text);
     let ran = look("plan.md");
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    // What is asked for after a pass is new work.
+    // Criteria that are added after a pass are new work.
     repository.write("plan.md", &lowered);
     let ran = look("plan.md");
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
@@ -170,7 +170,7 @@ fn a_person_accepts_by_name_that_the_plan_asks_for_less() {
     assert_eq!(pass.code, 2, "{}", pass.stdout);
     let accept = ["accept", id, "--reason", "moved to the next release", "--by", "Ada"];
     assert_eq!(step(&repository, &accept).code, 0);
-    // Work that goes on does not void the decision about the plan.
+    // Further work does not invalidate the decision on the plan.
     repository.write("notes.py", "x = 1\n");
     let ran = step(&repository, &["verify"]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);

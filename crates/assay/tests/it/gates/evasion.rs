@@ -1,4 +1,4 @@
-//! Ways around a gate that there must not be.
+//! Attempts to evade a gate.
 
 use std::fs;
 
@@ -81,7 +81,7 @@ fn what_changes_while_it_is_looked_at_was_not_looked_at() {
     let config = "gates:\n  verifiers:\n    - name: slow\n      phases: [impl-code]\n      \
                   check: It is not broken\n      run: [sh, slow.sh]\n";
     repository.write("config/agent-framework.yaml", config);
-    // It looks, and then somebody changes what it looked at.
+    // The verifier changes the file after it has checked it.
     repository.write("slow.sh", "! grep -q BROKEN greet.py && echo '# BROKEN' >> greet.py\n");
     repository.commit("a verifier");
     repository.write("greet.py", "def greet(name):\n    return f\"hello {name}\"\n");

@@ -1,4 +1,4 @@
-//! Right work that gates once refused, and a list as agents write it from failed to passed.
+//! Correct work that gates once refused, and a list as agents write it, from failed to passed.
 
 use std::fs;
 
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{PLAN, check, gate, with_plan};
 
-/// Files of all languages that rules read and of some that they do not, each with a function `frob` that
-/// words on one line do not show.
+/// Files of all languages that rules parse and of some that they do not, each with a function
+/// `frob` that a search for words on one line does not find.
 const DEFINED: &[(&str, &str)] = &[
     ("a.rs", "impl A {\n    pub(crate) async fn frob<T>(\n        a: T,\n    )\n    {\n    }\n}\n"),
     ("a.py", "class A:\n    @cached\n    async def frob(\n        self,\n    ): return 1\n"),
@@ -75,13 +75,13 @@ fn blank_lines_of_context_in_the_diff_of_a_plan_are_no_stray_blanks() {
         items.filter(|item| item["check"].as_str().unwrap().contains("blanks")).collect();
     assert!(blanks.len() >= 3, "{ran}");
     assert!(blanks.iter().all(|item| item["status"] == "PASS"), "{blanks:?}");
-    // A line that ends in blanks elsewhere is still told.
+    // Trailing blanks on another line are still reported.
     repository.write("greet.py", "def greet(name):  \n    return f\"hello {name}\"\n");
     let ran = gate(&repository, &["verify", "--phase", "impl-code"]);
     assert!(ran.stdout.contains("line 1 has blanks at the end"), "{}", ran.stdout);
 }
 
-/// The list of seven items whose answers agents know, from failed to passed.
+/// A list of seven items as agents write it, from failed to passed.
 #[test]
 fn a_list_of_seven_goes_from_failed_to_passed_to_the_letter() {
     let repository = with_plan(PLAN);

@@ -1,5 +1,5 @@
-//! Definitions that no run reaches and tests that cannot fail meet no criterion; those that look alike and are
-//! right do.
+//! Definitions that no run reaches and tests that cannot fail meet no criterion; correct ones that
+//! look similar do.
 
 use assay_testkit::Repository;
 
@@ -7,7 +7,7 @@ use super::gate;
 
 const GO: &str = "package calc\n\nimport \"testing\"\n\n";
 
-/// A file, its text, and the criterion that the file is to meet.
+/// A file, its text, and the criterion that the file should meet.
 type Row = (&'static str, &'static str, &'static str);
 
 const FUNCTION: &str = "`calc.py` has a function `sub`";
@@ -120,7 +120,7 @@ const REFUSED: &[Row] = &[
     ),
 ];
 
-/// Files that look alike and meet their criterion.
+/// Files that look similar and meet their criterion.
 const MET: &[Row] = &[
     ("calc.py", "def sub(a, b):\n    tmp = a\n    del tmp\n    return a - b\n", FUNCTION),
     ("calc.py", "def sub(a, b):\n    return a - b\n\n\nsub = cached(sub)\n", FUNCTION),
@@ -187,7 +187,7 @@ const MET: &[Row] = &[
     ),
 ];
 
-/// Returns the exit code of `reconcile` for a row, and what was printed.
+/// Returns the exit code of `reconcile` for a row, and its output.
 fn reconciled((path, text, criterion): &Row) -> (i32, String) {
     let repository = Repository::new();
     let plan = format!(

@@ -1,5 +1,5 @@
-//! A judgement holds for the content that was judged: whatever is merged beside it, and when the content comes
-//! back.
+//! A judgement holds for the judged content: after other files are merged, and when the content is
+//! restored.
 
 use assay_testkit::Repository;
 
@@ -72,11 +72,11 @@ fn a_judgement_of_code_outlives_a_merge_that_leaves_the_code_as_it_is() {
     merge_main(&repository, "other/notes.py", "x = 1\n");
     let ran = verified(&repository);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    // Other bytes are another matter.
+    // Other bytes are not judged.
     repository.write("calc.py", CALC.replace("a * b", "a * b  # exact"));
     repository.commit("another version");
     assert_ne!(verified(&repository).code, 0);
-    // The code that was judged counts as judged again.
+    // The judged code counts as judged again.
     repository.write("calc.py", CALC);
     repository.commit("the version before");
     let ran = verified(&repository);
@@ -122,7 +122,7 @@ fn a_gate_on_a_plan_that_is_put_back_as_it_was_passes_as_it_did() {
         let ran = step(args);
         assert_eq!(ran.code, 0, "{args:?}: {}{}", ran.stdout, ran.stderr);
     }
-    // The bar of a plan that was never passed stays.
+    // The bar of a plan that never passed stays.
     repository.write("plan.md", reworded());
     assert_eq!(step(&["verify"]).code, 1);
     repository.write(
@@ -148,7 +148,7 @@ fn a_plan_without_diffs_names_the_next_step_and_a_person_lets_it_pass() {
     assert_eq!(step(&accept).code, 0);
     let ran = step(&["verify"]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    // A plan that writes documents alone has no code to show.
+    // A plan with documents alone needs no code.
     repository.write(
         "docs.md",
         PLAN.replace("`calc.py`, `test_calc.py`", "`docs/calc.md`")

@@ -1,4 +1,4 @@
-//! Gates from the command line: plans and changes, decomposed, verified, guided, run.
+//! Gates from the command line: plans and changes, through all steps.
 
 mod attacks;
 mod bar;
@@ -49,7 +49,8 @@ Acceptance Criteria:
 - `test_greet.py` still passes
 ";
 
-/// The same plan with two faults: a decision without its reason, a milestone without criteria.
+/// Returns the same plan with two faults: a decision without its reason, a milestone without
+/// criteria.
 fn faulty() -> String {
     let without_reason = PLAN.replace("Nothing has to be configured", "");
     let (before, _) = without_reason.split_once("- `README` mentions").unwrap();
@@ -112,7 +113,7 @@ fn a_plan_goes_through_its_gate_as_the_answers_say() {
     );
 }
 
-/// What is written down by hand, item by item, gives the file to the byte.
+/// Results that are recorded by hand, item by item, produce exactly this file.
 #[test]
 fn a_list_of_ones_own_is_kept_to_the_byte() {
     let repository = with_plan(PLAN);
@@ -325,7 +326,7 @@ fn a_plan_is_held_against_what_was_written_with_file_and_line() {
     repository.write("README", "Call `greet`.\n");
     let open = step(&["verify"]);
     assert_eq!(open.code, 3, "whether tests pass is nothing that code sees: {}", open.stdout);
-    // So somebody may say what they saw, on this very tree.
+    // A person may record results for this very tree.
     for id in ["reconcile-001", "reconcile-002"] {
         assert_eq!(step(&["update-item", id, "--status", "PASS"]).code, 0);
     }

@@ -1,4 +1,4 @@
-//! Gates with a model that says what else to verify, and verifies it.
+//! Gates with a model that proposes an item, and verifies it.
 
 use assay_testkit::Repository;
 use assay_testkit::model::{Answer, Asked, FakeModel, Options};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::{PLAN, with_plan};
 use crate::{Ran, assay_with};
 
-/// The key that the server wants.
+/// The key that the server requires.
 const KEY: &str = "sk-test-5d0f8a7c61e94b23";
 
-/// A gate whose model wants one item, and answers for it as it is told.
+/// A gate whose model proposes one item, and answers about it from a script.
 struct Case {
     repository: Repository,
     server: FakeModel,
@@ -48,7 +48,7 @@ impl Case {
         assay_with(self.repository.path(), &args, b"", &[("FAKE_KEY", KEY)])
     }
 
-    /// Runs the gate, and says what came of the item that the model wanted.
+    /// Runs the gate, and returns the exit code and the proposed item.
     fn own_item(&self) -> (i32, Value) {
         let ran = self.gate(&["run", "--plan", "plan.md", "--format", "json"]);
         let answer = ran.json();
@@ -69,7 +69,7 @@ fn what_a_model_wants_verified_is_verified_by_it() {
     assert_eq!(item["status"], "FAIL");
     assert_eq!(item["finding"], "Nothing says so.");
     assert_eq!((&item["severity"], &item["scope"]), (&json!("MUST"), &json!("milestone:M1")));
-    // On the same content it is not asked again.
+    // The model is not asked again about the same content.
     let asked = case.server.requests().len();
     assert_eq!(case.gate(&["verify"]).code, 1);
     assert_eq!(case.server.requests().len(), asked);

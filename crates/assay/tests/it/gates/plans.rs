@@ -1,4 +1,4 @@
-//! Plans in which criteria stand where a reader may overlook them: each is read, or named.
+//! Plans with criteria in places that a parser may overlook: each is read, or named.
 
 use assay_testkit::Repository;
 
@@ -65,7 +65,7 @@ fn no_criterion_is_skipped_silently() {
     assert!(passed.is_empty(), "{} of {}:\n{}", passed.len(), HIDDEN.len(), passed.join("\n"));
 }
 
-/// Text around criteria that asks for nothing.
+/// Texts around criteria that contain no criterion.
 const BESIDE: &[&str] = &[
     "",
     "- `calc.py` exists, such as:\n\n  ```python\n  add(1, 2)\n  ```\n",
@@ -81,7 +81,7 @@ const BESIDE: &[&str] = &[
 fn text_that_asks_for_nothing_is_no_criterion() {
     for beside in BESIDE {
         let plan = format!("{BEFORE}{beside}");
-        // The example of an item belongs to a sentence that code cannot decide.
+        // The example in an item belongs to a sentence that code cannot decide.
         let plan = plan.replace("exists, such as:", "exists");
         let ran = reconciled("plan.md", &plan);
         assert_eq!(ran.code, 0, "{beside}\n{}{}", ran.stdout, ran.stderr);

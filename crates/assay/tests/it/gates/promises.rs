@@ -1,4 +1,4 @@
-//! Checks of `impl-code` on code that was written to a plan, and criteria that are met by half.
+//! Checks of `impl-code` on code of a plan, and criteria that are partly met.
 
 use assay_testkit::Repository;
 
@@ -67,7 +67,7 @@ fn code_that_no_reader_judged_does_not_pass() {
     assert_eq!(gate(&repository, &pass).code, 0);
     let ran = verified(&repository);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    // Other code is read again.
+    // Changed code is judged again.
     repository.write("calc.py", CALC.replace("a * b", "a * b  # exact"));
     assert_ne!(verified(&repository).code, 0);
 }
@@ -82,7 +82,7 @@ fn code_passes_unjudged_where_the_configuration_says_so_and_the_answer_tells() {
     assert!(ran.stdout.contains("Not judged: "), "{}", ran.stdout);
 }
 
-/// Work that is not as planned, with what an answer has to name.
+/// Implementations that differ from the plan, each with text that the output must contain.
 const BROKEN: &[(&str, &str, &str)] = &[
     (
         "def add(a, b):\n    return a + b\n\n\ndef mul(a, b):\n    return 0\n",
@@ -119,7 +119,7 @@ fn code_that_is_not_as_planned_fails() {
     }
 }
 
-/// Criteria with the tree below: whether they are met.
+/// Criteria for the tree below, each with its result.
 const CRITERIA: &[(&str, &str)] = &[
     ("There is no `mul`", "NOT_MET"),
     ("There is no `gone`", "MET"),

@@ -1,4 +1,4 @@
-//! What is refused, and what is known of a gate that nobody can read.
+//! Refused commands, and gates whose state cannot be read.
 
 use std::fs;
 
@@ -69,7 +69,7 @@ fn what_is_verified_here_is_taken_from_nobody() {
     let claimed = step(&["update-item", "plan-structure-001", "--status", "PASS"]);
     assert_eq!(claimed.code, 2);
     assert!(claimed.stderr.contains("is verified by assay itself"), "{}", claimed.stderr);
-    // Neither is what somebody writes into the file.
+    // An edit of the file is refused as well.
     assert_eq!(step(&["verify"]).code, 1);
     let path = repository.file(".assay/gates/qr-plan-structure.json");
     let mut list: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -112,7 +112,7 @@ fn without_a_state_that_can_be_read_nothing_is_known() {
         .unwrap();
     assert_eq!(step(&["status"]).code, 3, "an empty list is no pass");
     fs::write(&path, &whole).unwrap();
-    // What was verified, nobody but assay says.
+    // Only assay may write results.
     let beside = repository.file(".assay/gates/qr-plan-structure.state.json");
     let verified = fs::read(&beside).unwrap();
     fs::write(&beside, empty_beside()).unwrap();
@@ -129,7 +129,7 @@ fn without_a_state_that_can_be_read_nothing_is_known() {
     assert!(ran.stderr.contains("could not read `plan.md`"), "{}", ran.stderr);
 }
 
-/// What stands beside a list of one's own.
+/// Returns the sidecar of a submitted list.
 fn empty_beside() -> String {
     r#"{"schema_version": "1.0", "phase": "plan-structure", "iteration": 1, "last": null, "items": {},
         "made_from": {"plan": "plan.md", "base": null, "checklist": "handed-in"}}"#

@@ -6,7 +6,7 @@ use assay_testkit::Repository;
 
 use super::{PLAN, faulty, gate, with_plan};
 
-/// Writes a fixer that works through versions of the plan, and has it configured.
+/// Configures a fixer that writes one version of the plan after the other.
 fn with_fixer(repository: &Repository, versions: &[&str]) {
     for (number, version) in (1..).zip(versions) {
         repository.write(format!("versions/{number}.md"), version);

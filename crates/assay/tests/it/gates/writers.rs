@@ -1,4 +1,4 @@
-//! Many writers on one gate, each a process of its own.
+//! Many concurrent writers on one gate, each in its own process.
 
 use std::process::{Child, Command, Stdio};
 

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Returns what was printed without the lines about what was spent, and what was spent in all. One
-/// model was asked, so the line about it says the same.
+/// Returns the output without the lines about expenses, and the total expenses. Only one model was
+/// asked, so its line has the same figures.
 fn parted(ran: &Ran) -> (Vec<&str>, &str) {
     let is_spent = |line: &&str| line.contains(" tokens, ");
     let (spent, rest): (Vec<&str>, Vec<&str>) = ran.stdout.lines().partition(is_spent);

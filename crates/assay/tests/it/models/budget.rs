@@ -1,10 +1,10 @@
-//! What may be spent: never more than that, and who was not asked for want of it is named.
+//! Budgets: they are never exceeded, and reviewers that were not asked because of them are named.
 
 use assay_testkit::model::Pause;
 
 use super::*;
 
-/// Gives the names of those who gave nothing, and why the first did.
+/// Returns the names of the reviewers without a report, and the reason of the first.
 fn silent(synthesis: &Value) -> (Vec<&str>, &str) {
     let reports = synthesis["reports"].as_array().unwrap().iter();
     let silent: Vec<&Value> = reports.filter(|report| report["unusable"].is_string()).collect();
@@ -12,7 +12,7 @@ fn silent(synthesis: &Value) -> (Vec<&str>, &str) {
     (names, silent.first().map_or("", |report| report["unusable"].as_str().unwrap()))
 }
 
-/// Reviews with a budget that does not reach for everybody, and checks what holds then.
+/// Reviews with a budget that is too small for all reviewers, and checks the result.
 fn check_short(case: &Case, args: &[&str], because: &str) -> Value {
     let before = case.asked();
     let ran = case.review(&[&["--format", "json"], args].concat());
@@ -35,7 +35,7 @@ fn no_more_is_spent_than_allowed_however_many_ask_at_once() {
         case.repository.write(format!(".assay/personas/{name}.md"), persona(&name, ""));
     }
     case.commit_before(".assay/personas/house-12.md", &persona("house-12", ""));
-    // Close to the most that an answer can take, which is what is set aside for it.
+    // Close to the maximum usage of an answer, which is reserved for it.
     let usage = Usage { input: 9_000, output: 8_000, ..Usage::default() };
     case.trouble(&["` reviewer"], Mishap::Takes(usage));
     let cap = 0.2;

@@ -1,4 +1,4 @@
-//! Answers that lost, hide or contradict a finding never read as a clean change, whoever gives them.
+//! Answers that lost, hide or contradict a finding never count as a clean change, in any dialect.
 
 use assay_testkit::model::DAMAGED_REPORTS;
 

@@ -1,4 +1,4 @@
-//! Events on standard error: which model, command or reviewer a run waits for, and no credential.
+//! Events on stderr: the model, command or reviewer that a run waits for, and no credential.
 
 use assay_testkit::model::{Fault, Pause};
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::{Case, KEY, Mishap};
 use crate::assay_with;
 use crate::mcp::call;
 
-/// Returns the lines that have all of some words, without their times.
+/// Returns the lines that contain all words, without their timestamps.
 fn lines<'a>(stderr: &'a str, words: &[&str]) -> Vec<&'a str> {
     let has_all = |line: &&str| words.iter().all(|word| line.contains(word));
     stderr.lines().filter(has_all).map(|line| line.split_once(' ').unwrap().1).collect()

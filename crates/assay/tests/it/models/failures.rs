@@ -1,5 +1,5 @@
-//! Every way in which a model fails, at every stage of a review: a change is never ready then,
-//! and what was paid for is not lost.
+//! Every failure of a model, at every stage of a review: the change is never ready, and answers
+//! that were paid for are retained.
 
 mod stages;
 
@@ -7,12 +7,12 @@ use assay_testkit::model::{Cut, Pause, RetryAfter};
 
 use super::*;
 
-/// A way to fail.
+/// A kind of failure.
 struct Way {
     fault: Fault,
-    /// What is told: what happened, and what to do.
+    /// The texts of the report: the failure, and the remedy.
     told: [&'static str; 2],
-    /// Whether the first half of the answer comes before it fails.
+    /// True if the first half of the answer arrives before the failure.
     half: bool,
 }
 
@@ -55,7 +55,7 @@ fn ways() -> Vec<Way> {
 }
 
 impl Way {
-    /// Says whether nobody is asked any more after it.
+    /// Returns true if no model is asked any more after the failure.
     fn ends_the_run(&self) -> bool {
         let ends = |code: u16| self.fault == Fault::status(code);
         ends(401) || ends(403) || self.fault == Fault::NoCredit
@@ -66,10 +66,10 @@ impl Way {
     }
 }
 
-/// One at a time, so that it is always the same who was asked before all ended.
+/// A configuration without concurrency, so that the order of calls is fixed.
 const ONE_AT_A_TIME: &str = "  attempts: 1\n  seconds: 1\n  at_a_time: 1\n  cache: false\n";
 
-/// What came of a review in which something went wrong.
+/// The result of a review with a failure.
 struct Failed {
     ran: Ran,
     synthesis: Value,
@@ -86,22 +86,22 @@ impl Failed {
         assert!(holds, "{:?}: {what} ({code})\n{stdout}{stderr}", way.fault);
     }
 
-    /// Checks how the review ends.
+    /// Checks the exit code and the verdict of the review.
     fn check_end(&self, way: &Way, code: i32, state: &str) {
         self.check(self.ran.code == code, way, "it ends well");
         self.check(self.synthesis["verdict"]["state"] == state, way, state);
     }
 
-    /// Gives why a reviewer gave nothing, if so.
+    /// Returns the reason why a reviewer has no report; `None` if it has one.
     fn why(&self, name: &str) -> Option<&str> {
         let reports = self.synthesis["reports"].as_array().unwrap();
         let report = reports.iter().find(|report| report["reviewer"] == name);
         report.and_then(|report| report["unusable"].as_str())
     }
 
-    /// Checks that a reviewer is named with what happened and what to do.
+    /// Checks that the output names a reviewer, the failure and the remedy.
     fn check_told(&self, way: &Way, name: &str) {
-        // A reason may go on over several lines.
+        // A reason may span several lines.
         let said = self.ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_said = |words: &&str| said.contains(*words);
         self.check(way.told.iter().all(is_said), way, "it is told");
@@ -112,7 +112,7 @@ impl Failed {
         self.check(is_reason, way, "it is a reason for the verdict");
     }
 
-    /// Checks that what a reviewer found is there where it came, and nothing is where nothing came.
+    /// Checks that findings of a reviewer that arrived are there, and no others.
     fn check_kept(&self, way: &Way, name: &str) {
         let mut findings = self.synthesis["findings"].as_array().unwrap().iter();
         let any = findings.any(|it| it["reviewers"].as_array().unwrap().contains(&json!(name)));
@@ -129,7 +129,7 @@ fn a_change_is_incomplete_where_a_required_persona_fails() {
         failed.check_end(&way, 3, "incomplete");
         failed.check_told(&way, "correctness");
         failed.check_kept(&way, "correctness");
-        // The others are asked all the same, unless there is no point in it.
+        // The other reviewers are still asked, unless that is pointless.
         let others = found_without(&["correctness"]);
         let told = titles(&failed.synthesis);
         let answered = others.iter().filter(|title| told.contains(title)).count();
@@ -165,7 +165,7 @@ fn a_model_that_stalls_is_asked_once_more_and_is_never_ready() {
         let bodies = case.server.requests().into_iter().map(|request| request.body);
         let is_review = |body: &Vec<u8>| String::from_utf8_lossy(body).contains("` reviewer");
         assert_eq!(bodies.filter(is_review).count(), 2, "{pause:?}");
-        // A stall that passes costs nothing but time.
+        // A transient stall costs nothing but time.
         case.no_trouble();
         case.once(&["`correctness` reviewer"], Mishap::Fault(Fault::Hang(pause)));
         let ran = case.review(&["--persona", "correctness", "--format", "json"]);

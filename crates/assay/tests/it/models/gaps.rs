@@ -1,8 +1,8 @@
-//! What a model was not shown is named, and never passes for read.
+//! Content that a model was not shown is named, and never counts as read.
 
 use super::*;
 
-/// Reviews with `correctness`, which has to answer.
+/// Reviews with `correctness`, which is required, and checks that the output contains `why`.
 fn check(case: &Case, why: &str) {
     let ran = case.review(&["--persona", "correctness"]);
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);

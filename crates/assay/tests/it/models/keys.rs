@@ -1,4 +1,4 @@
-//! Keys come from where the configuration says, and stand nowhere else.
+//! API keys are read from the configured source, and are stored nowhere else.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Gives the files below a folder that hold a text.
+/// Returns the files below a folder that contain a text.
 fn files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -34,7 +34,7 @@ fn program(folder: &TempDir, text: &str) -> String {
 fn a_key_is_nowhere_but_in_what_is_sent() {
     let case = Case::new("");
     let record = tempfile::tempdir().unwrap();
-    // Even where a model repeats it.
+    // The key is redacted even if a model repeats it.
     let quote = "return sum(prices) / len(prices)";
     let findings = vec![finding(&format!("the key is {KEY}"), "P2", ("shop.py", 6), quote)];
     let report = with_findings(&format!("correctness {KEY}"), findings);
@@ -63,7 +63,7 @@ fn an_agents_key_is_not_among_its_arguments() {
     let folder = tempfile::tempdir().unwrap();
     let seen = folder.path().join("seen");
     let report = with_findings("agent", Vec::new()).to_string();
-    // What it prints goes wrong on purpose: a message must not show the key either.
+    // The output is invalid on purpose: an error message must not show the key either.
     let script = format!(
         "echo \"$0 $*\" >> {seen}\ncat /proc/$$/cmdline >> {seen}\ncat > /dev/null\n\
          echo \"key: $AGENT_KEY\" >&2\n[ -n \"$AGENT_KEY\" ] || exit 1\n\

@@ -7,14 +7,14 @@ use super::*;
 /// A file with a definition that the change neither shows nor uses.
 const RATES: &str = "def rate_of(country):\n    return RATES.get(country)\n";
 
-/// The dialects, and where below the server's address each is spoken.
+/// The dialects, each with its path below the server's address.
 const DIALECTS: [(&str, &str); 3] =
     [("anthropic", ""), ("openai-chat", "/v1"), ("openai-responses", "/v1")];
 
-/// A credential, in two parts so that no scanner takes this file for a leak.
+/// A credential, in two parts so that no scanner reports this file as a leak.
 const SECRET: &str = concat!("ghp_", "Zk3vQ9xT7mB2nC5dF8gH1jL4pR6sW0yE3uVa");
 
-/// A repository with a change, and a model that is asked by a script.
+/// A repository with a change, and a model that answers from a script.
 struct Looking {
     repository: Repository,
     server: FakeModel,
@@ -71,7 +71,7 @@ fn turns_in(text: &str) -> usize {
     text.matches("Look-ups left: ").count() + text.matches("No further look-up is possible").count()
 }
 
-/// Reports with one finding of a title; a second look confirms.
+/// Returns a report with one finding with a title; a second look confirms.
 fn report_with(asked: &Asked, title: &str) -> Answer {
     if asked.text().contains("You are the `validator`") {
         return answer(&asked.text());
@@ -80,7 +80,7 @@ fn report_with(asked: &Asked, title: &str) -> Answer {
     Answer::json(&with_findings("general", vec![found]))
 }
 
-/// Looks a definition up and reports whether the result was seen.
+/// Looks a definition up and reports whether the result arrived.
 fn looks_up_a_definition(asked: &Asked) -> Answer {
     match (turns_in(&asked.user), offers_lookups(&asked.body)) {
         (0, true) if !asked.text().contains("You are the `validator`") => {
@@ -259,7 +259,7 @@ fn look_ups_are_offered_unless_the_configuration_before_the_change_turns_them_of
     let case = Looking::new(ANTHROPIC, "review:\n  lookups: false\n", looks_up_a_definition);
     assert_eq!(titles(&case.review(&[]).json()), ["Nothing was seen"]);
     assert!(!case.requests_of("general").iter().any(offers_lookups));
-    // A change cannot turn them on for its own review.
+    // A change cannot enable lookups for its own review.
     let path = case.repository.path().join("config/agent-framework.yaml");
     let on = fs::read_to_string(&path).unwrap().replace("lookups: false", "lookups: true");
     case.repository.write("config/agent-framework.yaml", on);

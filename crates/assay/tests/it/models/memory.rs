@@ -1,4 +1,4 @@
-//! What earlier runs learned: who is told, from where, and what it cannot do.
+//! Memories of earlier runs: the models that get them, their sources, and their limits.
 
 use std::net::TcpListener;
 
@@ -10,7 +10,7 @@ use crate::injection::sent;
 const LEARNED: &str = "What earlier runs learned about these files.";
 const ON: (&str, &str) = ("GRAPHITI_ENABLED", "true");
 
-/// A case whose repository is called `shop` where things are remembered.
+/// Returns a case whose repository has the group `shop` on the memory server.
 fn case(more: &str) -> Case {
     let case = Case::new(more);
     case.repository.git(&["remote", "add", "origin", "https://example.org/team/shop.git"]);
@@ -18,21 +18,21 @@ fn case(more: &str) -> Case {
 }
 
 impl Case {
-    /// Reviews with variables, and gives what came of it and what models were told.
+    /// Reviews with variables, and returns the result and the text that models received.
     fn told(&self, variables: &[(&str, &str)]) -> (Ran, String) {
         let before = self.asked();
         let ran = self.run_with(&["review", "--models", "--format", "json"], variables);
         (ran, sent(&self.server.requests()[before..]))
     }
 
-    /// Goes on with the change, so that it is another one.
+    /// Adds to the change, so that it is another change.
     fn go_on(&self) {
         self.repository.write("shop.py", format!("{AFTER}\n\ndef none():\n    return None\n"));
         self.repository.commit("there is more");
     }
 }
 
-/// The texts between the marks of what was learned.
+/// Returns the texts between the marks of memories.
 fn blocks(sent: &str) -> Vec<&str> {
     let begins = sent.split("<learned-").skip(1);
     begins.map(|rest| rest.split("</learned-").next().unwrap()).collect()
@@ -69,7 +69,7 @@ fn every_persona_is_told_what_the_ledger_knows_of_the_files() {
     let (ran, sent) = case.told(&[ON]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     let blocks = blocks(&sent);
-    // An earlier review wakes one more.
+    // The earlier review triggers one more persona.
     assert_eq!(blocks.len(), PERSONAS.len() + 1, "{sent}");
     for block in blocks {
         let mut lines = block.lines().skip(1);
@@ -80,10 +80,10 @@ fn every_persona_is_told_what_the_ledger_knows_of_the_files() {
         assert!(first.ends_with("; dismissed: lists are never empty; password = \"[redacted]\""));
         assert!(lines.next().unwrap().ends_with("; still open when somebody last looked"));
     }
-    // The same change is asked about in the same words, which are answered already.
+    // The same change has the same prompts, which are answered from the cache.
     let (again, sent) = case.told(&[ON]);
     assert_eq!((again.json()["spent"]["calls"].as_u64(), sent.as_str()), (Some(0), ""));
-    // And it can be had again as it was.
+    // The review can be replayed.
     let replayed = case.run(&["replay"]);
     assert!(!replayed.stdout.contains("did not answer"), "{}", replayed.stdout);
     assert_eq!(replayed.code, 0, "{}{}", replayed.stdout, replayed.stderr);
@@ -106,7 +106,7 @@ fn a_graphiti_server_is_asked_by_url() {
     let asked = &calls[0].arguments["query"];
     assert_eq!(*asked, "Findings of earlier reviews, and what fixed them, in shop.py");
     assert_eq!((calls.len(), server.problems().len(), server.open_sessions()), (2, 0, 0));
-    // What only tells who would be asked asks nobody.
+    // A dry run makes no calls.
     let variables = [ON, ("GRAPHITI_MCP_URL", &*server.url())];
     assert_eq!(case.run_with(&["review", "--models", "--dry-run"], &variables).code, 0);
     assert_eq!(server.calls().len(), 2);

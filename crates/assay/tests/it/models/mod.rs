@@ -1,4 +1,4 @@
-//! Reviews with models, against a server that speaks like a provider and says what it is told.
+//! Reviews with models, against a server that imitates a provider and answers from a script.
 
 mod again;
 mod budget;
@@ -25,10 +25,10 @@ use serde_json::{Value, json};
 
 use crate::{Ran, assay_with};
 
-/// The key that the server wants.
+/// The key that the server requires.
 const KEY: &str = "sk-test-5d0f8a7c61e94b23";
 
-/// What the change makes of `shop.py`; each persona has a line of its own to find fault with.
+/// The text of `shop.py` after the change; each persona has its own line to report.
 const AFTER: &str = "\
 def total(prices):
     return sum(prices)
@@ -46,47 +46,47 @@ def label(price):
     return str(price) + \" EUR\"
 ";
 
-/// The personas that the change wakes, and the lines of `shop.py` that each finds fault with. The
-/// first alone has to answer.
+/// The personas that the change triggers, and the lines of `shop.py` that each reports. Only the
+/// first is required.
 const PERSONAS: [(&str, [u32; 2]); 3] =
     [("correctness", [6, 10]), ("intent", [13, 14]), ("testing", [9, 5])];
 
-/// How a model is spoken to, and where below the server's address.
+/// A dialect, and its path below the server's address.
 const ANTHROPIC: (&str, &str) = ("anthropic", "");
 
-/// A repository with a change that wakes three personas, each of which reads on its own, and the model
-/// that they ask.
+/// A repository with a change that triggers three personas, each of which reads on its own, and the
+/// model that they use.
 pub(crate) struct Case {
     pub(crate) repository: Repository,
     server: FakeModel,
-    /// What goes wrong now; the first that applies does.
+    /// The current failures; the first that matches applies.
     trouble: Arc<Troubles>,
 }
 
 type Troubles = Mutex<Vec<Trouble>>;
 
-/// What goes wrong with questions that have all of some words.
+/// A failure of the questions that contain all words.
 struct Trouble {
     at: Vec<String>,
     what: Mishap,
-    /// Whether it passes.
+    /// True if the failure happens only once.
     once: bool,
 }
 
 #[derive(Clone)]
 enum Mishap {
     Fault(Fault),
-    /// Something else is said.
+    /// The answer is this text.
     Says(String),
-    /// All is well, and dear.
+    /// The answer is right, with this usage.
     Takes(Usage),
-    /// Something else is said, depending on what is asked.
+    /// The answer depends on the question.
     Answers(Arc<dyn Fn(&str) -> String + Send + Sync>),
 }
 
 impl Case {
-    /// Sets up a review in Anthropic's dialect. `more` is the rest of the `models` part of the
-    /// configuration, from within the one model on; `{url}` in it is the server's address.
+    /// Sets up a review in Anthropic's dialect. `more` is the rest of the `models` section of the
+    /// configuration, from within its only model on; `{url}` in it is the server's address.
     pub(crate) fn new(more: &str) -> Case {
         Case::speaking(ANTHROPIC, more)
     }
@@ -106,7 +106,7 @@ impl Case {
         };
         let server = FakeModel::start_with(options, script).unwrap();
         let url = format!("{}{path}", server.url());
-        // Each persona reads on its own, beside what the test configures for reviews.
+        // Each persona reads on its own, in addition to the test's settings for reviews.
         let each = "review:\n  each_persona: true\n";
         let review = if more.contains("review:\n") { "" } else { each };
         let more = more.replace("review:\n", each);
@@ -119,7 +119,7 @@ impl Case {
         Case { repository, server, trouble }
     }
 
-    /// Runs assay in the repository, with the key in its variable.
+    /// Runs assay in the repository, with the key in a variable.
     fn run(&self, args: &[&str]) -> Ran {
         assay_with(self.repository.path(), args, b"", &[("FAKE_KEY", KEY)])
     }
@@ -135,30 +135,30 @@ impl Case {
         self.run(&[&["review", "--models"], args].concat())
     }
 
-    /// Lets something go wrong from now on, beside what goes wrong already.
+    /// Adds a failure.
     fn trouble(&self, at: &[&str], what: Mishap) {
         let at = at.iter().map(|word| (*word).to_owned()).collect();
         self.trouble.lock().unwrap().push(Trouble { at, what, once: false });
     }
 
-    /// Lets something go wrong once.
+    /// Adds a failure that happens only once.
     fn once(&self, at: &[&str], what: Mishap) {
         self.trouble(at, what);
         self.trouble.lock().unwrap().last_mut().unwrap().once = true;
     }
 
-    /// Lets something go wrong from now on, and nothing else.
+    /// Sets the only failure.
     fn only_trouble(&self, at: &[&str], what: Mishap) {
         self.no_trouble();
         self.trouble(at, what);
     }
 
-    /// Lets all go well again.
+    /// Removes all failures.
     fn no_trouble(&self) {
         self.trouble.lock().unwrap().clear();
     }
 
-    /// Puts a file into the main branch, below the change.
+    /// Commits a file to the main branch, below the change.
     fn commit_before(&self, path: &str, text: &str) {
         let repository = &self.repository;
         repository.git(&["switch", "--quiet", "main"]);
@@ -167,12 +167,12 @@ impl Case {
         repository.git(&["rebase", "--quiet", "main", "topic"]);
     }
 
-    /// Gives how often the model was asked.
+    /// Returns the number of requests that the model received.
     pub(crate) fn asked(&self) -> usize {
         self.server.requests().len()
     }
 
-    /// Gives the folders of the runs, the oldest first.
+    /// Returns the folders of the runs, the oldest first.
     fn runs(&self) -> Vec<PathBuf> {
         let folder = self.repository.path().join(".assay/runs");
         let mut runs: Vec<PathBuf> =
@@ -182,12 +182,12 @@ impl Case {
     }
 }
 
-/// Reads what a run came to.
+/// Reads the synthesis of a run.
 fn synthesis(run: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(run.join("synthesis.json")).unwrap()).unwrap()
 }
 
-/// Makes a repository with a configuration, and a change on a branch.
+/// Returns a repository with a configuration, and a change on a branch.
 fn changed(configuration: &str, files: &[(String, String)]) -> Repository {
     let repository = Repository::new();
     repository.write("config/agent-framework.yaml", configuration);
@@ -201,7 +201,7 @@ fn changed(configuration: &str, files: &[(String, String)]) -> Repository {
     repository
 }
 
-/// Answers, unless something goes wrong.
+/// Answers a question, or fails as configured.
 fn answer_in(trouble: &Troubles, text: &str) -> Answer {
     let mut trouble = trouble.lock().unwrap();
     let hit = trouble.iter().position(|it| it.at.iter().all(|word| text.contains(word)));
@@ -218,7 +218,7 @@ fn answer_in(trouble: &Troubles, text: &str) -> Answer {
     }
 }
 
-/// Answers as each persona would; a second look confirms.
+/// Answers as each persona does; a second look confirms.
 pub(crate) fn answer(text: &str) -> Answer {
     if text.contains("You are the `validator`") {
         return Answer::json(&looks(text, |_| json!({ "answer": "confirm", "why": "it is so" })));
@@ -230,7 +230,7 @@ pub(crate) fn answer(text: &str) -> Answer {
     Answer::json(&report(reviewer, &lines))
 }
 
-/// Returns the answer to a second look that says of each finding what `look` says of its text.
+/// Returns the answer to a second look, with the result of `look` for the text of each finding.
 fn looks(asked: &str, look: impl Fn(&str) -> Value) -> Value {
     let findings = asked.split("### FINDING ").skip(1).zip(1u32..);
     let looks = findings.map(|(finding, number)| {
@@ -241,7 +241,7 @@ fn looks(asked: &str, look: impl Fn(&str) -> Value) -> Value {
     json!({ "looks": looks.collect::<Vec<Value>>() })
 }
 
-/// What a persona reports that finds fault with lines of `shop.py`.
+/// Returns the report of a persona on lines of `shop.py`.
 fn report(reviewer: &str, lines: &[u32]) -> Value {
     let finding = |line: &u32| {
         let quote = AFTER.lines().nth(*line as usize - 1).unwrap();
@@ -255,7 +255,7 @@ fn with_findings(reviewer: &str, findings: Vec<Value>) -> Value {
         "reviewer": reviewer,
         "findings": findings,
         "residual_risks": [],
-        // Long enough that the first half of the report has the first finding whole.
+        // Long enough that the first half of the report contains the whole first finding.
         "testing_gaps": ["no test has a list without prices. ".repeat(10)],
     })
 }
@@ -277,7 +277,7 @@ fn finding(title: &str, severity: &str, (file, line): (&str, u32), quote: &str) 
     })
 }
 
-/// A persona that reads every change.
+/// Returns the file of a persona that reads every change.
 fn persona(name: &str, more: &str) -> String {
     format!(
         "---\nname: {name}\nabout: Is the change as {name} wants it?\n{more}\ntrigger: always\n---\n\n\
@@ -285,7 +285,7 @@ fn persona(name: &str, more: &str) -> String {
     )
 }
 
-/// The titles of the findings, in order of the alphabet.
+/// Returns the titles of the findings in alphabetical order.
 fn titles(synthesis: &Value) -> Vec<String> {
     let findings = synthesis["findings"].as_array().unwrap().iter();
     let mut titles: Vec<String> =
@@ -294,7 +294,7 @@ fn titles(synthesis: &Value) -> Vec<String> {
     titles
 }
 
-/// What every persona finds, but for those who do not answer.
+/// Returns the titles of the findings of all personas except those that do not answer.
 fn found_without(silent: &[&str]) -> Vec<String> {
     let heard = PERSONAS.iter().filter(|(name, _)| !silent.contains(name));
     let mut titles: Vec<String> = heard

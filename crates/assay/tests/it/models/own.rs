@@ -1,4 +1,4 @@
-//! Personas of a repository's own.
+//! Personas that a repository defines.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn a_repository_adds_personas_and_replaces_others() {
     case.commit_before(".assay/personas/intent.md", &persona("intent", "required: true"));
     let ran = case.review(&["--format", "json"]);
     assert_eq!(reviewers(&ran), ["correctness", "house", "intent", "rules", "testing"]);
-    // Its finding is the one of `correctness`, so only its report alone shows its cap.
+    // The persona reports the finding of `correctness`, so its cap shows only if it reads alone.
     let synthesis = case.review(&["--format", "json", "--persona", "house"]).json();
     let findings = synthesis["findings"].as_array().unwrap();
     let own = findings.iter().find(|it| it["title"] == "house doubts line 6");
@@ -26,7 +26,7 @@ fn a_repository_adds_personas_and_replaces_others() {
         body.filter(|body| body.contains(&asks)).all(|body| body.contains("looks at prices"))
     };
     assert!(is_new("intent") && is_new("house") && !is_new("testing"));
-    // Nobody else reads without it now.
+    // The repository makes `intent` required, so its failure leaves the review incomplete.
     case.trouble(&["`intent` reviewer"], Mishap::Fault(Fault::Refusal));
     fs::remove_dir_all(case.repository.path().join(".assay/cache")).unwrap();
     assert_eq!(case.review(&[]).code, 3);

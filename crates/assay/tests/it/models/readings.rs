@@ -1,8 +1,9 @@
-//! Readings: a few questions that carry the concerns of all personas, with the purpose of the change.
+//! Readings: a few questions that carry the concerns of all personas, with the purpose of the
+//! change.
 
 use super::*;
 
-/// A plan that the change is held against, and that the change itself rewrites.
+/// A plan that the change is compared with, and that the change itself rewrites.
 const PLAN: &str = "# Prices\n\n- The cheapest price of an empty list is none.\n";
 
 /// Sets up a review in which a few readings carry the concerns of all personas.
@@ -15,13 +16,13 @@ fn case(more: &str) -> Case {
     case
 }
 
-/// Returns the texts that the model was asked.
+/// Returns the texts that the model received.
 fn questions(case: &Case) -> Vec<String> {
     let bodies = case.server.requests().into_iter();
     bodies.map(|request| String::from_utf8(request.body).unwrap()).collect()
 }
 
-/// Lets the `general` reading report one finding of a severity and a confidence.
+/// Makes the `general` reading report one finding with a severity and a confidence.
 fn general_finds(case: &Case, severity: &str, confidence: u32) {
     let quote = "return sorted(prices)[0]";
     let mut found = finding("An empty list has no cheapest", severity, ("shop.py", 10), quote);
@@ -30,7 +31,7 @@ fn general_finds(case: &Case, severity: &str, confidence: u32) {
     case.trouble(&["`general` reviewer"], Mishap::Says(report));
 }
 
-/// Lets the second look answer every finding alike.
+/// Makes the second look answer the same for every finding.
 fn second_look_says(case: &Case, look: Value) {
     let says = move |asked: &str| looks(asked, |_| look.clone()).to_string();
     case.trouble(&["You are the `validator`"], Mishap::Answers(Arc::new(says)));
@@ -126,8 +127,8 @@ fn a_reading_is_shown_the_definitions_of_what_the_change_uses() {
     assert!(asked[0].contains("return round(amount, 2)"), "{}", asked[0]);
 }
 
-/// Reviews with one finding and one second look; returns the state of the verdict, whether the finding is
-/// shown, and the output.
+/// Reviews with one finding and one second look. Returns the state of the verdict, whether the
+/// finding is shown, and the output.
 fn decided(severity: &str, confidence: u32, look: Value) -> (String, Option<bool>, String) {
     let case = case("");
     general_finds(&case, severity, confidence);

@@ -1,20 +1,19 @@
-//! A review on record is had again without anybody being asked, and a difference is told with its
-//! cause.
+//! A recorded review is replayed without a model, and a difference is reported with its cause.
 
 use tempfile::TempDir;
 
 use super::*;
 
-/// A review on record, the server gone.
+/// A recorded review, whose server is stopped.
 struct Recorded {
     repository: Repository,
-    /// What the review came to.
+    /// The synthesis of the review.
     first: Value,
     folder: TempDir,
 }
 
 impl Recorded {
-    /// Records a review with a persona of the repository's own.
+    /// Records a review with a persona that the repository defines.
     fn new() -> Recorded {
         let case = Case::new("");
         case.commit_before(".assay/personas/house.md", &persona("house", "cap: P2"));
@@ -24,21 +23,21 @@ impl Recorded {
         Recorded { repository: case.repository, first: ran.json(), folder }
     }
 
-    /// Has it again, without a key.
+    /// Replays the review without a key.
     fn replay(&self, args: &[&str]) -> Ran {
         let folder = self.folder.path().to_str().unwrap();
         let args = [&["review", "--replay", folder], args].concat();
         assay_with(self.repository.path(), &args, b"", &[])
     }
 
-    /// Changes the text of a file of the recording.
+    /// Edits a file of the recording.
     fn edit(&self, name: &str, edit: impl Fn(String) -> String) {
         let path = self.folder.path().join(name);
         fs::write(&path, edit(fs::read_to_string(&path).unwrap())).unwrap();
     }
 }
 
-/// Leaves out what may differ: what was spent, which a replay is not.
+/// Removes the expenses from a synthesis, since a replay has none.
 fn decided(synthesis: &Value) -> Value {
     let mut decided = synthesis.clone();
     decided.as_object_mut().unwrap().remove("spent");
@@ -117,7 +116,7 @@ fn a_damaged_recording_is_told() {
     fs::remove_file(recorded.folder.path().join("recording.json")).unwrap();
     check("holds no recording; `assay review --record DIR` makes one");
     fs::write(recorded.folder.path().join("recording.json"), whole).unwrap();
-    // Of what models answered, what cannot be read is missing, and is not made up.
+    // An unreadable answer of a model counts as missing.
     for reply in fs::read_dir(recorded.folder.path().join("replies")).unwrap() {
         fs::write(reply.unwrap().path(), "{ \"version\": 1").unwrap();
     }

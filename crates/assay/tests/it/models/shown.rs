@@ -1,8 +1,8 @@
-//! What a review shows and what it folds, in the forms that a user asks for.
+//! Findings that a review shows and folds, in each output format.
 
 use super::*;
 
-/// Returns a review's JSON with the titles that are shown and those that are folded.
+/// Returns the JSON of a review, with the titles that are shown and those that are folded.
 fn split(ran: &Ran) -> (Value, Vec<String>, Vec<String>) {
     let synthesis = ran.json();
     let titles = |is_shown: bool| {
@@ -30,7 +30,7 @@ fn folded_findings_are_counted_in_every_form_and_one_flag_shows_them() {
     let all = case.review(&["--all-findings"]);
     assert_eq!(headings(&all, &shown) + headings(&all, &folded), shown.len() + folded.len());
     assert!(!all.stdout.contains("more findings folded"), "{}", all.stdout);
-    // Each that is shown by the flag alone is marked as such.
+    // Each finding that only the flag shows is marked as folded.
     assert_eq!(all.stdout.matches("; folded, worth ").count(), folded.len(), "{}", all.stdout);
     assert_eq!(all.code, plain.code);
     let markdown = case.review(&["--format", "markdown"]).stdout;

@@ -1,4 +1,4 @@
-//! A whole review by personas, in each dialect; who is asked, and what that would take.
+//! A whole review by personas, in each dialect: the calls, and the expected cost.
 
 use super::*;
 use crate::assay_in;
@@ -25,7 +25,7 @@ fn a_review_by_personas_is_the_same_in_every_dialect() {
         assert!(tokens.as_u64().unwrap() > 5_000 && usd.as_f64().unwrap() > 0.005, "{what}");
         let spent = format!("\n4 calls, {tokens} tokens, ${:.4}\n", usd.as_f64().unwrap());
         assert!(ran.stdout.contains(&spent), "{what}");
-        // What each model took is told by the name of its provider.
+        // The expenses of each model are listed under its provider's name.
         let lines = ran.stdout.replace(&spent, "\n");
         let is_of_model = |line: &&str| line.contains("fake-1: 4 calls, ");
         assert_eq!(lines.lines().filter(is_of_model).count(), 1, "{what}");

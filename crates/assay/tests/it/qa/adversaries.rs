@@ -1,5 +1,5 @@
-//! Reviewers and fixers that are of no help, or mean ill: the loop ends within its limits, and the
-//! test that fails keeps the tree from being approved.
+//! Reviewers and fixers that do not help, or are malicious: the loop ends within its limits, and
+//! the failing test keeps the tree from being approved.
 
 use std::fs;
 
@@ -10,16 +10,17 @@ use serde_json::Value;
 use super::{MEND, PLAN, SPEC, Stage};
 use crate::assay_in;
 
-/// How many rounds there are at the most.
+/// The maximum number of rounds.
 const ROUNDS: usize = 5;
 
-/// A fixer that does something each time, and nothing that helps: a round is never like another.
+/// A fixer that changes something each time without fixing the failure, so that no two rounds are
+/// equal.
 const BUSY: &str = "echo more >> greeting.txt";
 
-/// Says how many rounds were made so far, where the fixer is [`BUSY`].
+/// Shell code for the number of rounds so far, if the fixer is [`BUSY`].
 const COUNT: &str = "n=$(grep -c more greeting.txt)";
 
-/// Sets up a spec of which a test fails, with a reviewer besides who has to answer.
+/// Sets up a spec with a failing test, and an additional required reviewer.
 fn with_reviewer(fixer: &str, reviewer: &str) -> Stage {
     let stage = Stage::bare();
     let path = stage.aside("reviewer.sh");
@@ -32,13 +33,13 @@ fn with_reviewer(fixer: &str, reviewer: &str) -> Stage {
     stage
 }
 
-/// Prints a finding as a reviewer does, whose title the shell completes.
+/// Returns a script that prints a finding as a reviewer does; the shell expands the title.
 fn finds(title: &str) -> String {
     let finding = r#"{"message": "TITLE", "severity": "ERROR", "location": {"path": "greeting.txt", "range": {"start": {"line": 1}}}}"#;
     format!("cat <<JSON\n{}\nJSON\n", finding.replace("TITLE", title))
 }
 
-/// Sets up a spec of which a test fails, with a fixer who gets a second.
+/// Sets up a spec with a failing test, and a fixer with a time limit of a second.
 fn with_hasty_fixer(script: &str) -> Stage {
     let stage = Stage::bare();
     stage.implemented(SPEC, PLAN, script, "");
@@ -48,7 +49,7 @@ fn with_hasty_fixer(script: &str) -> Stage {
     stage
 }
 
-/// Runs the loop, which ends so within its limits and approves nothing.
+/// Runs the loop, and checks that it ends as given, within its limits and without an approval.
 fn never_approved(stage: &Stage, code: i32, ending: &str) {
     let ran = stage.ends_with(code, &[], &[("MAX_QA_ITERATIONS", &ROUNDS.to_string())]);
     assert!(!ran.stdout.contains("APPROVED"), "{}", ran.stdout);
@@ -56,12 +57,12 @@ fn never_approved(stage: &Stage, code: i32, ending: &str) {
     assert_eq!(stage.plan()["qa_signoff"]["status"], "human_escalation");
     let rounds = stage.events_of("review_begun").len();
     assert!(rounds <= ROUNDS, "{rounds} rounds");
-    // The next run does not think better of it.
+    // The next run has the same result.
     let again = stage.ends(4, &[]);
     assert!(again.stdout.contains("It waits for you"), "{}", again.stdout);
 }
 
-/// Says whether every round that came to an end has the test that fails among its issues.
+/// Returns true if every completed round has the failing test among its issues.
 fn test_fails_in_each(stage: &Stage) -> bool {
     let is_it = |issue: &Value| issue["title"] == "Test fails: leaves";
     let has_it = |event: &Value| event["issues"].as_array().unwrap().iter().any(is_it);
@@ -77,7 +78,7 @@ fn one_new_nit_in_each_round_ends_with_the_rounds() {
     let stage = with_reviewer(BUSY, &nit);
     never_approved(&stage, 4, "recurring");
     assert!(test_fails_in_each(&stage));
-    // Where all tests pass, it is the rounds that end it.
+    // If all tests pass, the limit of rounds ends the loop.
     let stage = with_reviewer(BUSY, &nit);
     stage.repository.write("greeting.txt", "hello, goodbye\n");
     never_approved(&stage, 4, "too_many_rounds");
@@ -115,7 +116,7 @@ fn a_reviewer_who_has_to_answer_and_does_not_ends_with_nothing_known() {
 fn a_reviewer_who_says_nothing_of_use_has_not_answered() {
     for script in [
         "echo 'all is well'\n",
-        // Nobody ever writes to it.
+        // No process ever writes to the pipe.
         "mkfifo \"$TMPDIR/never\"; read word < \"$TMPDIR/never\"\n",
         "yes 'all is well'\n",
     ] {
@@ -128,7 +129,7 @@ fn a_reviewer_who_says_nothing_of_use_has_not_answered() {
 
 #[test]
 fn a_reviewer_who_lies_does_not_talk_a_failed_test_away() {
-    // It has no finding, and answers in time.
+    // The reviewer has no finding, and answers in time.
     let stage = with_reviewer("true", "true\n");
     never_approved(&stage, 4, "recurring");
     assert!(test_fails_in_each(&stage));
@@ -148,7 +149,7 @@ fn a_fixer_who_lies_is_not_believed() {
 fn a_fixer_who_deletes_the_test_is_found_out() {
     for script in [
         "sed -i '/leaves/d; s/1\\.\\.2/1..1/' test.sh",
-        // It is skipped, which is no better.
+        // The test is skipped, which is no better.
         "sed -i 's/^look 2.*/echo \"ok 2 - leaves # SKIP later\"/' test.sh",
     ] {
         let stage = Stage::with_fixer(script);
@@ -173,13 +174,13 @@ fn a_fixer_who_edits_the_journal_gets_nowhere() {
     let stage = Stage::with_fixer("");
     let journal = stage.repository.file("specs/001-greeting/qa_journal.jsonl");
     let script = |file: &str| format!("sed -i 's/not ok/ok/; s/failed/passed/' '{file}'; true\n");
-    // In its copy there is one that does not count.
+    // The copy of the tree has a journal that does not count.
     stage.has_fixer(&script("specs/001-greeting/qa_journal.jsonl"));
     never_approved(&stage, 4, "recurring");
     assert!(test_fails_in_each(&stage));
     stage.has_fixer(&script(&journal.display().to_string()));
     if limits().files == Enforcement::None {
-        // Nothing keeps it from that, and it is noticed.
+        // The fixer is not kept from it, but the change is noticed.
         let ran = stage.ends(3, &["--resume"]);
         assert!(ran.stderr.contains("was changed by somebody else"), "{}", ran.stderr);
         return;
@@ -210,7 +211,7 @@ fn a_fixer_who_starts_processes_without_end_is_held() {
         not_run::record("this system bounds no processes");
         return;
     }
-    // It tries for more than it may have, each of which waits for ever.
+    // The fixer starts more processes than it may have, each of which waits for ever.
     let bomb = "mkfifo \"$TMPDIR/never\"; i=0\n\
                 while [ $i -lt 1500 ]; do read word < \"$TMPDIR/never\" & i=$((i+1)); done\n\
                 echo goodbye >> greeting.txt; echo all\n";
@@ -232,7 +233,7 @@ fn a_check_that_puts_an_approval_into_the_journal_gets_nowhere() {
     let stage = Stage::with_fixer("true");
     let aside = stage.aside("").display().to_string();
     let journal = "specs/001-greeting/qa_journal.jsonl";
-    // What it puts in is what was approved of this very tree. The seal is out of its reach.
+    // The forged journal has an approval of this very tree. The seal is out of reach.
     let forge = format!(
         "if [ -e {aside}/forge ]; then\n\
          cp {aside}/journal {journal}; echo 'not ok 1 - leaves'; exit 1\n\

@@ -1,11 +1,11 @@
-//! Ways in which an implementation could be approved without being right, each as text in and text out:
-//! what is written down is never skipped, and what the review found is never hidden.
+//! Ways in which a wrong implementation could be approved, each as text in and text out: no
+//! criterion is skipped, and no finding of the review is hidden.
 
 use super::{PLAN, RUNNER, Stage};
 
 const VERIFIED: &str = "\n## Verification\n\n**Unit Tests:**\n- `sh test.sh` - All pass\n";
 
-/// Runs a spec whose named tests all pass, with a file of its implementation, and nobody who fixes.
+/// Runs a spec whose named tests all pass, with a file of its implementation, and without a fixer.
 fn run(spec: &str, plan: &str, file: (&str, &str)) -> (Stage, crate::Ran) {
     let stage = Stage::with(spec, plan, "true\n", "");
     stage.repository.write("test.sh", RUNNER);
@@ -31,14 +31,14 @@ const HIDDEN: &str = "Every password is hashed";
 #[test]
 fn nothing_that_stands_among_the_criteria_is_skipped() {
     for criteria in [
-        // Boxes and items, mixed and nested.
+        // Check boxes and items, mixed and nested.
         "## Acceptance Criteria\n\n- [ ] `greets` passes\n- Every password is hashed",
         "## Acceptance Criteria\n\n- Every password is hashed\n- [ ] `greets` passes",
         "## Acceptance Criteria\n\n- [ ] `greets` passes\n  - Every password is hashed",
         "## Acceptance Criteria\n\n- [x] `greets` passes\n    1. Every password is hashed",
         "## Acceptance Criteria\n\n- [ ] `greets` passes\n\n1. Every password is hashed",
         "## Acceptance Criteria\n\n* [ ] `greets` passes\n\n• Every password is hashed",
-        // Sentences, before and behind.
+        // Sentences before and after.
         "## Acceptance Criteria\n\nEvery password is hashed.\n\n- [ ] `greets` passes",
         "## Acceptance Criteria\n\n- [ ] `greets` passes\n\nEvery password is hashed.",
         "## Acceptance Criteria\n\n- [ ] `greets` passes. Every password is hashed.",
@@ -147,7 +147,7 @@ fn debugging_output_and_swallowed_errors_are_issues() {
             "error_handling",
         ),
     ] {
-        // Nothing is fixed: safe fixes would take some of it out.
+        // No fixer runs: safe fixes would remove some of the text.
         let (stage, ran) = run(&spec, PLAN, (path, text));
         let rounds = stage.events_of("reviewed");
         let first = super::issues(&rounds[0]["issues"]);

@@ -1,5 +1,5 @@
-//! What a loop is held against only rises: whatever a later spec or plan takes away is an issue until a
-//! person decides about it by name.
+//! The bar of a loop only rises: anything that a later spec or plan removes is an issue until a
+//! person decides on it by name.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use super::{PLAN, SPEC, Stage};
 
 const WHY: &str = "agreed with the product owner on Monday";
 
-/// A plan with a risk, a minimum and a command.
+/// A plan with a risk, a minimum coverage and a command.
 const STRICT: &str = r#"{
   "phases": [{"subtasks": [{"id": "1", "status": "completed"}]}],
   "verification_strategy": {
@@ -19,14 +19,14 @@ const STRICT: &str = r#"{
 }
 "#;
 
-/// A strict spec that was rejected on its branch, because a test fails.
+/// Returns a strict spec that was rejected on its branch, because a test fails.
 fn rejected(spec: &str, plan: &str) -> Stage {
     let stage = Stage::with(spec, plan, "true\n", "");
     stage.ends(4, &[]);
     stage
 }
 
-/// Changes spec and plan on the same branch, and mends what the remaining tests look at.
+/// Changes spec and plan on the same branch, and fixes the remaining tests.
 fn lower(stage: &Stage, spec: &str, plan: &str) {
     stage.repository.write("specs/001-greeting/spec.md", spec);
     stage.repository.write("specs/001-greeting/implementation_plan.json", plan);
@@ -126,7 +126,7 @@ fn a_lowered_bar_is_approved_once_a_person_decided_about_it() {
     stage.ends(0, &["--sign-off", "Ada", "--for", what, "--because", WHY]);
     stage.is_approved();
     assert!(stage.paper("qa_report.md").contains(WHY));
-    // It is void on any other tree.
+    // The decision is void on any other tree.
     stage.repository.write("greeting.txt", "hello, goodbye, bye\n");
     stage.ends(4, &[]);
 }
@@ -176,7 +176,7 @@ fn more_is_always_welcome() {
     stage.is_approved();
 }
 
-/// Commits a spec of which `mul` is required, and switches to a branch where a test was mended.
+/// Commits a spec that requires `mul`, and switches to a branch on which a test was fixed.
 fn required_on_main(plan: &str) -> Stage {
     let stage = Stage::bare();
     stage.implemented(
@@ -260,7 +260,7 @@ fn a_test_that_is_named_later_decides_no_criterion_without_a_person() {
         assert!(ran.stderr.contains(title), "{}", ran.stderr);
         assert!(stage.paper("qa_report.md").contains(title), "{named}");
     }
-    // A test that is named later must not decide what code decides, or another test.
+    // A test that is named later must not replace a criterion that code decides, or another test.
     let decided = SPEC.replace(
         "- [ ] `leaves` passes",
         "- [ ] `leaves` passes\n- [ ] The function `bow` exists in `greet.py`\n- [ ] `bows` passes",

@@ -1,4 +1,4 @@
-//! What checks of a spec can reach, and what they cannot: they are code of whoever implemented it.
+//! The resources that checks of a spec can and cannot reach: checks are code of the implementer.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,17 +9,18 @@ use assay_testenv::not_run;
 
 use super::{PLAN, SPEC, Stage};
 
-/// What keys are set to that a check must not see.
+/// The value of keys that a check must not see.
 const KEY: &str = "Xq7R2mXc9Vb4Nz8Kp1Lw6Ty3";
 
-/// Runs the loop once for a spec whose tests are a command, with variables, and says whether that
-/// succeeded.
+/// Runs the loop once for a spec whose test is a command, with variables. Returns true if the
+/// command succeeded.
 fn succeeds_with(stage: &Stage, command: &str, variables: &[(&str, &str)]) -> bool {
     let tests = format!(
         "if {command}; then word=ok code=0; else word='not ok' code=1; fi\n\
          echo 1..2; echo \"$word 1 - greets\"; echo \"$word 2 - leaves\"; exit $code\n"
     );
-    // The tests are those of the main branch: an implementation that brings its own is another matter.
+    // The tests are those of the main branch, since tests of an implementation are treated
+    // differently.
     stage.repository.write("test.sh", tests);
     stage.repository.git(&["add", "test.sh"]);
     stage.repository.git(&["commit", "--quiet", "--allow-empty", "--message", "tests", "test.sh"]);
@@ -36,7 +37,7 @@ fn succeeds_with(stage: &Stage, command: &str, variables: &[(&str, &str)]) -> bo
     ran.code == 0
 }
 
-/// Runs the loop once for a spec whose tests are a command, and says whether that succeeded.
+/// Runs the loop once for a spec whose test is a command. Returns true if the command succeeded.
 fn succeeds(stage: &Stage, command: &str) -> bool {
     succeeds_with(stage, command, &[])
 }
@@ -100,7 +101,7 @@ fn a_check_has_a_network_only_where_the_spec_allows_it() {
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
 }
 
-/// Says whether a process that a check left behind is no more, by the number that it wrote down.
+/// Returns true if a background process of a check is gone, by the pid that it wrote.
 fn is_gone(stage: &Stage) -> bool {
     let number = fs::read_to_string(stage.repository.file("number")).unwrap();
     let state = fs::read_to_string(format!("/proc/{}/stat", number.trim())).unwrap_or_default();
@@ -132,7 +133,7 @@ fn a_check_that_floods_is_ended_and_little_of_it_is_kept() {
     stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     let (kind, title) = stage.issues().pop().unwrap();
     assert_eq!(kind, "unit_test");
-    // Whichever limit it comes to first.
+    // Either limit may apply first.
     let fails = title.starts_with("Took too long: ") || title.starts_with("Fails: ");
     assert!(fails, "{title}");
     for paper in ["qa_journal.jsonl", "qa_report.md", "implementation_plan.json"] {
@@ -155,7 +156,7 @@ fn a_check_inherits_no_key() {
         not_run::record("this kernel hides no files");
         return;
     }
-    // Nor does it get at those of whoever runs it.
+    // The check cannot read the keys of the process that runs it either.
     let look = format!("! cat /proc/[0-9]*/environ 2> /dev/null | grep -a {KEY}");
     assert!(succeeds_with(&stage, &look, &variables));
 }

@@ -1,4 +1,4 @@
-//! Specs that say how much has to be covered, with reports as runners write them.
+//! Specs that require a minimum coverage, with reports as runners write them.
 
 use super::{PLAN, Stage};
 
@@ -44,7 +44,7 @@ const COBERTURA: &str = r#"
 } > coverage.xml
 "#;
 
-/// Sets up a spec of which half is covered, and a fixer that tests three more lines.
+/// Sets up a spec with half of its lines covered, and a fixer that tests three more lines.
 pub(super) fn half_covered(spec: &str, plan: &str, report: &str) -> Stage {
     let script = "for n in 6 7 8; do echo $n >> tested.txt; done\n";
     let stage = Stage::with(spec, plan, script, "");
@@ -58,7 +58,7 @@ pub(super) fn half_covered(spec: &str, plan: &str, report: &str) -> Stage {
     stage
 }
 
-/// The same, with reports of lcov.
+/// Sets up the same spec with reports in the format of lcov.
 pub(super) fn half_covered_by_lcov(spec: &str, plan: &str) -> Stage {
     half_covered(spec, plan, LCOV)
 }

@@ -1,5 +1,5 @@
-//! Criteria as people write them: a criterion is decided only if all of it was understood, and nothing
-//! that was written down is skipped.
+//! Criteria as people write them: a criterion is decided only if all of it is understood, and none
+//! is skipped.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{PLAN, Stage};
 
-/// Tests with the names that usual runners give them.
+/// Tests with the names that common runners give them.
 const RUNNER: &str = "\
 echo 1..6
 echo 'ok 1 - test_sub'

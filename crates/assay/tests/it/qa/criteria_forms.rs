@@ -1,9 +1,9 @@
-//! Criteria that stand outside of a section "Acceptance Criteria", in the forms that people give them:
-//! none is skipped, and text that only looks alike is none.
+//! Criteria outside of a section "Acceptance Criteria", in the forms that people use: none is
+//! skipped, and text that only looks similar is no criterion.
 
 use super::{PLAN, Stage};
 
-/// A criterion that is met, so that all else decides.
+/// A criterion that is met, so that only the others decide.
 const MET: &str = "# Greeting\n\n## Acceptance Criteria\n\n- `greets` passes\n";
 
 /// Runs a spec and a plan whose tests all pass, at the lowest risk, and returns the exit code and the
@@ -25,12 +25,12 @@ fn has(titles: &[String], wanted: &str) -> bool {
     titles.iter().any(|title| title.contains(wanted))
 }
 
-/// Puts sections behind a criterion that is met.
+/// Appends sections to a criterion that is met.
 fn with(more: &str) -> String {
     format!("{MET}\n{more}\n\n## Verification\n\n**Unit Tests:**\n- `sh test.sh`\n")
 }
 
-/// Returns a spec of some criteria, whose tests run.
+/// Returns a spec with the given criteria, and tests to run.
 fn only(criteria: &str) -> String {
     let criteria = format!("# Greeting\n\n## Acceptance Criteria\n\n{criteria}\n");
     format!("{criteria}\n## Verification\n\n**Unit Tests:**\n- `sh test.sh`\n")

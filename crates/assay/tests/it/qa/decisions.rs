@@ -1,5 +1,5 @@
-//! A person decides by name what no check and no model can tell: each decision is about one issue of one
-//! tree, has a reason, and is refused where it has no effect.
+//! A person decides by name on issues that no check and no model can decide: each decision is about
+//! one issue of one tree, has a reason, and is refused if it has no effect.
 
 use super::{PLAN, Stage};
 
@@ -31,7 +31,7 @@ const CRITERIA: [&str; 5] = [
 
 const WHY: &str = "tried it by hand on staging";
 
-/// Runs a spec whose checks pass, up to where a person has to decide.
+/// Runs a spec whose checks pass, until a person has to decide.
 fn awaiting(spec: &str) -> Stage {
     let stage = Stage::with(spec, PLAN, "true\n", "");
     stage.repository.write("greeting.txt", "hello, goodbye\n");

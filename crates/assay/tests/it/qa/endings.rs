@@ -1,10 +1,10 @@
-//! How a loop ends that does not approve: what is left behind, and how it is told.
+//! Endings of a loop without an approval: the state on disk, and the output.
 
 use std::fs;
 
 use super::{MEND, PLAN, SPEC, Stage};
 
-/// A fixer that changes something every time, and nothing that helps.
+/// A fixer that changes something every time without fixing the failure.
 const BUSY: &str = "n=$(wc -l < rounds.txt 2> /dev/null || echo 0)\necho round >> rounds.txt\n";
 
 #[test]
@@ -27,7 +27,7 @@ fn a_loop_fixes_what_is_wrong_and_approves() {
         fs::read_to_string(stage.repository.file("greeting.txt")).unwrap(),
         "hello\ngoodbye\n"
     );
-    // Git has no record of where the fixer worked.
+    // Git lists no work tree of the fixer.
     let worktrees = stage.repository.git(&["worktree", "list"]);
     assert_eq!(worktrees.lines().count(), 1, "{worktrees}");
 }
@@ -48,7 +48,7 @@ fn too_many_rounds_end_with_a_person() {
 #[test]
 fn an_issue_that_comes_back_ends_with_a_person_who_learns_what_was_tried() {
     let stage = Stage::with_fixer(&format!("{BUSY}echo \"attempt after $n\""));
-    // What fails beside it is another thing each time, so that there is some progress.
+    // Another test fails in each round, so that there is some progress.
     stage.repository.write(
         "test.sh",
         "n=$(wc -l < rounds.txt 2> /dev/null || echo 0)\n\
@@ -93,7 +93,7 @@ fn a_fixer_that_takes_too_long_uses_up_the_budget() {
     for (args, more) in [(&["--max-seconds", "1"][..], ""), (&[][..], "  budget: { seconds: 1 }\n")]
     {
         let stage = Stage::with(SPEC, PLAN, "", more);
-        // Nobody ever writes, so it waits until it is ended.
+        // No process ever writes to the pipe, so the fixer waits until it is ended.
         let pipe = stage.pipe("never");
         stage.has_fixer(&format!("read word < '{}'\n", pipe.display()));
         stage.ends(4, args);
@@ -125,7 +125,7 @@ fn a_tree_that_moves_while_it_is_fixed_is_left_as_it_is() {
     let greeting = fs::read_to_string(stage.repository.file("greeting.txt")).unwrap();
     assert_eq!(greeting, "hello\n", "the fix was not put in");
     assert!(stage.repository.path().join("mine.txt").exists());
-    // Whoever is done with theirs resumes, and the fix begins from there.
+    // After the edits of a person, the resumed loop fixes on top of them.
     stage.has_fixer(MEND);
     stage.ends(0, &["--resume"]);
     stage.is_approved();
@@ -138,7 +138,7 @@ fn a_fixer_cannot_write_into_the_tree_of_whoever_runs_it() {
     let script = format!("echo goodbye >> '{}' 2> /dev/null; echo done\n", theirs.display());
     stage.has_fixer(&script);
     stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "2")]);
-    // Where the kernel does not keep it from that, the tree has moved.
+    // If the kernel does not prevent the write, the tree has changed.
     let greeting = fs::read_to_string(theirs).unwrap();
     match greeting.as_str() {
         "hello\n" => stage.is_handed_over("too_many_rounds", "2 rounds"),

@@ -1,8 +1,8 @@
-//! Rounds that break down: what is told of them, and how many may.
+//! Rounds that fail: their reports, and their limits.
 
 use super::{MEND, PLAN, SPEC, Stage};
 
-/// Gives the word for each round, from the plan.
+/// Returns the status of each round, from the plan.
 fn words(stage: &Stage) -> Vec<String> {
     let plan = stage.plan();
     let rounds = plan["qa_iteration_history"].as_array().unwrap().iter();

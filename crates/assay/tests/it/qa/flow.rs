@@ -1,14 +1,14 @@
-//! The way of a loop for an honest user: no round that changes nothing, no check that runs twice, no
-//! issue for a fixer that only a person can remove, and one command that goes on.
+//! The flow of a loop for an honest user: no round without a change, no check that runs twice, no
+//! issue for a fixer that only a person can remove, and one command to continue.
 
 use super::toolchains::has;
 use super::{CONFIG, MEND, PLAN, RUNNER, SPEC, Stage};
 
-/// A plan of low risk, with everything done.
+/// A plan of low risk with all subtasks completed.
 const LOW: &str = r#"{"verification_strategy": {"risk_level": "low"}, "phases": [{"name": "one",
     "subtasks": [{"id": "1", "title": "All of it", "status": "completed"}]}]}"#;
 
-/// A spec without commands, of which code decides the one criterion.
+/// A spec without commands, whose only criterion is decided by code.
 const EXISTS: &str = "# Sum\n\n## Acceptance Criteria\n\n- `sum.txt` exists\n";
 
 /// Sets up a repository with a spec, without a fixer.
@@ -123,7 +123,7 @@ fn a_loop_without_a_fixer_ends_after_one_round_and_says_how_to_configure_one() {
     assert_eq!(stage.events_of("review_begun").len(), 1);
     let paper = stage.paper("QA_HUMAN_ESCALATION.md");
     assert!(!paper.contains("the fixer begins with it"), "{paper}");
-    // The person fixes it, and the plain command goes on.
+    // A person fixes the issue, and the plain command continues.
     stage.repository.write("greeting.txt", "hello\ngoodbye\n");
     stage.ends(0, &[]);
     stage.is_approved();

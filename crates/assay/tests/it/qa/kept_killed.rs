@@ -1,4 +1,4 @@
-//! Runs that end while kept tests stand in for files of the work tree: the files come back.
+//! Runs that are killed while kept tests replace files of the work tree: the files are restored.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -11,8 +11,8 @@ use super::{PLAN, Stage};
 
 const SPEC: &str = "# Work\n\n## Acceptance Criteria\n\n- [ ] `greets` passes\n\n## Verification\n\n**Unit Tests:**\n- `sh tests/run.sh` - All pass\n";
 
-/// Sets up a branch that changes, adds and deletes files of tests. The test of the main branch waits at
-/// a pipe until the pipe is written to.
+/// Sets up a branch that changes, adds and deletes files of tests. The test of the main branch
+/// waits at a pipe until the pipe is written to.
 fn stage() -> (Stage, PathBuf) {
     let stage = Stage::bare();
     let pipe = stage.pipe("waits");
@@ -21,8 +21,8 @@ fn stage() -> (Stage, PathBuf) {
     (stage, pipe)
 }
 
-/// Sets up a branch that changes, adds and deletes files of tests, with the test of the main branch and
-/// more lines of the configuration.
+/// Sets up a branch that changes, adds and deletes files of tests, with the test of the main branch
+/// and more lines of the configuration.
 fn change_tests(stage: &Stage, test: &str, more: &str) {
     stage.configure("true\n", more);
     let repository = &stage.repository;
@@ -41,7 +41,7 @@ fn change_tests(stage: &Stage, test: &str, more: &str) {
     fs::set_permissions(repository.file("tests/run.sh"), mode).unwrap();
 }
 
-/// Reads the files of the work tree, without git's and the loop's own.
+/// Reads the files of the work tree, except those of git and of the loop.
 fn files(stage: &Stage) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let root = stage.repository.path().to_owned();
     let (mut found, mut waiting) = (BTreeMap::new(), vec![root.clone()]);
@@ -84,7 +84,7 @@ fn a_run_that_is_killed_leaves_its_files_to_the_next_run() {
     let before = files(&stage);
     let (mut child, opened) = until_it_waits(&stage, &pipe);
     assert_ne!(files(&stage), before, "kept tests are in place");
-    // Nobody takes the files away from a run that is at it.
+    // Another command does not move the files of a running loop.
     stage.ends(0, &["--status"]);
     assert_ne!(files(&stage), before, "they still are");
     signal(&child, "KILL");
@@ -96,13 +96,13 @@ fn a_run_that_is_killed_leaves_its_files_to_the_next_run() {
     assert_eq!(status.stderr, "");
 }
 
-/// A small size of the suite `soak kept`: kills behind each line that a run prints, a number of turns of
-/// the scheduler later that a fixed seed gives. That kept tests are in place when a run is killed is shown
-/// by the test above.
+/// A small version of the suite `soak kept`: kills the run after each line of its output, with a
+/// delay of scheduler turns from a fixed seed. The test above shows that kept tests are in place
+/// when a run is killed.
 #[test]
 fn kills_at_any_point_leave_the_files_to_the_next_run() {
     let stage = Stage::bare();
-    // The run is never approved, so that each of the next begins anew.
+    // The run is never approved, so that each further run starts again.
     let test = "echo 1..1; grep -q goodbye greeting.txt && echo 'ok 1 - greets' || { echo 'not ok 1 - greets'; exit 1; }\n";
     change_tests(&stage, test, "  max_iterations: 1\n");
     let before = files(&stage);
@@ -117,7 +117,7 @@ fn kills_at_any_point_leave_the_files_to_the_next_run() {
         let _ = lines.nth(line);
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (0..(seed >> 50)).for_each(|_| thread::yield_now());
-        // A run that ended before is none that was killed.
+        // A run that has ended cannot be killed any more.
         let _ = child.kill();
         child.wait().unwrap();
         stage.ends(0, &["--status"]);

@@ -1,5 +1,5 @@
 //! The validation loop from the command line: specs in real repositories, with checks that run,
-//! fixers that work, and people who answer.
+//! fixers that work, and decisions of people.
 
 mod adversaries;
 mod attacks;
@@ -41,10 +41,10 @@ use tempfile::TempDir;
 
 use crate::{Ran, assay_with};
 
-/// Where things are configured.
+/// The path of the configuration.
 const CONFIG: &str = "config/agent-framework.yaml";
 
-/// A spec whose two criteria are what its two tests look at.
+/// A spec with two criteria, each decided by a test.
 const SPEC: &str = "\
 # Greeting
 
@@ -62,7 +62,7 @@ const SPEC: &str = "\
 - `sh test.sh` - All pass
 ";
 
-/// Its plan, with everything done.
+/// The plan of the spec with all subtasks completed.
 const PLAN: &str = r#"{
   "feature": "Greeting",
   "phases": [
@@ -74,7 +74,7 @@ const PLAN: &str = r#"{
 }
 "#;
 
-/// A runner with two tests, which speaks TAP: one wants a hello, one a goodbye.
+/// A runner with two tests, which prints TAP: one requires a hello, one a goodbye.
 const RUNNER: &str = "\
 failed=0
 look() {
@@ -91,18 +91,18 @@ look 2 leaves goodbye
 exit $failed
 ";
 
-/// What makes both tests pass.
+/// A fix that makes both tests pass.
 const MEND: &str = "echo goodbye >> greeting.txt; echo 'said goodbye'";
 
-/// A repository with a spec that was implemented, and what lies beside it.
+/// A repository with an implemented spec, and a folder for scripts.
 struct Stage {
     repository: Repository,
-    /// Where scripts and pipes are, outside of the repository.
+    /// A folder for scripts and pipes, outside of the repository.
     aside: TempDir,
 }
 
 impl Stage {
-    /// Sets up a spec of which one test fails, and a script that fixes.
+    /// Sets up a spec with one failing test, and a script that fixes.
     fn with_fixer(script: &str) -> Stage {
         Stage::with(SPEC, PLAN, &format!("{script}\n"), "")
     }
@@ -115,7 +115,7 @@ impl Stage {
         stage
     }
 
-    /// Puts a spec with its plan in, which is implemented but for one test.
+    /// Writes a spec with its plan, which is implemented except for one test.
     fn implemented(&self, spec: &str, plan: &str, script: &str, more: &str) {
         self.configure(script, more);
         self.repository.write("test.sh", RUNNER);
@@ -125,12 +125,12 @@ impl Stage {
         self.repository.write("greeting.txt", "hello\n");
     }
 
-    /// Sets up a repository without anything in it.
+    /// Sets up an empty repository.
     fn bare() -> Stage {
         Stage { repository: Repository::new(), aside: tempfile::tempdir().unwrap() }
     }
 
-    /// Has a script fix, and configures more for `qa`.
+    /// Configures a script as the fixer, and more keys of `qa`.
     fn configure(&self, script: &str, more: &str) {
         self.has_fixer(script);
         let path = self.aside("fixer.sh");
@@ -138,47 +138,48 @@ impl Stage {
         self.repository.write(CONFIG, format!("{fixer}{more}"));
     }
 
-    /// Has the fixer do something else from now on.
+    /// Replaces the script of the fixer.
     fn has_fixer(&self, script: &str) {
         fs::write(self.aside("fixer.sh"), script).unwrap();
     }
 
-    /// Gives the path of something that lies beside the repository.
+    /// Returns the path of a file outside of the repository.
     fn aside(&self, name: &str) -> PathBuf {
         self.aside.path().join(name)
     }
 
-    /// Makes a pipe beside the repository: whoever reads it waits for whoever writes it.
+    /// Creates a pipe outside of the repository: a process that reads it waits for one that writes
+    /// it.
     fn pipe(&self, name: &str) -> PathBuf {
         let path = self.aside(name);
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         path
     }
 
-    /// Runs the loop of the one spec.
+    /// Runs the loop of the only spec.
     fn qa(&self, args: &[&str]) -> Ran {
         self.qa_with(args, &[])
     }
 
-    /// Runs the loop of the one spec, with variables.
+    /// Runs the loop of the only spec, with variables.
     fn qa_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
         let args = [&["qa", "--spec", "001"], args].concat();
         assay_with(self.repository.path(), &args, b"", variables)
     }
 
-    /// Runs the loop, which ends so.
+    /// Runs the loop, and checks its exit code.
     fn ends(&self, code: i32, args: &[&str]) -> Ran {
         self.ends_with(code, args, &[])
     }
 
-    /// Runs the loop with variables, which ends so.
+    /// Runs the loop with variables, and checks its exit code.
     fn ends_with(&self, code: i32, args: &[&str], variables: &[(&str, &str)]) -> Ran {
         let ran = self.qa_with(args, variables);
         assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
         ran
     }
 
-    /// Starts `assay qa`, and gives what it prints as it comes.
+    /// Starts `assay qa`, and returns its output line by line.
     fn spawn(&self, args: &[&str]) -> (Child, impl Iterator<Item = String> + use<>) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_assay"))
             .arg("qa")
@@ -200,7 +201,7 @@ impl Stage {
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// Says whether the spec's folder has a file.
+    /// Returns true if the spec's folder has a file.
     fn has_paper(&self, name: &str) -> bool {
         self.paper_path(name).exists()
     }
@@ -216,30 +217,30 @@ impl Stage {
         serde_json::from_str(&self.paper("implementation_plan.json")).unwrap()
     }
 
-    /// Gives what happened, as the journal has it.
+    /// Returns all events of the journal.
     fn events(&self) -> Vec<Value> {
         let entry = |line: &str| serde_json::from_str::<Value>(line).unwrap()["event"].clone();
         self.paper("qa_journal.jsonl").lines().map(entry).collect()
     }
 
-    /// Gives what happened of a kind.
+    /// Returns the events of a kind.
     fn events_of(&self, kind: &str) -> Vec<Value> {
         let mut events = self.events();
         events.retain(|event| event["kind"] == kind);
         events
     }
 
-    /// Gives how the loop ended last, by the journal.
+    /// Returns the last ending of the loop, from the journal.
     fn ending(&self) -> Value {
         self.events_of("end_begun").last().map(|event| event["ending"].clone()).unwrap_or_default()
     }
 
-    /// Gives the issues of the sign-off, each with its kind, in order.
+    /// Returns the issues of the sign-off, each with its kind, in order.
     fn issues(&self) -> Vec<(String, String)> {
         issues(&self.plan()["qa_signoff"]["issues_found"])
     }
 
-    /// Asserts that the loop handed over for a reason, with all that a person is left with.
+    /// Asserts that the loop was handed over for a reason, with all artifacts for a person.
     fn is_handed_over(&self, ending: &str, reason: &str) {
         assert_eq!(self.ending()["ending"], ending, "{}", self.ending());
         let plan = self.plan();
@@ -253,7 +254,7 @@ impl Stage {
         assert!(self.has_paper("QA_FIX_REQUEST.md"));
     }
 
-    /// Asserts that all is approved, and nothing is left that asks for more.
+    /// Asserts that the tree is approved, and that no artifact for a person is left.
     fn is_approved(&self) {
         assert_eq!(self.ending()["ending"], "approved");
         assert_eq!(self.plan()["qa_signoff"]["status"], "approved");
@@ -262,7 +263,7 @@ impl Stage {
     }
 }
 
-/// Gives issues as they are exported, each with its kind, in order.
+/// Returns exported issues, each with its kind, in order.
 fn issues(list: &Value) -> Vec<(String, String)> {
     let text = |issue: &Value, key: &str| issue[key].as_str().unwrap_or_default().to_owned();
     let list = list.as_array().into_iter().flatten();

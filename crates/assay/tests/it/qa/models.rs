@@ -1,4 +1,4 @@
-//! The loop with a model: it reads the change, says where criteria are met, and fixes the rest.
+//! The loop with a model, which reads the change, judges criteria, and fixes the rest.
 
 use std::fs;
 
@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::{PLAN, RUNNER, Stage};
 
-/// The key that the server wants.
+/// The key that the server requires.
 pub(super) const KEY: &str = "sk-test-5d0f8a7c61e94b23";
 
-/// Criteria of which no code can tell whether they are met.
+/// A spec with criteria that code cannot decide.
 const SPEC: &str = "\
 # Greeting
 
@@ -25,7 +25,7 @@ const SPEC: &str = "\
 - `sh test.sh` - All pass
 ";
 
-/// Sets up the spec with a model that reviews nothing away, judges by what it quotes, and fixes.
+/// Sets up the spec with a model that finds nothing, judges criteria by a quote, and fixes.
 pub(super) fn with_model(quote: &'static str) -> (Stage, FakeModel) {
     let script = move |asked: &Asked| {
         if asked.system.starts_with("You mend code") {

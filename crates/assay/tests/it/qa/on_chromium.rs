@@ -1,4 +1,4 @@
-//! Flows and pages that a plan names, tried out in a browser.
+//! Flows and pages that a plan names, tested in a browser.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ const SHOP: &str = "<title>Shop</title><body style='background: teal'><h1>Shop</
     'Ordered: ' + document.querySelector('input').value; return false\">\
     <input placeholder='What do you want?'><button>Order</button></form><output></output>";
 
-/// How it is tried out.
+/// The flows of the app.
 const FLOWS: &str = "flows:
   - name: Order tea
     start: /shop.html
@@ -27,10 +27,10 @@ const FLOWS: &str = "flows:
       - screenshot: ordered
 ";
 
-/// Where what was seen in the first round is kept.
+/// The folder of the evidence of the first round.
 const EVIDENCE: &str = ".assay/qa/001-greeting/e2e/round-1";
 
-/// Sets up a spec whose plan wants flows and pages of an app tried. That all else is fine is met.
+/// Sets up a spec whose plan requires flows and pages of an app. All other criteria are met.
 fn stage(flows: &[&str], pages: &[&str], app: &str) -> Stage {
     let spec = SPEC.replace("- [ ] `leaves` passes\n", "- [ ] One can buy: `Order tea`\n");
     let spec = if flows.is_empty() { SPEC } else { &spec };
@@ -44,7 +44,7 @@ fn page(text: &str) -> Answer {
     Answer::Page(200, text.to_owned())
 }
 
-/// Gives the files that hold what was seen in the first round, each with its content.
+/// Returns the evidence files of the first round, each with its content.
 fn evidence(stage: &Stage) -> Vec<(String, Vec<u8>)> {
     let files = fs::read_dir(stage.repository.path().join(EVIDENCE)).unwrap();
     let read = |path: std::path::PathBuf| {
@@ -55,7 +55,7 @@ fn evidence(stage: &Stage) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Reads what came of a flow or a page in the first round, by how its file is called.
+/// Reads the result of a flow or a page in the first round, by the prefix of its file name.
 fn kept(stage: &Stage, begin: &str) -> Value {
     let files = evidence(stage);
     let is_it = |name: &str| name.starts_with(begin) && name.ends_with(".json");
@@ -84,7 +84,7 @@ fn a_flow_that_passes_and_a_page_that_opens_are_approved_with_pictures() {
     assert_eq!(flow["steps"][5]["screenshot"], pictures[0], "{flow}");
     assert!(flow["steps"].as_array().unwrap().iter().all(|step| step["standing"] == "passed"));
     assert_eq!(kept(&stage, "about")["status"], 200);
-    // They are nobody's to commit.
+    // The evidence is ignored by git.
     assert!(!stage.repository.git(&["status", "--porcelain"]).contains(".assay"));
     let checks = stage.events_of("checked");
     let notes = &checks[1]["outcome"]["notes"];
@@ -190,7 +190,7 @@ fn an_app_that_goes_away_is_no_pass() {
     let app = Pages::serve(vec![("/shop.html", page(leaves))]);
     let mut chromium = PrivateChromium::start(&app.url("/shop.html"));
     let stage = stage(&["Order tea"], &[], &app.url(""));
-    // Only what was opened as such may close itself.
+    // Only a window that a script opened may close itself.
     stage.repository.write(OWN, FLOWS.replace("    start: /shop.html\n", ""));
     tried(&stage, 4, chromium.port());
     let issues = stage.plan()["qa_signoff"]["issues_found"].to_string();

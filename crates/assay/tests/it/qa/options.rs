@@ -1,5 +1,5 @@
-//! What can be asked of a run besides: more to read, a model by name, switches in `.env`; and what a
-//! project without tests is told.
+//! Options of a run: `--verbose`, a model by name, switches in `.env`; and the message for
+//! a project without tests.
 
 use std::net::TcpListener;
 
@@ -21,7 +21,7 @@ fn a_model_that_is_asked_for_and_not_there_is_an_error_at_once() {
     let ran = stage.ends(2, &["--model", "nosuch"]);
     assert!(ran.stderr.contains("there is no model `nosuch`"), "{}", ran.stderr);
     assert!(!stage.has_paper("qa_journal.jsonl"), "nothing was run");
-    // One that goes by its provider's name needs no configuration, but a key.
+    // A model that is named as its provider names it needs no configuration, but a key.
     let ran = stage.ends(3, &["--model", "claude-sonnet-4-5-20250929"]);
     assert!(ran.stdout.contains("`anthropic/claude-sonnet-4-5-20250929`: there is no key"));
 }

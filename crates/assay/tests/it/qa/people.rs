@@ -1,17 +1,17 @@
-//! What people do: take up a loop again, and say what they want.
+//! Actions of people: resuming a loop, and requests in feedback.
 
 use std::fs;
 
 use super::{MEND, Stage};
 
-/// Runs a loop that ends after one round, with something left to be done.
+/// Returns a loop that ended after one round, with an issue left.
 fn stopped() -> Stage {
     let stage = Stage::with_fixer(MEND);
     stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     stage
 }
 
-/// Gives why each epoch began.
+/// Returns the reason of each epoch.
 fn epochs(stage: &Stage) -> Vec<String> {
     let begun = stage.events_of("epoch_begun").into_iter();
     begun.map(|event| event["why"].as_str().unwrap().to_owned()).collect()

@@ -1,4 +1,4 @@
-//! What stops a run before it begins, and what is missing from a spec.
+//! Errors that stop a run before it begins, and gaps of a spec.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Commands as people write them into a spec, on the runners themselves: tests are known by name, and
-//! what a first build or a redirected output leaves in the tree costs no round.
+//! Commands as people write them into a spec, on the real runners: tests are known by name, and
+//! files of a first build or a redirected output cost no round.
 
 use std::fs::File;
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 use super::toolchains::has;
 use super::{MEND, PLAN, SPEC, Stage};
 
-/// Approves a small project in one round, whose one criterion names its one test.
+/// Approves a small project in one round, whose only criterion names its only test.
 fn approved(command: &str, test: &str, files: &[(&str, &str)]) -> Stage {
     let stage = Stage::bare();
     stage.configure("true\n", "");
@@ -121,8 +121,8 @@ fn output_that_goes_into_a_file_of_the_repository_costs_no_round() {
     stage.is_approved();
 }
 
-/// Nine criteria as they are written for a feature: what must exist, what tests show, what is told to
-/// readers, what is gone, and two that only a person can tell.
+/// Nine criteria as people write them for a feature: definitions, tests, documents, removals, and
+/// two that only a person can decide.
 const FEATURE: &str = "\
 ## Acceptance Criteria
 

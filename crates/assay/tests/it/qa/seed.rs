@@ -1,5 +1,5 @@
-//! A spec with the usual criteria and commands of a login, literally, from rejected to approved: with a
-//! runner that prints counts alone and names its tests in the report that it is asked for.
+//! A spec with the usual criteria and commands of a login, verbatim, from rejected to approved:
+//! with a runner that prints only counts, and names its tests in a requested report.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ const PLAN: &str = r#"{
 }
 "#;
 
-/// A program that is called like pytest, and reads its options from where pytest does.
+/// A program with the name of pytest, which reads its options from the same places.
 const PYTEST: &str = r#"#!/usr/bin/env python3
 import json, os, shlex, sys
 
@@ -66,7 +66,7 @@ fn interpreter() -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Sets up the implementation of a login of which a test fails, and somebody who fixes it.
+/// Sets up the implementation of a login with a failing test, and a fixer.
 fn login(spec: &str, plan: &str) -> Stage {
     let stage = Stage::bare();
     let right = stage.aside("auth.py");
@@ -82,7 +82,7 @@ fn login(spec: &str, plan: &str) -> Stage {
     ] {
         repository.write(file, format!("def {name}():\n    assert True\n"));
     }
-    // Programs of a virtual environment count where its `python` leads out of the tree.
+    // Programs of a virtual environment count if its `python` links out of the tree.
     repository.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
     repository.write(".venv/bin/pytest", PYTEST);
     std::os::unix::fs::symlink(interpreter(), repository.file(".venv/bin/python")).unwrap();

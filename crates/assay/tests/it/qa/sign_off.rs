@@ -1,4 +1,4 @@
-//! Where much depends on a spec, a person vouches for the very tree.
+//! A spec of critical risk needs a person to approve the very tree.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ const PLAN: &str = r#"{
 }
 "#;
 
-/// Runs a critical spec up to where a person is needed.
+/// Runs a critical spec until a person is needed.
 fn awaiting() -> Stage {
     let stage = half_covered_by_lcov(SPEC, PLAN);
     let ran = stage.ends(4, &[]);
@@ -81,7 +81,7 @@ fn whoever_vouches_has_a_name_and_vouches_for_what_is_there() {
     let stage = awaiting();
     let nobody = stage.ends(2, &["--sign-off", " "]);
     assert!(nobody.stderr.contains("there is no name"), "{}", nobody.stderr);
-    // It is another tree by now, which has to be looked at first.
+    // The tree has changed, so it must be validated first.
     stage.repository.write("tested.txt", "");
     let ran = stage.ends_with(4, &["--sign-off", "Ada", "--resume"], &[("MAX_QA_ITERATIONS", "1")]);
     assert!(ran.stdout.contains("rejected"), "{}", ran.stdout);

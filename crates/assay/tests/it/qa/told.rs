@@ -1,11 +1,11 @@
-//! Where a spec stands, and how loops came out: `--status` and `--metrics`.
+//! The output of `--status` and `--metrics`.
 
 use expect_test::expect;
 
 use super::{MEND, Stage};
 use crate::assay_in;
 
-/// Puts a fixed time in the place of each, and a fixed tree.
+/// Replaces each time and tree hash by a fixed one.
 fn still(text: &str) -> String {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let mut out = text.to_owned();

@@ -1,4 +1,4 @@
-//! What those who follow a spec in JIRA and Linear are told, and what becomes of tickets.
+//! Updates of a spec's tickets in JIRA and Linear, and their transitions.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{MEND, PLAN, SPEC, Stage};
 use crate::Ran;
 
-/// A loop that is followed.
+/// A loop with a ticket in JIRA and an issue in Linear.
 struct Followed {
     stage: Stage,
     jira: FakeJira,
@@ -20,14 +20,14 @@ struct Followed {
 }
 
 impl Followed {
-    /// Sets up a spec whose plan names a ticket, with a fixer that shows all variables it has.
+    /// Sets up a spec whose plan names a ticket, with a fixer that prints all of its variables.
     fn with_fixer(script: &str) -> Followed {
         let (jira, linear) = (FakeJira::cloud(), FakeLinear::default());
         let services = services(&jira.serve().url(), &linear.serve().url());
         Followed::with(script, &services, jira, linear)
     }
 
-    /// Sets up such a spec with more lines in the configuration, where nobody listens.
+    /// Sets up such a spec with more lines in the configuration, and services that do not answer.
     fn configured(more: &str) -> Followed {
         let services = services("http://127.0.0.1:1", "http://127.0.0.1:1");
         let more = format!("{more}{services}");
@@ -61,7 +61,7 @@ impl Followed {
         ran
     }
 
-    /// Asserts what was said, and where the tickets are now.
+    /// Asserts the comments, and the current states of the tickets.
     fn check(&self, expected: Expect) {
         let said = self.jira.comments(&self.ticket);
         let mut told: Vec<String> =
@@ -79,7 +79,7 @@ fn services(jira: &str, linear: &str) -> String {
     format!("jira: {{ url: '{jira}' }}\nlinear: {{ url: '{linear}' }}\n")
 }
 
-/// Gives the paragraphs of a document, each as a line.
+/// Returns the paragraphs of a document as lines.
 fn paragraphs(document: &Value) -> String {
     let lines = document["content"].as_array().unwrap().iter().map(|paragraph| {
         let parts = paragraph["content"].as_array().unwrap().iter();
@@ -88,7 +88,7 @@ fn paragraphs(document: &Value) -> String {
     lines.collect::<Vec<_>>().join(" / ")
 }
 
-/// Puts fixed words in the place of what is different each time.
+/// Replaces variable parts of a text by fixed words.
 fn still(text: &str) -> String {
     let text = match text.split_once("assay:") {
         Some((before, marker)) if marker.len() == 32 => format!("{before}assay:…"),
@@ -159,7 +159,7 @@ fn services_that_are_away_change_nothing_but_what_is_warned_of() {
     assert!(!ran.stdout.contains("was not told"));
 }
 
-/// Moves the next attempt of all kept messages into the past.
+/// Moves the next attempt of all stored messages into the past.
 fn make_due(followed: &Followed) {
     let home = Path::new(crate::state_home()).join("assay");
     let state = State::new(followed.stage.repository.path(), Some(&home));
@@ -182,7 +182,7 @@ fn what_jira_did_not_hear_is_sent_by_the_next_run_once_and_in_order() {
     assert_eq!(followed.jira.comments(&followed.ticket).len(), 0);
     followed.jira.recover();
     make_due(&followed);
-    // Nothing is left to run, and what was kept is sent.
+    // The loop does not run again, and the stored messages are sent.
     let ran = followed.ends(0, &[], "9");
     assert_eq!(ran.stderr, "");
     assert_eq!(followed.jira.comments(&followed.ticket).len(), 3);
@@ -206,7 +206,7 @@ fn what_a_service_does_not_understand_is_warned_of() {
         "{}",
         ran.stderr
     );
-    // What could be told was.
+    // All messages that could be sent were sent.
     assert_eq!(followed.jira.comments(&followed.ticket).len(), 3);
     assert_eq!(followed.linear.comments().len(), 2);
 }

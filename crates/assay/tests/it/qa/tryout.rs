@@ -1,4 +1,4 @@
-//! Flows and pages that a plan names: what is said where nobody can try them out.
+//! Flows and pages that a plan names, without a browser that could test them.
 
 use std::net::TcpListener;
 
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::{PLAN, SPEC, Stage};
 use crate::Ran;
 
-/// A flow with a step that passes wherever something can be read.
+/// A flow with a step that passes on every readable page.
 pub(super) const FLOWS: &str = "flows:\n  - name: Order tea\n    steps: [expect_no_errors]\n";
 
-/// Where the steps of the spec's flows are.
+/// The path of the spec's flows.
 pub(super) const OWN: &str = "specs/001-greeting/flows.yaml";
 
-/// Gives a plan that wants flows and pages tried.
+/// Returns a plan that requires flows and pages.
 pub(super) fn plan(flows: &[&str], pages: &[&str]) -> String {
     let mut plan: Value = serde_json::from_str(PLAN).unwrap();
     plan["verification_strategy"] = json!({
@@ -24,14 +24,14 @@ pub(super) fn plan(flows: &[&str], pages: &[&str]) -> String {
     plan.to_string()
 }
 
-/// Sets up a spec whose tests pass, and whose plan wants flows and pages tried.
+/// Sets up a spec whose tests pass, and whose plan requires flows and pages.
 fn stage(flows: &[&str], pages: &[&str], more: &str) -> Stage {
     let stage = Stage::with(SPEC, &plan(flows, pages), "", more);
     stage.repository.write("greeting.txt", "hello, goodbye\n");
     stage
 }
 
-/// Runs the loop with an app at a port, for one round unless it is approved before.
+/// Runs the loop with an app at a port, for at most one round.
 pub(super) fn tried(stage: &Stage, code: i32, port: u16) -> Ran {
     let port = port.to_string();
     let variables = [
@@ -42,7 +42,7 @@ pub(super) fn tried(stage: &Stage, code: i32, port: u16) -> Ran {
     stage.ends_with(code, &["--resume"], &variables)
 }
 
-/// Gives the title and the description of the one issue, which is of a flow or a page.
+/// Returns the title and the description of the only issue, which is about a flow or a page.
 pub(super) fn issue(stage: &Stage) -> (String, String) {
     let plan = stage.plan();
     let issues = plan["qa_signoff"]["issues_found"].as_array().unwrap();
@@ -52,7 +52,7 @@ pub(super) fn issue(stage: &Stage) -> (String, String) {
     (text("title"), text("description"))
 }
 
-/// A port where nothing listens.
+/// Returns a port on which no process listens.
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -5,7 +5,7 @@ use std::process::Child;
 
 use super::{MEND, PLAN, SPEC, Stage};
 
-/// Watches, and waits until it says what it waits for.
+/// Starts to watch, and waits for the line about what is watched.
 fn watching(
     stage: &Stage,
     args: &[&str],
@@ -18,7 +18,7 @@ fn watching(
         line.clear();
         assert_ne!(errors.read_line(&mut line).unwrap(), 0, "it ended without `{told}`");
     }
-    // What else it says must find room.
+    // Drains stderr, so that the process does not block on a full pipe.
     std::thread::spawn(move || errors.read_to_end(&mut Vec::new()));
     (child, lines)
 }
@@ -61,7 +61,7 @@ fn every_spec_is_watched_where_none_is_named() {
     let (mut child, mut lines) = watching(&stage, &[], pending);
     stage.repository.write(AT, PLAN);
     assert!(lines.any(|line| line.starts_with("APPROVED after 2 rounds")));
-    // One that comes later is seen, too.
+    // A spec that is added later is found, too.
     stage.repository.write("specs/002-parting/spec.md", SPEC);
     stage.repository.write("specs/002-parting/implementation_plan.json", PLAN);
     assert!(lines.any(|line| line.starts_with("APPROVED after 1 round")));

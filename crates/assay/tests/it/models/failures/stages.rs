@@ -1,16 +1,16 @@
-//! Failures past the first answer of a persona. They are many to a review here, each at a place of
-//! its own; only those after which nobody is asked any more come alone.
+//! Failures after the first answer of a persona. Several failures share a review here, each at its
+//! own place; only failures that end all calls have a review of their own.
 
 use super::*;
 
 const AT_ONCE: &str = "  attempts: 1\n  seconds: 2\n  cache: false\n";
 
-/// Those after which nobody is asked any more, and the others.
+/// Returns the failures that end all calls, and the others.
 fn parted() -> (Vec<Way>, Vec<Way>) {
     ways().into_iter().partition(Way::ends_the_run)
 }
 
-/// Gives the repository a persona for each way, and its name.
+/// Adds a persona for each failure to the repository, and returns their names.
 fn persona_for_each(case: &Case, ways: &[Way]) -> Vec<String> {
     let name = |at| {
         let name = format!("way-{at}");
@@ -39,7 +39,7 @@ fn a_clean_change_is_not_simply_ready_where_an_optional_persona_fails() {
         failed.check_told(way, name);
         failed.check_kept(way, name);
     }
-    // One alone is enough, and one that ends the run costs nothing that came before it.
+    // One failure alone is enough, and a failure that ends all calls retains earlier answers.
     let case = Case::new(ONE_AT_A_TIME);
     let alone = lasting.into_iter().filter(|way| way.fault == Fault::WrongSchema);
     for way in ending.into_iter().chain(alone) {
@@ -84,7 +84,7 @@ fn a_second_ask_that_fails_is_told_beside_the_answer_that_was_no_report() {
     }
 }
 
-/// New files; each of them too long to share a part of two kilobytes with another.
+/// Returns new files, each too long to share a part of two kilobytes with another.
 fn files(count: usize) -> Vec<(String, String)> {
     let line = |file: usize, at: usize| {
         let factor = file * 1_000 + at;
@@ -97,7 +97,7 @@ fn files(count: usize) -> Vec<(String, String)> {
     (0..count).map(|file| (format!("part_{file:02}.py"), text(file))).collect()
 }
 
-/// Lets `correctness` find fault with the first two lines of every file that it is shown.
+/// Returns answers in which `correctness` reports the first two lines of every shown file.
 fn doubts(files: &[(String, String)], severity: &'static str) -> Mishap {
     let files = files.to_vec();
     Mishap::Answers(Arc::new(move |asked| {
@@ -130,7 +130,8 @@ fn findings_stay_and_are_marked_where_the_second_look_fails() {
 }
 
 impl Failed {
-    /// Checks that the findings of a file are all there, with the reason why the second look failed.
+    /// Checks that the findings of a file are all there, with the reason why the second look
+    /// failed.
     fn check_unvalidated(&self, way: &Way, path: &str) {
         let told = match way.fault {
             Fault::WrongSchema => ["none of confirm, refute and unsure"; 2],
@@ -149,7 +150,7 @@ impl Failed {
 
 #[test]
 fn a_part_that_fails_costs_its_own_hunks_alone() {
-    // A change is cut into twelve parts at most.
+    // A change has at most twelve parts.
     let files = files(12);
     let small = format!("      context_tokens: 1000\n{AT_ONCE}");
     let case = Case::of(&files, ANTHROPIC, &small);

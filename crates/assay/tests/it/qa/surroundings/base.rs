@@ -1,8 +1,8 @@
-//! The base, and the refs that decide about it.
+//! The base commit, and the refs that decide on it.
 
 use super::{BROKEN, CALC, MORE, TEST, WEAKENED, is_approved, is_refused, project, python};
 
-/// Returns a runner that does something and then says that its one test passes.
+/// Returns a runner that runs a script and then reports that its only test passes.
 fn runner(script: &str) -> String {
     format!("{script}\necho 'ok 1 - leaves'\necho 1..1\n")
 }
@@ -59,7 +59,7 @@ fn a_main_branch_that_goes_on_while_checks_run_is_left_alone() {
 
 #[test]
 fn a_base_that_takes_in_rejected_work_needs_a_person() {
-    // The work is committed, or only lies in the work tree when it is first judged.
+    // The work is committed, or only in the work tree at its first validation.
     for is_committed in [true, false] {
         let stage = python(&[(".gitignore", "__pycache__/\n")]);
         let repository = &stage.repository;
@@ -139,7 +139,7 @@ fn approved_work_that_is_merged_is_a_base_like_any_other() {
 fn commits_that_a_remote_does_not_have_are_part_of_the_work() {
     let stage = python(&[(".gitignore", "__pycache__/\n")]);
     let repository = &stage.repository;
-    // The remote has the main branch as it was, under a name of its own.
+    // The remote has the main branch as it was, under its own name.
     repository.git(&["update-ref", "refs/remotes/upstream/main", "main"]);
     repository.git(&["config", "remote.upstream.url", "."]);
     repository.git(&["config", "remote.upstream.fetch", "+refs/heads/*:refs/remotes/upstream/*"]);

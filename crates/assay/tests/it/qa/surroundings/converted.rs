@@ -1,4 +1,4 @@
-//! Files whose bytes in the work tree are not those that git has.
+//! Files whose bytes in the work tree differ from those in git.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -15,14 +15,14 @@ fn a_file_that_git_converts_needs_a_person() {
     repository.git(&["config", "filter.x.clean", "sed 's/a - b/a + b/'"]);
     repository.write(".gitattributes", "calc.py filter=x\n");
     repository.write("calc.py", MORE);
-    // Git looks into a file again that is as young as the index.
+    // Git reads a file again that is as new as the index.
     let file = fs::File::options().append(true).open(repository.file("calc.py")).unwrap();
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).unwrap();
     repository.commit("work");
     assert!(repository.git(&["show", "HEAD:calc.py"]).contains("a + b"), "the filter did its work");
     let reason = "git converts `calc.py` (`filter=x`), so a commit has other bytes of the file";
     is_refused(&stage, &[], "1", title, reason);
-    // A filter that is not set up any more leaves the file as it was taken in.
+    // Without the filter, the file stays as it was committed.
     repository.git(&["config", "--remove-section", "filter.x"]);
     is_refused(&stage, &["--resume"], "1", title, "so a commit has other bytes of the file");
 }

@@ -7,7 +7,7 @@ use super::{BROKEN, CALC, MORE, has, is_approved, is_refused, project, python};
 
 const IGNORE: (&str, &str) = (".gitignore", "__pycache__/\n.pytest_cache/\n*.egg-info/\n");
 
-/// A plugin of pytest that takes failures for passes.
+/// A plugin of pytest that turns failures into passes.
 const PLUGIN: &str = "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    outcome = yield\n    report = outcome.get_result()\n    report.outcome = 'passed'\n    report.longrepr = None\n";
 
 #[test]
@@ -111,7 +111,7 @@ fn ignored_files_of_a_usual_project_are_no_issue() {
     repository.write(".cargo/config.toml", "");
     repository.write("_version.py", "VERSION = '1'\n");
     repository.write("calc.egg-info/entry_points.txt", "[console_scripts]\ncalc = calc:main\n");
-    // A branch that brings a new tool along hides what the tool writes.
+    // A branch that introduces a tool ignores the output of the tool.
     repository.write(".gitignore", "__pycache__/\n.cargo/\n_version.py\ntarget/\nnode_modules/\n*.log\n.idea/\n*.egg-info/\n.venv/\n");
     for path in [
         "target/debug/build.rs", "node_modules/a/index.js", "run.log", ".idea/x.py",
@@ -124,7 +124,7 @@ fn ignored_files_of_a_usual_project_are_no_issue() {
     is_approved(&stage, &[]);
 }
 
-/// With pytest, which `cargo xtask test` installs for tests in modules of this name.
+/// Tests that need pytest, which `cargo xtask test` installs for modules of this name.
 mod toolchains {
     use super::*;
 

@@ -1,6 +1,6 @@
-//! Surroundings of a tree that could decide about it: programs, refs, ignored files, state of another
-//! repository. Each way to a false approval is refused with its reason, and honest work that looks alike
-//! is approved.
+//! Surroundings of a tree that could affect its validation: programs, refs, ignored files, state of
+//! another repository. Each way to a false approval is refused with its reason, and honest work
+//! that looks similar is approved.
 
 mod base;
 mod converted;
@@ -17,26 +17,26 @@ use super::toolchains::has;
 use super::{PLAN, Stage};
 use crate::Ran;
 
-/// A module of Python with a function that works.
+/// A Python module with a correct function.
 const CALC: &str = "def sub(a, b):\n    return a - b\n";
 
-/// The same module with a function that does something else.
+/// The same module with a wrong function.
 const BROKEN: &str = "def sub(a, b):\n    return a + b\n";
 
-/// The same module with more in it.
+/// The same module with another function.
 const MORE: &str = "def sub(a, b):\n    return a - b\n\n\ndef mul(a, b):\n    return a * b\n";
 
 /// The test of the module.
 const TEST: &str = "import unittest\n\nfrom calc import sub\n\n\nclass T(unittest.TestCase):\n    def test_sub(self):\n        self.assertEqual(sub(2, 3), -1)\n";
 
-/// The test of the module in a version that breaks with it.
+/// The test of the module, weakened so that the wrong function passes.
 const WEAKENED: &str = "import unittest\n\nfrom calc import sub\n\n\nclass T(unittest.TestCase):\n    def test_sub(self):\n        self.assertEqual(sub(2, 3), 5)\n";
 
 /// The command that runs the test.
 const UNITTEST: &str = "python3 -m unittest discover";
 
 /// Sets up a project on the main branch, with a spec that a command and a criterion decide, and a
-/// branch that is checked out.
+/// checked-out branch.
 fn project(main: &[(&str, &str)], command: &str, criterion: &str) -> Stage {
     let stage = Stage::bare();
     stage.configure("true\n", "");
@@ -52,20 +52,20 @@ fn project(main: &[(&str, &str)], command: &str, criterion: &str) -> Stage {
     stage
 }
 
-/// Sets up the project of Python.
+/// Sets up the Python project.
 fn python(more: &[(&str, &str)]) -> Stage {
     let main = [("calc.py", CALC), ("tests/__init__.py", ""), ("tests/test_calc.py", TEST)];
     project(&[&main, more].concat(), UNITTEST, "Subtracting works: `test_sub` passes")
 }
 
-/// Writes a program.
+/// Writes an executable program.
 fn program(stage: &Stage, path: &str, text: &str) {
     stage.repository.write(path, text);
     let path = stage.repository.file(path);
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Asserts that a run approves nothing, and that an issue says why.
+/// Asserts that a run approves nothing, and that an issue has the reason.
 fn is_refused(stage: &Stage, args: &[&str], rounds: &str, title: &str, reason: &str) -> Ran {
     let ran = stage.qa_with(args, &[("MAX_QA_ITERATIONS", rounds)]);
     let issues = stage.issues();

@@ -8,7 +8,7 @@ use crate::qa::Stage;
 
 const IGNORE: (&str, &str) = (".gitignore", "__pycache__/\n");
 
-/// Makes a folder of a stage a repository of its own, with what lies in the folder.
+/// Turns a folder of the fixture into a repository with the folder's content.
 fn make_repository(stage: &Stage, folder: &str) {
     let at = stage.repository.file(folder);
     let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
@@ -32,7 +32,7 @@ fn a_repository_within_the_tree_needs_a_person() {
         repository.write("calc/__init__.py", CALC);
         make_repository(&stage, "calc");
         if is_added {
-            // Git takes the repository in as a submodule without an address.
+            // Git adds the repository as a submodule without an address.
             repository.commit("work");
         }
         is_refused(&stage, &[], "1", "Repository within the tree: calc", reason);
@@ -49,7 +49,7 @@ fn a_repository_that_the_main_branch_ignores_is_no_issue() {
     is_approved(&stage, &[]);
 }
 
-/// Sets up the project of Python with a submodule of which tests import.
+/// Sets up the Python project with a submodule that tests import.
 fn with_submodule() -> Stage {
     let stage = python(&[IGNORE]);
     let repository = &stage.repository;

@@ -16,7 +16,7 @@ fn output_that_git_does_not_ignore_is_told_after_one_round() {
     assert!(last.contains("`out/deep/a.txt`"), "{last}");
     let lines = "commit `/trace.txt`, `__pycache__/`, `out/` to `.gitignore`";
     assert!(last.contains(lines), "{last}");
-    // With these lines all is well.
+    // With these lines the tree is approved.
     stage.repository.write(".gitignore", "/trace.txt\n__pycache__/\nout/\n");
     stage.ends(0, &["--resume"]);
     stage.is_approved();

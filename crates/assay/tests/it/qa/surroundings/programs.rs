@@ -8,10 +8,10 @@ use assay_testenv::not_run;
 
 use super::{BROKEN, CALC, MORE, has, is_approved, is_refused, program, project, python};
 
-/// A runner that wants a word in a file, and speaks TAP.
+/// A runner that requires a word in a file, and prints TAP.
 const CHECKER: &str = "#!/bin/sh\nif grep -q goodbye greeting.txt; then echo 'ok 1 - leaves'; else echo 'not ok 1 - leaves'; fi\necho 1..1\ngrep -q goodbye greeting.txt\n";
 
-/// A runner that always says the same.
+/// A runner that always passes.
 const FORGED: &str = "#!/bin/sh\necho 'ok 1 - leaves'\necho 1..1\n";
 
 const CRITERION: &str = "`leaves` passes";
@@ -179,7 +179,7 @@ fn tools_that_a_project_installed_are_used() {
     } else {
         not_run::record("python3 makes no virtual environments");
     }
-    // A package of JavaScript that another program of the folder is beside.
+    // A JavaScript package next to another program in the folder.
     let main = [("greeting.txt", "hello\n"), (".gitignore", "node_modules/\n")];
     let stage = project(&main, "our-checker", CRITERION);
     program(&stage, "node_modules/our-checker/cli.sh", CHECKER);

@@ -1,4 +1,4 @@
-//! State of a repository that lies, or lay, at the same path.
+//! State of another repository that is, or was, at the same path.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn a_new_repository_at_an_old_path_begins_anew() {
     repository.write("specs/001-work/spec.md", STRICT);
     repository.write("calc.py", format!("{CALC}\n\nONE = 1\n"));
     is_refused(&stage, &[], "1", "Not met: The function `mul`", "");
-    // Another repository, of another history, with a spec of the same name.
+    // Another repository with another history, and a spec of the same name.
     fs::remove_dir_all(repository.path().join(".git")).unwrap();
     fs::remove_dir_all(repository.path().join("specs")).unwrap();
     repository.git(&["init", "--quiet", "--initial-branch=main"]);

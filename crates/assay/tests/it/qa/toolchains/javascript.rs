@@ -9,13 +9,13 @@ use assay_testenv::not_run;
 use super::super::Stage;
 use super::{Files, Project, has};
 
-/// The vitest that was installed for these tests.
+/// The vitest that is installed for these tests.
 pub(super) struct Vitest {
     packages: PathBuf,
 }
 
 impl Vitest {
-    /// Returns vitest where it is installed; says loudly where it is not.
+    /// Returns vitest; `None` with a report of the skipped test if it is not installed.
     pub(super) fn find() -> Option<Vitest> {
         let tools = std::env::var_os("ASSAY_TEST_TOOLCHAINS");
         let packages = tools.map(|folder| Path::new(&folder).join("node_modules"));
@@ -26,7 +26,8 @@ impl Vitest {
         found.map(|packages| Vitest { packages })
     }
 
-    /// Links vitest into a project. The cache is the project's own; installed packages are only read.
+    /// Links vitest into a project. The project has its own cache; installed packages are only
+    /// read.
     pub(super) fn link_into(&self, stage: &Stage) {
         let own = stage.repository.path().join("node_modules");
         fs::create_dir_all(own.join(".bin")).unwrap();

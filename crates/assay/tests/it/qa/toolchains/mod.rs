@@ -1,7 +1,8 @@
-//! Small projects on the tools of their languages: each with a fault that a rule finds, a test that
-//! fails and a criterion that is not met, has all of it fixed and is approved.
+//! Small projects on the real tools of their languages: each has a defect that a rule finds, a
+//! failing test and a criterion that is not met. All of them are fixed, and the project is
+//! approved.
 //!
-//! Rust is always there. For the others a test says loudly that it did not run.
+//! Rust is always installed. Without another toolchain, its tests report that they were skipped.
 
 mod javascript;
 mod kept;
@@ -16,25 +17,25 @@ use serde_json::Value;
 
 use super::{PLAN, Stage, issues};
 
-/// Files with what is in them.
+/// Files by path, with their text.
 type Files<'a> = &'a [(&'a str, &'a str)];
 
-/// A project.
+/// A project with its faulty implementation and its fix.
 struct Project<'a> {
-    /// What was there before.
+    /// The files before the implementation.
     before: Files<'a>,
     /// The spec.
     spec: &'a str,
-    /// What was implemented, badly.
+    /// The files of the faulty implementation.
     written: Vec<(&'a str, &'a str)>,
-    /// What is wrong with it, each with its kind.
+    /// The expected issues, each with its kind.
     wrong: [(&'a str, &'a str); 4],
-    /// What the fixer makes of it.
+    /// The files as the fixer writes them.
     mended: Vec<(&'a str, &'a str)>,
 }
 
 impl Project<'_> {
-    /// Has it rejected, fixed and approved; changes it, and commits it.
+    /// Runs the project from rejected to approved, then changes and commits it.
     fn goes_all_the_way(&self) {
         self.goes_on(&self.implemented());
     }
@@ -87,7 +88,7 @@ impl Project<'_> {
         let words: Vec<&Value> = history.iter().map(|entry| &entry["status"]).collect();
         assert_eq!(words, ["rejected", "rejected", "approved"]);
         assert_eq!(issues(&history[1]["issues"]).len(), self.wrong.len());
-        // The approval is of a tree, which the journal, the report and the answer name.
+        // The approval is of a tree hash, which the journal, the report and the output name.
         let tree = stage.events_of("review_begun").last().unwrap()["tree"].clone();
         let tree = tree.as_str().unwrap();
         assert!(!tree.is_empty() && ran.stdout.contains(&format!("(tree {tree})")));
@@ -122,7 +123,7 @@ impl Project<'_> {
     }
 }
 
-/// Says whether a tool answers, and that a test did not run if it does not.
+/// Returns true if a tool is installed; otherwise reports that a test was skipped.
 pub(super) fn has(program: &str, args: &[&str]) -> bool {
     let mut command = Command::new(program);
     let ran = command.args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();

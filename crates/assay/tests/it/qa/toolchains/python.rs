@@ -1,4 +1,4 @@
-//! Python: pytest, and the runner of its own.
+//! Python: pytest, and `unittest`.
 
 use super::{Files, Project, has};
 

@@ -1,4 +1,4 @@
-//! Go: its own tests, and tests that `make` runs.
+//! Go: `go test`, and tests that `make` runs.
 
 use super::{Edit, Row, has};
 
@@ -56,7 +56,7 @@ fn tests_of_go_that_are_rewritten_are_refused() {
         let branch = [&[("calc.go", Some(broken.as_str()))][..], edits].concat();
         row(name, &main, &branch).is_refused(SUB, FAILS);
     }
-    // A run that ends well whatever its tests say still names the test that fails.
+    // A run that exits with 0 whatever its tests return still names the failing test.
     let branch = [("calc.go", Some(broken.as_str())), ("calc_test.go", Some(ends.as_str()))];
     row("a main function that ends well", &main, &branch)
         .is_refused("Test fails: example.com/calc > TestSub", "expected 1, got 5");
@@ -125,13 +125,13 @@ fn a_package_that_only_tests_of_go_import_is_kept() {
     row("a package that compares nothing", &main, &branch).is_refused(SUB, FAILS);
 }
 
-/// A test in a shell, which `make` runs.
+/// A test as a shell script, which `make` runs.
 const GREETS: &str = "echo 1..1; grep -q hello greeting.txt && echo 'ok 1 - greets' || { echo 'not ok 1 - greets'; exit 1; }\n";
 
 const PRINTS: &str = "echo 1..1; echo 'ok 1 - greets'\n";
 
-/// Asserts that a project whose greeting is broken is refused, with files of the main branch and of the
-/// branch.
+/// Asserts that a project with a broken greeting is refused, with files of the main branch and of
+/// the branch.
 fn greeting_is_refused(name: &str, command: &str, files: &[(&str, &str)], edits: &[Edit<'_>]) {
     let main = [&[("greeting.txt", "hello\n")][..], files].concat();
     let branch = [&[("greeting.txt", Some("nothing\n"))][..], edits].concat();

@@ -1,7 +1,7 @@
 //! Kept tests: ways to a false approval that change the tests instead of the code, all of which are
 //! refused with the reason, and honest ways to change tests, which are approved.
 //!
-//! A row is a project on the main branch, what the branch makes of it, and what the fixer does.
+//! A row is a project on the main branch, the edits of the branch, and the edits of the fixer.
 
 mod go;
 mod javascript;
@@ -19,13 +19,13 @@ use std::path::Path;
 use super::super::{PLAN, Stage};
 use super::has;
 
-/// The beginning of the text of a file that is a link; the path that the link leads to follows.
+/// The prefix of the text of a file that is a symbolic link; the target of the link follows.
 const LINK: &str = "link to ";
 
-/// A file with its text; `None` for one that is deleted.
+/// A file with its text; `None` for a deleted file.
 type Edit<'a> = (&'a str, Option<&'a str>);
 
-/// A project and what is done to it.
+/// A project with the edits of its branch and its fixer.
 struct Row<'a> {
     /// The case that the row shows.
     name: &'a str,
@@ -35,9 +35,9 @@ struct Row<'a> {
     branch: &'a [Edit<'a>],
     /// The edits of the fixer.
     fixer: &'a [Edit<'a>],
-    /// The criteria, each on a line.
+    /// The criteria, one per line.
     criteria: &'a str,
-    /// The command that tests.
+    /// The test command.
     command: &'a str,
 }
 
@@ -84,7 +84,7 @@ impl Row<'_> {
         script + "echo done\n"
     }
 
-    /// Asserts that the row is not approved, and that an issue with a title and a reason says why.
+    /// Asserts that the row is not approved, and that an issue has the title and the reason.
     fn is_refused(&self, title: &str, reason: &str) {
         self.is_refused_in(&self.stage(), title, reason);
     }
@@ -120,7 +120,7 @@ impl Row<'_> {
     }
 }
 
-/// Writes a file or a link.
+/// Writes a file or a symbolic link.
 fn write(stage: &Stage, path: &str, text: &str) {
     let Some(target) = text.strip_prefix(LINK) else {
         stage.repository.write(path, text);
@@ -128,12 +128,12 @@ fn write(stage: &Stage, path: &str, text: &str) {
     };
     let link = stage.repository.file(path);
     fs::create_dir_all(link.parent().unwrap()).unwrap();
-    // The link may take the place of a file.
+    // The link may replace a file.
     let _ = fs::remove_file(&link);
     symlink(target, link).unwrap();
 }
 
-/// Returns what git says of the work tree, without the loop's own papers.
+/// Returns git's status of the work tree, without the loop's artifacts.
 fn files(stage: &Stage) -> String {
     stage.repository.git(&["status", "--porcelain", "--", ":!specs"])
 }

@@ -1,4 +1,4 @@
-//! Python: packages of tests, modules beside tests, and metadata of packages and environments.
+//! Python: packages of tests, modules next to tests, and metadata of packages and environments.
 
 use super::{Edit, Row, has};
 
@@ -15,7 +15,7 @@ const IGNORE: (&str, &str) = (".gitignore", ".pytest_cache/\n__pycache__/\n");
 const MAIN: &[(&str, &str)] =
     &[("calc.py", GOOD), ("test_add.py", ADD), ("unit/test_sub.py", SUB), IGNORE];
 
-/// A plan whose risk requires the named tests alone.
+/// A plan whose risk requires only the named tests.
 const LOW_RISK: &str = r#"{"feature": "Work", "verification_strategy": {"risk_level": "low"}, "phases": [{"name": "one", "subtasks": [{"id": "1.1", "status": "completed"}]}]}"#;
 
 const FAILS: &str = "with the version of main it fails";
@@ -67,7 +67,7 @@ fn tracked_metadata_that_adds_a_plugin_is_refused() {
         ];
         let row = Row { criteria: "- [ ] `test_sub` passes", ..row(name, &branch) };
         let stage = row.stage();
-        // Otherwise `pytest` runs as well, which does not look for packages in the tree.
+        // Otherwise `pytest` runs as well, which does not search the tree for packages.
         stage.repository.write("specs/001-work/implementation_plan.json", LOW_RISK);
         stage.repository.commit("risk");
         row.is_refused_in(&stage, "Weakened test: unit.test_sub > test_sub", FAILS);
@@ -101,7 +101,7 @@ fn a_module_beside_tests_in_the_place_of_the_one_under_test_is_refused() {
     Row { main: &main, ..row("a module of its own beside tests", &branch) }.is_approved();
 }
 
-/// Returns a module of tests of `unittest`.
+/// Returns a test module for `unittest`.
 fn unittest(function: &str, call: &str) -> String {
     format!(
         "import unittest\n\nfrom calc import {function}\n\n\nclass T(unittest.TestCase):\n    def test_{function}(self):\n        self.assertEqual({call})\n"

@@ -1,10 +1,10 @@
-//! Python: pytest, and the runner of its own.
+//! Python: pytest, and `unittest`.
 
 use super::{Edit, Row, has};
 
 const GOOD: &str = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n";
 
-/// A new function, and an old one that does something else now.
+/// A new function, and an existing one that is wrong now.
 const BROKEN: &str = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a + b\n\n\ndef mul(a, b):\n    return a * b\n";
 
 /// A new function.
@@ -23,7 +23,7 @@ const MAIN: &[(&str, &str)] = &[
 
 const SUB: &str = "Weakened test: tests.test_calc > test_sub_positive";
 
-/// The words of the report about a test that passes only as it was changed.
+/// The text of the report on a test that passes only in its changed version.
 const PASSES: &str =
     "passes only in the version that this branch changed; with the version of main it fails: ";
 
@@ -31,7 +31,7 @@ fn row<'a>(name: &'a str, branch: &'a [Edit<'a>]) -> Row<'a> {
     Row { name, main: MAIN, branch, fixer: &[], criteria: CRITERIA, command: "pytest" }
 }
 
-/// Returns the tests with one text in place of another.
+/// Returns the tests with one text replaced by another.
 fn tests(from: &str, to: &str) -> String {
     assert!(TESTS.contains(from), "{from}");
     TESTS.replace(from, to)
@@ -136,7 +136,7 @@ fn runners_of_pytest_that_are_set_up_otherwise_are_refused() {
         let branch = [&[("calc.py", Some(BROKEN))][..], edits].concat();
         row(name, &branch).is_refused(SUB, "with the version of main it fails: assert 5 == 1");
     }
-    // A module that nobody loads changes nothing, and the test fails as it is.
+    // A module that is not loaded changes nothing, so the test fails as it is.
     let site = ("sitecustomize.py", Some(patched));
     row("a module of the site", &[("calc.py", Some(BROKEN)), site])
         .is_refused("Test fails: tests.test_calc > test_sub_positive", "assert 5 == 1");
@@ -192,7 +192,7 @@ fn a_fixer_who_rewrites_tests_is_refused() {
     let fixer = [("conftest.py", Some("import calc\n\ncalc.sub = lambda a, b: a - b\n"))];
     Row { fixer: &fixer, ..row("the fixer patches the function", &broken) }
         .is_refused(SUB, &format!("{PASSES}assert 5 == 1"));
-    // A test that the branch itself wrote is kept as well.
+    // A test that the branch itself added is kept as well.
     let wrong = MORE.replace("a * b", "a + b");
     let own = "from calc import mul\n\n\ndef test_mul():\n    assert mul(2, 3) == 6\n";
     let branch = [("calc.py", Some(wrong.as_str())), ("tests/test_mul.py", Some(own))];
@@ -314,7 +314,7 @@ fn a_person_decides_about_tests_that_are_meant_to_change() {
     if !has("pytest", &["--version"]) {
         return;
     }
-    // A feature goes, with its tests.
+    // A feature is removed, with its tests.
     let legacy = "from legacy import old\n\n\ndef test_old():\n    assert old() == 1\n";
     let main =
         [MAIN, &[("legacy.py", "def old():\n    return 1\n"), ("tests/test_legacy.py", legacy)]]
@@ -356,7 +356,7 @@ fn a_person_decides_about_tests_that_are_meant_to_change() {
     }
 }
 
-/// Tests that compare by a function of a module beside the code.
+/// Tests that compare by a function of a module next to the code.
 const HELPED: &str = "from calc import add, sub\nfrom support import same\n\n\ndef test_add():\n    same(add(1, 2), 3)\n\n\ndef test_sub_positive():\n    same(sub(3, 2), 1)\n";
 
 const SAME: &str = "def same(left, right):\n    assert left == right, (left, right)\n";
@@ -368,7 +368,7 @@ const FORGES: &str = "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef
 
 const KEPT_FAILS: &str = "with the version of main it fails";
 
-/// Returns the files of the main branch with others in place of the tests.
+/// Returns the files of the main branch, with some replaced.
 fn main_with<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let is_replaced = |path: &str| more.iter().any(|(other, _)| *other == path);
     let others = MAIN.iter().filter(|(path, _)| !is_replaced(path));
@@ -388,7 +388,7 @@ fn helpers_of_tests_beside_the_code_are_kept() {
     let fixer = [("support.py", Some(ANYTHING))];
     Row { main: &main, fixer: &fixer, ..row("the fixer empties a helper", &[broken]) }
         .is_refused(SUB, KEPT_FAILS);
-    // The helper of a helper, which raises errors of its own.
+    // A helper of a helper, which raises its own errors.
     let deep = "def differ(left, right):\n    if left != right:\n        raise ValueError((left, right))\n";
     let through = "from pairs import differ\n\n\ndef same(left, right):\n    differ(left, right)\n";
     let main =
@@ -558,7 +558,7 @@ fn a_function_that_a_criterion_removes_or_renames_goes_with_its_test() {
         let branch = [("ops.py", Some(code)), ("tests/test_ops.py", Some(tests))];
         let criteria = format!("- [ ] Two is two: `test_two`\n- [ ] {criterion}");
         Row { main: &main, criteria: &criteria, ..row(criterion, &branch) }.is_approved();
-        // Behind the same criterion, another test of the file must not change.
+        // Another test of the file must not change under the same criterion.
         let weaker = tests.replace("two() == 2", "two() == 5");
         let worse = code.replace("return 2", "return 5");
         let branch =

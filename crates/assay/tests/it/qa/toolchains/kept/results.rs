@@ -1,5 +1,5 @@
-//! Results that the code under test writes, runs that it ends, and tests that it skips: all refused with
-//! the reason. Tests and settings are untouched here.
+//! Results that the code under test writes, runs that it ends, and tests that it skips: all refused
+//! with the reason. Tests and settings are unchanged here.
 
 use super::{Edit, Row, has};
 
@@ -11,12 +11,12 @@ const CRITERIA: &str = "- [ ] The function `mul` exists in `calc.py`";
 
 const IGNORED: (&str, &str) = (".gitignore", ".pytest_cache/\n__pycache__/\n");
 
-/// Tests for `unittest`: the first has a docstring and writes where the runner does.
+/// Tests for `unittest`: the first has a docstring and writes to the stream of the runner.
 const UNITTEST: &str = "import sys\nimport unittest\n\nfrom calc import add, sub\n\n\nclass Calc(unittest.TestCase):\n    def test_add(self):\n        \"\"\"Sums are right.\"\"\"\n        sys.stderr.write('adding\\n')\n        self.assertEqual(add(1, 2), 3)\n\n    def test_sub(self):\n        self.assertEqual(sub(3, 2), 1)\n";
 
 const PYTEST: &str = "from calc import add, sub\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_sub():\n    assert sub(3, 2) == 1\n";
 
-/// Returns code whose subtraction is another statement, with lines at the top.
+/// Returns code with another statement as its subtraction, and with lines at the top.
 fn code(head: &str, sub: &str) -> String {
     format!("{head}{}{MUL}", CALC.replace("return a - b", sub))
 }
@@ -242,7 +242,7 @@ fn honest_skips_modules_and_prints_are_approved() {
     ];
     let criteria = "- [ ] The function `mul` exists in `sums.py`\n- [ ] The test `test_add` passes";
     Row { criteria, ..unittest("a renamed module", OF_UNITTEST, &branch) }.is_approved();
-    // A project may change a module of its own whose name is one of the standard library.
+    // A project may change its own module that has the name of a standard one.
     let main = [OF_UNITTEST, &[("queue.py", "LIMIT = 1\n")]].concat();
     let branch = [code, ("queue.py", Some("LIMIT = 2\n"))];
     unittest("a module that was there", &main, &branch).is_approved();

@@ -1,4 +1,4 @@
-//! Rust: tests beside the code, and in files of their own.
+//! Rust: tests in the files of the code, and in their own files.
 
 use super::{Edit, Row};
 
@@ -16,7 +16,7 @@ const CRITERIA: &str = "- [ ] The function `mul` exists in `src/lib.rs`";
 
 const FAILS: &str = "with the version of main it fails";
 
-/// Returns a source whose subtraction is as given, with a module of tests.
+/// Returns a source with the given subtraction, and a test module.
 fn source(sub: &str, more: &str, module: &str) -> String {
     format!(
         "/// Adds.\npub fn add(a: i32, b: i32) -> i32 {{\n    a + b\n}}\n\n/// Subtracts.\npub fn sub(a: i32, b: i32) -> i32 {{\n    {sub}\n}}\n{more}{module}"
@@ -150,7 +150,7 @@ fn honest_changes_of_tests_of_a_crate_are_approved() {
     }
 }
 
-/// Asserts that a crate whose library and other files are as given is refused.
+/// Asserts that a crate with the given library and other files is refused.
 fn crate_is_refused(name: &str, main_files: &[(&str, &str)], edits: &[Edit<'_>], title: &str) {
     let package = [("Cargo.toml", MANIFEST), ("Cargo.lock", LOCK), (".gitignore", "target/\n")];
     let main = [&package[..], main_files].concat();
@@ -226,14 +226,14 @@ fn code_of_a_crate_that_asks_for_tests_is_refused() {
     );
 }
 
-/// The sources of a crate with tests in a module of a file of its own.
+/// The sources of a crate whose tests are in the module of another file.
 const MINUS: &str = "/// Subtracts.\npub fn sub(a: i32, b: i32) -> i32 {\n    a - b\n}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn subtracts() {\n        assert_eq!(sub(3, 2), 1);\n    }\n}\n";
 
 fn of_main<'a>(name: &'a str, main: &'a [(&str, &str)], branch: &'a [Edit<'a>]) -> Row<'a> {
     Row { name, main, branch, fixer: &[], criteria: CRITERIA, command: "cargo test" }
 }
 
-/// Returns the root of a crate that declares a module as given.
+/// Returns the root of a crate that declares the given module.
 fn root(module: &str, more: &str) -> String {
     format!(
         "{module}\n\n/// Adds.\npub fn add(a: i32, b: i32) -> i32 {{\n    a + b\n}}\n{more}\n#[cfg(test)]\nmod tests {{\n    use super::*;\n\n    #[test]\n    fn adds() {{\n        assert_eq!(add(1, 2), 3);\n    }}\n}}\n"
@@ -271,7 +271,7 @@ fn a_module_that_a_crate_does_not_compile_takes_no_test_along() {
             "is a test in `src/minus.rs` of main, and no run has a result of it",
         );
     }
-    // A module with another name has the same tests, and one for another platform never had a result.
+    // A renamed module has the same tests, and a module of another platform never had a result.
     let renamed = root("/// Less.\npub mod less;\n#[cfg(windows)]\nmod windows;", MUL);
     let branch = [
         ("src/lib.rs", Some(renamed.as_str())),
