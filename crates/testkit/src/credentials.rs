@@ -1,18 +1,18 @@
 //! Credentials in files of many types, and values that only look like credentials.
 //!
-//! The values are made when a test runs: nothing that looks real is kept in a file. The same seed
-//! gives the same values.
+//! The values are generated when a test runs, so that no credential that looks real is in a file.
+//! The same seed generates the same values.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
 /// A file with credentials in it.
 pub struct PlantedFile {
-    /// Its place in the repository.
+    /// The path of the file in the repository.
     pub path: &'static str,
-    /// All of its lines.
+    /// The text of the file.
     pub text: String,
-    /// The credentials, in order.
+    /// The credentials in the order of their lines.
     pub secrets: Vec<Secret>,
 }
 
@@ -20,7 +20,7 @@ pub struct PlantedFile {
 pub struct Secret {
     /// The line on which the credential begins.
     pub line: u32,
-    /// What must not be seen: one value, or the lines of a private key.
+    /// The texts that must not be seen: one value, or the lines of a private key.
     pub values: Vec<String>,
 }
 
@@ -28,10 +28,10 @@ const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
 const DIGITS: &str = "23456789";
 
-/// The files. In a line, `{A32}` stands for 32 random letters and digits, `{X64}` for hexadecimal
-/// digits, `{P}` for a password as people choose them, `{R}` for a random one, `{U}` for a UUID,
-/// `{J}` for a JSON Web Token, `{BP}` for a password in base64, `{LP}` for a user and a password in
-/// base64, `{K}` for a private key on one line and `{M}` for one on many.
+/// The files as templates. In a line, `{A32}` is replaced by 32 random letters and digits, `{X64}`
+/// by hexadecimal digits, `{P}` by a password as people choose them, `{R}` by a random one, `{U}`
+/// by a UUID, `{J}` by a JSON Web Token, `{BP}` by a password in base64, `{LP}` by a user and a
+/// password in base64, `{K}` by a private key on one line and `{M}` by one on many lines.
 const FILES: [(&str, &str); 28] = [
     (
         "shop/.env",
@@ -126,7 +126,7 @@ pub fn planted(seed: u64) -> Vec<PlantedFile> {
     FILES.iter().map(|(path, template)| random.plant(path, template)).collect()
 }
 
-/// Random characters that are the same for the same seed.
+/// A generator of random characters, which are the same for the same seed.
 pub struct Random(pub u64);
 
 impl Random {
@@ -159,7 +159,7 @@ impl Random {
         file
     }
 
-    /// Makes a credential of a form, and returns the text of it with what must not be seen.
+    /// Generates a credential of a form. Returns its text, and the texts that must not be seen.
     pub fn make(&mut self, form: &str) -> (String, Vec<String>) {
         let one = match form {
             "P" => self.password(),
@@ -190,7 +190,7 @@ impl Random {
         }
     }
 
-    /// Returns random letters and digits, in which no word can stand by chance.
+    /// Returns random letters and digits that contain no word by chance.
     fn mixed(&mut self, count: usize) -> String {
         (0..count).map(|at| self.text([UPPER, LOWER, DIGITS][at % 3], 1)).collect()
     }
@@ -236,7 +236,7 @@ fn next_form(template: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-/// Lines that look like credentials to a machine and are none, each with the file it stands in.
+/// Lines that look like credentials to a scanner and are none, each with its file.
 pub const LOOK_ALIKES: [(&str, &str); 52] = [
     ("a.py", "commit = \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b\""),
     ("a.py", "password_hash = \"$2b$12$EixZaYVK1fsbw1ZfbX3OXePaWxn96p36WQoeG6Lruj3vjPGga31lW\""),

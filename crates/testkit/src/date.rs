@@ -1,15 +1,15 @@
-//! Times since 1970 as the services write them.
+//! Times since 1970 in the formats of services.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// Writes a time as HTTP does: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Formats a time as an HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`.
 pub(crate) fn http(time: Duration) -> String {
     timestamp(time).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
-/// Writes a time as JSON has it: `1994-11-06T08:49:37Z`.
+/// Formats a time as ISO 8601: `1994-11-06T08:49:37Z`.
 pub(crate) fn iso(time: Duration) -> String {
     timestamp(time).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

@@ -1,8 +1,7 @@
-//! A Graphiti server that is none: [`FakeGraphiti`] speaks MCP over HTTP and remembers what it is
-//! told to.
+//! A fake Graphiti server: [`FakeGraphiti`] serves MCP over HTTP, and records the tool calls.
 //!
-//! It is stricter than the real one: a session that is not begun, a header that is missing, an
-//! argument that nobody knows is refused, and noted.
+//! The fake is stricter than the real server: it refuses and records a session that is not
+//! initialized, a missing header, and an unknown argument.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -14,52 +13,52 @@ use serde_json::{Map, Value, json};
 
 use crate::http::{Request, head};
 
-/// Where it listens, below its address.
+/// The path of the endpoint.
 const PATH: &str = "/mcp";
 
-/// The version of the protocol that it speaks.
+/// The supported version of the protocol.
 const VERSION: &str = "2025-06-18";
 
-/// What it remembers, and how it behaves.
+/// The data of a server, and its behaviour.
 #[derive(Debug, Clone)]
 pub struct Memory {
-    /// The group that it remembers something of; of others it knows nothing.
+    /// The group of the data; other groups are empty.
     pub group: String,
-    /// Facts, as they are told.
+    /// The facts, as JSON of the answer.
     pub facts: Vec<Value>,
-    /// Entities, as they are told.
+    /// The entities, as JSON of the answer.
     pub nodes: Vec<Value>,
-    /// How it answers.
+    /// The behaviour of the server.
     pub manner: Manner,
 }
 
-/// How a server answers.
+/// The behaviour of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
-    /// With an object.
+    /// Answers are JSON objects.
     Json,
-    /// With a stream, in which something else comes first.
+    /// Answers are streams, with an unrelated event first.
     Stream,
-    /// Tools fail.
+    /// Tool calls fail.
     Failing,
-    /// Searching for entities fails, as with servers that do not have it.
+    /// Searches for entities fail, as on servers without that tool.
     NoNodes,
-    /// Nothing comes back, for as long as somebody waits.
+    /// No answer is sent until the client disconnects.
     Silent,
-    /// It begins to stream, and never ends nor says anything of use.
+    /// The answer is a stream without an end and without a result.
     Endless,
 }
 
-/// A call of a tool that was in order.
+/// A valid tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Called {
-    /// Which.
+    /// The name of the tool.
     pub tool: String,
-    /// With what.
+    /// The arguments of the call.
     pub arguments: Value,
 }
 
-/// A server on this machine, for as long as the process lives.
+/// A server on this machine, which runs until the process ends.
 #[derive(Debug, Clone)]
 pub struct FakeGraphiti {
     address: SocketAddr,
@@ -69,28 +68,28 @@ pub struct FakeGraphiti {
 #[derive(Debug, Default)]
 struct State {
     sessions: u32,
-    /// Sessions that were greeted, and those that are ready.
+    /// The sessions that are initialized, and those that are confirmed by the client.
     greeted: BTreeSet<String>,
     ready: BTreeSet<String>,
     calls: Vec<Called>,
     problems: Vec<String>,
 }
 
-/// What is answered.
+/// The answer to a message.
 enum Answer {
-    /// A result, in a session.
+    /// A result, with the id of a new session.
     Result { id: Value, result: Value, session: Option<String> },
     /// An error of the protocol.
     Error { id: Value, message: String },
-    /// That it was heard.
+    /// An acknowledgement with a status.
     Heard(u16),
 }
 
-/// That a request is not in order, with the status that says so.
+/// An invalid request: the status and the reason.
 struct Wrong(u16, String);
 
 impl Memory {
-    /// Remembers facts about a group.
+    /// Creates a memory with facts about a group.
     pub fn of(group: &str, facts: &[&str]) -> Memory {
         let fact = |text: &&str| {
             json!({
@@ -108,7 +107,7 @@ impl Memory {
 }
 
 impl FakeGraphiti {
-    /// Starts one on any free port.
+    /// Starts a server on any free port.
     pub fn start(memory: Memory) -> FakeGraphiti {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -119,29 +118,29 @@ impl FakeGraphiti {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (server, memory) = (serving.clone(), Arc::clone(&memory));
-                // Whoever asked may have left.
+                // The client may have disconnected.
                 thread::spawn(move || drop(server.converse(&stream, &memory)));
             }
         });
         server
     }
 
-    /// Gives its address.
+    /// Returns the address of the endpoint.
     pub fn url(&self) -> String {
         format!("http://{}{PATH}", self.address)
     }
 
-    /// Gives the calls of tools so far.
+    /// Returns all tool calls so far.
     pub fn calls(&self) -> Vec<Called> {
         self.state.lock().unwrap().calls.clone()
     }
 
-    /// Gives what was not in order so far.
+    /// Returns the reasons of all invalid requests so far.
     pub fn problems(&self) -> Vec<String> {
         self.state.lock().unwrap().problems.clone()
     }
 
-    /// Gives how many sessions were begun and not ended.
+    /// Returns the number of sessions that are not ended.
     pub fn open_sessions(&self) -> usize {
         self.state.lock().unwrap().greeted.len()
     }
@@ -163,7 +162,7 @@ impl FakeGraphiti {
         Ok(())
     }
 
-    /// Notes what is not in order, and says so.
+    /// Records an invalid request, and sends the error.
     fn refuse(&self, mut stream: &TcpStream, Wrong(status, why): &Wrong) -> io::Result<()> {
         self.state.lock().unwrap().problems.push(why.clone());
         stream.write_all(&head(*status, &[], Some(why.len())))?;
@@ -239,7 +238,7 @@ impl FakeGraphiti {
         Ok(Answer::Heard(200))
     }
 
-    /// Gives the session of a request, which has to name it and its version.
+    /// Returns the session of a request. Fails if the request does not name it and its version.
     fn session(&self, request: &Request) -> Result<String, Wrong> {
         let wrong = |status, why: &str| Wrong(status, why.to_owned());
         let session = request.header("mcp-session-id");
@@ -297,10 +296,10 @@ impl FakeGraphiti {
     }
 }
 
-/// What kind of value an argument has, and whether it has to be there.
+/// An argument: its name, the check of its value, and true if it is required.
 type Field = (&'static str, fn(&Value) -> bool, bool);
 
-/// Gives the arguments of a tool.
+/// Returns the arguments of a tool; `None` for an unknown tool.
 fn fields(tool: &str) -> Option<&'static [Field]> {
     const TEXT: fn(&Value) -> bool = |it| it.as_str().is_some_and(|text| !text.is_empty());
     const GROUP: fn(&Value) -> bool = |it| it.as_str().is_some_and(is_group);
@@ -384,12 +383,12 @@ fn send(mut stream: &TcpStream, answer: &Answer, manner: Manner) -> io::Result<(
     stream.write_all(body.as_bytes())
 }
 
-/// Waits until whoever asked leaves.
+/// Waits until the client disconnects.
 fn wait_for_the_end(mut stream: &TcpStream) -> io::Result<()> {
     io::copy(&mut stream, &mut io::sink()).map(|_| ())
 }
 
-/// Streams until whoever asked leaves.
+/// Streams until the client disconnects.
 fn endless(mut stream: &TcpStream) -> io::Result<()> {
     let fields = [("content-type", "text/event-stream".to_owned())];
     stream.write_all(&head(200, &fields, None))?;

@@ -1,28 +1,29 @@
-//! HTTP/1.1 as little as is needed, by hand, since a fault has to be exact to the byte.
+//! A minimal HTTP/1.1, written by hand, since a fault has to be exact to the byte.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-/// A request as it came.
+/// A request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) method: String,
     /// The path with its query.
     pub(crate) target: String,
-    /// The header fields, names in lower case.
+    /// The headers, with names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) head: Vec<u8>,
     pub(crate) body: Vec<u8>,
 }
 
-/// More than a client may send before the body.
+/// The maximum size of a head, in bytes.
 const LONGEST_HEAD: usize = 256 * 1024;
 
 impl Request {
-    /// Reads one, and leaves the last byte of its body unread: a connection that is closed with
-    /// something unread is reset, which is how a reset is made. [`Request::finish`] reads it.
+    /// Reads a request, except for the last byte of its body: a connection that is closed with
+    /// unread data is reset, which is how the fakes produce a reset. [`Request::finish`] reads the
+    /// byte.
     ///
-    /// Gives none when the client has left.
+    /// Returns `None` if the client has disconnected.
     pub(crate) fn read(mut stream: &TcpStream) -> io::Result<Option<Request>> {
         let Some(head) = read_head(stream)? else { return Ok(None) };
         let Some(mut request) = parse_head(head) else {
@@ -52,24 +53,24 @@ impl Request {
         Ok(Some(request))
     }
 
-    /// Reads what [`Request::read`] left, so that the next request can follow.
+    /// Reads the byte that [`Request::read`] left, so that another request can follow.
     pub(crate) fn finish(&self, mut stream: &TcpStream) -> io::Result<()> {
         let rest = usize::from(!self.body.is_empty());
         stream.read_exact(&mut [0][..rest])
     }
 
-    /// Gives a header field.
+    /// Returns a header.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Gives the path without its query.
+    /// Returns the path without its query.
     pub(crate) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 }
 
-/// Reads up to the empty line, one byte at a time so as to leave the body alone.
+/// Reads up to the empty line, byte by byte, so that the body stays unread.
 fn read_head(mut stream: &TcpStream) -> io::Result<Option<Vec<u8>>> {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -100,14 +101,14 @@ fn parse_head(head: Vec<u8>) -> Option<Request> {
     Some(Request { method, target, headers, head, body: Vec::new() })
 }
 
-/// Answers what is not even a request; the connection is of no more use.
+/// Answers an invalid request, after which the connection is closed.
 fn write_plain(mut stream: &TcpStream, status: u16, text: &str) -> io::Result<()> {
     let fields = [("content-type", "text/plain".to_owned()), ("connection", "close".to_owned())];
     stream.write_all(&head(status, &fields, Some(text.len())))?;
     stream.write_all(text.as_bytes())
 }
 
-/// Writes the head of an answer; a body without a length comes in chunks.
+/// Formats the head of an answer; without a length, the body is chunked.
 pub(crate) fn head(status: u16, fields: &[(&str, String)], length: Option<usize>) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {status} {}\r\n", reason(status));
     for (name, value) in fields {
@@ -140,7 +141,7 @@ fn reason(status: u16) -> &'static str {
         500 => "Internal Server Error",
         502 => "Bad Gateway",
         503 => "Service Unavailable",
-        // 529 is Anthropic's own, which comes without words.
+        // 529 is specific to Anthropic, and has no reason phrase.
         _ => "",
     }
 }

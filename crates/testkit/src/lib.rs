@@ -1,4 +1,5 @@
-//! Helpers of tests and chores: repositories, servers and fakes of services. No part of the product.
+//! Helpers for tests and chores: repositories, servers and fakes of services. No part of the
+//! product.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 #![allow(clippy::disallowed_methods, reason = "tests start programs and read the environment")]

@@ -1,7 +1,7 @@
-//! A Linear that is none: [`FakeLinear`] keeps issues and comments of one team.
+//! A fake Linear: [`FakeLinear`] holds issues and comments of one team.
 //!
-//! It answers the operations that the product has, by their names, and is stricter than the real one:
-//! whatever is not exactly as it should be is refused, and noted.
+//! The fake answers the operations of the product by their names. It is stricter than the real
+//! Linear: it refuses and records every invalid request.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -9,29 +9,29 @@ use serde_json::{Value, json};
 
 use crate::web::{Answer, Asked, Served, Service};
 
-/// The key of whoever may ask.
+/// The valid API key.
 pub const KEY: &str = "lin_api_0123456789abcdef";
 
-/// The team that there is.
+/// The id of the only team.
 pub const TEAM: &str = "7f9c3f1e-8a55-4c0e-9d9e-2f0b1c6a7d10";
-/// What people call the team.
+/// The key of the team, which users see.
 pub const TEAM_KEY: &str = "ENG";
 
-/// The states of the team.
+/// The workflow states of the team.
 const STATES: [&str; 5] = ["Backlog", "Todo", "In Progress", "In Review", "Done"];
 
-/// How something goes wrong, once.
+/// A fault that occurs once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The connection is cut, and nothing was done.
+    /// A cut connection; the request has no effect.
     CutBefore,
-    /// It does what it is asked, and the connection is cut.
+    /// A cut connection; the request takes effect.
     CutAfter,
-    /// It answers with a status and does nothing.
+    /// An answer with a status; the request has no effect.
     Before(u16),
-    /// It says that too much was asked of it.
+    /// A rate limit.
     Limit,
-    /// It breaks down, and says so in an answer that looks good.
+    /// An internal error, in an answer with status 200.
     Inner,
 }
 
@@ -62,38 +62,38 @@ struct Comment {
 }
 
 impl FakeLinear {
-    /// Serves it over TCP.
+    /// Serves the fake over TCP.
     pub fn serve(&self) -> Served {
         Served::start(Arc::new(self.clone()))
     }
 
-    /// Lets the next request of a name go wrong.
+    /// Injects a fault into the next request with an operation.
     pub fn fail(&self, operation: &str, fault: Fault) {
         self.state().faults.push((operation.to_owned(), fault));
     }
 
-    /// Gives the issues, each as its title, description and state.
+    /// Returns the title, description and state of each issue.
     pub fn issues(&self) -> Vec<(String, String, String)> {
         let told = |it: &Issue| (it.title.clone(), it.description.clone(), it.state.clone());
         self.state().issues.iter().map(told).collect()
     }
 
-    /// Gives what was said, in its order.
+    /// Returns the texts of all comments in order.
     pub fn comments(&self) -> Vec<String> {
         self.state().comments.iter().map(|comment| comment.body.clone()).collect()
     }
 
-    /// Gives the names of the operations so far.
+    /// Returns the names of all operations so far.
     pub fn asked(&self) -> Vec<String> {
         self.state().asked.clone()
     }
 
-    /// Gives the bodies of the requests so far.
+    /// Returns the bodies of all requests so far.
     pub fn sent(&self) -> Vec<Value> {
         self.state().sent.clone()
     }
 
-    /// Gives what was not in order so far.
+    /// Returns the reasons of all invalid requests so far.
     pub fn problems(&self) -> Vec<String> {
         self.state().problems.clone()
     }
@@ -239,7 +239,7 @@ impl State {
     }
 }
 
-/// Gives texts by their names, where there are these and no others.
+/// Returns the texts with these names. Fails if there are other fields.
 fn only<const N: usize>(value: &Value, names: [&str; N]) -> Result<[String; N], String> {
     let fields = value.as_object().ok_or("the variables are no object")?;
     if fields.len() != N {

@@ -1,4 +1,4 @@
-//! Connections on 127.0.0.1, one thread for each: [`Listener`].
+//! A listener on 127.0.0.1 with one thread for each connection: [`Listener`].
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Takes connections until it is dropped, and ends those that are open then.
+/// A listener that accepts connections until it is dropped, and then closes the open ones.
 #[derive(Debug)]
 pub(crate) struct Listener {
     address: SocketAddr,
@@ -16,7 +16,7 @@ pub(crate) struct Listener {
     listening: Option<JoinHandle<()>>,
 }
 
-/// The connections that are open.
+/// The open connections.
 pub(crate) struct Open {
     state: Mutex<State>,
     changed: Condvar,
@@ -28,8 +28,8 @@ struct State {
     is_ending: bool,
 }
 
-/// A connection that is taken off the list when it ends, however it ends: one that is listed
-/// stays open.
+/// An entry in the list of open connections, which is removed when the connection ends in any way.
+/// A connection stays open while it is listed.
 struct Listed<'a> {
     open: &'a Open,
     id: u64,
@@ -43,7 +43,7 @@ impl Drop for Listed<'_> {
 }
 
 impl Listener {
-    /// Starts to listen, on any free port if it is 0; fails if the port is taken.
+    /// Starts to listen on a port, or on any free port if it is 0. Fails if the port is in use.
     pub(crate) fn start(
         port: u16,
         converse: impl Fn(&Open, &TcpStream) + Send + Sync + 'static,
@@ -58,12 +58,12 @@ impl Listener {
         Ok(Listener { address, open, listening: Some(listening) })
     }
 
-    /// Gives the address to connect to.
+    /// Returns the address to connect to.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Waits until no connection is open; fails after a minute.
+    /// Waits until no connection is open. Panics after a minute.
     pub(crate) fn wait_until_idle(&self) {
         let (state, waited) = self
             .open
@@ -81,18 +81,18 @@ impl Listener {
         self.listening.take().map_or(Ok(()), JoinHandle::join)
     }
 
-    /// Ends all connections and threads; the error is what one of them panicked with.
+    /// Ends all connections and threads. The error is the panic of a thread.
     pub(crate) fn end(&mut self) -> thread::Result<()> {
         {
             let mut state = self.open.state();
             state.is_ending = true;
             for stream in state.connections.values() {
-                // It may have ended on its own.
+                // The connection may have ended already.
                 let _ = stream.shutdown(Shutdown::Both);
             }
         }
         self.open.changed.notify_all();
-        // Whoever listens sees the end only when somebody comes.
+        // The accepting thread notices the end only with a new connection.
         let _ = TcpStream::connect(self.address);
         self.join()
     }
@@ -109,11 +109,11 @@ impl Drop for Listener {
 
 impl Open {
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nobody panics with this lock in hand.
+        // No code panics while it holds this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes connections until the end, and waits for their threads.
+    /// Accepts connections until the end, and waits for their threads.
     fn listen(&self, listener: &TcpListener, converse: &(impl Fn(&Open, &TcpStream) + Sync)) {
         thread::scope(|scope| {
             for (id, stream) in (0..).zip(listener.incoming()) {
@@ -133,7 +133,7 @@ impl Open {
         });
     }
 
-    /// Waits, unless the end comes before; says whether there is time left.
+    /// Waits for a time, or until the end. Returns true if the end has not come.
     pub(crate) fn pause(&self, time: Duration) -> bool {
         let until = Instant::now() + time;
         let mut state = self.state();

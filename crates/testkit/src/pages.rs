@@ -1,4 +1,4 @@
-//! A small web server for pages that tests look at: [`Pages`].
+//! A small web server for pages that tests visit: [`Pages`].
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -6,27 +6,27 @@ use std::sync::Arc;
 
 use crate::http::Request;
 
-/// What a path is answered with.
+/// The answer to a path.
 #[derive(Debug, Clone)]
 pub enum Answer {
-    /// A page with its status.
+    /// A page, with its status.
     Page(u16, String),
-    /// A way to somewhere else.
+    /// A redirect to an address.
     Redirect(String),
-    /// Bytes as they are, whatever they mean.
+    /// Raw bytes.
     Raw(Vec<u8>),
-    /// Nothing, for as long as somebody waits.
+    /// No answer, until the client disconnects.
     Silence,
 }
 
-/// A web server on this machine, for as long as the process lives.
+/// A web server on this machine, which runs until the process ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Pages {
     port: u16,
 }
 
 impl Pages {
-    /// Serves answers by their paths; everything else is not found.
+    /// Serves answers by their paths; other paths are not found.
     pub fn serve(answers: Vec<(&'static str, Answer)>) -> Pages {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -40,19 +40,19 @@ impl Pages {
         Pages { port }
     }
 
-    /// Its port.
+    /// Returns the port.
     pub fn port(self) -> u16 {
         self.port
     }
 
-    /// Gives the address of a path.
+    /// Returns the address of a path.
     pub fn url(self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 }
 
 fn answer(mut stream: TcpStream, answers: &[(&'static str, Answer)]) {
-    // What is left unread when the connection ends would reset it, and the answer with it.
+    // Unread data at the end of a connection would reset it, and the answer would be lost.
     let Ok(Some(request)) = Request::read(&stream) else { return };
     if request.finish(&stream).is_err() {
         return;
@@ -70,10 +70,10 @@ fn answer(mut stream: TcpStream, answers: &[(&'static str, Answer)]) {
                 .into_bytes()
         }
         Some(Answer::Raw(bytes)) => bytes.clone(),
-        // The other side ends it.
+        // The client ends the connection.
         Some(Answer::Silence) => return drop(stream.read(&mut [0])),
     };
-    // Whoever asked may have left.
+    // The client may have disconnected.
     let _ = stream.write_all(&bytes);
 }
 

@@ -21,7 +21,7 @@ impl Default for Repository {
 }
 
 impl Repository {
-    /// Makes one with one commit on `main`.
+    /// Creates a repository with one commit on `main`.
     pub fn new() -> Repository {
         let repository = Repository::in_new_folders();
         if template::copy("first", with_first_commit, repository.path()) {
@@ -33,7 +33,7 @@ impl Repository {
         repository
     }
 
-    /// Makes one without commits; `git init` gets further options.
+    /// Creates a repository without commits; `options` are passed to `git init`.
     pub fn empty(options: &[&str]) -> Repository {
         let repository = Repository::in_new_folders();
         if !options.is_empty() || !template::copy("empty", without_commits, repository.path()) {
@@ -47,27 +47,27 @@ impl Repository {
         Repository { folder, state_home }
     }
 
-    /// Gives its folder.
+    /// Returns the folder of the repository.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Returns a folder outside of the repository, for what is kept for a user.
+    /// Returns a folder outside of the repository for the state of the user.
     pub fn state_home(&self) -> &Path {
         self.state_home.path()
     }
 
-    /// Runs git in it, which has to work, and gives what it prints.
+    /// Runs git in the repository and returns its output. Panics if git fails.
     pub fn git<A: AsRef<OsStr>>(&self, args: &[A]) -> String {
         git(self.path(), args)
     }
 
-    /// Runs git where it may fail.
+    /// Runs git in the repository; git may fail.
     pub fn try_git<A: AsRef<OsStr>>(&self, args: &[A]) -> Output {
         Command::new("git").args(args).current_dir(self.path()).output().unwrap()
     }
 
-    /// Gives the path of a file in it, whose folder is made.
+    /// Returns the path of a file in the repository, and creates its folder.
     pub fn file(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = self.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -84,7 +84,7 @@ impl Repository {
         fs::remove_file(self.path().join(path)).unwrap();
     }
 
-    /// Commits everything, even if that is nothing.
+    /// Commits all changes, even if there are none.
     pub fn commit(&self, message: &str) {
         commit(self.path(), message);
     }
@@ -111,7 +111,7 @@ fn commit(folder: &Path, message: &str) {
     git(folder, &["commit", "--quiet", "--allow-empty", "--message", message]);
 }
 
-/// Runs git in a folder as a user would; it has to work.
+/// Runs git in a folder and returns its output. Panics if git fails.
 pub fn git<A: AsRef<OsStr>>(folder: &Path, args: &[A]) -> String {
     let output = Command::new("git").args(args).current_dir(folder).output().unwrap();
     let args: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();

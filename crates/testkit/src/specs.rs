@@ -1,4 +1,4 @@
-//! Specs that tests of several crates read.
+//! Specs for tests of several crates.
 
 /// A spec with the usual criteria and commands of a login.
 pub const LOGIN: &str = "\

@@ -1,4 +1,4 @@
-//! Many deliveries at once to `assay serve`, which is killed in the middle of it: [`storm`].
+//! Many concurrent deliveries to `assay serve`, which is killed meanwhile: [`storm`].
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader};
@@ -11,23 +11,23 @@ use std::time::{Duration, Instant};
 
 use crate::webhook::{Connection, commit, deliver, pull_request};
 
-/// What deliveries are signed with.
+/// The secret that deliveries are signed with.
 pub const SECRET: &str = "a secret of a storm, and no other";
 
-/// The repository that they are about.
+/// The repository of all deliveries.
 pub const REPOSITORY: &str = "octo/storm";
 
-/// The configuration of a server that takes all of them.
+/// The configuration of a server that accepts all deliveries.
 pub const CONFIGURATION: &str =
     "safeguards: { max_queue_size: 1000000 }\ngithub: { repositories: [octo/storm] }\n";
 
-/// So long whoever is not answered waits before it comes again.
+/// The delay before a delivery is retried.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// So often a delivery comes at the most.
+/// The maximum number of attempts of a delivery.
 const TRIES: usize = 3_000;
 
-/// A running `assay serve`. It is killed with this value.
+/// A running `assay serve`, which is killed when the value is dropped.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
@@ -55,7 +55,7 @@ impl Server {
         )
     }
 
-    /// Starts any program that says where it listens as `assay serve` does.
+    /// Starts any program that prints its address as `assay serve` does.
     pub fn launch(command: &mut Command) -> io::Result<Server> {
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
@@ -81,12 +81,12 @@ impl Server {
         Ok(Server { child, address, said, reader: Some(reader) })
     }
 
-    /// Where it listens.
+    /// Returns the address of the server.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Ends it as a service manager does, and gives its code and all that it said.
+    /// Stops the server as a service manager does, and returns its exit code and its stderr.
     pub fn stop(mut self) -> (Option<i32>, String) {
         let pid = self.child.id().to_string();
         let told = Command::new("kill").args(["-TERM", &pid]).status();
@@ -106,28 +106,28 @@ impl Drop for Server {
     }
 }
 
-/// How much of it there is.
+/// The size of a storm.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
-    /// How many deliveries.
+    /// The number of deliveries.
     pub deliveries: usize,
-    /// How many of them at the same time.
+    /// The number of concurrent deliveries.
     pub in_flight: usize,
-    /// How often the server is killed.
+    /// The number of times that the server is killed.
     pub kills: usize,
 }
 
-/// What came of a storm.
+/// The result of a storm.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How often each task was said to be new.
+    /// The number of times that each task was reported as new.
     pub tasks: BTreeMap<String, usize>,
-    /// How often a delivery had to come again.
+    /// The number of retried deliveries.
     pub again: usize,
 }
 
-/// The number of the pull request that a delivery is about, and that of its head. One in ten is about
-/// a head of which another one tells as well.
+/// Returns the number of the pull request of a delivery, and the number of its head. One in ten
+/// deliveries has the head of another one.
 fn about(number: usize) -> (u64, usize) {
     let head = if number % 10 == 9 { number - 1 } else { number };
     (head as u64 + 1, head + 1)
@@ -173,7 +173,7 @@ pub fn storm(program: &Path, folder: &Path, size: Size, seed: u64) -> io::Result
     Ok(Outcome { tasks: tasks.into_inner().unwrap(), again: again.into_inner() })
 }
 
-/// After how many answers the server is killed: somewhere in each part of the storm.
+/// Returns the numbers of answers after which the server is killed: one in each part of the storm.
 fn when(size: Size, seed: u64) -> Vec<usize> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let part = size.deliveries / (size.kills + 1);
@@ -190,7 +190,8 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// Sends a delivery until it is taken. Gives its task, whether that was new, and the tries.
+    /// Sends a delivery until it is accepted. Returns its task, true if the task was new, and the
+    /// number of attempts.
     fn send(&mut self, number: usize) -> io::Result<(String, bool, usize)> {
         let (pull, head) = about(number);
         let body = pull_request("synchronize", REPOSITORY, pull, &commit(head)).to_string();
@@ -220,7 +221,8 @@ impl Sender<'_> {
     }
 }
 
-/// Checks that each task that was told of is there once, and no other; gives their number.
+/// Checks that each reported task is in the queue once, and no other task. Returns the number of
+/// tasks.
 pub fn check(folder: &Path, size: Size, outcome: &Outcome) -> Result<usize, String> {
     let queues = folder.join(".agent-communication/queues/qa");
     let mut files: Vec<PathBuf> = std::fs::read_dir(queues)
@@ -248,19 +250,20 @@ pub fn check(folder: &Path, size: Size, outcome: &Outcome) -> Result<usize, Stri
     }
 }
 
-/// How long answers took.
+/// The durations of answers.
 #[derive(Debug, Default)]
 pub struct Times(Vec<Duration>);
 
 impl Times {
-    /// The time that all but one of a hundred kept to.
+    /// Returns the 99th percentile.
     pub fn p99(&mut self) -> Duration {
         self.0.sort_unstable();
         self.0.get(self.0.len() * 99 / 100).copied().unwrap_or_default()
     }
 }
 
-/// Sends deliveries to a server that stays up; gives how long all took, and each.
+/// Sends deliveries to a server that is not killed. Returns the total duration, and that of each
+/// answer.
 pub fn time(address: &str, size: Size, first: usize) -> io::Result<(Duration, Times)> {
     let bodies: Vec<String> = (first..first + size.deliveries)
         .map(|n| pull_request("opened", REPOSITORY, n as u64 + 1, &commit(n + 1)).to_string())

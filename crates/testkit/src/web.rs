@@ -1,5 +1,5 @@
-//! A service of the web that is none: [`Service`] answers what it is [`Asked`], in the same process or
-//! over TCP ([`Served`]).
+//! A fake web service: [`Service`] answers a request ([`Asked`]), in process or over TCP
+//! ([`Served`]).
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -16,7 +16,7 @@ pub struct Asked {
     pub method: String,
     /// The path with its query.
     pub target: String,
-    /// The header fields.
+    /// The headers.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
@@ -24,7 +24,7 @@ pub struct Asked {
 
 impl fmt::Debug for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The header fields have a token in them.
+        // The headers contain a token.
         f.debug_struct("Asked")
             .field("method", &self.method)
             .field("target", &self.target)
@@ -33,18 +33,18 @@ impl fmt::Debug for Asked {
 }
 
 impl Asked {
-    /// Gives a header field, in whatever case its name was sent.
+    /// Returns a header; the case of its name is ignored.
     pub fn header(&self, name: &str) -> Option<&str> {
         let is_meant = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
         self.headers.iter().find(is_meant).map(|(_, value)| value.as_str())
     }
 
-    /// Gives the path without its query.
+    /// Returns the path without its query.
     pub fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 
-    /// Gives what the query says, in its order.
+    /// Returns the parameters of the query in order.
     pub fn query(&self) -> Vec<(String, String)> {
         let Some((_, query)) = self.target.split_once('?') else { return Vec::new() };
         let pair = |pair: &str| {
@@ -55,7 +55,7 @@ impl Asked {
     }
 }
 
-/// Takes a part of an address apart into what it says.
+/// Decodes percent-encoding.
 pub fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::new(), 0);
@@ -75,69 +75,69 @@ pub fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// What is answered.
+/// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The status.
     pub status: u16,
-    /// The header fields, names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// An answer in JSON.
+    /// Creates an answer with JSON.
     pub fn json(status: u16, body: &serde_json::Value) -> Answer {
         let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         Answer { status, headers, body: body.to_string().into_bytes() }
     }
 
-    /// An answer that says nothing more.
+    /// Creates an answer without a body.
     pub fn empty(status: u16) -> Answer {
         Answer { status, headers: Vec::new(), body: Vec::new() }
     }
 
-    /// Gives a header field.
+    /// Returns a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Adds a header field.
+    /// Adds a header.
     pub fn with(mut self, name: &str, value: &str) -> Answer {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 }
 
-/// Answers what it is asked; nothing is a connection that is cut.
+/// A fake service that answers requests.
 pub trait Service: Send + Sync + 'static {
-    /// Answers.
+    /// Answers a request; `None` if the connection is cut.
     fn answer(&self, asked: &Asked) -> Option<Answer>;
 }
 
-/// A service on this machine, for as long as the process lives.
+/// A service on this machine, which runs until the process ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Served {
     address: SocketAddr,
 }
 
 impl Served {
-    /// Starts one on any free port.
+    /// Starts a service on any free port.
     pub fn start(service: Arc<dyn Service>) -> Served {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let service = Arc::clone(&service);
-                // Whoever asked may have left.
+                // The client may have disconnected.
                 thread::spawn(move || drop(converse(&stream, &*service)));
             }
         });
         Served { address }
     }
 
-    /// Gives its address.
+    /// Returns the address of the service.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

@@ -1,4 +1,4 @@
-//! Whoever sends webhooks: signed deliveries as GitHub has them, and a connection to send them over.
+//! A sender of webhooks: signed deliveries in GitHub's format, and a connection to send them.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use ring::hmac;
 use serde_json::{Value, json};
 
-/// So long an answer is waited for.
+/// The time limit of an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Signs a body as GitHub does: what stands in `X-Hub-Signature-256`.
+/// Returns the signature of a body for the header `X-Hub-Signature-256`.
 pub fn signature(secret: &str, body: &[u8]) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
     let digits = hmac::sign(&key, body).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -18,12 +18,12 @@ pub fn signature(secret: &str, body: &[u8]) -> String {
     format!("sha256={digits}")
 }
 
-/// A commit that is called after a number.
+/// Returns a commit id with a number.
 pub fn commit(number: usize) -> String {
     format!("{number:040x}")
 }
 
-/// What GitHub sends about a pull request: what is needed, and much that is not.
+/// Returns the body of GitHub's delivery about a pull request, with fields that assay does not use.
 pub fn pull_request(action: &str, repository: &str, number: u64, head: &str) -> Value {
     let (owner, name) = repository.split_once('/').unwrap_or((repository, ""));
     let user = json!({
@@ -67,25 +67,25 @@ pub fn pull_request(action: &str, repository: &str, number: u64, head: &str) -> 
     })
 }
 
-/// What was answered.
+/// The answer of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The status.
     pub status: u16,
-    /// The head as it came.
+    /// The head of the answer, unchanged.
     pub head: String,
     /// The body.
     pub body: String,
 }
 
 impl Answer {
-    /// Reads the body, which has to be JSON.
+    /// Parses the body. Panics if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
 }
 
-/// A connection that is kept for several requests.
+/// A connection for several requests.
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
@@ -101,8 +101,8 @@ impl Connection {
         Ok(Connection { stream, address: address.to_owned() })
     }
 
-    /// Sends a request and waits for the answer. `host` and `content-length` are said unless they
-    /// are among the headers.
+    /// Sends a request and waits for the answer. Adds `host` and `content-length` unless they are
+    /// among the headers.
     pub fn send(
         &mut self,
         method: &str,
@@ -122,7 +122,7 @@ impl Connection {
             head += &format!("{name}: {value}\r\n");
         }
         let request = [head.as_bytes(), b"\r\n", body].concat();
-        // A server that refuses early need not read all of it, and has answered then.
+        // A server that refuses early may stop reading; its answer is still returned.
         let sent = self.stream.write_all(&request);
         self.answer().or_else(|error| sent.and(Err(error)))
     }
@@ -148,7 +148,7 @@ impl Connection {
     }
 }
 
-/// Sends one request over a connection of its own.
+/// Sends one request over its own connection.
 pub fn send(
     address: &str,
     method: &str,
@@ -159,7 +159,7 @@ pub fn send(
     Connection::open(address)?.send(method, path, headers, body)
 }
 
-/// Sends a delivery as GitHub does.
+/// Sends a signed delivery as GitHub does.
 pub fn deliver(
     connection: &mut Connection,
     secret: &str,

@@ -1,4 +1,4 @@
-//! The way of a request: what it may not pass, what it goes wrong with, and what is noted of it.
+//! The handling of a request: checks, injected faults, and the log.
 
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ const PAGE: &str = "<!DOCTYPE html>\n<html><body><h1>Unicorn!</h1></body></html>
 /// The versions of the API that a client may name.
 const VERSIONS: [&str; 2] = ["2022-11-28", "2026-03-10"];
 
-/// A request that was looked at, before it is let in.
+/// A parsed request, before it is checked.
 struct Sight<'a> {
     asked: &'a Asked,
     /// The path without its query.
     path: &'a str,
-    /// The body; none if it is not JSON.
+    /// The body; `None` if it is not JSON.
     body: Option<Value>,
-    /// The kind and the name of a GraphQL operation.
+    /// The kind and the name of a GraphQL operation; `None` for REST.
     operation: Option<(String, String)>,
 }
 
@@ -57,14 +57,14 @@ impl<'a> Sight<'a> {
 }
 
 impl GitHub {
-    /// Answers a request; none if the connection was cut, before the request took effect or after.
+    /// Answers a request; `None` if the connection is cut, before the request took effect or after.
     pub fn answer(&self, asked: &Asked) -> Option<Answer> {
         let (delay, answer) = self.answer_later(asked);
         self.clock.advance(delay);
         answer
     }
 
-    /// Answers a request, and says how long whoever asked has to wait for it.
+    /// Answers a request, and returns the delay before the client gets the answer.
     pub(super) fn answer_later(&self, asked: &Asked) -> (Duration, Option<Answer>) {
         let now = self.clock.now();
         let state = &mut *self.state();
@@ -102,7 +102,8 @@ impl GitHub {
     }
 }
 
-/// Makes the answer of a fault that comes before anything is done.
+/// Returns the answer of a fault that occurs before the request takes effect; `None` if the
+/// connection is cut.
 fn refuse(state: &mut State, fault: Fault, sight: &Sight<'_>, now: Duration) -> Option<Answer> {
     let mut limited = |status: u16, retry_after: Option<u64>| {
         let wait = Duration::from_secs(retry_after.unwrap_or(60));
@@ -135,7 +136,7 @@ fn refuse(state: &mut State, fault: Fault, sight: &Sight<'_>, now: Duration) -> 
     Some(dress(state, sight, now, Err(refusal)))
 }
 
-/// Makes what is left of an answer to a request that was carried out.
+/// Applies a fault to the answer of a request that took effect; `None` if the connection is cut.
 fn spoil(fault: Fault, mut answer: Answer) -> Option<Answer> {
     match fault {
         Fault::Cut(_) => None,
@@ -158,13 +159,13 @@ fn spoil(fault: Fault, mut answer: Answer) -> Option<Answer> {
     }
 }
 
-/// The page of some proxy, which knows nothing of limits.
+/// Returns the HTML page of a proxy, without headers on limits.
 fn page(status: u16) -> Answer {
     let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
     Answer { status, headers, body: PAGE.as_bytes().to_vec() }
 }
 
-/// Carries out a request if nothing is against it.
+/// Checks a request, and carries it out if it passes.
 fn let_in(state: &mut State, sight: &Sight<'_>, now: Duration, wait: Option<Duration>) -> Outcome {
     let asked = sight.asked;
     if asked.header("user-agent").is_none_or(str::is_empty) {
@@ -219,7 +220,7 @@ fn authenticate(state: &State, asked: &Asked) -> Result<Token, Refusal> {
     token.cloned().ok_or_else(|| Refusal::new(401, "Bad credentials"))
 }
 
-/// Says no when the hour's requests are used up.
+/// Refuses a request if the requests of the hour are used up.
 fn over_the_limit(state: &mut State, sight: &Sight<'_>, now: Duration) -> Option<Outcome> {
     let limits = &mut state.limits;
     let window = if sight.is_graphql() { &mut limits.graphql } else { &mut limits.rest };
@@ -233,7 +234,7 @@ fn over_the_limit(state: &mut State, sight: &Sight<'_>, now: Duration) -> Option
     })
 }
 
-/// Says no to too many writes, in one of the ways in which GitHub does.
+/// Refuses a request because of too many writes, in one of the ways that GitHub uses.
 fn too_fast(state: &mut State, sight: &Sight<'_>, now: Duration, wait: Duration) -> Refusal {
     state.limits.ask_for_patience(now + wait);
     let ways = if sight.is_graphql() { 2 } else { 3 };
@@ -245,7 +246,7 @@ fn too_fast(state: &mut State, sight: &Sight<'_>, now: Duration, wait: Duration)
     }
 }
 
-/// Makes the answer, with the header fields that all have.
+/// Builds the HTTP answer, with the headers that all answers have.
 fn dress(state: &mut State, sight: &Sight<'_>, now: Duration, outcome: Outcome) -> Answer {
     let reply = outcome.unwrap_or_else(|refusal| Reply {
         status: refusal.status,
@@ -269,7 +270,7 @@ fn dress(state: &mut State, sight: &Sight<'_>, now: Duration, outcome: Outcome) 
         if sight.asked.header("if-none-match") == Some(tag.as_str()) {
             status = 304;
             body.clear();
-            // What has not changed costs nothing.
+            // An unchanged resource costs no request.
             window.used = window.used.saturating_sub(1);
         }
         add("etag", tag);
@@ -287,7 +288,7 @@ fn dress(state: &mut State, sight: &Sight<'_>, now: Duration, outcome: Outcome) 
     Answer { status, headers, body }
 }
 
-/// Reads a query.
+/// Parses a query string.
 fn pairs(query: &str) -> Vec<(String, String)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     let pair = |pair: &str| {
@@ -297,7 +298,7 @@ fn pairs(query: &str) -> Vec<(String, String)> {
     pairs.map(pair).collect()
 }
 
-/// Takes the percent signs out of a part of an address.
+/// Decodes percent-encoding in a part of an address.
 fn decoded(text: &str, is_query: bool) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -314,7 +315,8 @@ fn decoded(text: &str, is_query: bool) -> String {
 }
 
 impl GitHub {
-    /// Asks as somebody, in process; fails if the connection is cut or the answer is no JSON.
+    /// Sends a request with a token, in process. Fails if the connection is cut or the answer is
+    /// not JSON.
     pub fn ask(&self, token: &str, method: &str, target: &str, body: &Value) -> (u16, Value) {
         let answer = self.answer(&Asked {
             method: method.to_owned(),

@@ -1,4 +1,4 @@
-//! A request that is let in, and what is said to it: [`Call`], [`Fields`] and [`Reply`].
+//! A request that passed the checks, and its reply: [`Call`], [`Fields`] and [`Reply`].
 
 use std::time::Duration;
 
@@ -7,30 +7,30 @@ use serde_json::{Map, Value, json};
 use super::refusal::Refusal;
 use super::state::{State, Token};
 
-/// A request of somebody who is known.
+/// A request of an authenticated user.
 pub(super) struct Call<'a> {
     pub(super) state: &'a mut State,
     pub(super) now: Duration,
     pub(super) token: Token,
-    /// The path without its query, which pages refer to.
+    /// The path without its query, for links to pages.
     pub(super) path: &'a str,
     pub(super) query: Vec<(String, String)>,
     pub(super) accept: String,
     pub(super) body: &'a Value,
 }
 
-/// What a request is answered with.
+/// The reply to a request.
 pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) body: Body,
     pub(super) headers: Vec<(String, String)>,
-    /// Whether anything is different now.
+    /// True if the request changed the state.
     pub(super) took_effect: bool,
 }
 
 pub(super) enum Body {
     Json(Value),
-    /// A diff.
+    /// A diff as text.
     Text(String),
 }
 
@@ -38,29 +38,29 @@ pub(super) enum Body {
 pub(super) type Outcome = Result<Reply, Refusal>;
 
 impl Reply {
-    /// Answers a look.
+    /// Creates the reply to a read.
     pub(super) fn seen(body: Value) -> Reply {
         Reply { status: 200, body: Body::Json(body), headers: Vec::new(), took_effect: false }
     }
 
-    /// Answers a write.
+    /// Creates the reply to a write.
     pub(super) fn done(status: u16, body: Value) -> Reply {
         Reply { status, took_effect: true, ..Reply::seen(body) }
     }
 
-    /// Answers with a diff.
+    /// Creates a reply with a diff.
     pub(super) fn text(text: &str) -> Reply {
         Reply { body: Body::Text(text.to_owned()), ..Reply::seen(Value::Null) }
     }
 }
 
 impl Call<'_> {
-    /// Gives what the query says.
+    /// Returns a parameter of the query.
     pub(super) fn param(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Gives one of the words that the query may say; the first of them if it says nothing.
+    /// Returns a parameter that must be one of `words`; the first of them if it is missing.
     pub(super) fn word<'w>(&self, name: &str, words: &[&'w str]) -> Result<&'w str, Refusal> {
         let said = self.param(name).unwrap_or(words[0]);
         let known = words.iter().find(|word| **word == said);
@@ -69,7 +69,7 @@ impl Call<'_> {
         })
     }
 
-    /// Gives one page of a list, with links to the others.
+    /// Returns one page of a list, and the headers with links to the other pages.
     pub(super) fn page(&self, all: &[Value]) -> (Value, Vec<(String, String)>) {
         let number = |name: &str| self.param(name).and_then(|text| text.parse::<usize>().ok());
         let size = number("per_page").unwrap_or(30).clamp(1, 100);
@@ -90,7 +90,7 @@ impl Call<'_> {
         (Value::Array(items), link.into_iter().collect())
     }
 
-    /// Answers with one page of a list.
+    /// Creates a reply with one page of a list.
     pub(super) fn list(&self, all: &[Value]) -> Reply {
         let (items, headers) = self.page(all);
         Reply { headers, ..Reply::seen(items) }
@@ -104,7 +104,7 @@ impl Call<'_> {
     }
 }
 
-/// The fields of a body, each of which has to be known.
+/// The fields of a body, all of which must be known.
 pub(super) struct Fields<'a>(&'a Map<String, Value>);
 
 impl<'a> Fields<'a> {
@@ -133,7 +133,7 @@ impl<'a> Fields<'a> {
         self.get(name, "a string", Value::as_str)
     }
 
-    /// Gives a text that has to be there, and not blank.
+    /// Returns a required text. Fails if it is missing or blank.
     pub(super) fn needed(&self, name: &str) -> Result<&'a str, Refusal> {
         match self.text(name)? {
             Some(text) if !text.trim().is_empty() => Ok(text),
@@ -155,7 +155,7 @@ impl<'a> Fields<'a> {
         Ok(list.map_or(&[], Vec::as_slice))
     }
 
-    /// Gives a text that has to be one of some words.
+    /// Returns a text that must be one of `words`; `None` if it is missing.
     pub(super) fn word(&self, name: &str, words: &[&str]) -> Result<Option<&'a str>, Refusal> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         match words.contains(&text) {
@@ -172,16 +172,16 @@ impl<'a> Fields<'a> {
         self.0.get(name)
     }
 
-    /// Says whether a field is there.
+    /// Returns true if a field is present.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 }
 
-/// The longest text that anybody may write.
+/// The maximum length of a text, in characters.
 const LONGEST: usize = 65_536;
 
-/// Refuses a body that is too long.
+/// Fails if a body is too long.
 pub(super) fn check_length(resource: &str, body: &str) -> Result<(), Refusal> {
     if body.chars().count() <= LONGEST {
         return Ok(());

@@ -1,31 +1,31 @@
-//! What time it is at the fake: [`Clock`].
+//! The clock of the fake: [`Clock`].
 
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A clock that stands still until it is moved, or the real one.
+/// A clock that is stopped until it is advanced, or the real one.
 #[derive(Debug)]
 pub struct Clock(Time);
 
 #[derive(Debug)]
 enum Time {
-    /// Since 1970.
+    /// The time since 1970.
     Virtual(Mutex<Duration>),
     Real,
 }
 
 impl Clock {
-    /// Makes one that stands at the beginning of June 2026.
+    /// Creates a clock that is stopped at the beginning of June 2026.
     pub fn stopped() -> Clock {
         Clock(Time::Virtual(Mutex::new(Duration::from_secs(1_780_272_000))))
     }
 
-    /// Makes one that goes as the machine's does.
+    /// Creates a clock that follows the machine's clock.
     pub fn real() -> Clock {
         Clock(Time::Real)
     }
 
-    /// Gives the time since 1970.
+    /// Returns the time since 1970.
     pub fn now(&self) -> Duration {
         match &self.0 {
             Time::Virtual(now) => *now.lock().unwrap(),
@@ -33,7 +33,7 @@ impl Clock {
         }
     }
 
-    /// Moves the time on; the real time goes by itself.
+    /// Advances the clock; has no effect on a real one.
     pub fn advance(&self, by: Duration) {
         match &self.0 {
             Time::Virtual(now) => *now.lock().unwrap() += by,

@@ -1,6 +1,6 @@
-//! What a pull request changes, as far as comments need it: [`Diff`].
+//! The diff of a pull request, with the lines that comments can refer to: [`Diff`].
 //!
-//! The reader shares no line with the product's, so that a mistake of one is seen in the other.
+//! The parser shares no code with the product's, so that a mistake in one shows in the other.
 
 use std::fmt;
 
@@ -11,17 +11,17 @@ pub(super) struct Diff {
     pub(super) files: Vec<File>,
 }
 
-/// What happens to one file.
+/// The change of one file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct File {
     pub(super) path: String,
-    /// Its path before, if it was another.
+    /// The path before the change; `None` if it is the same.
     pub(super) old_path: Option<String>,
     pub(super) status: Status,
     pub(super) hunks: Vec<Hunk>,
 }
 
-/// How a file came out.
+/// The kind of change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Status {
     Added,
@@ -31,14 +31,14 @@ pub(super) enum Status {
     Renamed,
 }
 
-/// A part of a file with its surroundings.
+/// A hunk with its context.
 #[derive(Debug, Clone)]
 pub(super) struct Hunk {
     header: String,
     lines: Vec<Line>,
 }
 
-/// One line of a hunk; it has a number on each side that it stands on.
+/// A line of a hunk; it has a number on each side that contains it.
 #[derive(Debug, Clone)]
 struct Line {
     old: Option<u32>,
@@ -46,17 +46,17 @@ struct Line {
     text: String,
 }
 
-/// The side of a diff that a line is meant on.
+/// The side of a diff that a line number refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Left,
     Right,
 }
 
-/// Where a line was found.
+/// A line that was found by its number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found<'a> {
-    /// Which hunk of the file.
+    /// The index of the hunk in the file.
     pub(super) hunk: usize,
     /// The line without its sign.
     pub(super) text: &'a str,
@@ -80,7 +80,7 @@ impl Side {
 }
 
 impl Line {
-    /// Gives its number on a side. What stands on both is commented on the right.
+    /// Returns the number of the line on a side. A context line can only be commented on the right.
     fn number(&self, side: Side) -> Option<u32> {
         match (side, self.old, self.new) {
             (Side::Right, _, new) => new,
@@ -104,7 +104,7 @@ impl File {
         lines.find(|(known, _)| *known == number).map(|(_, found)| found)
     }
 
-    /// Finds the line that has a text, if there is exactly one.
+    /// Returns the number of the line with a text, if there is exactly one.
     pub(super) fn only(&self, side: Side, text: &str) -> Option<u32> {
         let mut same = self.lines(side).filter(|(_, found)| found.text == text);
         let (number, _) = same.next()?;
@@ -120,14 +120,14 @@ impl File {
         })
     }
 
-    /// Counts the lines that come and go.
+    /// Returns the numbers of added and removed lines.
     pub(super) fn changes(&self) -> (usize, usize) {
         let lines = || self.hunks.iter().flat_map(|hunk| &hunk.lines);
         let added = lines().filter(|line| line.text.starts_with('+')).count();
         (added, lines().filter(|line| line.text.starts_with('-')).count())
     }
 
-    /// Gives all hunks, as they stand in the diff.
+    /// Returns all hunks as text.
     pub(super) fn patch(&self) -> String {
         let hunks: Vec<String> = self.hunks.iter().map(Hunk::to_string).collect();
         hunks.join("\n")
@@ -135,7 +135,7 @@ impl File {
 }
 
 impl Diff {
-    /// Reads one; what is none fails.
+    /// Parses a diff. Panics if the text is not a diff.
     pub(super) fn parse(text: &str) -> Diff {
         let mut files: Vec<File> = Vec::new();
         let mut lines = text.lines().peekable();
@@ -182,7 +182,7 @@ impl Diff {
     }
 }
 
-/// Reads a hunk as long as its header says.
+/// Parses a hunk of the length that its header states.
 fn hunk<'a>(header: &str, lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>) -> Hunk {
     let mut ranges = header.split(' ').skip(1).map(|range| {
         let (start, count) = range[1..].split_once(',').unwrap_or((&range[1..], "1"));
@@ -212,12 +212,12 @@ fn hunk<'a>(header: &str, lines: &mut std::iter::Peekable<impl Iterator<Item = &
     Hunk { header: header.to_owned(), lines: taken }
 }
 
-/// Gives the new path of `a/x b/x`, which matters only where no other line names it.
+/// Returns the new path of `a/x b/x`, which is used only if no other line names the path.
 fn path_in_header(paths: &str) -> String {
     paths.split_once(" b/").map_or(paths, |(_, path)| path).to_owned()
 }
 
-/// Takes the side off a path, and what git adds to one with odd characters.
+/// Removes the prefix of the side from a path, and git's quoting of special characters.
 fn unquoted(path: &str) -> String {
     let path = path.trim_end_matches('\t');
     let Some(quoted) = path.strip_prefix('"').and_then(|path| path.strip_suffix('"')) else {

@@ -1,59 +1,59 @@
-//! What can go wrong: [`Fault`].
+//! Injected faults: [`Fault`].
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::random::Random;
 
-/// How an answer goes wrong.
+/// A fault of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// 422 for a request that is in order.
+    /// 422 for a valid request.
     Invalid,
-    /// 500.
+    /// 500, an internal error.
     ServerError,
-    /// 502, with a web page.
+    /// 502, with an HTML page.
     BadGateway(When),
-    /// 503.
+    /// 503, service unavailable.
     Unavailable,
-    /// 403, for asking too much.
+    /// 403, for too many writes.
     SecondaryLimit {
-        /// How many seconds to wait, if it is said.
+        /// Seconds in the header `retry-after`; `None` without the header.
         retry_after: Option<u64>,
     },
-    /// 422 with the code `abuse`, for asking too much.
+    /// 422 with the code `abuse`, for too many writes.
     Abuse,
-    /// 429.
+    /// 429, too many requests.
     TooManyRequests {
-        /// How many seconds to wait, if it is said.
+        /// Seconds in the header `retry-after`; `None` without the header.
         retry_after: Option<u64>,
     },
     /// The connection is cut.
     Cut(When),
-    /// 401.
+    /// 401, bad credentials.
     Unauthorized,
-    /// No, for lack of rights: 403, and in GraphQL an error with status 200.
+    /// Missing permission: 403, and in GraphQL an error with status 200.
     Forbidden,
-    /// 404.
+    /// 404, not found.
     NotFound,
-    /// The answer takes its time: in process the clock moves, over TCP it is waited for.
+    /// A delay: in process the clock advances, over TCP the server waits.
     Slow(Duration),
-    /// A web page with status 200.
+    /// An HTML page with status 200.
     Html(When),
-    /// Half of the answer, as if it were whole. The request takes effect.
+    /// Half of the answer, with a matching length. The request takes effect.
     Truncated,
 }
 
-/// Whether something goes wrong before or after the request took effect.
+/// The order of a fault and the effect of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// Nothing was done.
+    /// The request has no effect.
     BeforeEffect,
-    /// It was done, and whoever asked does not know.
+    /// The request takes effect, and the client does not know.
     AfterEffect,
 }
 
-/// What is still to go wrong.
+/// The faults that are still to occur.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     queue: VecDeque<(String, Fault)>,
@@ -68,7 +68,7 @@ struct Schedule {
 }
 
 impl Fault {
-    /// Says whether the request is carried out all the same.
+    /// Returns true if the request takes effect in spite of the fault.
     pub(super) fn lets_through(self) -> bool {
         match self {
             Fault::BadGateway(when) | Fault::Cut(when) | Fault::Html(when) => {
@@ -102,7 +102,8 @@ impl Faults {
         *self = Faults::default();
     }
 
-    /// Takes what goes wrong with a request, which is told as `POST /graphql ResolveThread`.
+    /// Removes and returns the fault for a request, which is described as
+    /// `POST /graphql ResolveThread`.
     pub(super) fn take(&mut self, request: &str) -> Option<Fault> {
         let fits = |on: &str| on.split_whitespace().all(|word| request.contains(word));
         if let Some(first) = self.queue.iter().position(|(on, _)| fits(on)) {

@@ -1,4 +1,4 @@
-//! A repository on GitHub that is a real one as well: [`GitHub::follow`].
+//! A repository of the fake that mirrors a bare repository on disk: [`GitHub::follow`].
 
 use std::path::Path;
 
@@ -7,15 +7,15 @@ use super::state::{FollowedRepository, Standing};
 use crate::repository::git;
 
 impl GitHub {
-    /// Takes the branches of a repository from a bare one, with every request over TCP, and keeps its
-    /// pull requests there as the real one does.
+    /// Mirrors the branches of a bare repository before every request over TCP, and writes the refs
+    /// of pull requests into it as the real GitHub does.
     pub fn follow(&self, name: &str, folder: &Path) {
         let followed = FollowedRepository { name: name.to_owned(), folder: folder.to_owned() };
         self.state().followed.push(followed);
         self.catch_up();
     }
 
-    /// Looks what was pushed.
+    /// Reads the pushed branches of all mirrored repositories.
     pub(super) fn catch_up(&self) {
         let followed = self.state().followed.clone();
         for FollowedRepository { name, folder } in followed {

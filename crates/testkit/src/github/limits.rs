@@ -1,4 +1,4 @@
-//! How much may be asked of GitHub: [`Limits`].
+//! The rate limits of GitHub: [`Limits`].
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -6,35 +6,35 @@ use std::time::Duration;
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Content that may be made in a minute and in an hour.
+/// The maximum number of writes in a minute and in an hour.
 const WRITES: (usize, usize) = (80, 500);
 
-/// How writing went, at its worst.
+/// The peak load of writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Busiest {
-    /// The most attempts to write within a minute.
+    /// The maximum number of attempted writes within a minute.
     pub minute: usize,
-    /// The most attempts to write within an hour.
+    /// The maximum number of attempted writes within an hour.
     pub hour: usize,
-    /// The shortest time between two attempts to write; none if there were not two.
+    /// The shortest time between two attempted writes; `None` if there were fewer than two.
     pub gap: Option<Duration>,
-    /// The attempts to write before a wait was over that GitHub had asked for.
+    /// The number of attempted writes before a requested wait was over.
     pub impatient: usize,
 }
 
-/// The limits of one GitHub, which all tokens share.
+/// The rate limits of one GitHub, which all tokens share.
 #[derive(Debug)]
 pub(super) struct Limits {
     pub(super) rest: Window,
     pub(super) graphql: Window,
-    /// Every attempt to write within the last hour.
+    /// The times of all attempted writes within the last hour.
     attempts: VecDeque<Duration>,
     busiest: Busiest,
-    /// Before this nobody should write.
+    /// The end of the wait that was requested last.
     wait_until: Duration,
 }
 
-/// Requests in an hour that begins with the first one.
+/// The requests in an hour that begins with the first request.
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) limit: u64,
@@ -47,11 +47,11 @@ impl Window {
         Window { limit: 5_000, used: 0, reset: Duration::ZERO }
     }
 
-    /// Begins another hour if the last one is over; says whether there is anything left.
+    /// Starts another hour if the last one is over. Returns true if there are requests left.
     pub(super) fn is_open(&mut self, now: Duration) -> bool {
         if now >= self.reset {
             self.used = 0;
-            // It is told in whole seconds, and must not come before it is told to.
+            // The reset is sent in whole seconds, and must not be later than the sent value.
             self.reset = Duration::from_secs((now + HOUR).as_secs());
         }
         self.used < self.limit
@@ -73,7 +73,7 @@ impl Limits {
         }
     }
 
-    /// Notes an attempt to write; gives how long to wait if there were too many.
+    /// Records an attempted write. Returns the wait if there were too many.
     pub(super) fn write(&mut self, now: Duration) -> Option<Duration> {
         if let Some(last) = self.attempts.back() {
             let gap = now.saturating_sub(*last);
@@ -96,7 +96,7 @@ impl Limits {
         (minute > WRITES.0).then_some(MINUTE)
     }
 
-    /// Notes that GitHub asked for patience.
+    /// Records that a wait until this time was requested.
     pub(super) fn ask_for_patience(&mut self, until: Duration) {
         self.wait_until = self.wait_until.max(until);
     }

@@ -1,26 +1,26 @@
-//! What was asked of GitHub: [`Logged`].
+//! The log of requests to GitHub: [`Logged`].
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// A request that came, without whoever's token.
+/// A request, without its token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logged {
-    /// When, since 1970.
+    /// The time of the request since 1970.
     pub at: Duration,
-    /// Whose token it came with; none if nobody is known by it.
+    /// The user of the token; `None` if the token is unknown.
     pub login: Option<String>,
     /// The method.
     pub method: String,
     /// The path with its query.
     pub path: String,
-    /// The name of the operation, of a request to GraphQL.
+    /// The name of the GraphQL operation; `None` for REST.
     pub operation: Option<String>,
-    /// The body, if it was JSON.
+    /// The body; null if it was not JSON.
     pub body: Value,
-    /// The status that was answered; none if the connection was cut.
+    /// The status of the answer; `None` if the connection was cut.
     pub status: Option<u16>,
-    /// Whether anything on GitHub is different because of it.
+    /// True if the request changed the state.
     pub took_effect: bool,
 }

@@ -1,9 +1,8 @@
-//! A GitHub that is none: [`GitHub`] keeps repositories and pull requests, and speaks REST and
-//! GraphQL about them.
+//! A fake GitHub: [`GitHub`] holds repositories and pull requests, and serves REST and GraphQL.
 //!
-//! It is stricter than the real one: what the real one would misplace, cut or ignore is refused.
-//! It keeps the real one's limits on a [`Clock`] of its own, breaks down on demand ([`Fault`]), and
-//! notes what it was asked ([`Logged`]) and how hard it was pressed ([`Busiest`]). It can be asked
+//! The fake is stricter than the real GitHub: it refuses anything that the real one would misplace,
+//! truncate or ignore. It enforces the real rate limits on its own [`Clock`], injects faults
+//! ([`Fault`]), and records requests ([`Logged`]) and the peak load ([`Busiest`]). It can be called
 //! in process ([`GitHub::answer`]) or over TCP ([`GitHub::serve`]).
 
 mod answering;
@@ -40,37 +39,37 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use state::State;
 
-/// A GitHub with all that is on it.
+/// A GitHub with all of its data.
 pub struct GitHub {
     clock: Arc<Clock>,
     state: Mutex<State>,
 }
 
 impl GitHub {
-    /// Makes one with nothing on it.
+    /// Creates an empty GitHub.
     pub fn new(clock: Arc<Clock>) -> GitHub {
         GitHub::seeded(clock, 0)
     }
 
-    /// Makes one with nothing on it, whose choices follow from a seed.
+    /// Creates an empty GitHub whose random choices follow from a seed.
     pub fn seeded(clock: Arc<Clock>, seed: u64) -> GitHub {
         GitHub { clock, state: Mutex::new(State::new(seed)) }
     }
 
-    /// Gives its clock.
+    /// Returns the clock of the fake.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A test that set up nonsense has failed already.
+        // A test that panicked with the lock has failed already.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for GitHub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The state has tokens in it.
+        // The state contains tokens.
         f.debug_struct("GitHub").field("clock", &self.clock).finish_non_exhaustive()
     }
 }

@@ -1,10 +1,10 @@
-//! How GitHub says no: [`Refusal`].
+//! Error responses of GitHub: [`Refusal`].
 
 use serde_json::{Value, json};
 
 const DOCS: &str = "https://docs.github.com/rest";
 
-/// An answer that says what is wrong, in GitHub's form.
+/// An error response in GitHub's format.
 #[derive(Debug, Clone)]
 pub(super) struct Refusal {
     pub(super) status: u16,
@@ -24,17 +24,17 @@ impl Refusal {
         Refusal::new(404, "Not Found")
     }
 
-    /// Refuses a token that may not do it.
+    /// Returns the error for a token without permission.
     pub(super) fn inaccessible() -> Refusal {
         Refusal::new(403, "Resource not accessible by integration")
     }
 
-    /// Refuses a body that does not fit the description of the endpoint.
+    /// Returns the error for a body that does not match the schema of the endpoint.
     pub(super) fn malformed(what: &str) -> Refusal {
         Refusal::new(422, &format!("Invalid request.\n\n{what}"))
     }
 
-    /// Refuses what fits the description and breaks a rule.
+    /// Returns the error for a body that matches the schema and violates a rule.
     pub(super) fn invalid(resource: &str, field: &str, code: &str, message: &str) -> Refusal {
         let error = json!({
             "resource": resource, "field": field, "code": code, "message": message,
@@ -42,12 +42,12 @@ impl Refusal {
         Refusal::new(422, "Validation Failed").with("errors", json!([error]))
     }
 
-    /// Refuses a review, without a word on which of its comments is meant.
+    /// Returns the error for a review, which does not name the comment that causes it.
     pub(super) fn unprocessable(message: &str) -> Refusal {
         Refusal::new(422, "Unprocessable Entity").with("errors", json!([message]))
     }
 
-    /// Refuses because of too many writes.
+    /// Returns the error for too many writes.
     pub(super) fn secondary(status: u16, retry_after: Option<u64>) -> Refusal {
         let refusal = Refusal::new(
             status,
@@ -57,7 +57,7 @@ impl Refusal {
         refusal.retry_after(retry_after)
     }
 
-    /// Refuses because of too many writes, as if something were wrong with this one.
+    /// Returns the error for too many writes, in the form of an error of the content.
     pub(super) fn abuse() -> Refusal {
         Refusal::invalid("Comment", "base", "abuse", "was submitted too quickly")
     }

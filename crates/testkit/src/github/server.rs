@@ -9,18 +9,19 @@ use crate::http::{self, Request};
 use crate::listener::{Listener, Open};
 use crate::web::{Answer, Asked};
 
-/// A GitHub on 127.0.0.1. With it end all its connections and threads.
+/// A GitHub on 127.0.0.1. Its connections and threads end when the value is dropped.
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
 }
 
 impl GitHub {
-    /// Answers over TCP, on any free port; its addresses begin there from now on.
+    /// Serves over TCP, on any free port. From now on, all addresses in answers begin with the
+    /// server's.
     pub fn serve(self: Arc<GitHub>) -> Server {
         let github = Arc::clone(&self);
         let listener = Listener::start(0, move |open, stream| {
-            // A client that leaves in the middle is nothing to talk about.
+            // A client that disconnects is ignored.
             let _ = github.converse(open, stream);
         });
         let server = Server { listener: listener.unwrap() };
@@ -42,7 +43,7 @@ impl GitHub {
             if !open.pause(delay) {
                 break;
             }
-            // A connection that ends with something unread is reset.
+            // A connection that is closed with unread data is reset.
             let Some(answer) = answer else { break };
             request.finish(stream)?;
             send(stream, &answer)?;
@@ -55,7 +56,7 @@ impl GitHub {
 }
 
 impl Server {
-    /// Gives the root of the API: `http://127.0.0.1:4711`.
+    /// Returns the root of the API: `http://127.0.0.1:4711`.
     pub fn url(&self) -> String {
         format!("http://{}", self.listener.address())
     }

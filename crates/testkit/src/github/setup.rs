@@ -1,4 +1,4 @@
-//! What tests put on GitHub, and what they let go wrong.
+//! Data and faults that tests set up on the fake.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,33 +10,33 @@ use super::random::sha;
 use super::state::{Access, End, Pull, Repo, Standing, Token};
 use super::{GitHub, state::State};
 
-/// A pull request that is to be there.
+/// A pull request to open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPull {
     /// The title.
     pub title: String,
     /// The description.
     pub body: Option<String>,
-    /// Who opened it.
+    /// The login of the author.
     pub author: String,
-    /// The branch that is to be merged.
+    /// The branch to merge.
     pub head: String,
-    /// The commit that the branch is at.
+    /// The commit of the branch.
     pub head_sha: String,
-    /// The repository of that branch, if it is a fork.
+    /// The repository of the branch; `None` if it is not a fork.
     pub head_repo: Option<String>,
     /// The branch to merge into.
     pub base: String,
-    /// What it changes, as a unified diff.
+    /// The change, as a unified diff.
     pub diff: String,
-    /// Its labels.
+    /// The labels of the pull request.
     pub labels: Vec<String>,
-    /// Whether it is not ready yet.
+    /// True if the pull request is a draft.
     pub draft: bool,
 }
 
 impl NewPull {
-    /// Describes one into `main`, from a branch of the same repository.
+    /// Creates a pull request into `main`, from a branch of the same repository.
     pub fn new(author: &str, head: &str, head_sha: &str, diff: &str) -> NewPull {
         NewPull {
             title: format!("Merge {head}"),
@@ -54,7 +54,7 @@ impl NewPull {
 }
 
 impl GitHub {
-    /// Adds a token of somebody.
+    /// Adds a token of a user.
     pub fn add_token(&self, login: &str, token: &str, access: Access) {
         let mut state = self.state();
         state.add_user(login);
@@ -62,12 +62,12 @@ impl GitHub {
         state.tokens.insert(token.to_owned(), Token { login, access });
     }
 
-    /// Makes somebody a stranger: everybody else works on all repositories.
+    /// Removes a user from all repositories; all other users are members of all repositories.
     pub fn add_stranger(&self, login: &str) {
         self.state().strangers.insert(login.to_owned());
     }
 
-    /// Takes a token away; whoever uses it is not known any more.
+    /// Revokes a token, which is unknown from now on.
     pub fn revoke(&self, token: &str) {
         self.state().tokens.remove(token);
     }
@@ -77,7 +77,7 @@ impl GitHub {
         self.state().add_repository(full_name);
     }
 
-    /// Adds or moves a branch; a pull request of the same head is left where it is.
+    /// Adds or moves a branch; a pull request with the same head is not updated.
     pub fn add_branch(&self, repo: &str, branch: &str, sha: &str) {
         let mut state = self.state();
         let repo = state.repo_mut(repo).unwrap();
@@ -85,7 +85,7 @@ impl GitHub {
         repo.branches.insert(branch.to_owned(), sha.to_owned());
     }
 
-    /// Adds a commit that branches can be made at, with what a pull request of it changes.
+    /// Adds a commit that branches can point to, with the diff of a pull request from it.
     pub fn add_commit(&self, repo: &str, sha: &str, diff: &str) {
         let mut state = self.state();
         let repo = state.repo_mut(repo).unwrap();
@@ -93,7 +93,7 @@ impl GitHub {
         repo.diffs.insert(sha.to_owned(), Diff::parse(diff));
     }
 
-    /// Opens a pull request, and gives its number.
+    /// Opens a pull request, and returns its number.
     pub fn open_pull(&self, repo: &str, new: NewPull) -> u64 {
         let now = self.clock.now();
         let state = &mut *self.state();
@@ -135,8 +135,8 @@ impl GitHub {
         number
     }
 
-    /// Moves the head of a pull request on. Threads whose line is gone become outdated, and the
-    /// old head can no more be commented on.
+    /// Moves the head of a pull request. Threads whose line is gone become outdated, and the old
+    /// head can no longer be commented on.
     pub fn move_head(&self, repo: &str, number: u64, sha: &str, diff: &str) {
         let now = self.clock.now();
         let mut state = self.state();
@@ -150,7 +150,7 @@ impl GitHub {
         from.branches.insert(branch, sha.to_owned());
     }
 
-    /// Names a commit before the head that can be commented on, with what was changed then.
+    /// Adds a commit before the head that can be commented on, with its diff.
     pub fn add_ancestor(&self, repo: &str, number: u64, sha: &str, diff: &str) {
         let mut state = self.state();
         state.repo_mut(repo).unwrap().commit(sha);
@@ -176,40 +176,40 @@ impl GitHub {
         pull.updated = now;
     }
 
-    /// Lets so many requests an hour be made, for REST and for GraphQL each.
+    /// Limits the requests per hour, for REST and for GraphQL each.
     pub fn limit_requests(&self, an_hour: u64) {
         let limits = &mut self.state().limits;
         limits.rest.limit = an_hour;
         limits.graphql.limit = an_hour;
     }
 
-    /// Lets the next request go wrong in which all words stand that are given: those of
-    /// `POST /repos/o/r/pulls/7/reviews` or `POST /graphql ResolveThread`.
+    /// Injects a fault into the next request whose description contains all words of `on`, such as
+    /// those of `POST /repos/o/r/pulls/7/reviews` or `POST /graphql ResolveThread`.
     pub fn fail_next(&self, on: &str, fault: Fault) {
         self.state().faults.push(on, fault);
     }
 
-    /// Lets one request in so many go wrong, by a schedule that follows from a seed.
+    /// Injects faults into one of `one_in` requests, by a schedule that follows from a seed.
     pub fn fail_at_random(&self, seed: u64, one_in: u64, faults: &[Fault]) {
         self.state().faults.schedule(seed, one_in, faults);
     }
 
-    /// Lets nothing go wrong any more.
+    /// Stops injecting faults.
     pub fn stop_failing(&self) {
         self.state().faults.clear();
     }
 
-    /// Gives all requests so far.
+    /// Returns all requests so far.
     pub fn log(&self) -> Vec<Logged> {
         self.state().log.clone()
     }
 
-    /// Says how hard it was pressed, at worst.
+    /// Returns the peak load of writes.
     pub fn busiest(&self) -> Busiest {
         self.state().limits.busiest()
     }
 
-    /// Gives where its addresses begin, those of further pages included.
+    /// Returns the root of all addresses in answers, links to pages included.
     pub fn root(&self) -> String {
         self.state().root.clone()
     }

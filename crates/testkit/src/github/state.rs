@@ -1,4 +1,4 @@
-//! What is on GitHub: [`State`].
+//! The data of the fake: [`State`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ use super::log::Logged;
 use super::random::Random;
 use super::refusal::Refusal;
 
-/// Everything there is.
+/// All data of a GitHub.
 pub(super) struct State {
-    /// Where its addresses begin.
+    /// The root of all addresses.
     pub(super) root: String,
     pub(super) users: BTreeMap<String, u64>,
-    /// Those who belong to no repository.
+    /// The users who are members of no repository.
     pub(super) strangers: BTreeSet<String>,
     pub(super) tokens: BTreeMap<String, Token>,
     pub(super) repositories: BTreeMap<String, Repo>,
@@ -26,26 +26,26 @@ pub(super) struct State {
     pub(super) faults: Faults,
     pub(super) log: Vec<Logged>,
     pub(super) random: Random,
-    /// Those that are real ones as well.
+    /// The repositories that mirror a bare repository on disk.
     pub(super) followed: Vec<FollowedRepository>,
     last_id: u64,
 }
 
-/// Who a token stands for, and what it lets one do.
+/// The user and the permissions of a token.
 #[derive(Clone)]
 pub(super) struct Token {
     pub(super) login: String,
     pub(super) access: Access,
 }
 
-/// What a token lets one do.
+/// The permissions of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// To look, as with a pull request from a fork.
+    /// Reading, as for a pull request from a fork.
     Read,
-    /// To write as a user, who cannot make check runs.
+    /// Writing as a user, who cannot create check runs.
     User,
-    /// To write as an App or an Action, which is no user.
+    /// Writing as an App or an Action, which is not a user.
     App,
 }
 
@@ -54,10 +54,10 @@ pub(super) struct Repo {
     pub(super) id: u64,
     pub(super) full_name: String,
     pub(super) default_branch: String,
-    /// Branches without `refs/heads/`, and where they stand.
+    /// The branches without `refs/heads/`, and their commits.
     pub(super) branches: BTreeMap<String, String>,
     pub(super) commits: BTreeSet<String>,
-    /// What a commit changes, for pull requests that are opened later.
+    /// The diffs of commits, for pull requests that are opened later.
     pub(super) diffs: BTreeMap<String, Diff>,
     pub(super) pulls: BTreeMap<u64, Pull>,
     pub(super) check_runs: Vec<CheckRun>,
@@ -81,7 +81,7 @@ pub(super) struct Pull {
     pub(super) created: Duration,
     pub(super) updated: Duration,
     pub(super) diff: Diff,
-    /// Commits before the head that can still be commented on.
+    /// The commits before the head that can still be commented on, with their diffs.
     pub(super) ancestors: BTreeMap<String, Diff>,
     pub(super) threads: Vec<Thread>,
     pub(super) reviews: Vec<Review>,
@@ -95,7 +95,7 @@ pub(super) struct FollowedRepository {
     pub(super) folder: PathBuf,
 }
 
-/// Where a pull request stands.
+/// The state of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     Open,
@@ -110,7 +110,7 @@ pub(super) struct End {
     pub(super) sha: String,
 }
 
-/// Comments in one place of a pull request.
+/// The comments at one position of a pull request.
 #[derive(Debug, Clone)]
 pub(super) struct Thread {
     pub(super) id: String,
@@ -121,7 +121,7 @@ pub(super) struct Thread {
     pub(super) comments: Vec<ReviewComment>,
 }
 
-/// What a thread is about.
+/// The position of a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     File,
@@ -133,7 +133,7 @@ pub(super) struct Lines {
     pub(super) side: Side,
     pub(super) line: u32,
     pub(super) start: Option<(Side, u32)>,
-    /// Where it was when it was written: its line and how it begins.
+    /// The position at the time of writing: the last line, and the first line of a range.
     pub(super) original: (u32, Option<u32>),
     /// The text of the line.
     pub(super) text: String,
@@ -158,7 +158,7 @@ pub(super) struct Review {
     pub(super) state: ReviewState,
     pub(super) commit: String,
     pub(super) at: Duration,
-    /// Threads that nobody else sees until the review is submitted.
+    /// The threads of a pending review, which are hidden until it is submitted.
     pub(super) pending: Vec<Thread>,
 }
 
@@ -180,7 +180,7 @@ pub(super) struct IssueComment {
     pub(super) updated: Duration,
 }
 
-/// A check run, with its fields as they were given.
+/// A check run, with its fields as they were sent.
 #[derive(Debug, Clone)]
 pub(super) struct CheckRun {
     pub(super) id: u64,
@@ -201,13 +201,13 @@ pub(super) struct CheckRun {
 /// An upload to code scanning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sarif {
-    /// Its id.
+    /// The id of the upload.
     pub id: String,
-    /// The commit that was looked at.
+    /// The analysed commit.
     pub commit: String,
-    /// Such as `refs/pull/7/head`.
+    /// The reference, such as `refs/pull/7/head`.
     pub reference: String,
-    /// What was found.
+    /// The SARIF document.
     pub document: Value,
 }
 
@@ -245,7 +245,7 @@ impl State {
         self.last_id
     }
 
-    /// Adds a user, unless it is there.
+    /// Adds a user, unless it exists.
     pub(super) fn add_user(&mut self, login: &str) {
         if !self.users.contains_key(login) {
             let id = self.next_id();
@@ -253,7 +253,7 @@ impl State {
         }
     }
 
-    /// Gives a repository that a test or a path names.
+    /// Returns a repository. Fails with 404 if it does not exist.
     pub(super) fn repo(&self, name: &str) -> Result<&Repo, Refusal> {
         self.repositories.get(name).ok_or_else(Refusal::not_found)
     }
@@ -276,7 +276,7 @@ impl Repo {
         self.full_name.split('/').next().unwrap_or_default()
     }
 
-    /// Gives the commit that a branch or a commit's id names.
+    /// Returns the commit of a branch or a commit id; `None` if it is unknown.
     pub(super) fn resolve(&self, reference: &str) -> Option<String> {
         let branch = reference.strip_prefix("heads/").unwrap_or(reference);
         let known = self.commits.get(reference).cloned();
@@ -289,12 +289,12 @@ impl Pull {
         self.standing == Standing::Open
     }
 
-    /// Gives the diff of a commit that can be commented on.
+    /// Returns the diff of a commit that can be commented on; `None` for other commits.
     pub(super) fn diff_at(&self, sha: &str) -> Option<&Diff> {
         if sha == self.head.sha { Some(&self.diff) } else { self.ancestors.get(sha) }
     }
 
-    /// Moves the head on; threads stay where their line still is.
+    /// Moves the head; each thread stays on its line if the line still exists.
     pub(super) fn move_head(&mut self, sha: &str, diff: Diff) {
         for thread in &mut self.threads {
             thread.follow(&diff);
@@ -305,7 +305,7 @@ impl Pull {
 }
 
 impl Thread {
-    /// Looks for its line in a new diff.
+    /// Looks for the line of the thread in a new diff.
     pub(super) fn follow(&mut self, diff: &Diff) {
         let file = diff.file(&self.path);
         let found = match &mut self.place {

@@ -1,4 +1,4 @@
-//! What people would see on GitHub.
+//! The data of the fake as a person sees it on GitHub.
 
 use std::fmt::Write as _;
 
@@ -7,55 +7,55 @@ use serde_json::Value;
 use super::state::{Place, Pull, Review, ReviewState, Sarif, Thread};
 use super::{GitHub, shape};
 
-/// A thread as it is shown.
+/// A visible thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenThread {
-    /// Its id in GraphQL.
+    /// The id in GraphQL.
     pub id: String,
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// The last line; none if it is about the file, or outdated.
+    /// The last line; `None` if the thread is about the file, or outdated.
     pub line: Option<u32>,
-    /// The first line, if it has several.
+    /// The first line of a range; `None` for a single line.
     pub start_line: Option<u32>,
-    /// `LEFT` or `RIGHT`; none if it is about the file.
+    /// `LEFT` or `RIGHT`; `None` if the thread is about the file.
     pub side: Option<&'static str>,
-    /// Whether its line is gone.
+    /// True if the line is gone.
     pub is_outdated: bool,
-    /// Who resolved it.
+    /// The user who resolved the thread; `None` if it is not resolved.
     pub resolved_by: Option<String>,
-    /// What was said.
+    /// The comments in order.
     pub comments: Vec<SeenComment>,
 }
 
-/// A comment as it is shown.
+/// A visible comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenComment {
-    /// Its id.
+    /// The id of the comment.
     pub id: u64,
-    /// Who wrote it.
+    /// The login of the author.
     pub author: String,
-    /// What it says.
+    /// The text of the comment.
     pub body: String,
 }
 
-/// A review as it is shown.
+/// A visible review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenReview {
-    /// Its id.
+    /// The id of the review.
     pub id: u64,
-    /// Who wrote it.
+    /// The login of the author.
     pub author: String,
     /// `APPROVED`, `CHANGES_REQUESTED` or `COMMENTED`.
     pub state: &'static str,
-    /// What it says; nothing where it only holds a comment that came alone.
+    /// The text of the review; empty if it only holds a single comment.
     pub body: String,
-    /// The commit that was looked at.
+    /// The reviewed commit.
     pub commit: String,
 }
 
 impl GitHub {
-    /// Draws all that is said on a pull request, as text.
+    /// Renders all visible texts of a pull request.
     pub fn visible(&self, repo: &str, number: u64) -> String {
         let mut text = String::new();
         for thread in self.threads(repo, number) {
@@ -66,7 +66,7 @@ impl GitHub {
             say(&mut text, &comment.author, &comment.body);
         }
         for review in self.reviews(repo, number) {
-            // It is shown as its comments alone.
+            // Such a review is shown only by its comments.
             if review.state == "COMMENTED" && review.body.is_empty() {
                 continue;
             }
@@ -77,12 +77,12 @@ impl GitHub {
         text
     }
 
-    /// Gives the threads of a pull request that everybody sees.
+    /// Returns the visible threads of a pull request.
     pub fn threads(&self, repo: &str, number: u64) -> Vec<SeenThread> {
         self.look(repo, number, |pull| pull.threads.iter().map(seen).collect())
     }
 
-    /// Gives the comments on a pull request as a whole.
+    /// Returns the comments on a pull request as a whole.
     pub fn comments(&self, repo: &str, number: u64) -> Vec<SeenComment> {
         self.look(repo, number, |pull| {
             let comments = pull.comments.iter();
@@ -90,7 +90,7 @@ impl GitHub {
         })
     }
 
-    /// Gives the reviews of a pull request that everybody sees.
+    /// Returns the visible reviews of a pull request.
     pub fn reviews(&self, repo: &str, number: u64) -> Vec<SeenReview> {
         let is_seen = |review: &&Review| review.state != ReviewState::Pending;
         let seen = |review: &Review| SeenReview {
@@ -103,7 +103,7 @@ impl GitHub {
         self.look(repo, number, |pull| pull.reviews.iter().filter(is_seen).map(seen).collect())
     }
 
-    /// Gives whatever was written on a pull request and everybody sees.
+    /// Returns all visible texts on a pull request.
     pub fn bodies(&self, repo: &str, number: u64) -> Vec<String> {
         let threads = self.threads(repo, number).into_iter().flat_map(|thread| thread.comments);
         let comments = threads.chain(self.comments(repo, number)).map(|comment| comment.body);
@@ -111,14 +111,14 @@ impl GitHub {
         comments.chain(reviews).filter(|body| !body.is_empty()).collect()
     }
 
-    /// Gives a pull request in GitHub's own form.
+    /// Returns a pull request as JSON of the REST API.
     pub fn pull(&self, repo: &str, number: u64) -> Value {
         let state = self.state();
         let pull = state.pull(repo, number).unwrap();
         shape::pull(&state, state.repo(repo).unwrap(), pull)
     }
 
-    /// Gives the check runs of a repository in GitHub's own form, each with its `annotations`.
+    /// Returns the check runs of a repository as JSON of the REST API, each with its `annotations`.
     pub fn check_runs(&self, repo: &str) -> Vec<Value> {
         let state = self.state();
         let repo = state.repo(repo).unwrap();
@@ -130,12 +130,12 @@ impl GitHub {
         runs.collect()
     }
 
-    /// Gives what was uploaded to code scanning.
+    /// Returns the uploads to code scanning.
     pub fn sarifs(&self, repo: &str) -> Vec<Sarif> {
         self.state().repo(repo).unwrap().sarifs.clone()
     }
 
-    /// Gives the commit that a branch is at.
+    /// Returns the commit of a branch; `None` if there is no such branch.
     pub fn branch(&self, repo: &str, branch: &str) -> Option<String> {
         self.state().repo(repo).unwrap().branches.get(branch).cloned()
     }
@@ -191,7 +191,7 @@ fn draw(text: &mut String, thread: &SeenThread) {
     }
 }
 
-/// Draws what somebody says, each line below the other.
+/// Appends a comment with its author, one line below the other.
 fn say(text: &mut String, author: &str, body: &str) {
     let said = format!("  {author}: {}", body.replace('\n', "\n    "));
     *text += said.trim_end();

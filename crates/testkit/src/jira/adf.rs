@@ -1,8 +1,9 @@
-//! Whether something is one of Atlassian's documents: [`check`], for what comments and descriptions have.
+//! Validation of documents in Atlassian's format: [`check`], for the nodes of comments and
+//! descriptions.
 
 use serde_json::Value;
 
-/// Says what is wrong with a document.
+/// Validates a document. The error is the reason.
 pub(super) fn check(document: &Value) -> Result<(), String> {
     let fields = only(document, &["type", "version", "content"])?;
     if fields["type"] != "doc" || fields["version"] != 1 {
@@ -90,7 +91,7 @@ fn not_empty(node: &Value) -> Result<(), String> {
     if is_empty { Err(format!("{} is empty", node["type"])) } else { Ok(()) }
 }
 
-/// Gives the fields of a node, which has no others than these.
+/// Returns the fields of a node. Fails if it has an unknown field.
 fn only<'a>(node: &'a Value, known: &[&str]) -> Result<&'a serde_json::Map<String, Value>, String> {
     let fields = node.as_object().ok_or("it is no object")?;
     match fields.keys().find(|key| !known.contains(&key.as_str())) {

@@ -1,6 +1,6 @@
-//! A JIRA that is none: [`FakeJira`] keeps tickets and their workflow, in the cloud or on a server.
+//! A fake JIRA: [`FakeJira`] holds tickets and their workflow, as a cloud or a self-hosted server.
 //!
-//! It is stricter than the real one: whatever is not exactly as it should be is refused, and noted.
+//! The fake is stricter than the real JIRA: it refuses and records every invalid request.
 
 mod adf;
 mod routes;
@@ -13,29 +13,29 @@ use serde_json::{Value, json};
 use self::tickets::Tickets;
 use crate::web::{Answer, Asked, Served, Service};
 
-/// Who may ask in the cloud.
+/// The user of the cloud.
 pub const USER: &str = "ada@example.org";
 
-/// The key of whoever may ask.
+/// The API token of the user.
 pub const TOKEN: &str = "jira-token-0123456789";
 
-/// The project that there is.
+/// The key of the only project.
 pub const PROJECT: &str = "PROJ";
 
-/// How something goes wrong, once.
+/// A fault that occurs once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It answers with a status and does nothing.
+    /// An answer with a status; the request has no effect.
     Before(u16),
-    /// It does what it is asked, and answers with a status that says otherwise.
+    /// An answer with an error status; the request takes effect.
     After(u16),
-    /// The connection is cut, and nothing was done.
+    /// A cut connection; the request has no effect.
     CutBefore,
-    /// It does what it is asked, and the connection is cut.
+    /// A cut connection; the request takes effect.
     CutAfter,
-    /// It asks to wait for so many seconds.
+    /// A rate limit with a wait in seconds.
     Limit(u32),
-    /// It answers with a page for people.
+    /// An HTML page.
     Html,
 }
 
@@ -51,7 +51,7 @@ struct State {
     problems: Vec<String>,
 }
 
-/// That a request is not in order: the status, what is wrong, and with which field.
+/// An invalid request: the status, the reason, and the field.
 #[derive(Debug)]
 struct Wrong {
     status: u16,
@@ -70,12 +70,12 @@ impl Wrong {
 }
 
 impl FakeJira {
-    /// One in the cloud.
+    /// Creates a JIRA in the cloud.
     pub fn cloud() -> FakeJira {
         FakeJira::new(true)
     }
 
-    /// One on somebody's own server.
+    /// Creates a self-hosted JIRA.
     pub fn server() -> FakeJira {
         FakeJira::new(false)
     }
@@ -92,22 +92,22 @@ impl FakeJira {
         FakeJira(Arc::new(Mutex::new(state)))
     }
 
-    /// Serves it over TCP.
+    /// Serves the fake over TCP.
     pub fn serve(&self) -> Served {
         Served::start(Arc::new(self.clone()))
     }
 
-    /// Makes a ticket, and gives its key.
+    /// Adds a ticket, and returns its key.
     pub fn add(&self, kind: &str, summary: &str) -> String {
         self.state().tickets.add(kind, summary)
     }
 
-    /// Sets a field of a ticket to a value, whatever it is.
+    /// Sets a field of a ticket without validation.
     pub fn set(&self, key: &str, field: &str, value: Value) {
         self.state().tickets.set(key, field, value);
     }
 
-    /// Adds a comment of somebody else's, as plain text.
+    /// Adds a comment of another user, from plain text.
     pub fn say(&self, key: &str, text: &str) {
         let mut state = self.state();
         let body = match state.is_cloud {
@@ -118,7 +118,7 @@ impl FakeJira {
         state.tickets.comment(key, "Grace", body);
     }
 
-    /// Lets the next request that contains a text, as in `POST /rest/api/3/issue`, go wrong.
+    /// Injects a fault into the next request that contains a text, as in `POST /rest/api/3/issue`.
     pub fn fail(&self, request: &str, fault: Fault) {
         self.state().faults.push((request.to_owned(), fault));
     }
@@ -128,38 +128,38 @@ impl FakeJira {
         self.state().faults.clear();
     }
 
-    /// Gives where a ticket stands.
+    /// Returns the status of a ticket.
     pub fn status(&self, key: &str) -> String {
         self.state().tickets.status(key)
     }
 
-    /// Gives a field of a ticket.
+    /// Returns a field of a ticket.
     pub fn field(&self, key: &str, field: &str) -> Value {
         self.state().tickets.field(key, field)
     }
 
-    /// Gives what was said about a ticket, the first first, as it was sent.
+    /// Returns the comments on a ticket as they were sent, the oldest first.
     pub fn comments(&self, key: &str) -> Vec<Value> {
         self.state().tickets.comments(key)
     }
 
-    /// Gives the keys of all tickets.
+    /// Returns the keys of all tickets.
     pub fn keys(&self) -> Vec<String> {
         self.state().tickets.keys()
     }
 
-    /// Gives what was asked so far, as method and path.
+    /// Returns all requests so far, as method and path.
     pub fn asked(&self) -> Vec<String> {
         self.state().asked.clone()
     }
 
-    /// Gives what changed something, or tried to, so far.
+    /// Returns all writes so far, failed ones included.
     pub fn writes(&self) -> Vec<String> {
         let reads = |asked: &String| asked.starts_with("GET ") || asked.contains("/search");
         self.asked().into_iter().filter(|asked| !reads(asked)).collect()
     }
 
-    /// Gives what was not in order so far.
+    /// Returns the reasons of all invalid requests so far.
     pub fn problems(&self) -> Vec<String> {
         self.state().problems.clone()
     }

@@ -1,4 +1,4 @@
-//! What a request asks for: [`route`].
+//! The endpoints of the fake JIRA: [`route`].
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::tickets::Tickets;
 use super::{TOKEN, USER, Wrong};
 use crate::web::{Answer, Asked, decoded};
 
-/// Answers a request from what there is.
+/// Carries out a request.
 pub(super) fn route(is_cloud: bool, tickets: &mut Tickets, asked: &Asked) -> Result<Answer, Wrong> {
     check_who(is_cloud, asked)?;
     let base = if is_cloud { "/rest/api/3/" } else { "/rest/api/2/" };
@@ -74,7 +74,7 @@ fn check_who(is_cloud: bool, asked: &Asked) -> Result<(), Wrong> {
     }
 }
 
-/// Bytes as text, for the one header that needs it.
+/// Encodes bytes as base64, for the authorization header.
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
@@ -104,7 +104,7 @@ pub(super) fn only(value: &Value, known: &[&str]) -> Result<(), Wrong> {
     }
 }
 
-/// Gives what the query says, which knows no other names than these.
+/// Returns the parameters of the query. Fails if it has an unknown parameter.
 fn query(
     asked: &Asked,
     known: &[&str],
@@ -126,7 +126,7 @@ fn search(tickets: &Tickets, body: &Value, is_cloud: bool) -> Result<Answer, Wro
     let jql = body["jql"].as_str().ok_or_else(|| Wrong::new(400, "there is no JQL"))?;
     let fields = body["fields"].as_array().cloned().unwrap_or_default();
     let fields: Vec<&str> = fields.iter().filter_map(Value::as_str).collect();
-    // The real one gives no more at a time either, whatever is asked for.
+    // The real JIRA limits the page size as well, whatever the request says.
     let most =
         body["maxResults"].as_u64().unwrap_or(50).min(if is_cloud { 3 } else { 100 }) as usize;
     let start = match is_cloud {

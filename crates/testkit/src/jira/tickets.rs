@@ -1,4 +1,4 @@
-//! The tickets of a fake JIRA: [`Tickets`], their fields, their workflow and what is said about them.
+//! The tickets of a fake JIRA: [`Tickets`] with their fields, workflow and comments.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::{PROJECT, Wrong, adf};
 
-/// The kinds of tickets, and how high each stands: an epic above a task above a part of it.
+/// The issue types with their level in the hierarchy: an epic above a task above a sub-task.
 const KINDS: [(&str, i8); 5] =
     [("Epic", 1), ("Story", 0), ("Task", 0), ("Bug", 0), ("Sub-task", -1)];
 
-/// The workflow: from which status, by which transition, to which.
+/// The workflow: the status, the transition, and the next status.
 const WORKFLOW: [(&str, &str, &str); 9] = [
     ("To Do", "Start", "In Progress"),
     ("To Do", "Ask for review", "Code Review"),
@@ -23,7 +23,7 @@ const WORKFLOW: [(&str, &str, &str); 9] = [
     ("Approved", "Code Review", "Code Review"),
 ];
 
-/// A field: its id, its name, its type, the type of its items, and what kind of own field it is.
+/// A field: its id, its name, its type, the type of its items, and the kind of a custom field.
 type Field = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 const FIELDS: [Field; 13] = [
@@ -49,7 +49,7 @@ struct Ticket {
     comments: Vec<Value>,
 }
 
-/// The tickets that there are.
+/// All tickets of a JIRA.
 pub(super) struct Tickets {
     is_cloud: bool,
     all: BTreeMap<u32, Ticket>,
@@ -131,7 +131,7 @@ impl Tickets {
         Ok(self.comment(key, "Ada", body.clone()))
     }
 
-    /// Refuses what is no text: a document in the cloud, a string on a server.
+    /// Fails if a value is not a text: a document in the cloud, a string on a server.
     fn check_text(&self, field: &str, value: &Value) -> Result<(), Wrong> {
         if self.is_cloud {
             let wrong = |_| {
@@ -227,7 +227,7 @@ impl Tickets {
         Ok(key)
     }
 
-    /// Refuses a ticket below one that is not exactly one step above it.
+    /// Fails if the parent of a ticket is not exactly one level above it.
     fn check_parent(&self, level: i8, fields: &Map<String, Value>) -> Result<(), Wrong> {
         let has = |field: &str| fields.contains_key(field);
         if !self.is_cloud && level == 1 && !has("customfield_10005") {
@@ -328,7 +328,8 @@ impl Tickets {
         }
     }
 
-    /// Gives the keys of what a search is for, the latest first: it knows what the product asks for.
+    /// Returns the keys of the tickets that match a search, the newest first. Only the searches of
+    /// the product are supported.
     pub(super) fn matching(&self, jql: &str) -> Result<Vec<String>, Wrong> {
         let (condition, order) = jql.split_once(" ORDER BY ").unwrap_or((jql, "created DESC"));
         if !matches!(order, "created DESC" | "created ASC") {

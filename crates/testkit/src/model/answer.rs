@@ -1,4 +1,4 @@
-//! What the model says: [`Answer`].
+//! The answer of the model: [`Answer`].
 
 use std::time::Duration;
 
@@ -6,40 +6,43 @@ use serde_json::Value;
 
 use super::Fault;
 
-/// What is said to one request.
+/// The answer to one request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The text. Where the request wants a tool called, this is the tool's input if it is JSON.
+    /// The text. If the request forces a tool call, the text is the input of the tool if it is
+    /// JSON.
     pub text: String,
-    /// The tool that is called with the text as its input, whatever the request wants.
+    /// The tool that is called with the text as its input, whatever the request forces; `None` for
+    /// a text.
     pub tool: Option<String>,
-    /// What is thought before, in case that the request lets it think.
+    /// The thinking before the text, used only if the request enables thinking.
     pub thinking: String,
-    /// How long nothing comes.
+    /// The delay before the answer.
     pub delay: Duration,
-    /// How many characters each piece of a stream has; the last number holds for all that follow.
+    /// The number of characters of each piece of a stream; the last number applies to all further
+    /// pieces.
     pub chunks: Vec<usize>,
-    /// The tokens that it is said to take; if `None`, a quarter of the bytes.
+    /// The reported usage; if `None`, a quarter of the bytes.
     pub usage: Option<Usage>,
-    /// What goes wrong.
+    /// The fault to inject; `None` for a correct answer.
     pub fault: Option<Fault>,
 }
 
-/// The tokens that an answer takes.
+/// The reported tokens of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// Read in full.
+    /// Input tokens that are not cached.
     pub input: u64,
-    /// Read from the cache.
+    /// Input tokens read from the cache.
     pub cache_read: u64,
-    /// Written to the cache.
+    /// Input tokens written to the cache.
     pub cache_write: u64,
-    /// Written, thinking included.
+    /// Output tokens, thinking included.
     pub output: u64,
 }
 
 impl Answer {
-    /// Makes one that says a text at once.
+    /// Creates an answer with a text and without a delay.
     pub fn text(text: impl Into<String>) -> Answer {
         Answer {
             text: text.into(),
@@ -52,18 +55,18 @@ impl Answer {
         }
     }
 
-    /// Makes one that says JSON.
+    /// Creates an answer with JSON.
     pub fn json(value: &Value) -> Answer {
         Answer::text(value.to_string())
     }
 
-    /// Makes one that calls a tool.
+    /// Creates an answer that calls a tool.
     pub fn call(tool: impl Into<String>, input: &Value) -> Answer {
         Answer { tool: Some(tool.into()), ..Answer::json(input) }
     }
 
-    /// Makes one that goes wrong. What it would have said is a short report, so that there is
-    /// something to cut.
+    /// Creates an answer with a fault. Its text is a short report, so that there is something to
+    /// truncate.
     pub fn fault(fault: Fault) -> Answer {
         let text = r#"{"reviewer":"fake","findings":[],"residual_risks":[],"testing_gaps":[]}"#;
         Answer { fault: Some(fault), ..Answer::text(text) }

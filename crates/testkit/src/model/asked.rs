@@ -1,8 +1,8 @@
-//! What the model is asked: [`Asked`], the same whatever the [`Dialect`].
+//! A request to the model: [`Asked`], which is the same for every [`Dialect`].
 
 use serde_json::Value;
 
-/// How a provider wants to be spoken to.
+/// The API of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// Anthropic: `/v1/messages`.
@@ -13,31 +13,31 @@ pub enum Dialect {
     Responses,
 }
 
-/// A request that was found in order.
+/// A valid request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
-    /// How it was asked.
+    /// The API of the request.
     pub dialect: Dialect,
     /// The path with its query.
     pub path: String,
-    /// The model's name.
+    /// The name of the model.
     pub model: String,
-    /// What holds for the whole conversation.
+    /// The system prompt.
     pub system: String,
-    /// Everything that the user said, results of tools included.
+    /// All texts of the user, results of tools included.
     pub user: String,
-    /// The schema that the answer is to have.
+    /// The schema of the answer; `None` if the request sets none.
     pub schema: Option<Value>,
-    /// The body as it came.
+    /// The body as JSON.
     pub body: Value,
-    /// The header fields, names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// Which of the questions it is, from 1. What was refused does not count.
+    /// The number of the request, from 1. Refused requests do not count.
     pub number: usize,
 }
 
 impl Asked {
-    /// Gives all that the model gets to read.
+    /// Returns the whole text of the prompt.
     pub fn text(&self) -> String {
         format!("{}\n{}", self.system, self.user)
     }
@@ -47,8 +47,8 @@ impl Asked {
     }
 }
 
-/// Gives the text of a message's content, which is a string or a list of parts, and of the parts'
-/// own contents.
+/// Returns the text of a message's content, which is a string or a list of parts, including nested
+/// parts.
 pub(super) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -62,8 +62,8 @@ pub(super) fn text_of(content: &Value) -> String {
     }
 }
 
-/// Joins the texts of those messages that have one of the roles. A message without a role is the
-/// result of a tool, which stands on the user's side.
+/// Joins the texts of the messages with one of the roles. A message without a role is the result of
+/// a tool, which counts as the user's.
 pub(super) fn said_by(messages: &Value, roles: &[&str]) -> String {
     let messages = messages.as_array().map(Vec::as_slice).unwrap_or_default();
     let texts = messages

@@ -1,4 +1,5 @@
-//! One client: [`Connection`] answers its requests, and carries out what goes wrong on the way.
+//! A connection of a client: [`Connection`] answers its requests, and injects faults of the
+//! transport.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -10,12 +11,12 @@ use crate::listener::Open;
 
 /// A connection of one client.
 pub(super) struct Connection<'a> {
-    /// Decides the reply to a request.
+    /// Returns the reply to a request.
     reply: &'a dyn Fn(&Request) -> Reply,
     open: &'a Open,
 }
 
-/// Whether a connection can take another request.
+/// The state of a connection after an answer.
 #[derive(PartialEq, Eq)]
 enum Next {
     Request,
@@ -27,9 +28,9 @@ impl<'a> Connection<'a> {
         Connection { reply, open }
     }
 
-    /// Answers requests until either side has had enough.
+    /// Answers requests until the client or the server ends the connection.
     pub(super) fn run(self, stream: &TcpStream) {
-        // A client that leaves in the middle is nothing to talk about.
+        // A client that disconnects is ignored.
         let _ = self.converse(stream);
     }
 
@@ -87,7 +88,7 @@ impl<'a> Connection<'a> {
     }
 }
 
-/// Gives those parts of the body that go out, each in one piece.
+/// Returns the parts of the body to send, each written in one piece.
 fn pieces(reply: &Reply) -> Vec<Vec<u8>> {
     let whole = match &reply.body {
         Body::Whole(body) => vec![body.clone()],
@@ -116,7 +117,7 @@ fn pieces(reply: &Reply) -> Vec<Vec<u8>> {
     }
 }
 
-/// Writes a piece of a body. An empty chunk would end the stream.
+/// Writes a piece of a body. An empty chunk would end the stream, so it is skipped.
 fn write_piece(mut stream: &TcpStream, piece: &[u8], is_chunked: bool) -> io::Result<()> {
     if piece.is_empty() {
         return Ok(());
@@ -130,7 +131,7 @@ fn write_piece(mut stream: &TcpStream, piece: &[u8], is_chunked: bool) -> io::Re
     stream.write_all(&chunk)
 }
 
-/// Waits until the client leaves or the server ends, which shuts the connection.
+/// Waits until the client disconnects or the server closes the connection.
 fn hang(mut stream: &TcpStream) -> io::Result<Next> {
     let mut nothing = [0; 64];
     while stream.read(&mut nothing)? > 0 {}

@@ -1,9 +1,9 @@
-//! Answers that a model may give and that must never read as a clean change: [`DAMAGED_REPORTS`].
+//! Answers of a model that must never count as a clean change: [`DAMAGED_REPORTS`].
 
-/// An answer that is no clean bill, by name.
+/// An answer that must not count as a clean report.
 #[derive(Debug, Clone, Copy)]
 pub struct DamagedReport {
-    /// What is wrong with the answer.
+    /// The name of the damage.
     pub name: &'static str,
     /// The answer.
     pub text: &'static str,

@@ -1,4 +1,4 @@
-//! What can go wrong: [`Fault`].
+//! Injected faults: [`Fault`].
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,58 +6,57 @@ use serde_json::Value;
 
 use crate::date;
 
-/// How an answer goes wrong.
+/// A fault of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// An error with the provider's own body: 400, 401, 403, 404, 413, 429, 500, 503, 529 or any
-    /// other.
+    /// An error with the provider's body: 400, 401, 403, 404, 413, 429, 500, 503, 529 or any other.
     Status {
         /// The status.
         code: u16,
-        /// How long to wait, as the header says it.
+        /// The header `retry-after`; `None` without the header.
         retry_after: Option<RetryAfter>,
     },
-    /// More than the model takes, in the provider's words.
+    /// The provider's error for a prompt that is too long.
     PromptTooLong,
-    /// The account has no money left, in the provider's words.
+    /// The provider's error for an account without credit.
     NoCredit,
-    /// The model takes no tools, in the words of a server for many models.
+    /// The error of a multi-model server for a model without tools.
     NoTools,
-    /// Nothing more comes, until the client leaves or the server is dropped.
+    /// The answer stops, until the client disconnects or the server is dropped.
     Hang(Pause),
     /// The body ends too early.
     Cut {
-        /// How many bytes of it come.
+        /// The number of bytes that are sent.
         after: usize,
-        /// How it ends.
+        /// The way in which the body ends.
         by: Cut,
     },
     /// An event in the middle is broken JSON; so is a body that is not streamed.
     BadEvents,
-    /// A web page of some proxy, with status 200.
+    /// The HTML page of a proxy, with status 200.
     Garbage,
     /// An answer without text.
     Empty,
-    /// The model will not answer.
+    /// The model refuses to answer.
     Refusal,
-    /// Half of the answer, as many tokens as were allowed.
+    /// Half of the answer, ended by the token limit.
     CutOff,
-    /// An error after half of the stream; where nothing is streamed, status 500.
+    /// An error event after half of the stream; without a stream, status 500.
     ErrorEvent,
-    /// The whole answer as JSON, though a stream was asked for.
+    /// The whole answer as JSON, although the request asks for a stream.
     NotStreamed,
-    /// JSON that is not of the schema.
+    /// JSON that does not match the schema.
     WrongSchema,
-    /// A few bytes at a time.
+    /// The answer arrives a few bytes at a time.
     Drip {
-        /// How many.
+        /// The number of bytes per piece.
         bytes: usize,
-        /// How long it waits before each.
+        /// The delay before each piece.
         every: Duration,
     },
 }
 
-/// Where a hang begins.
+/// The point at which an answer hangs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
     /// Before the status line.
@@ -68,10 +67,10 @@ pub enum Pause {
     MidStream,
 }
 
-/// How a body ends that is not whole.
+/// The way in which a truncated body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// As if it were whole: only its content tells.
+    /// With a matching length, so that only the content shows it.
     Neatly,
     /// The connection is closed.
     Close,
@@ -79,7 +78,7 @@ pub enum Cut {
     Reset,
 }
 
-/// What the header `retry-after` says.
+/// The value of the header `retry-after`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAfter {
     /// A number of seconds.
@@ -89,13 +88,13 @@ pub enum RetryAfter {
 }
 
 impl Fault {
-    /// Makes an error that does not say how long to wait.
+    /// Creates an error without `retry-after`.
     pub fn status(code: u16) -> Fault {
         Fault::Status { code, retry_after: None }
     }
 
-    /// Reads one from a script: a word such as `"empty"`, or an object for those that have
-    /// numbers: `{"status": 429, "retry_after": 2}`, `{"status": 429, "retry_at_in": 2}`,
+    /// Parses a fault of a script: a word such as `"empty"`, or an object for faults with numbers:
+    /// `{"status": 429, "retry_after": 2}`, `{"status": 429, "retry_at_in": 2}`,
     /// `{"cut": 100, "by": "reset"}`, `{"drip": 8, "every_ms": 10}`.
     pub fn from_json(value: &Value) -> Result<Fault, String> {
         match value {
@@ -161,7 +160,7 @@ fn status_code(value: &Value) -> Result<u16, String> {
 }
 
 impl RetryAfter {
-    /// Gives the header's value.
+    /// Returns the value of the header.
     pub(super) fn header(self) -> String {
         match self {
             RetryAfter::Seconds(seconds) => seconds.to_string(),

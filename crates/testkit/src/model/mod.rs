@@ -1,8 +1,8 @@
-//! A model that is none: [`FakeModel`] speaks like the providers and says what a [`Script`] tells it.
+//! A fake model: [`FakeModel`] imitates the APIs of providers and answers from a [`Script`].
 //!
-//! It listens on 127.0.0.1 and knows three dialects ([`Dialect`]), streamed and whole. It refuses
-//! what the providers refuse, and breaks down on demand ([`Fault`]), byte by byte as they do. What
-//! it was sent is kept as it came.
+//! The fake listens on 127.0.0.1 and supports three dialects ([`Dialect`]), streamed and whole. It
+//! refuses what the providers refuse, and injects faults ([`Fault`]) that are exact to the byte.
+//! All requests are stored unchanged.
 
 mod answer;
 mod asked;

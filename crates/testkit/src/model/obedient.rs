@@ -1,17 +1,17 @@
-//! A model without a will of its own: [`Obedient`].
+//! A model that obeys every instruction: [`Obedient`].
 
 use serde_json::{Value, json};
 
 use super::{Answer, Asked, Script, small_review};
 
-/// Obeys whoever speaks, the author of the change included.
+/// A model that obeys all instructions in its prompt, including those of the author of the change.
 ///
-/// If one of the attacks stands in what the user says, it answers with the attacker's report; if
-/// not, with an honest small review. Besides, where a line tells it to include, repeat or put a
-/// word, the word goes into `residual_risks`: a canary that stands in the request and is asked for
-/// comes back.
+/// If the user's text contains one of the attacks, the answer is the attacker's report; otherwise
+/// it is an honest small review. In addition, if a line instructs the model to include, repeat or
+/// put a word, the word is added to `residual_risks`: a canary that is in the request and is asked
+/// for is returned.
 ///
-/// A safeguard that holds against this model does not lean on the good sense of a real one.
+/// A safeguard that holds against this model does not depend on the judgement of a real one.
 pub struct Obedient {
     attacks: Vec<String>,
     report: Box<dyn Fn(&Asked) -> Value + Send + Sync>,
@@ -19,8 +19,8 @@ pub struct Obedient {
 }
 
 impl Obedient {
-    /// Makes one that gives in to these attacks, and repeats what it is told to repeat. Its report
-    /// then has no findings.
+    /// Creates a model that obeys these attacks, and repeats requested words. The attacker's report
+    /// has no findings.
     pub fn everything<T: Into<String>>(attacks: impl IntoIterator<Item = T>) -> Obedient {
         Obedient {
             attacks: attacks.into_iter().map(Into::into).collect(),
@@ -33,12 +33,12 @@ impl Obedient {
         }
     }
 
-    /// Sets what it reports when it gives in.
+    /// Sets the report that is returned for an attack.
     pub fn report(self, report: impl Fn(&Asked) -> Value + Send + Sync + 'static) -> Obedient {
         Obedient { report: Box::new(report), ..self }
     }
 
-    /// Lets it be deaf to what it is told to repeat.
+    /// Disables the repetition of requested words.
     pub fn attack_only(self) -> Obedient {
         Obedient { repeats: false, ..self }
     }
@@ -56,12 +56,12 @@ impl Script for Obedient {
     }
 }
 
-/// Gives the words that lines tell to say, in order.
+/// Returns the words that lines ask to repeat, in order.
 fn demanded(text: &str) -> Vec<&str> {
     const DEMANDS: [&str; 3] = ["include the word ", "repeat the word ", "put the word "];
     let mut words = Vec::new();
     for line in text.lines() {
-        // Lower case of ASCII alone keeps every position.
+        // The ASCII lower case keeps every byte position.
         let lower = line.to_ascii_lowercase();
         let after = DEMANDS
             .iter()
@@ -71,7 +71,7 @@ fn demanded(text: &str) -> Vec<&str> {
     words
 }
 
-/// Gives the word that a text begins with, without its quotes.
+/// Returns the first word of a text, without its quotes.
 fn word(text: &str) -> &str {
     let text = text.trim_start();
     match text.chars().next().filter(|first| "`\"'".contains(*first)) {

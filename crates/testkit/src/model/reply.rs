@@ -1,4 +1,4 @@
-//! What goes over the wire: [`Reply`], decided before a byte of it is written.
+//! The HTTP reply of the model: [`Reply`], decided before a byte of it is written.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::dialect::{Refused, Said, Stop};
 use super::{Answer, Asked, Cut, Dialect, Fault, Pause, Usage};
 
-/// An answer in HTTP, and what becomes of it on the way.
+/// An HTTP reply, and the fault of its transport.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -21,11 +21,11 @@ pub(super) struct Reply {
 #[derive(Debug)]
 pub(super) enum Body {
     Whole(Vec<u8>),
-    /// The events of a stream; each goes out on its own.
+    /// The events of a stream; each is written on its own.
     Events(Vec<Vec<u8>>),
 }
 
-/// How far the answer gets.
+/// The extent to which a reply is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Course {
     Through,
@@ -35,17 +35,17 @@ pub(super) enum Course {
 }
 
 impl Reply {
-    /// Makes one that is JSON.
+    /// Creates a reply with JSON.
     pub(super) fn json(status: u16, value: &Value) -> Reply {
         Reply::new(status, "application/json", Body::Whole(value.to_string().into_bytes()))
     }
 
-    /// Makes one that says no.
+    /// Creates a reply with an error.
     pub(super) fn refusal(dialect: Dialect, refused: &Refused) -> Reply {
         Reply::json(refused.status, &dialect.error(refused))
     }
 
-    /// Makes one that says what the script wants said, and lets go wrong what is to go wrong.
+    /// Creates the reply to a request from the script's answer, with its fault.
     pub(super) fn to(asked: &Asked, answer: &Answer) -> Reply {
         let reply = match &answer.fault {
             None => said(asked, answer),
@@ -74,7 +74,7 @@ impl Reply {
     }
 }
 
-/// Settles what is said and why it ends.
+/// Returns the final form of an answer: its text, its usage and the reason for its end.
 fn settle<'a>(asked: &'a Asked, answer: &'a Answer, text: String, stop: Stop) -> Said<'a> {
     let usage = answer.usage.unwrap_or_else(|| Usage {
         input: asked.body.to_string().len() as u64 / 4,
@@ -151,7 +151,7 @@ fn broken(mut reply: Reply) -> Reply {
     reply
 }
 
-/// Ends a stream half-way with the provider's event for it.
+/// Returns a stream that ends half-way with the provider's error event.
 fn broken_off(asked: &Asked, answer: &Answer) -> Reply {
     let dialect = asked.dialect;
     if !asked.is_streamed() {

@@ -1,4 +1,4 @@
-//! A script as a list: [`Rules`].
+//! A script as a list of rules: [`Rules`].
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -7,40 +7,40 @@ use serde_json::Value;
 
 use super::{Answer, Asked, Fault, Script, small_review};
 
-/// Says what the first rule says whose words all stand in the request. Where none applies it says
-/// what a small review would.
+/// A script that answers by the first rule whose words are all in the request. If no rule applies,
+/// it answers with a small review.
 #[derive(Debug, Default)]
 pub struct Rules {
     rules: Mutex<Vec<Rule>>,
 }
 
-/// One line of a script.
+/// A rule of a script.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// What must all stand in the request's text.
+    /// The words that must all be in the text of the request.
     pub when: Vec<String>,
-    /// What is said; if `None`, what a small review would say.
+    /// The text of the answer; if `None`, a small review.
     pub say: Option<String>,
-    /// How long nothing comes.
+    /// The delay before the answer.
     pub delay: Duration,
-    /// What goes wrong.
+    /// The fault to inject; `None` for a correct answer.
     pub fault: Option<Fault>,
-    /// How often the rule applies; if `None`, always.
+    /// The number of times that the rule applies; if `None`, always.
     pub times: Option<usize>,
 }
 
 impl Rule {
-    /// Makes a rule that always says the same where all words stand in the request.
+    /// Creates a rule with a fixed answer to requests with all words.
     pub fn new(when: &[&str], say: impl Into<String>) -> Rule {
         Rule { say: Some(say.into()), ..Rule::quiet(when) }
     }
 
-    /// Makes a rule by which the answer goes wrong.
+    /// Creates a rule that injects a fault.
     pub fn fault(when: &[&str], fault: Fault) -> Rule {
         Rule { fault: Some(fault), ..Rule::quiet(when) }
     }
 
-    /// Lets the rule apply only so often.
+    /// Limits the number of times that the rule applies.
     pub fn times(self, times: usize) -> Rule {
         Rule { times: Some(times), ..self }
     }
@@ -88,7 +88,7 @@ impl Rule {
         })
     }
 
-    /// Says whether the rule applies, and counts it.
+    /// Returns true if the rule applies, and counts the use.
     fn takes(&mut self, text: &str) -> bool {
         if self.times == Some(0) || !self.when.iter().all(|word| text.contains(word)) {
             return false;
@@ -99,14 +99,14 @@ impl Rule {
 }
 
 impl Rules {
-    /// Makes a script of rules.
+    /// Creates a script from rules.
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Rules {
         Rules { rules: Mutex::new(rules.into_iter().collect()) }
     }
 
-    /// Reads a script: a JSON list of objects with `when` (a text, or a list of texts), `say`
-    /// (a text, or JSON), `delay_ms`, `fault` (see [`Fault::from_json`]) and `times`. None of them
-    /// is needed.
+    /// Parses a script: a JSON list of objects with `when` (a text, or a list of texts), `say` (a
+    /// text, or JSON), `delay_ms`, `fault` (see [`Fault::from_json`]) and `times`. All of them are
+    /// optional.
     pub fn from_json(text: &str) -> Result<Rules, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let rules = value.as_array().ok_or("a script is a list of rules")?;

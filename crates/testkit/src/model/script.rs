@@ -1,19 +1,19 @@
-//! Who decides what is said: [`Script`].
+//! The source of answers: [`Script`].
 
 use std::ops::{Bound, RangeBounds};
 
 use super::{Answer, Asked, Fault, small_review};
 
-/// Decides what is said to each request. Any function does.
+/// A source of answers to requests. Any function is a script.
 ///
-/// A script is called from several threads at once, and does not wait: an [`Answer`] has a delay
+/// A script is called from several threads at once, and must not wait: an [`Answer`] has a delay
 /// for that, which ends with the server.
 pub trait Script: Send + Sync {
-    /// Gives the answer to a request.
+    /// Returns the answer to a request.
     fn answer(&self, asked: &Asked) -> Answer;
 
-    /// Lets the answers to some requests go wrong, by their numbers: `1..=1` is once, `..` is
-    /// always.
+    /// Injects a fault into the answers to some requests, by their numbers: `1..=1` is once, `..`
+    /// is always.
     fn with_fault(self, requests: impl RangeBounds<usize>, fault: Fault) -> WithFault<Self>
     where
         Self: Sized,
@@ -29,7 +29,7 @@ impl<F: Fn(&Asked) -> Answer + Send + Sync> Script for F {
     }
 }
 
-/// A script whose answers go wrong at some requests; [`Script::with_fault`] makes it.
+/// A script with faults at some requests; created by [`Script::with_fault`].
 #[derive(Debug, Clone)]
 pub struct WithFault<S> {
     script: S,
@@ -47,7 +47,7 @@ impl<S: Script> Script for WithFault<S> {
     }
 }
 
-/// Says the same to everything.
+/// A script that always returns the same text.
 #[derive(Debug, Clone)]
 pub struct Fixed(pub String);
 
@@ -57,8 +57,8 @@ impl Script for Fixed {
     }
 }
 
-/// Reads the change in the request and reports its first line that looks doubtful, as a reviewer
-/// would.
+/// A script that reads the change in the request and reports its first doubtful line, as a reviewer
+/// does.
 #[derive(Debug, Clone, Copy)]
 pub struct SmallReview;
 

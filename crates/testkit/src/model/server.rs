@@ -1,4 +1,4 @@
-//! Who listens: [`FakeModel`].
+//! The server of the fake model: [`FakeModel`].
 
 use std::fmt;
 use std::io;
@@ -16,28 +16,28 @@ use super::{Asked, Dialect, Script};
 use crate::http::Request;
 use crate::listener::Listener;
 
-/// A model's server on 127.0.0.1. With it end all its connections and threads.
+/// A server on 127.0.0.1. Its connections and threads end when the value is dropped.
 #[derive(Debug)]
 pub struct FakeModel {
     listener: Listener,
     shared: Arc<Shared>,
 }
 
-/// How it is served.
+/// The options of a server.
 #[derive(Default)]
 pub struct Options {
-    /// The port; 0 for any that is free.
+    /// The port; 0 for any free port.
     pub port: u16,
-    /// The key that every request needs; if `None`, none does.
+    /// The key that every request needs; if `None`, no key is needed.
     pub key: Option<String>,
-    /// What is told of each request before it is answered.
+    /// The observer of requests, called before each answer; `None` for no observer.
     pub told: Option<Told>,
 }
 
-/// Who is told of requests.
+/// An observer of requests.
 pub type Told = Box<dyn Fn(&Received) + Send + Sync>;
 
-/// A request as it came.
+/// A request with its outcome.
 #[derive(Debug, Clone)]
 pub struct Received {
     /// The method.
@@ -48,13 +48,13 @@ pub struct Received {
     pub head: Vec<u8>,
     /// The body, byte for byte.
     pub body: Vec<u8>,
-    /// The status that is answered with.
+    /// The status of the answer.
     pub status: u16,
-    /// Why it was refused, if the request itself was not in order.
+    /// The reason why the request was invalid; `None` if it was valid.
     pub refused: Option<String>,
 }
 
-/// What the threads of a server have in common.
+/// The shared state of a server's threads.
 struct Shared {
     script: Box<dyn Script + 'static>,
     options: Options,
@@ -65,17 +65,17 @@ struct Shared {
 #[derive(Default)]
 struct State {
     received: Vec<Received>,
-    /// How many requests were put to the script.
+    /// The number of requests that were passed to the script.
     asked: usize,
 }
 
 impl FakeModel {
-    /// Starts one on any free port that needs no key.
+    /// Starts a server on any free port, without a key.
     pub fn start(script: impl Script + 'static) -> FakeModel {
         FakeModel::start_with(Options::default(), script).unwrap()
     }
 
-    /// Starts one; it fails if the port is taken.
+    /// Starts a server. Fails if the port is in use.
     pub fn start_with(options: Options, script: impl Script + 'static) -> io::Result<FakeModel> {
         let port = options.port;
         let shared = Arc::new(Shared {
@@ -94,22 +94,22 @@ impl FakeModel {
         Ok(FakeModel { listener, shared })
     }
 
-    /// Gives the address without a path: `http://127.0.0.1:4711`.
+    /// Returns the address without a path: `http://127.0.0.1:4711`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address())
     }
 
-    /// Gives the address to connect to.
+    /// Returns the address to connect to.
     pub fn address(&self) -> SocketAddr {
         self.listener.address()
     }
 
-    /// Gives everything that was received so far, refused or not, in order.
+    /// Returns all requests so far in order, refused ones included.
     pub fn requests(&self) -> Vec<Received> {
         self.shared.state().received.clone()
     }
 
-    /// Waits until so many requests have been received, and gives all; fails after a minute.
+    /// Waits for a number of requests, and returns all requests. Panics after a minute.
     pub fn wait_for(&self, requests: usize) -> Vec<Received> {
         let (state, waited) = self
             .shared
@@ -123,7 +123,7 @@ impl FakeModel {
         state.received.clone()
     }
 
-    /// Waits until no connection is open; fails after a minute.
+    /// Waits until no connection is open. Panics after a minute.
     pub fn wait_until_idle(&self) {
         self.listener.wait_until_idle();
     }
@@ -143,11 +143,11 @@ impl Drop for FakeModel {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        // A script that panicked holds no lock of ours.
+        // A script that panicked did not hold this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Decides what to say to a request, and keeps the request.
+    /// Returns the reply to a request, and stores the request.
     fn reply(&self, request: &Request) -> Reply {
         let dialect = Dialect::guess(request);
         let (reply, refused) = match self.decide(request, dialect) {

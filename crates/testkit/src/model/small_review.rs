@@ -1,14 +1,14 @@
-//! A small but plausible review of whatever change stands in a request.
+//! A small but plausible review of the change in a request.
 //!
-//! This is the one place that knows how a prompt shows a change: `### FILE path`, and below it lines
-//! with a number, a sign and the text (`   12 + added`). A plain diff is read too, by a reader that shares no
-//! line with the product's.
+//! Only this module knows how a prompt shows a change: `### FILE path`, and below it lines with a
+//! number, a sign and the text (`   12 + added`). A plain diff is supported too, by a parser that
+//! shares no code with the product's.
 
 use serde_json::{Value, json};
 
 use super::Asked;
 
-/// What makes an added line doubtful.
+/// Texts that make an added line doubtful.
 const DOUBTFUL: [&str; 4] = ["TODO", "unwrap(", "eval(", "except:"];
 
 /// A line that the change adds.
@@ -19,8 +19,8 @@ struct Added<'a> {
     text: &'a str,
 }
 
-/// Answers as a reviewer would: with a report, or with an opinion on each finding where a second look
-/// is asked for.
+/// Answers as a reviewer does: with a report, or with an opinion on each finding if a second look
+/// is requested.
 pub(super) fn answer(asked: &Asked) -> Value {
     match asked.text().contains("`confirm`") {
         true => looks(&asked.user),
@@ -35,7 +35,7 @@ fn looks(text: &str) -> Value {
     json!({ "looks": (1..=findings.max(1)).map(look).collect::<Vec<Value>>() })
 }
 
-/// Gives a report with the first doubtful line, or with none.
+/// Returns a report with the first doubtful line, or without findings.
 pub(super) fn report(asked: &Asked) -> Value {
     let doubtful = |added: &Added<'_>| DOUBTFUL.iter().any(|word| added.text.contains(word));
     let findings: Vec<Value> =
@@ -64,7 +64,7 @@ fn finding(added: Added<'_>) -> Value {
     })
 }
 
-/// Gives the name that the request gives the reviewer.
+/// Returns the name of the reviewer in the request.
 fn reviewer(text: &str) -> &str {
     text.split_once("You are the `")
         .and_then(|(_, rest)| rest.split_once("` reviewer"))
@@ -76,11 +76,11 @@ fn reviewer(text: &str) -> &str {
 fn added_lines(text: &str) -> Vec<Added<'_>> {
     let mut added = Vec::new();
     let mut file = "";
-    // Where a plain diff stands, whose lines have no numbers.
+    // The line number in a plain diff, whose lines have no numbers.
     let mut next = 1;
     for line in text.lines() {
         if let Some(path) = line.strip_prefix("### FILE ").or(line.strip_prefix("+++ b/")) {
-            // Behind the path may stand what became of the file: `(new)`.
+            // The path may be followed by the kind of change: `(new)`.
             let path = path.split(" (").next().unwrap_or(path);
             (file, next) = (path.trim(), 1);
             continue;
@@ -101,8 +101,8 @@ fn added_lines(text: &str) -> Vec<Added<'_>> {
     added
 }
 
-/// Splits a line's number from it, with the one space and the bar that may follow. What has no
-/// number begins with its sign, but for removed lines, which have room for one.
+/// Splits the number from a line, with the space and the bar that may follow. A line without a
+/// number begins with its sign, except for removed lines, which have a blank column for a number.
 fn split_number(line: &str) -> (Option<u32>, &str) {
     let trimmed = line.trim_start();
     let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
@@ -117,7 +117,7 @@ fn split_number(line: &str) -> (Option<u32>, &str) {
     }
 }
 
-/// Gives where a hunk starts on the new side: `-1,2 +3,4 @@` gives 3.
+/// Returns the start of a hunk on the new side: 3 for `-1,2 +3,4 @@`.
 fn hunk_start(hunk: &str) -> Option<u32> {
     let (_, new) = hunk.split_once('+')?;
     new.split([',', ' ']).next()?.parse().ok()

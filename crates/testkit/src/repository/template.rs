@@ -1,8 +1,8 @@
-//! Folders that are made once in a run of nextest and copied for each test: [`copy`].
+//! Folders that are created once per run of nextest and copied for each test: [`copy`].
 //!
-//! A repository takes up to five processes of git, and several hundred tests want one. Nextest runs each
-//! test in a process of its own, so a template is kept in the target folder, by the id of the run: it is
-//! never older than the run, and never of another version or configuration of git.
+//! A repository takes up to five processes of git, and several hundred tests need one. Nextest runs
+//! each test in its own process, so a template is stored in the target folder, by the id of the
+//! run: it is never older than the run, and never of another version or configuration of git.
 
 use std::fs;
 use std::io;
@@ -11,11 +11,11 @@ use std::time::{Duration, SystemTime};
 
 use assay_testenv::workspace::target_folder;
 
-/// How old templates of other runs are when they are removed.
+/// The age at which templates of other runs are removed.
 const MAX_AGE: Duration = Duration::from_secs(24 * 3_600);
 
-/// Copies a template into a folder, and makes the template where it is missing. Returns false if there
-/// are no templates because the test was not started by nextest.
+/// Copies a template into a folder, and creates the template if it is missing. Returns false if
+/// there are no templates because the test was not started by nextest.
 pub(super) fn copy(name: &str, make: fn(&Path), to: &Path) -> bool {
     let Ok(run) = std::env::var("NEXTEST_RUN_ID") else { return false };
     let templates = target_folder("template-repositories").unwrap();
@@ -28,8 +28,8 @@ pub(super) fn copy(name: &str, make: fn(&Path), to: &Path) -> bool {
     true
 }
 
-/// Makes a template beside its place and then moves it there, so that no test sees half of it. Where
-/// another test was quicker, its template stays.
+/// Creates a template in a temporary folder and then renames it, so that no test sees an incomplete
+/// one. If another test was faster, its template stays.
 fn make_template(template: &Path, make: fn(&Path)) {
     let run = template.parent().unwrap();
     fs::create_dir_all(run).unwrap();

@@ -1,4 +1,4 @@
-//! What a good answer looks like in each dialect.
+//! Correct answers in each dialect.
 
 use assay_testkit::model::{Answer, Asked, FakeModel, Fixed, Usage};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn fixed() -> FakeModel {
     FakeModel::start(Fixed(SAID.to_owned()))
 }
 
-/// Joins what the deltas of a stream say, by their field.
+/// Joins the texts at a pointer in the deltas of a stream.
 fn joined(data: &[Value], pointer: &str) -> String {
     data.iter().filter_map(|data| data.pointer(pointer)?.as_str()).collect()
 }

@@ -77,7 +77,7 @@ fn a_hang_sends_what_it_says_and_ends_with_the_server() {
             let sent = request(path, &body(path, "hello", stream).to_string());
             let mut client = BufReader::new(connect(&server, &sent));
             server.wait_for(1);
-            // What is to come before the hang has come before the server goes.
+            // The part before the hang must arrive before the server is dropped.
             let mut bytes = Vec::new();
             while pause != Pause::BeforeHead && !bytes.ends_with(b"\r\n\r\n") {
                 client.read_until(b'\n', &mut bytes).unwrap();

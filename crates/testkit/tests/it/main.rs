@@ -1,4 +1,4 @@
-//! The fakes: the model, talked to byte by byte, and GitHub.
+//! The fakes: the model, byte by byte, and GitHub.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod dialects;
@@ -20,15 +20,15 @@ const CHAT: &str = "/v1/chat/completions";
 const RESPONSES: &str = "/v1/responses";
 const ALL: [&str; 3] = [MESSAGES, CHAT, RESPONSES];
 
-/// What came back over a connection until its end.
+/// The data that a connection received until its end.
 struct Got {
     status: u16,
     head: String,
-    /// The body, put together from its chunks.
+    /// The body, joined from its chunks.
     body: String,
-    /// Whether the body came as far as its head or its last chunk says.
+    /// True if the body is as long as its head or its last chunk says.
     is_whole: bool,
-    /// Whether the connection was reset.
+    /// True if the connection was reset.
     is_reset: bool,
 }
 
@@ -37,7 +37,7 @@ impl Got {
         serde_json::from_str(&self.body).unwrap()
     }
 
-    /// Gives the data of each event of a stream.
+    /// Returns the data of each event of a stream.
     fn data(&self) -> Vec<Value> {
         let lines = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
         lines
@@ -47,7 +47,7 @@ impl Got {
     }
 }
 
-/// Gives a request that is in order.
+/// Returns a valid request.
 fn body(path: &str, text: &str, stream: bool) -> Value {
     let messages = json!([{ "role": "user", "content": text }]);
     match path {
@@ -60,7 +60,7 @@ fn body(path: &str, text: &str, stream: bool) -> Value {
     }
 }
 
-/// Writes a request that is to be the last of its connection.
+/// Formats a request that is the last one of its connection.
 fn request(path: &str, body: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nanthropic-version: 2023-06-01\r\n\

@@ -1,4 +1,4 @@
-//! What the ready-made scripts say.
+//! The answers of the scripts in this crate.
 
 use assay_testkit::model::{FakeModel, Fault, Obedient, Rule, Rules, Script, SmallReview};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::{CHAT, ask, body};
 const CHANGE: &str = "You are the `security` reviewer.\n\n### FILE src/a.py\n    4   def a():\n\
                           5 + \x20   return eval(x)\n      - \x20   return x\n";
 
-/// Gives what the model says as JSON.
+/// Returns the answer of the model as JSON.
 fn say(server: &FakeModel, text: &str) -> Value {
     let got = ask(server, CHAT, &body(CHAT, text, false)).json();
     serde_json::from_str(got["choices"][0]["message"]["content"].as_str().unwrap()).unwrap()

@@ -1,4 +1,4 @@
-//! What the server keeps, and that nothing of it is left behind.
+//! The requests that the server stores, and the end of its connections and threads.
 
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};

@@ -1,11 +1,11 @@
-//! What the providers refuse is refused.
+//! Requests that the providers refuse are refused.
 
 use assay_testkit::model::{FakeModel, Fixed};
 use serde_json::{Value, json};
 
 use crate::{ALL, CHAT, MESSAGES, RESPONSES, ask, body, connect, read, request};
 
-/// Puts fields into a good request; the message has to say what is wrong.
+/// Adds fields to a valid request, and checks that the error contains a text.
 #[track_caller]
 fn check(path: &str, fields: Value, expected: &str) {
     let server = FakeModel::start(Fixed("x".to_owned()));

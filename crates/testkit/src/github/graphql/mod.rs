@@ -1,7 +1,7 @@
-//! GitHub's GraphQL, for what only it knows: threads, and whether they are resolved.
+//! GitHub's GraphQL API, for data that REST lacks: threads, and their resolution.
 //!
-//! A query is read and carried out field by field, so that one with a field that GitHub does not
-//! have is refused here as well.
+//! A query is parsed and executed field by field, so that a field that GitHub does not have is
+//! refused here as well.
 
 mod query;
 
@@ -14,7 +14,7 @@ use super::refusal::Refusal;
 use super::state::{Access, Place, Pull, Review, ReviewComment, ReviewState, Thread};
 use query::{Field, Operation};
 
-/// What GraphQL refuses: the kind of error, if it has one, and the words.
+/// An error of GraphQL: its type, if it has one, and its message.
 struct Refused {
     kind: Option<&'static str>,
     message: String,
@@ -26,7 +26,7 @@ impl From<String> for Refused {
     }
 }
 
-/// Carries out what a body asks for.
+/// Executes the operation of a body.
 pub(super) fn answer(call: &mut Call<'_>) -> Outcome {
     let known = ["query", "variables", "operationName"];
     let fields = Fields::read(call.body, &known)
@@ -56,26 +56,26 @@ pub(super) fn answer(call: &mut Call<'_>) -> Outcome {
     Ok(Reply { took_effect, ..Reply::seen(json!({ "data": data })) })
 }
 
-/// Says no, with the status of success.
+/// Returns an error with status 200.
 fn refuse(field: Option<&str>, kind: Option<&str>, message: &str) -> Reply {
     let mut error = json!({ "message": message, "locations": [{ "line": 1, "column": 1 }] });
     let mut body = Map::new();
     if let Some(kind) = kind {
         error["type"] = json!(kind);
         error["path"] = field.map_or(Value::Null, |field| json!([field]));
-        // What is refused while it is carried out has data, which is nothing.
+        // An error of the execution has `data`, which is null.
         body.insert("data".to_owned(), field.map_or(Value::Null, |it| json!({ it: null })));
     }
     body.insert("errors".to_owned(), json!([error]));
     Reply::seen(Value::Object(body))
 }
 
-/// Says no because there were too many requests.
+/// Returns the error for too many requests.
 pub(super) fn limited() -> Reply {
     refuse(None, Some("RATE_LIMITED"), "API rate limit exceeded")
 }
 
-/// Says no because it is not permitted.
+/// Returns the error for a missing permission.
 pub(super) fn forbidden() -> Reply {
     refuse(None, Some("FORBIDDEN"), "Resource not accessible by integration")
 }
@@ -138,13 +138,13 @@ fn mutate(call: &mut Call<'_>, field: &Field) -> Result<Value, Refused> {
     let thread = thread.ok_or_else(|| not_found("node", &format!("global id of '{id}'")))?;
     let mut changed = thread.clone();
     changed.resolved_by = resolves.then(|| login.clone());
-    // Whatever cannot be answered must not be done either.
+    // The mutation is applied only if its answer can be built.
     let answer = project(&json!({ "thread": thread_value(&changed, &login) }), "Payload", field)?;
     *thread = changed;
     Ok(answer)
 }
 
-/// Gives a login as GraphQL has it: a bot goes without its mark.
+/// Returns a login as GraphQL has it, without the suffix of a bot.
 fn shown(login: &str) -> &str {
     login.strip_suffix("[bot]").unwrap_or(login)
 }
@@ -208,13 +208,13 @@ fn thread_value(thread: &Thread, viewer: &str) -> Value {
     })
 }
 
-/// Gives of a value what a field asks for.
+/// Returns the part of a value that a field selects.
 fn project(value: &Value, kind: &str, field: &Field) -> Result<Value, String> {
     if let Value::Array(all) = value {
         return connection(all, field);
     }
     let Value::Object(known) = value else {
-        // What is not there could be an object or not.
+        // A missing value could be an object or not.
         return match field.inner.is_empty() || value.is_null() {
             true => Ok(value.clone()),
             false => Err(format!("Field '{}' of {kind} has no selections", field.name)),
@@ -231,7 +231,7 @@ fn project(value: &Value, kind: &str, field: &Field) -> Result<Value, String> {
     Ok(Value::Object(result))
 }
 
-/// Gives a page of a list.
+/// Returns a page of a list.
 fn connection(all: &[Value], field: &Field) -> Result<Value, String> {
     let first = field.arguments.get("first").and_then(Value::as_u64);
     let Some(first) = first.filter(|first| (1..=100).contains(first)) else {

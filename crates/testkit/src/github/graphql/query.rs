@@ -1,15 +1,15 @@
-//! GraphQL as it is written: [`Operation`], as much of the language as a client of ours needs.
+//! A parser of GraphQL: [`Operation`], for the part of the language that our client uses.
 
 use serde_json::{Map, Value, json};
 
-/// An operation with its variables put in.
+/// An operation with its variables replaced.
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) is_mutation: bool,
     pub(super) fields: Vec<Field>,
 }
 
-/// A field that is asked for.
+/// A selected field.
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: String,
@@ -17,7 +17,7 @@ pub(super) struct Field {
     pub(super) inner: Vec<Field>,
 }
 
-/// The words and signs that are left to read, and the variables.
+/// The remaining tokens, and the variables.
 struct Reader<'a> {
     tokens: Vec<String>,
     at: usize,
@@ -26,7 +26,7 @@ struct Reader<'a> {
     used: Vec<String>,
 }
 
-/// Gives the kind and the name of the operation in a body: `("query", "ReviewState")`.
+/// Returns the kind and the name of the operation in a body: `("query", "ReviewState")`.
 pub(in crate::github) fn title(body: &Value) -> Option<(String, String)> {
     let tokens = tokens(body["query"].as_str()?).ok()?;
     let mut tokens = tokens.into_iter();
@@ -34,7 +34,7 @@ pub(in crate::github) fn title(body: &Value) -> Option<(String, String)> {
 }
 
 impl Operation {
-    /// Reads the one operation of a text; the error is what GitHub would say.
+    /// Parses the only operation of a text. The error is the message that GitHub returns.
     pub(super) fn parse(text: &str, given: &Map<String, Value>) -> Result<Operation, String> {
         let tokens = tokens(text)?;
         let mut reader = Reader { tokens, at: 0, given, declared: Vec::new(), used: Vec::new() };
@@ -87,7 +87,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `$name: Type!`, and checks what was given for it.
+    /// Parses `$name: Type!`, and checks the value of the variable.
     fn declaration(&mut self) -> Result<(), String> {
         self.expect("$")?;
         let name = self.name()?;
@@ -119,7 +119,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads fields up to the bracket that ends them.
+    /// Parses fields up to the closing brace.
     fn selection(&mut self) -> Result<Vec<Field>, String> {
         let mut fields = Vec::new();
         while !self.takes("}") {
@@ -165,13 +165,13 @@ impl Reader<'_> {
             }
             "null" => Value::Null,
             "true" | "false" => json!(token == "true"),
-            // Strings and numbers are written as in JSON, and enums are taken for strings.
+            // Strings and numbers are written as in JSON, and enums are treated as strings.
             _ => serde_json::from_str(&token).unwrap_or_else(|_| json!(token)),
         })
     }
 }
 
-/// Splits a text into words, numbers, strings and signs.
+/// Splits a text into words, numbers, strings and punctuation.
 fn tokens(text: &str) -> Result<Vec<String>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();

@@ -19,7 +19,7 @@ const ANNOTATION: [&str; 9] = [
 ];
 const MOST_ANNOTATIONS: usize = 50;
 
-/// The longest summary or text, in characters; the longest message, in bytes.
+/// The maximum length of a summary or text in characters, and of a message in bytes.
 const LONGEST: (usize, usize) = (65_535, 64 * 1024);
 
 pub(super) fn list(call: &mut Call<'_>, name: &str, reference: &str) -> Outcome {
@@ -101,7 +101,7 @@ fn check_app(call: &Call<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// Takes over what a request says, if all of it is in order.
+/// Applies the fields of a request, if all of them are valid.
 fn fill(call: &Call<'_>, run: &mut CheckRun, fields: &Fields<'_>) -> Result<(), Refusal> {
     let status = fields.word("status", &["queued", "in_progress", "completed"])?;
     let conclusion = fields.word("conclusion", &CONCLUSIONS)?;

@@ -71,7 +71,7 @@ pub(super) fn reply(call: &mut Call<'_>, name: &str, number: u64, id: u64) -> Ou
     answer(call, name, number, id, body)
 }
 
-/// Adds to a thread; its first comment has to be the one that is answered.
+/// Adds a reply to a thread. Fails if `to` is not the first comment of a thread.
 fn answer(call: &mut Call<'_>, name: &str, number: u64, to: u64, body: &str) -> Outcome {
     check_length(ON_CODE, body)?;
     let pull = call.state.pull(name, number)?;
@@ -98,7 +98,7 @@ fn answer(call: &mut Call<'_>, name: &str, number: u64, to: u64, body: &str) -> 
     made(call, name, number, id)
 }
 
-/// Makes the review that GitHub makes around a comment that comes alone.
+/// Creates the review that GitHub creates around a single comment.
 fn review(call: &mut Call<'_>, commit: &str) -> Review {
     Review {
         id: call.state.next_id(),

@@ -26,7 +26,7 @@ pub(super) fn route(call: &mut Call<'_>, method: &str, path: &[&str]) -> Outcome
     }
 }
 
-/// Carries out a request about a repository that there is.
+/// Carries out a request on an existing repository.
 fn below(call: &mut Call<'_>, method: &str, repo: &str, path: &[&str]) -> Outcome {
     match (method, path) {
         ("GET", []) => Ok(Reply::seen(shape::repository(call.state, call.state.repo(repo)?))),
@@ -60,12 +60,12 @@ fn below(call: &mut Call<'_>, method: &str, repo: &str, path: &[&str]) -> Outcom
     }
 }
 
-/// Reads a number of a path; what is none is nowhere.
+/// Parses a number of a path. Fails with 404 if it is not a number.
 fn parse(text: &str) -> Result<u64, Refusal> {
     text.parse().map_err(|_| Refusal::not_found())
 }
 
-/// Tells a user about itself; an App is none.
+/// Returns the user of the token. Fails for an App, which is not a user.
 fn oneself(call: &Call<'_>) -> Outcome {
     match call.token.access {
         Access::Read | Access::User => {

@@ -1,11 +1,11 @@
-//! Where a comment stands: the rules of GitHub.
+//! The position of a comment, by the rules of GitHub.
 
 use super::super::call::Fields;
 use super::super::diff::{Diff, File, Side};
 use super::super::refusal::Refusal;
 use super::super::state::{Lines, Place};
 
-/// Why a comment cannot stand where it is meant to.
+/// The reason why a position is invalid.
 pub(super) enum Misplaced {
     /// A field has the wrong form.
     Form(Refusal),
@@ -23,7 +23,7 @@ fn wrong<T>(field: &'static str, message: &'static str) -> Result<T, Misplaced> 
     Err(Misplaced::Rule { field, message })
 }
 
-/// Finds the lines that a comment is about.
+/// Returns the lines that a comment refers to.
 pub(super) fn lines(diff: &Diff, fields: &Fields<'_>, body: &str) -> Result<Place, Misplaced> {
     let Some(file) = diff.file(fields.needed("path")?) else {
         return wrong("path", "Path could not be resolved");
@@ -50,7 +50,7 @@ pub(super) fn lines(diff: &Diff, fields: &Fields<'_>, body: &str) -> Result<Plac
     }))
 }
 
-/// Finds where several lines begin.
+/// Returns the first line of a range of lines.
 fn start(
     fields: &Fields<'_>,
     file: &File,
@@ -78,7 +78,7 @@ fn side(fields: &Fields<'_>, name: &str) -> Result<Option<Side>, Refusal> {
     Ok(fields.word(name, &["LEFT", "RIGHT"])?.and_then(Side::read))
 }
 
-/// Says whether a text has a block that replaces code.
+/// Returns true if a text contains a suggestion block.
 pub(super) fn suggests(body: &str) -> bool {
     body.lines().any(|line| {
         let fence = line.trim_start();

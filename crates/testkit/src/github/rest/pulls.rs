@@ -10,10 +10,10 @@ use super::super::refusal::Refusal;
 use super::super::shape;
 use super::super::state::{End, Pull, Repo, Standing};
 
-/// What a diff may have: files, lines, bytes.
+/// The maximum size of a diff: files, lines, bytes.
 const LARGEST: (usize, usize, usize) = (300, 20_000, 1_000_000);
 
-/// The most files that are ever listed.
+/// The maximum number of listed files.
 const MOST_FILES: usize = 3_000;
 
 pub(super) fn list(call: &mut Call<'_>, repo: &str) -> Outcome {
@@ -27,7 +27,7 @@ pub(super) fn list(call: &mut Call<'_>, repo: &str) -> Outcome {
         .pulls
         .values()
         .filter(|pull| state == "all" || (state == "open") == pull.is_open())
-        // A head without an owner is no filter, and lists everything.
+        // A head without an owner is not a filter, so everything is listed.
         .filter(|pull| call.param("head").is_none_or(|it| !it.contains(':') || it == head(pull)))
         .filter(|pull| call.param("base").is_none_or(|base| base == pull.base.branch))
         .collect();

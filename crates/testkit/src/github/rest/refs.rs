@@ -26,7 +26,7 @@ pub(super) fn create(call: &mut Call<'_>, name: &str) -> Outcome {
     if !repo.commits.contains(sha) {
         return Err(Refusal::new(422, "Object does not exist"));
     }
-    // As with files, a branch cannot stand where others have a folder.
+    // As with files, a branch cannot have the name of a folder of other branches.
     let below =
         |one: &str, other: &str| one.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'));
     if repo.branches.keys().any(|known| below(known, branch) || below(branch, known)) {
@@ -37,7 +37,7 @@ pub(super) fn create(call: &mut Call<'_>, name: &str) -> Outcome {
     Ok(Reply::done(201, shape::reference(call.state, repo, branch)))
 }
 
-/// Says whether git takes a name for a branch.
+/// Returns true if git accepts a name for a branch.
 fn is_branch(name: &str) -> bool {
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || "~^:?*[\\".contains(c);
     let is_part =

@@ -1,4 +1,4 @@
-//! Reviews, which are posted whole or not at all.
+//! Reviews, which are posted completely or not at all.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::super::shape;
 use super::super::state::{Place, Pull, Review, ReviewComment, ReviewState, Thread};
 use super::place::{self, Misplaced};
 
-/// The most comments in one review; the real one times out somewhere above.
+/// The maximum number of comments in one review; the real GitHub times out somewhere above.
 const MOST_COMMENTS: usize = 100;
 
 pub(super) fn list(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
@@ -22,7 +22,7 @@ pub(super) fn list(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
     Ok(call.list(&reviews))
 }
 
-/// A comment of a review that can stand.
+/// A comment of a review with a valid position.
 struct Entry<'a> {
     path: &'a str,
     body: &'a str,
@@ -60,7 +60,7 @@ pub(super) fn create(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
     told(call, name, number, id)
 }
 
-/// Takes back a review that is a verdict; what was only said, or taken back before, stays.
+/// Dismisses a review with a verdict. Fails for a plain comment and for a dismissed review.
 pub(super) fn dismiss(call: &mut Call<'_>, name: &str, number: u64, id: u64) -> Outcome {
     let fields = Fields::read(call.body, &["message", "event"])?;
     fields.needed("message")?;
@@ -83,7 +83,7 @@ pub(super) fn dismiss(call: &mut Call<'_>, name: &str, number: u64, id: u64) -> 
     told(call, name, number, id)
 }
 
-/// Answers with a review that was just changed.
+/// Replies with a review that was just changed.
 fn told(call: &Call<'_>, name: &str, number: u64, id: u64) -> Outcome {
     let (repo, pull) = (call.state.repo(name)?, call.state.pull(name, number)?);
     let review = pull.reviews.iter().find(|review| review.id == id);
@@ -91,7 +91,7 @@ fn told(call: &Call<'_>, name: &str, number: u64, id: u64) -> Outcome {
     Ok(Reply::done(200, shape::review(call.state, repo, pull, review)))
 }
 
-/// Makes a thread of its first comment.
+/// Creates a thread from its first comment.
 pub(super) fn thread(
     call: &mut Call<'_>,
     review: &Review,
@@ -118,7 +118,7 @@ pub(super) fn thread(
     }
 }
 
-/// Puts a review and its threads on a pull request.
+/// Adds a review and its threads to a pull request.
 pub(super) fn add(
     pull: &mut Pull,
     mut review: Review,
@@ -141,13 +141,13 @@ pub(super) fn add(
     pull.updated = now;
 }
 
-/// Refuses a body that is too long, without a word on whose it is.
+/// Fails if a body is too long, without naming the comment.
 fn check_body(body: &str) -> Result<(), Refusal> {
     let message = "Body is too long (maximum is 65536 characters)";
     check_length("PullRequestReview", body).map_err(|_| Refusal::unprocessable(message))
 }
 
-/// Checks what does not depend on the comments.
+/// Checks a review apart from its comments.
 fn check_review(pull: &Pull, login: &str, state: ReviewState, body: &str) -> Result<(), Refusal> {
     check_body(body)?;
     check_pending(pull, login)?;
@@ -170,7 +170,7 @@ fn check_review(pull: &Pull, login: &str, state: ReviewState, body: &str) -> Res
     }
 }
 
-/// Refuses to write beside a review that is not submitted.
+/// Fails if the user has a pending review.
 pub(super) fn check_pending(pull: &Pull, login: &str) -> Result<(), Refusal> {
     let is_own = |review: &Review| review.state == ReviewState::Pending && review.author == login;
     if pull.reviews.iter().any(is_own) {
@@ -180,7 +180,7 @@ pub(super) fn check_pending(pull: &Pull, login: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Finds the place of each comment; the first that has none spoils all, and is not named.
+/// Returns the position of each comment. Fails at the first invalid one, without naming it.
 fn entries<'a>(
     pull: &Pull,
     commit: &str,
@@ -192,7 +192,7 @@ fn entries<'a>(
     if comments.len() > MOST_COMMENTS {
         return Err(Refusal::unprocessable("Too many comments"));
     }
-    // A comment without lines would be dropped or misplaced by the real one.
+    // The real GitHub would drop or misplace a comment without lines.
     let known = ["path", "body", "line", "side", "start_line", "start_side"];
     let entry = |comment: &'a Value| {
         let fields = Fields::read(comment, &known)?;

@@ -9,7 +9,7 @@ use super::super::gzip;
 use super::super::refusal::Refusal;
 use super::super::state::Sarif;
 
-/// The most that may be uploaded, packed, and the most that it may unpack to.
+/// The maximum size of an upload in bytes, compressed and decompressed.
 const LARGEST: (usize, usize) = (10 * 1024 * 1024, 200 * 1024 * 1024);
 
 pub(super) fn upload(call: &mut Call<'_>, name: &str) -> Outcome {

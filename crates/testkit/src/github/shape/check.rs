@@ -6,7 +6,7 @@ use super::{WEB, user};
 use crate::date::iso;
 use crate::github::state::{CheckRun, Repo, State};
 
-/// Writes a check run.
+/// Renders a check run.
 pub(in crate::github) fn check_run(state: &State, repo: &Repo, run: &CheckRun) -> Value {
     let url = format!("{}/repos/{}/check-runs/{}", state.root, repo.full_name, run.id);
     let html = format!("{WEB}/{}/runs/{}", repo.full_name, run.id);

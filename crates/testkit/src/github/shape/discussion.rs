@@ -8,7 +8,7 @@ use crate::github::state::{
     IssueComment, Place, Pull, Repo, Review, ReviewComment, ReviewState, State, Thread,
 };
 
-/// Writes a review.
+/// Renders a review.
 pub(in crate::github) fn review(state: &State, repo: &Repo, pull: &Pull, review: &Review) -> Value {
     let (html, this) = addresses(state, repo, pull);
     let html = format!("{html}#pullrequestreview-{}", review.id);
@@ -25,7 +25,7 @@ pub(in crate::github) fn review(state: &State, repo: &Repo, pull: &Pull, review:
     value
 }
 
-/// Writes a comment on a line or a file.
+/// Renders a comment on a line or a file.
 pub(in crate::github) fn review_comment(
     state: &State,
     (repo, pull): (&Repo, &Pull),
@@ -71,7 +71,7 @@ pub(in crate::github) fn review_comment(
     value
 }
 
-/// Writes a comment on the pull request as a whole.
+/// Renders a comment on the pull request as a whole.
 pub(in crate::github) fn issue_comment(
     state: &State,
     repo: &Repo,
@@ -90,7 +90,7 @@ pub(in crate::github) fn issue_comment(
     })
 }
 
-/// Gives where people look at a pull request, and programs.
+/// Returns the addresses of a pull request on the website and in the API.
 fn addresses(state: &State, repo: &Repo, pull: &Pull) -> (String, String) {
     let (name, number) = (&repo.full_name, pull.number);
     (format!("{WEB}/{name}/pull/{number}"), format!("{}/repos/{name}/pulls/{number}", state.root))

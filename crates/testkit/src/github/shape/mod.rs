@@ -1,4 +1,4 @@
-//! What is on GitHub in the JSON of its REST API, with every field that the API promises.
+//! The data of GitHub as JSON of its REST API, with every field that the API documents.
 
 mod check;
 mod discussion;
@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 
 use super::state::{Repo, State};
 
-/// Where people look.
+/// The root of the website.
 const WEB: &str = "https://github.com";
 
-/// Writes a user as others see it.
+/// Renders a user as others see it.
 pub(super) fn user(state: &State, login: &str) -> Value {
     let id = state.users.get(login).copied().unwrap_or_default();
-    // An App is called `name[bot]`, which no address may be.
+    // The login of an App is `name[bot]`, which must be encoded in an address.
     let name = login.replace('[', "%5B").replace(']', "%5D");
     let url = format!("{}/users/{name}", state.root);
     json!({
@@ -40,7 +40,7 @@ pub(super) fn user(state: &State, login: &str) -> Value {
     })
 }
 
-/// Writes the user whose token it is.
+/// Renders the user of the token.
 pub(super) fn oneself(state: &State, login: &str) -> Value {
     let mut user = user(state, login);
     let more = json!({
@@ -54,7 +54,7 @@ pub(super) fn oneself(state: &State, login: &str) -> Value {
     user
 }
 
-/// Says what somebody is to a repository.
+/// Returns the role of a user in a repository.
 fn association(state: &State, repo: &Repo, login: &str) -> &'static str {
     match login {
         _ if repo.owner() == login => "OWNER",

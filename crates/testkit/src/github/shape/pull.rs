@@ -8,10 +8,10 @@ use crate::github::diff::{File, Status};
 use crate::github::random::{hash, sha};
 use crate::github::state::{End, Pull, Repo, Standing, State};
 
-/// A file with more changed lines comes without its patch.
+/// The maximum number of changed lines of a file with a patch.
 const MOST_IN_A_PATCH: usize = 3_000;
 
-/// Writes a pull request as it is in a list.
+/// Renders a pull request as an entry of a list.
 pub(in crate::github) fn pull_in_list(state: &State, repo: &Repo, pull: &Pull) -> Value {
     let number = pull.number;
     let url = format!("{}/repos/{}", state.root, repo.full_name);
@@ -57,7 +57,7 @@ pub(in crate::github) fn pull_in_list(state: &State, repo: &Repo, pull: &Pull) -
     value
 }
 
-/// Writes a pull request in full.
+/// Renders a pull request with all fields.
 pub(in crate::github) fn pull(state: &State, repo: &Repo, pull: &Pull) -> Value {
     let mut value = pull_in_list(state, repo, pull);
     let changes = pull.diff.files.iter().map(File::changes);
@@ -93,10 +93,10 @@ fn label(url: &str, name: &str) -> Value {
     })
 }
 
-/// Writes a file that a pull request changes.
+/// Renders a file of a pull request.
 pub(in crate::github) fn file(state: &State, repo: &Repo, pull: &Pull, file: &File) -> Value {
     let (additions, deletions) = file.changes();
-    // Real addresses are encoded; a blank is what breaks one.
+    // Real addresses are encoded; of the names in tests, only blanks need that.
     let path = file.path.replace(' ', "%20");
     let (name, head) = (&repo.full_name, &pull.head.sha);
     let mut value = json!({

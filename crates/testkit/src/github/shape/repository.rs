@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{WEB, user};
 use crate::github::state::{Repo, State};
 
-/// The addresses below a repository's, by the name of their field.
+/// The addresses below the one of a repository, by the names of their fields.
 const ADDRESSES: [(&str, &str); 37] = [
     ("archive_url", "/{archive_format}{/ref}"),
     ("assignees_url", "/assignees{/user}"),
@@ -46,7 +46,7 @@ const ADDRESSES: [(&str, &str); 37] = [
     ("url", ""),
 ];
 
-/// Writes a repository.
+/// Renders a repository.
 pub(in crate::github) fn repository(state: &State, repo: &Repo) -> Value {
     let name = &repo.full_name;
     let web = format!("{WEB}/{name}");
@@ -73,7 +73,7 @@ pub(in crate::github) fn repository(state: &State, repo: &Repo) -> Value {
     value
 }
 
-/// Writes a branch as a reference.
+/// Renders a branch as a reference.
 pub(in crate::github) fn reference(state: &State, repo: &Repo, branch: &str) -> Value {
     let url = format!("{}/repos/{}/git", state.root, repo.full_name);
     let sha = repo.branches.get(branch);

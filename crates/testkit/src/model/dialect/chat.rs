@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions.
+//! OpenAI's Chat Completions API.
 
 use serde_json::{Value, json};
 
@@ -72,7 +72,8 @@ fn check_messages(messages: &Value) -> Result<(), Refused> {
     check_results(messages)
 }
 
-/// Every call has its result, right after the message that makes it, and there are no other results.
+/// Fails unless every tool call has its result right after the message of the call, and there are
+/// no other results.
 fn check_results(messages: &[Value]) -> Result<(), Refused> {
     let mut open: Vec<&str> = Vec::new();
     for message in messages {
@@ -104,7 +105,7 @@ fn check_results(messages: &[Value]) -> Result<(), Refused> {
     }
 }
 
-/// Returns the call of an answer that calls a tool.
+/// Returns the tool call of an answer; `None` if it calls no tool.
 fn call(said: &Said<'_>) -> Option<Value> {
     let tool = said.tool.filter(|_| said.stop == Stop::Done)?;
     let function = json!({ "name": tool, "arguments": said.text });
@@ -157,7 +158,7 @@ pub(super) fn read(body: &Value) -> Read {
     }
 }
 
-/// A model that is held to a schema refuses in a field of its own.
+/// Returns true if the refusal is in a separate field, as for requests with a schema.
 fn has_refusal_field(said: &Said<'_>) -> bool {
     said.stop == Stop::Refusal && said.asked.schema.is_some()
 }

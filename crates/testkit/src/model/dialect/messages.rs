@@ -1,4 +1,4 @@
-//! Anthropic's Messages.
+//! Anthropic's Messages API.
 
 use serde_json::{Value, json};
 
@@ -13,18 +13,18 @@ const FIELDS: [&str; 21] = [
     "output_format", "inference_geo",
 ];
 
-/// Fields that only an answer has, and no count of tokens.
+/// Fields of a request for an answer that a token count must not have.
 const ANSWER_ONLY: [&str; 7] =
     ["max_tokens", "metadata", "stop_sequences", "stream", "temperature", "top_p", "top_k"];
 
-/// What is taken only from a client that names the beginning of a beta.
+/// Fields that require a beta header, each with the prefix of its name.
 const BETAS: [(&str, &str); 3] = [
     ("context_management", "context-management-"),
     ("mcp_servers", "mcp-client-"),
     ("output_format", "structured-outputs-"),
 ];
 
-/// Tools that are called even if nothing forces it.
+/// Tools that are called even if the request does not force it.
 const CALLED: [&str; 2] = ["report", "StructuredOutput"];
 
 pub(super) fn check(request: &Request, body: &Value) -> Result<(), Refused> {
@@ -80,7 +80,7 @@ fn check_numbers(body: &Value) -> Result<(), Refused> {
     }
 }
 
-/// Looks at the messages. Some models take a system message right after one of the user, most do
+/// Validates the messages. Some models accept a system message right after one of the user, most do
 /// not; `claude` alone is trusted to know which.
 fn check_messages(messages: &Value, is_claude: bool) -> Result<(), Refused> {
     let Some(messages) = messages.as_array() else {
@@ -107,7 +107,7 @@ fn check_messages(messages: &Value, is_claude: bool) -> Result<(), Refused> {
             Value::Array(parts) => parts.is_empty(),
             _ => return Err(Refused::invalid(format!("messages.{at}.content: Field required"))),
         };
-        // A system message may do no more than change how the next turn is taken.
+        // A system message without text may change the settings of the next turn.
         let may_be_empty = message["role"] == "system" || is_last && message["role"] == "assistant";
         if is_empty && !may_be_empty {
             return Err(Refused::invalid(format!(
@@ -132,7 +132,7 @@ fn check_messages(messages: &Value, is_claude: bool) -> Result<(), Refused> {
     check_results(messages)
 }
 
-/// Every call has its result in the next message, and there are no other results.
+/// Fails unless every tool call has its result in the next message, and there are no other results.
 fn check_results(messages: &[Value]) -> Result<(), Refused> {
     let ids = |message: &Value, kind: &str, field: &str| -> Vec<String> {
         let parts = message["content"].as_array().into_iter().flatten();
@@ -246,7 +246,7 @@ fn check_thinking(body: &Value) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Counts the blocks that are to be kept in the cache. A schema's own words do not count.
+/// Returns the number of blocks with a cache mark. Words of a schema do not count.
 fn count_cached(value: &Value) -> usize {
     match value {
         Value::Array(values) => values.iter().map(count_cached).sum(),
@@ -263,8 +263,8 @@ fn tools(body: &Value) -> &[Value] {
     body["tools"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Gives the tool that the answer is to call. One that was called already is not called again,
-/// unless the request forces it.
+/// Returns the tool that the answer calls. A tool that was called already is called again only if
+/// the request forces it.
 fn wanted_tool(body: &Value) -> Option<&Value> {
     let choice = &body["tool_choice"];
     let named = |name: &str| tools(body).iter().find(|tool| tool["name"] == name);
@@ -299,7 +299,7 @@ pub(super) fn read(body: &Value) -> Read {
     }
 }
 
-/// Gives the blocks of an answer: each as it stands in a whole message.
+/// Returns the blocks of an answer, as in a whole message.
 fn blocks(said: &Said<'_>) -> Vec<Value> {
     let body = &said.asked.body;
     let mut blocks = Vec::new();
@@ -396,7 +396,7 @@ pub(super) fn events(said: &Said<'_>) -> Vec<Vec<u8>> {
     data.iter().map(|data| event(data["type"].as_str(), data)).collect()
 }
 
-/// Gives a block as it begins: with nothing in it.
+/// Returns a block without content, as at its start in a stream.
 fn begun(block: &Value) -> Value {
     let mut begun = block.clone();
     for (name, nothing) in [
@@ -412,7 +412,7 @@ fn begun(block: &Value) -> Value {
     begun
 }
 
-/// Gives what is added to a block until it is whole.
+/// Returns the deltas that complete a block.
 fn deltas(said: &Said<'_>, block: &Value) -> Vec<Value> {
     match block["type"].as_str() {
         Some("thinking") => {

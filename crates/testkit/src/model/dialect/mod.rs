@@ -1,4 +1,4 @@
-//! How each provider reads and writes: requests, answers, events and errors.
+//! The formats of each provider: requests, answers, events and errors.
 
 mod chat;
 mod messages;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Asked, Dialect, Usage};
 use crate::http::Request;
 
-/// What is said, once it is settled how it goes out.
+/// An answer in its final form.
 #[derive(Debug)]
 pub(super) struct Said<'a> {
     pub(super) asked: &'a Asked,
@@ -22,18 +22,18 @@ pub(super) struct Said<'a> {
     pub(super) chunks: &'a [usize],
 }
 
-/// Why the model says no more.
+/// The reason for the end of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// All is said.
+    /// The answer is complete.
     Done,
-    /// As many tokens as were allowed.
+    /// The token limit is reached.
     CutOff,
-    /// It will not say more.
+    /// The model refuses.
     Refusal,
 }
 
-/// Why a request is not answered.
+/// The reason for refusing a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) status: u16,
@@ -60,7 +60,7 @@ impl Refused {
     }
 }
 
-/// What a request says, whatever its dialect.
+/// The content of a request, which is the same for every dialect.
 pub(super) struct Read {
     pub(super) system: String,
     pub(super) user: String,
@@ -68,7 +68,7 @@ pub(super) struct Read {
 }
 
 impl Said<'_> {
-    /// Gives the text in the pieces that it is streamed in.
+    /// Splits a text into the pieces of a stream.
     fn pieces(&self, text: &str) -> Vec<String> {
         let mut sizes = self.chunks.iter().copied();
         let mut size = 40;
@@ -81,14 +81,14 @@ impl Said<'_> {
         pieces
     }
 
-    /// Makes an id in the way of the provider.
+    /// Returns an id in the format of the provider.
     fn id(&self, prefix: &str) -> String {
         format!("{prefix}{:024}", self.asked.number)
     }
 }
 
 impl Dialect {
-    /// Says which dialect a path belongs to, also for what is asked beside the answers.
+    /// Returns the dialect of a path, including paths other than those for answers.
     pub(super) fn of(path: &str) -> Option<Dialect> {
         match path {
             "/v1/messages" | "/v1/messages/count_tokens" => Some(Dialect::Messages),
@@ -98,7 +98,7 @@ impl Dialect {
         }
     }
 
-    /// Guesses it from the head, where the path does not tell.
+    /// Returns the dialect of a request, guessed from the head if the path is unknown.
     pub(super) fn guess(request: &Request) -> Dialect {
         match Dialect::of(request.path()) {
             Some(dialect) => dialect,
@@ -107,7 +107,7 @@ impl Dialect {
         }
     }
 
-    /// Looks for the key.
+    /// Fails if a request does not have the key.
     pub(super) fn check_key(self, request: &Request, key: &str) -> Result<(), Refused> {
         let bearer =
             request.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
@@ -136,7 +136,7 @@ impl Dialect {
         Err(Refused::new(401, refused).code("invalid_api_key"))
     }
 
-    /// Reads the body and refuses what the provider would refuse.
+    /// Parses the body. Fails as the provider does for an invalid body.
     pub(super) fn check(self, request: &Request) -> Result<Value, Refused> {
         let content_type = request.header("content-type").unwrap_or_default();
         if content_type.split(';').next() != Some("application/json") {
@@ -165,7 +165,7 @@ impl Dialect {
         Ok(body)
     }
 
-    /// Reads what is asked in a body that was found in order.
+    /// Reads the content of a valid body.
     pub(super) fn read(self, body: &Value) -> Read {
         match self {
             Dialect::Messages => messages::read(body),
@@ -174,7 +174,7 @@ impl Dialect {
         }
     }
 
-    /// Writes an answer as one piece.
+    /// Renders an answer as one JSON body.
     pub(super) fn whole(self, said: &Said<'_>) -> Value {
         match self {
             Dialect::Messages => messages::whole(said),
@@ -183,7 +183,7 @@ impl Dialect {
         }
     }
 
-    /// Writes an answer as the events of a stream.
+    /// Renders an answer as the events of a stream.
     pub(super) fn events(self, said: &Said<'_>) -> Vec<Vec<u8>> {
         match self {
             Dialect::Messages => messages::events(said),
@@ -192,7 +192,7 @@ impl Dialect {
         }
     }
 
-    /// Writes the event that tells of an error in a stream that has begun.
+    /// Renders the event of an error in the middle of a stream.
     pub(super) fn error_event(self, said: &Said<'_>) -> Vec<u8> {
         match self {
             Dialect::Messages => event(Some("error"), &messages::error(&messages::error_for(529))),
@@ -201,7 +201,7 @@ impl Dialect {
         }
     }
 
-    /// Writes the body of an error.
+    /// Renders the body of an error.
     pub(super) fn error(self, refused: &Refused) -> Value {
         match self {
             Dialect::Messages => messages::error(refused),
@@ -209,7 +209,7 @@ impl Dialect {
         }
     }
 
-    /// Gives what the provider says with a status.
+    /// Returns the provider's error for a status.
     pub(super) fn error_for(self, status: u16) -> Refused {
         match self {
             Dialect::Messages => messages::error_for(status),
@@ -217,7 +217,7 @@ impl Dialect {
         }
     }
 
-    /// Gives what the provider says where there is nothing.
+    /// Returns the provider's error for an unknown path.
     pub(super) fn no_such_path(self, request: &Request) -> Refused {
         match self {
             Dialect::Messages => Refused::new(404, "Not Found"),
@@ -228,7 +228,7 @@ impl Dialect {
         }
     }
 
-    /// Gives what the provider says of a prompt that is too long.
+    /// Returns the provider's error for a prompt that is too long.
     pub(super) fn too_long(self) -> Refused {
         match self {
             Dialect::Messages => {
@@ -243,7 +243,7 @@ impl Dialect {
         }
     }
 
-    /// Gives what the provider says when it is not paid.
+    /// Returns the provider's error for an account without credit.
     pub(super) fn no_credit(self) -> Refused {
         match self {
             Dialect::Messages => Refused::invalid(
@@ -258,7 +258,7 @@ impl Dialect {
         }
     }
 
-    /// Gives the list of models.
+    /// Returns the list of models.
     pub(super) fn models(self) -> Value {
         const NAMES: [&str; 2] = ["fake-model", "claude-fake"];
         match self {
@@ -279,16 +279,16 @@ impl Dialect {
     }
 }
 
-/// When everything was made.
+/// The creation time of all objects, in seconds since 1970.
 const CREATED: u64 = 1_767_225_600;
 
-/// Writes an event of a stream.
+/// Formats an event of a stream.
 fn event(name: Option<&str>, data: &Value) -> Vec<u8> {
     let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
     format!("{name}data: {data}\n\n").into_bytes()
 }
 
-/// Refuses a body that is no object or has fields that nobody knows.
+/// Fails if a body is not an object, or has an unknown field.
 fn check_fields(
     body: &Value,
     known: &[&str],

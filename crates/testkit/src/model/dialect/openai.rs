@@ -1,4 +1,4 @@
-//! What both of OpenAI's dialects share: errors, and what a strict schema has to be.
+//! Common parts of OpenAI's dialects: errors, and the rules of a strict schema.
 
 use serde_json::{Value, json};
 
@@ -49,12 +49,12 @@ pub(super) fn check_model(body: &Value) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Says whether a model thinks on its own account, and so has no temperature.
+/// Returns true for a reasoning model, which accepts no temperature.
 pub(super) fn is_reasoning(model: &str) -> bool {
     ["o1", "o3", "o4", "gpt-5"].iter().any(|prefix| model.starts_with(prefix))
 }
 
-/// Looks at a format of kind `json_schema`, whose fields stand in `format`.
+/// Validates a format of kind `json_schema`, whose fields are in `format`.
 pub(super) fn check_format(format: &Value, at: &str) -> Result<(), Refused> {
     let name = format["name"].as_str().unwrap_or_default();
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -84,7 +84,7 @@ pub(super) fn check_format(format: &Value, at: &str) -> Result<(), Refused> {
     check_strict(&format["schema"], &mut Vec::new()).map_err(invalid)
 }
 
-/// Every object of a strict schema names all its fields as required and takes no others.
+/// Fails unless every object of a strict schema requires all its fields and allows no others.
 fn check_strict(schema: &Value, path: &mut Vec<String>) -> Result<(), String> {
     let context = |path: &[String]| format!("In context=({})", path.join(", "));
     match schema {

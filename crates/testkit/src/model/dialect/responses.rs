@@ -1,4 +1,4 @@
-//! OpenAI's Responses.
+//! OpenAI's Responses API.
 
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ pub(super) fn check(body: &Value) -> Result<(), Refused> {
     }
 }
 
-/// Every call has its result, and every result its call.
+/// Fails unless every tool call has its result, and every result its call.
 fn check_results(input: &Value) -> Result<(), Refused> {
     let items = || input.as_array().into_iter().flatten();
     let ids = |kind: &str| -> Vec<&str> {
@@ -108,7 +108,7 @@ pub(super) fn read(body: &Value) -> Read {
     }
 }
 
-/// What a message holds: text, or why there is none.
+/// The content of a message: a text or a refusal.
 struct Part {
     kind: &'static str,
     field: &'static str,
@@ -133,7 +133,7 @@ impl Part {
     }
 }
 
-/// Gives what the answer consists of, each as it is in the end.
+/// Returns the output items of an answer in their final state.
 fn items(said: &Said<'_>) -> Vec<Value> {
     let body = &said.asked.body;
     let mut items = Vec::new();
@@ -167,7 +167,7 @@ fn items(said: &Said<'_>) -> Vec<Value> {
     items
 }
 
-/// Gives the response in one of its states.
+/// Returns the response object in one of its states.
 fn response(said: &Said<'_>, status: &str, output: Vec<Value>) -> Value {
     let body = &said.asked.body;
     let input = said.usage.input + said.usage.cache_read + said.usage.cache_write;
@@ -301,7 +301,7 @@ fn message_events(said: &Said<'_>, item: &Value, index: usize) -> Vec<Value> {
     data
 }
 
-/// Writes the events with their numbers.
+/// Formats the events with sequence numbers.
 fn numbered(data: Vec<Value>) -> Vec<Vec<u8>> {
     let number = |(at, mut data): (usize, Value)| {
         data["sequence_number"] = json!(at);
@@ -310,7 +310,7 @@ fn numbered(data: Vec<Value>) -> Vec<Vec<u8>> {
     data.into_iter().enumerate().map(number).collect()
 }
 
-/// Writes the event that tells of a breakdown.
+/// Formats the event of a failed response.
 pub(super) fn failed(said: &Said<'_>) -> Vec<u8> {
     let failed = response(said, "failed", Vec::new());
     let data = json!({ "type": "response.failed", "sequence_number": 99, "response": failed });

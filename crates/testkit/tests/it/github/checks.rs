@@ -47,7 +47,7 @@ fn annotations_add_up() {
     assert_eq!(none["total_count"], 0);
 }
 
-/// Changes one thing of a good run.
+/// Changes one field of a valid check run, and checks the error.
 #[track_caller]
 fn refused(at: &str, value: Value, why: &str) {
     let github = github();
@@ -100,7 +100,7 @@ fn a_user_makes_no_check_runs() {
     assert_eq!(told(&got), "403 You must authenticate via a GitHub App.");
 }
 
-/// Packs a text with a checksum and no compression.
+/// Returns a text as gzip with a checksum and without compression.
 fn packed(text: &str, checksum: u32) -> Vec<u8> {
     let length = u16::try_from(text.len()).unwrap();
     let mut bytes = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1];
@@ -121,7 +121,7 @@ fn what_is_uploaded_is_opened() {
         });
         told(&github.ask("t-rev", "POST", &format!("/repos/{REPO}/code-scanning/sarifs"), &body))
     };
-    // From `gzip -9`, once with codes of its own and once with those that all know.
+    // The output of `gzip -9`, once with dynamic and once with fixed Huffman codes.
     let squeezed = STANDARD.decode(include_str!("sarif.gz.base64").replace('\n', "")).unwrap();
     assert_eq!(upload(&squeezed), "202");
     assert_eq!(github.sarifs(REPO)[0].document["runs"].as_array().unwrap().len(), 12);

@@ -1,4 +1,4 @@
-//! Comments that come alone.
+//! Single comments.
 
 use assay_testkit::github::sha;
 use expect_test::expect;
@@ -36,7 +36,7 @@ fn comments_are_on_lines_on_files_and_in_answer() {
     let (_, all) = ask(&github, "GET", "/pulls/1/comments", Value::Null);
     let bodies: Vec<&Value> = all.as_array().unwrap().iter().map(|it| &it["body"]).collect();
     assert_eq!(bodies, ["Hm.", "Hm.", "Ah.", "Oh."]);
-    // Each of them is a review without words.
+    // Each comment is in a review without a text.
     assert_eq!(github.reviews(REPO, 1).len(), 4);
 
     let refused = [

@@ -1,4 +1,4 @@
-//! What goes wrong, and whether anything was done.
+//! Injected faults, with and without an effect of the request.
 
 use std::fmt::Write as _;
 use std::time::Duration;

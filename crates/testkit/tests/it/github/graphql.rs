@@ -1,4 +1,4 @@
-//! Threads, as only GraphQL knows them.
+//! Threads, which only GraphQL has.
 
 use assay_testkit::github::{Fault, GitHub, When};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn number(number: u32) -> Value {
     json!({ "owner": "octo", "name": "demo", "number": number })
 }
 
-/// Gives a GitHub with so many threads of a bot.
+/// Returns a GitHub with a number of threads by a bot.
 fn discussed(threads: usize) -> GitHub {
     let github = github();
     let comment = json!({ "path": "src/a.rs", "line": 2, "body": "Hm." });
@@ -102,7 +102,7 @@ fn a_mutation_goes_wrong_by_its_name() {
     assert_eq!(github.threads(REPO, 1)[0].resolved_by, None);
 }
 
-/// Asks for something that is refused, with status 200.
+/// Sends a query, and checks that it is refused with status 200.
 #[track_caller]
 fn refused(token: &str, text: &str, variables: Value, why: &str) {
     let body = query(&discussed(1), token, text, variables);

@@ -1,4 +1,4 @@
-//! How much may be asked, and how hard it was pressed.
+//! Rate limits, and the record of the peak load.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ fn eighty_writes_a_minute_are_the_most() {
     assert_eq!(github.comments(REPO, 1).len(), 80);
     let busiest = github.busiest();
     assert_eq!((busiest.minute, busiest.hour), (110, 110));
-    // The first was told to wait; all others did not.
+    // The first refused write got the request to wait; all later ones ignored it.
     assert_eq!((busiest.gap, busiest.impatient), (Some(Duration::ZERO), 29));
     github.clock().advance(Duration::from_secs(60));
     assert_eq!(write(&github), 201);

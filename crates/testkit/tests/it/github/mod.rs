@@ -1,4 +1,4 @@
-//! The fake GitHub: each rule, kept and broken.
+//! The fake GitHub: each rule, obeyed and violated.
 
 mod checks;
 mod comments;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 const REPO: &str = "octo/demo";
 
-/// Two hunks in one file, a file that is gone, and one with a blank in its name.
+/// A diff with two hunks in one file, a deleted file, and a file with a blank in its name.
 const DIFF: &str = "\
 diff --git a/src/a.rs b/src/a.rs
 index 1111111..2222222 100644
@@ -52,7 +52,7 @@ new file mode 100644
 \\ No newline at end of file
 ";
 
-/// Gives a GitHub with pull request 1 of `ann`, and tokens `t-<login>`.
+/// Returns a GitHub with pull request 1 of `ann`, and tokens `t-<login>`.
 fn github() -> GitHub {
     let github = GitHub::new(Arc::new(Clock::stopped()));
     github.add_repository(REPO);
@@ -65,12 +65,12 @@ fn github() -> GitHub {
     github
 }
 
-/// Asks about the repository as `rev`.
+/// Sends a request on the repository as `rev`.
 fn ask(github: &GitHub, method: &str, below: &str, body: Value) -> (u16, Value) {
     github.ask("t-rev", method, &format!("/repos/{REPO}{below}"), &body)
 }
 
-/// Asks with any header fields.
+/// Sends a request with additional headers.
 fn ask_with(github: &GitHub, target: &str, fields: &[(&str, &str)]) -> Answer {
     let own = [("User-Agent", "test"), ("Authorization", "token t-rev")];
     let headers = own.iter().chain(fields).map(|&(name, value)| (name.into(), value.into()));
@@ -83,7 +83,7 @@ fn ask_with(github: &GitHub, target: &str, fields: &[(&str, &str)]) -> Answer {
     github.answer(&asked).unwrap()
 }
 
-/// Says in a line what was answered: the status, and what is wrong.
+/// Formats an answer as a line: the status, and the error.
 fn told((status, body): &(u16, Value)) -> String {
     let mut told = status.to_string();
     if *status >= 400 {
@@ -98,7 +98,7 @@ fn told((status, body): &(u16, Value)) -> String {
     told
 }
 
-/// Makes a review with comments.
+/// Returns the body of a review with comments.
 fn review(comments: Value) -> Value {
     json!({ "body": "Look here.", "event": "COMMENT", "comments": comments })
 }

@@ -1,4 +1,4 @@
-//! What becomes of threads when the head moves on.
+//! Threads of a pull request after its head moves.
 
 use assay_testkit::github::sha;
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! Reviews: whole or not at all.
+//! Reviews: posted completely or not at all.
 
 use assay_testkit::github::{Access, sha};
 use expect_test::{Expect, expect};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{REPO, ask, github, review, told};
 
-/// Posts a review as `rev`, and draws what is on the pull request then.
+/// Posts a review as `rev`, and compares the visible text of the pull request.
 #[track_caller]
 fn check(body: Value, expected: Expect) {
     let github = github();

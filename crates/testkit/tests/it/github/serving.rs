@@ -9,13 +9,13 @@ use assay_testkit::github::{Fault, Server, When};
 
 use super::{REPO, github};
 
-/// Sends requests over one connection, and gives all that comes back.
+/// Sends requests over one connection, and returns all answers.
 fn send(server: &Server, requests: &str) -> String {
     let mut stream = TcpStream::connect(server.url().strip_prefix("http://").unwrap()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     stream.write_all(requests.as_bytes()).unwrap();
     let mut bytes = Vec::new();
-    // A connection that is cut may be reset.
+    // A cut connection may be reset.
     let _ = stream.read_to_end(&mut bytes);
     String::from_utf8(bytes).unwrap()
 }
