@@ -1,4 +1,4 @@
-//! `cargo xtask fake-model`: a model that is none, to try out what asks one.
+//! `cargo xtask fake-model`: serves a fake model, for trying out its clients.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use assay_testkit::model::{
     Answer, Asked, Dialect, FakeModel, Fault, Options, Received, Rules, Script, SmallReview,
 };
 
-/// Serves until it is interrupted.
+/// Serves until the process is interrupted.
 pub(crate) fn run(port: u16, script: Option<&Path>, dialect: &str) -> anyhow::Result<bool> {
     let only = match dialect {
         "any" => None,
@@ -38,7 +38,7 @@ pub(crate) fn run(port: u16, script: Option<&Path>, dialect: &str) -> anyhow::Re
     Ok(true)
 }
 
-/// Says on stderr what came.
+/// Prints a request on stderr.
 #[allow(clippy::print_stderr, reason = "a chore says there how it goes")]
 fn tell(received: &Received) {
     let Received { method, path, status, body, refused, .. } = received;

@@ -1,6 +1,6 @@
 //! Chores that take too long, or need too much, to be tests. `cargo xtask CHORE` starts them.
 //!
-//! Everything that is fetched or written stays below `target/`. Nothing here is part of the product.
+//! All downloads and outputs stay below `target/`. Nothing here is part of the product.
 
 #![allow(
     clippy::disallowed_methods,
@@ -34,85 +34,87 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Holds what assay writes against other people's validators
+    /// Validates the output of assay with third-party validators
     Conformance {
-        /// One suite instead of all: sarif, commands, hooks, agents, mcp, services
+        /// Run one suite instead of all: sarif, commands, hooks, agents, mcp, services, webhooks,
+        /// browser
         name: Option<String>,
-        /// The folder with what services publish of themselves, for `services`
-        /// [default: ASSAY_API_DESCRIPTIONS]
+        /// The folder with the API descriptions of services, for `services` [default:
+        /// ASSAY_API_DESCRIPTIONS]
         #[arg(long, value_name = "DIR")]
         descriptions: Option<PathBuf>,
     },
     /// Runs counted suites at full size
     Soak {
-        /// One suite instead of all: reading, damage, posting, changes, hostile, agents, gates, qa, queue, webhooks
+        /// Run one suite instead of all: reading, damage, posting, changes, hostile, agents, gates,
+        /// kept, qa, queue, webhooks
         name: Option<String>,
-        /// Where what is left to chance starts from
+        /// The seed of random choices
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Measures how well something is done, beside other programs
+    /// Measures the quality of results, compared with other programs
     Measure {
-        /// What to measure: recovery, diffs, cases, secrets, synthesis, scoring, grounding
+        /// The measurement: recovery, diffs, cases, secrets, synthesis, scoring, grounding
         name: String,
-        /// The folder with the data, for measurements that need some
+        /// The folder with the data, for measurements that need it
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
-        /// Where the generated cases start from
+        /// The seed of the generated cases
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Makes the recorded review under `examples/` anew, and carries recorded answers over
+    /// Records the review under `examples/` again, and transfers recorded answers
     RecordExample,
-    /// Times the parts that have to be fast, beside other programs
+    /// Times the parts that have to be fast, compared with other programs
     Bench {
-        /// One bench instead of all: findings, rules, personas, queue, webhooks
+        /// Run one bench instead of all: findings, rules, personas, queue, webhooks
         name: Option<String>,
     },
-    /// Serves a model that is none, for trying out what asks one
+    /// Serves a fake model, for trying out its clients
     FakeModel {
-        /// The port; any that is free if none is given
+        /// The port; any free port if it is 0
         #[arg(long, default_value_t = 0)]
         port: u16,
-        /// A JSON list of what to say when; without it, a small review of every change
+        /// A JSON list of rules for answers; without it, a small review of every change
         #[arg(long, value_name = "FILE")]
         script: Option<PathBuf>,
-        /// Whom to speak like: any, messages, chat, responses
+        /// The API to serve: any, messages, chat, responses
         #[arg(long, default_value = "any")]
         dialect: String,
     },
-    /// Works a queue off, and may be killed while doing so
+    /// Completes the tasks of a queue, and may be killed meanwhile
     #[command(hide = true)]
     QueueWorker {
-        /// The queue
+        /// The folder of the queue, or the address of its database
         place: String,
-        /// Its name
+        /// The name of the worker
         agent: String,
-        /// Where it writes what it completed
+        /// The file for the ids of completed tasks
         log: PathBuf,
     },
-    /// Does whole tasks on files, for counting what that takes
+    /// Pushes, claims and completes tasks on files, for a count of system calls
     #[command(hide = true)]
     BenchWholeTasks {
         /// The folder of the queue
         place: PathBuf,
-        /// How many
+        /// The number of tasks
         tasks: usize,
     },
-    /// Keeps bodies in a file and does nothing else, to be timed beside `assay serve`
+    /// Stores bodies in a file, for a comparison with `assay serve`
     #[command(hide = true)]
     BareWebhooks {
-        /// The file
+        /// The file for the bodies
         file: PathBuf,
     },
-    /// Reads one hostile text and prints what that took
+    /// Parses one hostile text and prints the cost
     #[command(hide = true)]
     BenchChild {
         /// The kind of text
         kind: String,
-        /// How many bytes of it
+        /// The size of the text, in bytes
         bytes: usize,
-        /// How often it is timed
+        /// The number of runs
         runs: usize,
     },
 }

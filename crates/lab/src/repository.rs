@@ -1,17 +1,17 @@
-//! Throw-away git repositories, made below `target/` and free of the settings of whoever runs this.
+//! Throw-away git repositories below `target/`, without the git settings of the user.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 
-/// A repository of which nothing is kept.
+/// A repository for temporary use.
 pub(crate) struct Repository {
     folder: PathBuf,
 }
 
 impl Repository {
-    /// Makes a repository with an empty first commit, in place of whatever was in its folder.
+    /// Creates a repository with an empty first commit, and replaces its folder.
     pub(crate) fn new(folder: PathBuf) -> anyhow::Result<Repository> {
         if folder.exists() {
             std::fs::remove_dir_all(&folder)
@@ -24,7 +24,7 @@ impl Repository {
         Ok(repository)
     }
 
-    /// Gives the folder of its work tree.
+    /// Returns the folder of the work tree.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -39,7 +39,7 @@ impl Repository {
             .with_context(|| format!("could not write `{}`", path.display()))
     }
 
-    /// Commits all of the work tree.
+    /// Commits all files of the work tree.
     pub(crate) fn commit(&self, message: &str) -> anyhow::Result<()> {
         self.git(&["add", "--all", "--force"])?;
         self.git(&["commit", "--quiet", "--message", message])

@@ -1,4 +1,4 @@
-//! Programs run to their end, files listed, the `assay` binary built.
+//! Helpers that run programs, list files and build the `assay` binary.
 //!
 //! The folders of the workspace are in `assay_testenv::workspace`.
 
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail};
 use assay_testenv::workspace::{command, root, target, target_folder};
 
-/// Runs a program to its end and gives what it wrote to stdout; its stderr is shown as it comes.
+/// Runs a program to its end and returns its stdout; its stderr is shown as it arrives.
 pub(crate) fn output(mut command: Command) -> anyhow::Result<String> {
     let shown = command.get_program().to_string_lossy().into_owned();
     let output = command
@@ -21,14 +21,14 @@ pub(crate) fn output(mut command: Command) -> anyhow::Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("`{shown}` wrote no UTF-8"))
 }
 
-/// Gives the files below a folder whose names end so, in order; links are not followed.
+/// Returns the files below a folder with an extension, in order; symbolic links are not followed.
 pub(crate) fn files_below(folder: &Path, extension: &str) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = all_files_below(folder)?;
     found.retain(|path| path.extension().is_some_and(|own| own == extension));
     Ok(found)
 }
 
-/// Gives all files below a folder, in order; links are not followed.
+/// Returns all files below a folder, in order; symbolic links are not followed.
 pub(crate) fn all_files_below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_owned()];
@@ -49,7 +49,7 @@ pub(crate) fn all_files_below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Builds the `assay` binary as this program is built, and gives its path.
+/// Builds the `assay` binary in the profile of this program, and returns its path.
 pub(crate) fn assay() -> anyhow::Result<PathBuf> {
     let (flags, folder): (&[&str], &str) = match cfg!(debug_assertions) {
         true => (&[], "debug"),
@@ -63,7 +63,7 @@ pub(crate) fn assay() -> anyhow::Result<PathBuf> {
     Ok(target().join(folder).join("assay"))
 }
 
-/// Writes a value as JSON to a file below the target folder, and says so.
+/// Writes a value as JSON to a file below the target folder, and prints the path.
 pub(crate) fn write_json(
     folder: &str,
     name: &str,

@@ -1,6 +1,7 @@
-//! Reading texts that are made to take long: time per byte and peak memory, for small and for huge.
+//! Parsing of texts that are designed to take long: time per byte and peak memory, for small and
+//! huge texts.
 //!
-//! Each text is read in a process of its own, so that the peak is that of the one reading.
+//! Each text is parsed in its own process, so that the peak memory is that of one text.
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -15,10 +16,10 @@ use crate::workspace::output;
 const SMALL: usize = 64 << 10;
 const HUGE: usize = 16 << 20;
 
-/// How long a reading may take before it counts as endless.
+/// The time limit of one parse.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The texts: what they begin with, and what is repeated behind it.
+/// The kinds of texts: name, beginning, and the repeated part.
 const KINDS: [(&str, &str, &str); 16] = [
     ("keys-without-values", "", "{\"a\" "),
     ("opening-brackets", "", "["),
@@ -50,7 +51,7 @@ fn text(kind: &str, bytes: usize) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Reads every kind, small and huge.
+/// Measures every kind, small and huge.
 pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (kind, _, _) in KINDS {
@@ -74,10 +75,10 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What one reading took.
+/// The cost of one parse.
 struct Measured {
     time: Duration,
-    /// In bytes, beyond what the process had before.
+    /// Peak memory in bytes, above that of the process before.
     peak: u64,
 }
 
@@ -90,7 +91,7 @@ fn measure(kind: &str, bytes: usize, runs: usize) -> anyhow::Result<Measured> {
     Ok(Measured { time: Duration::from_secs_f64(seconds), peak })
 }
 
-/// Reads one text in this process and prints what it took.
+/// Parses one text in this process and prints the cost.
 pub(crate) fn child(kind: &str, bytes: usize, runs: usize) -> anyhow::Result<bool> {
     let text = text(kind, bytes)?;
     let (done, waiting) = mpsc::channel::<()>();
@@ -105,7 +106,7 @@ pub(crate) fn child(kind: &str, bytes: usize, runs: usize) -> anyhow::Result<boo
     std::hint::black_box(read());
     let first = start.elapsed();
     let peak = memory("VmHWM:")?.saturating_sub(before);
-    // A slow reading is timed once; its noise does not matter.
+    // A slow parse is timed once, since its noise does not matter.
     let slow = first > Duration::from_secs(5);
     let time = if slow { first } else { median(runs, read) };
     drop(done);
@@ -113,7 +114,7 @@ pub(crate) fn child(kind: &str, bytes: usize, runs: usize) -> anyhow::Result<boo
     Ok(true)
 }
 
-/// Reads an amount of memory from the process's own status, in bytes.
+/// Returns an amount of memory from the process's own status, in bytes.
 fn memory(field: &str) -> anyhow::Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with(field));

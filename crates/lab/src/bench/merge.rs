@@ -1,4 +1,4 @@
-//! Merging the votes of many reviewers, beside comparing all pairs.
+//! Merging of the votes of many reviewers, compared with a comparison of all pairs.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const FILES: usize = 200;
 const FEW: usize = 100;
 const MANY: usize = 10_000;
 
-/// As many titles as comparing all pairs of them takes seconds, not minutes.
+/// The number of titles whose pairs can be compared in seconds, not minutes.
 const SAMPLE: usize = 2_000;
 
 const VERBS: [&str; 8] =
@@ -50,7 +50,7 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// Makes reports in which reviewers often mean the same in slightly other words.
+/// Returns reports in which reviewers often mean the same in slightly different words.
 fn reports(votes: usize) -> anyhow::Result<Vec<Report>> {
     let mut random = Random::new(1);
     let mut reports = Vec::new();
@@ -65,7 +65,7 @@ fn reports(votes: usize) -> anyhow::Result<Vec<Report>> {
     Ok(reports)
 }
 
-/// Votes on one of a number of defects, of which there are fewer than votes.
+/// Returns a vote on a random defect; there are fewer defects than votes.
 fn vote(random: &mut Random, votes: usize) -> anyhow::Result<Vote> {
     let defect = random.below(votes * 2 / 5);
     let mut chosen = Random::new(defect as u64 + 1);
@@ -86,7 +86,7 @@ fn vote(random: &mut Random, votes: usize) -> anyhow::Result<Vote> {
     Ok(vote)
 }
 
-/// Compares a sample of the titles each with each, and reckons what all of them would take.
+/// Compares all pairs of a sample of the titles, and extrapolates the time for all titles.
 fn all_pairs(reports: &[Report]) -> Duration {
     let subjects: Vec<Subject<'_>> = reports
         .iter()

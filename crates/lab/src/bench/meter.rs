@@ -1,4 +1,4 @@
-//! What running a program takes: [`measure`].
+//! The cost of running a program: [`measure`].
 
 use std::fs::File;
 use std::path::Path;
@@ -9,25 +9,25 @@ use anyhow::{Context, bail};
 /// The bytes of a mebibyte.
 pub(super) const MEBIBYTE: f64 = (1 << 20) as f64;
 
-/// What one run took.
+/// The cost of one run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading {
     pub(super) seconds: f64,
-    /// In seconds, over all cores.
+    /// CPU time in seconds, over all cores.
     pub(super) processor: f64,
-    /// The most memory of any one of its processes, in bytes.
+    /// The peak memory of any one of the processes, in bytes.
     pub(super) peak: u64,
 }
 
 impl Reading {
-    /// Gives the reading of the middle time.
+    /// Returns the measurement with the median time; `None` if there are none.
     pub(super) fn middle(mut readings: Vec<Reading>) -> Option<Reading> {
         readings.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
         readings.get(readings.len() / 2).copied()
     }
 }
 
-/// Runs a program with its output in a file, under GNU time, which counts its children too.
+/// Runs a program with its output in a file, under GNU time, which includes children.
 pub(super) fn measure(command: Command, output: &Path) -> anyhow::Result<Reading> {
     let told = output.with_extension("time");
     let mut timed = Command::new("/usr/bin/time");
@@ -40,7 +40,8 @@ pub(super) fn measure(command: Command, output: &Path) -> anyhow::Result<Reading
     let seconds = start.elapsed().as_secs_f64();
     let told = std::fs::read_to_string(&told).context("`/usr/bin/time` told nothing")?;
     let numbers: Vec<f64> = told.split_whitespace().filter_map(|n| n.parse().ok()).collect();
-    // Finding something is a failure to each of these programs; printing nothing is one to us.
+    // Each of these programs exits with an error if it finds something; here, an error is a missing
+    // output.
     let [user, system, kibibytes] = numbers[..] else {
         bail!("{}: {}", told.trim(), String::from_utf8_lossy(&ended.stderr).trim());
     };

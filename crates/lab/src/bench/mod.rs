@@ -1,7 +1,7 @@
-//! `cargo xtask bench`: how long things take, beside other programs in the same run.
+//! `cargo xtask bench`: measures times, compared with other programs in the same run.
 //!
-//! Times differ between machines, so nothing here fails for being slow: a table says what was
-//! measured and what is to be reached.
+//! Times differ between machines, so nothing here fails for being slow: a table shows the
+//! measurements and the targets.
 
 mod hostile;
 mod merge;
@@ -26,16 +26,16 @@ pub(crate) use hostile::child;
 pub(crate) use queue::files::whole_tasks;
 pub(crate) use webhooks::{configured, serve_bare};
 
-/// One line of the table.
+/// A line of the table.
 struct Row {
     what: String,
-    /// The value as people read it.
+    /// The value as text.
     shown: String,
     value: Option<f64>,
     bar: Option<Bar>,
 }
 
-/// What is to be reached.
+/// The target of a value.
 #[derive(Clone, Copy)]
 enum Bar {
     AtMost(f64),
@@ -59,30 +59,30 @@ impl Bar {
 }
 
 impl Row {
-    /// A time for information.
+    /// Creates a row with a time and without a target.
     fn time(what: impl Into<String>, time: Duration) -> Row {
         let value = Some(time.as_secs_f64());
         Row { what: what.into(), shown: format!("{time:.3?}"), value, bar: None }
     }
 
-    /// A number for information.
+    /// Creates a row with a number and without a target.
     fn count(what: impl Into<String>, value: f64, unit: &str) -> Row {
         Row { what: what.into(), shown: format!("{value:.0}{unit}"), value: Some(value), bar: None }
     }
 
-    /// A ratio for information.
+    /// Creates a row with a ratio and without a target.
     fn ratio(what: impl Into<String>, value: f64) -> Row {
         let shown = format!("{value:.2}x");
         Row { what: what.into(), shown, value: Some(value), bar: None }
     }
 
-    /// A number that is to reach something.
+    /// Creates a row with a number and a target.
     fn number(what: impl Into<String>, value: f64, unit: &str, bar: Bar) -> Row {
         let shown = format!("{value:.2}{unit}");
         Row { what: what.into(), shown, value: Some(value), bar: Some(bar) }
     }
 
-    /// Something that could not be measured.
+    /// Creates a row for a measurement that failed.
     fn missing(what: impl Into<String>, why: impl std::fmt::Display) -> Row {
         Row { what: what.into(), shown: format!("could not be had: {why}"), value: None, bar: None }
     }
@@ -103,7 +103,7 @@ impl Row {
     }
 }
 
-/// A bench: what it is called, and its parts.
+/// A bench: its name and its parts.
 type Bench = (&'static str, &'static [fn() -> anyhow::Result<Vec<Row>>]);
 
 const BENCHES: [Bench; 5] = [
@@ -114,7 +114,7 @@ const BENCHES: [Bench; 5] = [
     ("webhooks", &[webhooks::rows]),
 ];
 
-/// Runs one bench or all. A slow run is no failure.
+/// Runs one bench or all. A slow run is not a failure.
 pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {
     let wanted = |bench: &&Bench| name.is_none_or(|name| name == bench.0);
     if !BENCHES.iter().any(|bench| wanted(&bench)) {
@@ -142,13 +142,13 @@ pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Gives the median time of several runs.
+/// Returns the median time of several runs.
 fn median<T>(runs: usize, work: impl FnMut() -> T) -> Duration {
     medians(runs, work, || ()).0
 }
 
-/// Gives the median times of two works that take turns, so that what else the machine does weighs
-/// on both.
+/// Returns the median times of two functions that run in turns, so that other load of the machine
+/// affects both.
 fn medians<A, B>(
     runs: usize,
     mut one: impl FnMut() -> A,

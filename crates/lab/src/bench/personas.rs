@@ -1,4 +1,4 @@
-//! Ten personas that read a change at the same time, each answered after two seconds.
+//! Ten personas that read a change concurrently, each answered after two seconds.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -19,7 +19,7 @@ const PERSONAS: [&str; 10] = [
     "reliability", "concurrency", "contract", "adversarial",
 ];
 
-/// How long each answer takes.
+/// The delay of each answer.
 const DELAY: Duration = Duration::from_secs(2);
 
 const REVIEWS: usize = 5;
@@ -28,7 +28,7 @@ const REVIEWS: usize = 5;
 const FILES: usize = 20;
 const LINES_PER_FILE: usize = 50;
 
-/// Times reviews by all of them. They find nothing, so nobody is asked to look again.
+/// Times reviews by all personas. They find nothing, so there is no second look.
 pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     let folder = target_folder("bench/personas")?;
     let report = json!({
@@ -63,7 +63,7 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// Makes a repository whose last commit is the change.
+/// Creates a repository whose last commit is the change.
 fn repository(folder: std::path::PathBuf, url: &str) -> anyhow::Result<Repository> {
     let repository = Repository::new(folder)?;
     let configuration = format!(

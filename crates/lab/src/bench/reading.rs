@@ -1,4 +1,4 @@
-//! Reading a typical review, beside a strict parser and the two peers that mend JSON.
+//! Parsing of a typical review, compared with a strict parser and two peers that repair JSON.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::workspace::output;
 
 const RUNS: usize = 5_000;
 
-/// Times all readers on a review that is in order and on one that is not.
+/// Times all parsers on a valid review and on a broken one.
 pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     let json = review();
     let text = in_a_fence(&json);
@@ -32,7 +32,7 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
 fn readers(what: &str, text: &str) -> anyhow::Result<Vec<Row>> {
     let path = target_folder("bench")?.join("review.md");
     std::fs::write(&path, text)?;
-    // The first runs find the machine cold.
+    // The first runs warm the machine up.
     median(RUNS, || read::read(text, None));
     let own = median(RUNS, || read::read(text, None));
     let mut rows = vec![Row::time(format!("reading a {what} of {} bytes", text.len()), own)];
@@ -55,7 +55,7 @@ fn in_a_fence(json: &str) -> String {
     format!("I read the change. This is what I found:\n\n```json\n{json}\n```\n\nDone.\n")
 }
 
-/// Takes a comma and a closing bracket away, and puts a comma too many: what every peer mends.
+/// Removes a comma and a closing bracket, and adds a comma: errors that every peer repairs.
 fn broken(json: &str) -> String {
     let json = json.replacen("10,", "10", 1);
     json.replacen("\n    }\n  ],", ",\n    }\n  ,", 1)
@@ -65,7 +65,7 @@ fn ratio(a: Duration, b: Duration) -> f64 {
     a.as_secs_f64() / b.as_secs_f64()
 }
 
-/// Gives six findings as a model would write them.
+/// Returns six findings as a model writes them.
 fn review() -> String {
     const FOUND: [(&str, &str); 6] = [
         ("src/api/users.rs", "`unwrap()` on the parsed header panics when a client sends none."),
@@ -106,7 +106,7 @@ fn jsonrepair(text: &Path) -> anyhow::Result<Duration> {
     run_timed("node", script, text)
 }
 
-/// Runs a script on a file and takes the seconds that it prints.
+/// Runs a script on a file and returns the seconds that it prints.
 pub(super) fn run_timed(program: &str, script: PathBuf, file: &Path) -> anyhow::Result<Duration> {
     let mut command = command(program, &[]);
     command.arg(script).arg(file);

@@ -1,4 +1,4 @@
-//! Telling which issues come back, beside Python's `difflib`.
+//! Detection of recurring issues, compared with Python's `difflib`.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::random::Random;
 const ROUNDS: usize = 50;
 const ISSUES: usize = 200;
 
-/// What `difflib` gets, which compares a few thousand pairs in a second.
+/// The size of the sample for `difflib`, which compares a few thousand pairs per second.
 const SAMPLE_ROUNDS: usize = 2;
 const SAMPLE_ISSUES: usize = 50;
 
-/// Times the check over a long history.
+/// Times the detection over a long history.
 pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     let mut random = Random::new(1);
     let mut rounds: Vec<Round> = (0..ROUNDS).map(|_| round(&mut random)).collect();
@@ -36,7 +36,7 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Makes a round of issues, most of which other rounds have in other words.
+/// Returns a round of issues, most of which other rounds have in different words.
 fn round(random: &mut Random) -> Round {
     let issue = |random: &mut Random| {
         let defect = random.below(ISSUES * 3);

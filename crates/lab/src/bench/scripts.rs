@@ -1,6 +1,6 @@
-//! The scripts that time the peers, each inside its own process.
+//! The scripts that time the peers, each in its own process.
 //!
-//! They print the median of repeated runs in seconds.
+//! Each prints the median of repeated runs in seconds.
 
 /// Times `json_repair.loads` on a text.
 pub(super) const JSON_REPAIR: &str = r#"
@@ -36,7 +36,7 @@ times.sort((a, b) => a - b)
 console.log(times[times.length / 2])
 "#;
 
-/// Times comparing every issue of a round with those of past rounds by `difflib`.
+/// Times the comparison of every issue of a round with those of past rounds by `difflib`.
 pub(super) const DIFFLIB: &str = r#"
 import difflib
 import json

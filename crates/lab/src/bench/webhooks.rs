@@ -1,4 +1,4 @@
-//! `assay serve` beside a handler that does nothing but keep what it gets.
+//! `assay serve` compared with a handler that only stores deliveries.
 
 use std::fs;
 use std::io::Write as _;
@@ -22,13 +22,13 @@ use super::Row;
 use crate::repository::Repository;
 use crate::workspace::assay;
 
-/// How many deliveries are timed in a round.
+/// The number of deliveries in a round.
 const DELIVERIES: usize = 2_000;
 
-/// Rounds in which both take their turns.
+/// The number of rounds, in each of which both servers are timed.
 const ROUNDS: usize = 5;
 
-/// How many deliveries come at once.
+/// The numbers of concurrent deliveries.
 const AT_ONCE: [usize; 2] = [1, 64];
 
 pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
@@ -46,14 +46,14 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Makes a repository of its own below the target folder, whose queue takes all deliveries.
+/// Creates a repository below the target folder whose queue accepts all deliveries.
 pub(crate) fn configured(name: &str) -> anyhow::Result<PathBuf> {
     let repository = Repository::new(target_folder(name)?)?;
     repository.write("config/agent-framework.yaml", storm::CONFIGURATION.as_bytes())?;
     Ok(repository.folder().to_owned())
 }
 
-/// Times both, turn by turn.
+/// Times both servers in turns.
 fn beside(in_flight: usize, serve: &Server, bare: &Server) -> anyhow::Result<Vec<Row>> {
     let size =
         Size { deliveries: DELIVERIES / if in_flight == 1 { 4 } else { 1 }, in_flight, kills: 0 };
@@ -85,11 +85,11 @@ fn beside(in_flight: usize, serve: &Server, bare: &Server) -> anyhow::Result<Vec
     ])
 }
 
-/// A body, and who waits until it is on the disk.
+/// A body, and the sender that is notified when the body is on disk.
 type Kept = (Bytes, oneshot::Sender<()>);
 
-/// Serves the bare handler: it checks nothing, adds each body to a file, waits for the disk once for
-/// all that came meanwhile, and answers.
+/// Serves the bare handler: it validates nothing, appends each body to a file, fsyncs once for all
+/// bodies that arrived meanwhile, and answers.
 pub(crate) fn serve_bare(file: &Path) -> anyhow::Result<bool> {
     let file = fs::OpenOptions::new().create(true).append(true).open(file)?;
     let (way, coming) = sync_channel(256);
@@ -119,7 +119,7 @@ fn keep(mut file: fs::File, coming: &Receiver<Kept>) {
         let kept = all.iter().try_for_each(|(body, _)| file.write_all(body));
         if kept.and_then(|()| file.sync_data()).is_ok() {
             for (_, done) in all {
-                // Whoever asked may have left.
+                // The client may have disconnected.
                 let _ = done.send(());
             }
         }

@@ -1,6 +1,6 @@
-//! Agents, run for real: other people's command lines between assay and a model that is none. What
-//! the model says has to come back as findings, and whatever breaks must not look like a clean
-//! change. A real model, the smallest there is, stands for everything that nobody thought of.
+//! Real agents: command-line programs between assay and a fake model. The answers of the model must
+//! come back as findings, and a failure must not look like a clean change. A real model, the
+//! smallest available, covers the unforeseen cases.
 
 mod local_model;
 mod programs;
@@ -20,26 +20,26 @@ use self::stage::{FILE, Ran, Setting, Stage};
 use super::{Check, Outcome};
 use crate::workspace;
 
-/// How long one answer may take where all goes well.
+/// The time limit of one answer in a good case.
 const USUAL: Duration = Duration::from_secs(90);
 
-/// How long a review may take beyond the time that one answer has.
+/// The time that a review may take beyond the limit of one answer.
 const BEYOND: Duration = Duration::from_secs(12);
 
-/// Who reads the change, whichever agent plays them.
+/// The personas that read the change with each agent.
 const PERSONAS: [&str; 4] = ["correctness", "security", "performance", "reliability"];
 
-/// Something that goes wrong, and what has to be said of it.
+/// A fault, and the advice that the report must contain.
 struct Trouble {
     name: &'static str,
     fault: Fault,
     advice: &'static str,
 }
 
-/// What may be said as well of an agent that assay knows only by its configuration.
+/// Advice that is also accepted for an agent that assay knows only by its configuration.
 const ANY_ADVICE: [&str; 2] = ["run it by hand to see why", "give it more time"];
 
-/// What is tried with such agents, which try again by themselves for minutes.
+/// The faults for such agents, which retry by themselves for minutes.
 const FOR_ALL: [&str; 4] = ["401", "empty answer", "refusal", "hang in the answer"];
 
 fn troubles() -> Vec<Trouble> {
@@ -60,7 +60,7 @@ fn troubles() -> Vec<Trouble> {
     ]
 }
 
-/// Has each agent review a change, in good times and in bad, and then a real model.
+/// Runs reviews with each agent, in good cases and with faults, and then with a real model.
 pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     workspace::assay()?;
     let mut checks = Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     Ok(checks)
 }
 
-/// Installs `claude` and gives the folders where it and what runs it are found.
+/// Installs `claude` and returns the folders of it and of its runtime.
 pub(super) fn claude() -> anyhow::Result<String> {
     let claude = PROGRAMS.iter().find(|program| program.name == "claude");
     claude.context("it is one of the agents")?.install()
@@ -100,7 +100,7 @@ fn check(program: &Program) -> Vec<Check> {
     checks
 }
 
-// ---- when all goes well
+// ---- good cases
 
 fn good_review(program: &Program, path: &str) -> anyhow::Result<()> {
     let server = FakeModel::start(SmallReview);
@@ -142,7 +142,7 @@ fn everybody_answered(result: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Holds the finding against the change: its place, its quote, who reported it, and the second look.
+/// Checks the finding against the change: its place, its quote, its reviewer, and the second look.
 fn is_grounded(result: &Value) -> anyhow::Result<()> {
     let [finding] = result["findings"].as_array().map(Vec::as_slice).unwrap_or_default() else {
         bail!("not one finding, but {}", result["findings"]);
@@ -159,17 +159,17 @@ fn is_grounded(result: &Value) -> anyhow::Result<()> {
     }
 }
 
-/// Plants a secret, of which nothing may leave the machine, and the name of a file in the form
-/// that has some agents read it and send it along.
+/// Plants a secret that must not leave the machine, and a file name in the form that makes some
+/// agents read and send the file.
 fn secret(program: &Program, path: &str) -> anyhow::Result<()> {
     let server = FakeModel::start(SmallReview);
     let stage = Stage::new(program.name, &program.setting(&server.url(), path, USUAL))?;
-    // No one takes what is put together only here for a token that was lost.
+    // Assembled at run time, so that no scanner takes it for a leaked token.
     let token: String = "k3Vq8ZtR1xWm5LpB7nYc2HdJ9sFa4GuE6oTi".chars().rev().collect();
     stage.append(&format!("// old: {}{token}\n", ["gh", "p_"].concat()))?;
     let word = "of-nobodys-business";
     let file = stage.write_private(&format!("{word}\n"))?;
-    // What an agent that is only configured does with such a name is up to its configuration.
+    // The configuration of an agent that assay does not know decides how such a name is treated.
     if program.is_known {
         stage.append(&format!("// as in @{}\n", file.display()))?;
     }
@@ -195,9 +195,9 @@ fn secret(program: &Program, path: &str) -> anyhow::Result<()> {
     stage.is_left_clean()
 }
 
-// ---- when it does not
+// ---- faults
 
-/// Lets every answer go wrong.
+/// Reviews with a fault in every answer.
 fn bad_review(program: &Program, path: &str, trouble: &Trouble) -> anyhow::Result<()> {
     let server = FakeModel::start(SmallReview.with_fault(.., trouble.fault.clone()));
     let setting = program.setting(&server.url(), path, program.patience);
@@ -216,7 +216,7 @@ fn bad_review(program: &Program, path: &str, trouble: &Trouble) -> anyhow::Resul
     stage.is_left_clean()
 }
 
-/// Lets every answer be one that lost, hides or contradicts a finding.
+/// Reviews with answers that lost, hide or contradict a finding.
 fn damaged_review(program: &Program, path: &str, report: DamagedReport) -> anyhow::Result<()> {
     // The reports name a file of another change.
     let text = report.text.replace("shop.py", FILE);

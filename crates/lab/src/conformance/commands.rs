@@ -1,5 +1,5 @@
-//! Analysers, run for real: what is planted has to come back with its file, line and rule, and a
-//! fix has to make it go away.
+//! Real analysers: planted flaws must be reported with file, line and rule, and a fix must remove
+//! them.
 
 use std::path::{Path, PathBuf};
 
@@ -15,16 +15,16 @@ use assay_testenv::workspace::{answers, command, target_folder};
 use super::{Check, Outcome};
 use crate::peers;
 
-/// An analyser, what it is given, and what it has to find.
+/// An analyser, its input files, and the flaws that it must find.
 struct Analyser {
     name: &'static str,
-    /// Gives the program; `None` stands for the usual one.
+    /// Returns the program; `None` for the default one.
     get: fn() -> anyhow::Result<Option<PathBuf>>,
     files: &'static [(&'static str, &'static str)],
     flaws: &'static [Flaw],
 }
 
-/// A flaw that was planted.
+/// A planted flaw.
 struct Flaw {
     file: &'static str,
     line: u32,
@@ -32,11 +32,11 @@ struct Flaw {
     fix: Fix,
 }
 
-/// Whether the analyser mends a flaw.
+/// The fix of a flaw by the analyser.
 #[derive(PartialEq)]
 enum Fix {
     None,
-    /// Its fix is exact, and the flaw is gone once it is applied.
+    /// The fix is exact, and the flaw is gone once it is applied.
     Exact,
 }
 
@@ -146,7 +146,7 @@ fn check(analyser: &Analyser) -> Outcome {
     Outcome::of(reviewer.and_then(|reviewer| find_flaws(analyser, &reviewer)))
 }
 
-// ---- getting them
+// ---- installation
 
 fn from_pip(package: &str, version: &str, program: &str) -> anyhow::Result<Option<PathBuf>> {
     peers::pip_program(package, version, program).map(Some)
@@ -164,7 +164,7 @@ fn clippy() -> anyhow::Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Takes the well-known command line, with the program that was installed.
+/// Returns the well-known command line, with the installed program.
 fn reviewer(name: &str, program: Option<PathBuf>) -> anyhow::Result<CommandReviewer> {
     let mut reviewer = known::named(name).context("it is not well known")?.reviewer();
     let Some(program) = program else {
@@ -173,7 +173,7 @@ fn reviewer(name: &str, program: Option<PathBuf>) -> anyhow::Result<CommandRevie
         }
         return Ok(reviewer);
     };
-    // Programs look for their own parts beside them.
+    // Programs look for their other parts in the same folder.
     let path = std::env::var("PATH").unwrap_or_default();
     let folder = program.parent().unwrap_or(Path::new("/")).display();
     reviewer.env.push(("PATH".to_owned(), format!("{folder}:{path}")));
@@ -181,7 +181,7 @@ fn reviewer(name: &str, program: Option<PathBuf>) -> anyhow::Result<CommandRevie
     Ok(reviewer)
 }
 
-// ---- running them
+// ---- runs
 
 fn find_flaws(analyser: &Analyser, reviewer: &CommandReviewer) -> anyhow::Result<()> {
     let root = write_files(analyser)?;
@@ -209,7 +209,7 @@ fn find_flaws(analyser: &Analyser, reviewer: &CommandReviewer) -> anyhow::Result
     Ok(())
 }
 
-/// Writes the files into a repository of their own, so that no settings around it count.
+/// Writes the files into their own repository, so that no outer settings apply.
 fn write_files(analyser: &Analyser) -> anyhow::Result<PathBuf> {
     let root = target_folder("conformance/commands")?.join(analyser.name);
     if root.exists() {

@@ -1,4 +1,5 @@
-//! The hook of `pre-commit`, run by the real `pre-commit`: what is not ready is not committed.
+//! The hook for `pre-commit`, run by the real `pre-commit`: a change that is not ready is not
+//! committed.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +27,7 @@ pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     Ok(vec![("pre-commit".to_owned(), Outcome::of(check(&folder, &python)))])
 }
 
-/// Commits a flawed file, which must fail, and a clean one, which must not.
+/// Commits a flawed file, which must fail, and a clean one, which must succeed.
 fn check(folder: &Path, python: &Path) -> anyhow::Result<()> {
     let in_folder = |program: &str, args: &[&str]| run_in(folder, program, args);
     must_pass(in_folder("git", &["init", "--quiet"])?)?;
@@ -45,7 +46,7 @@ fn check(folder: &Path, python: &Path) -> anyhow::Result<()> {
     must_pass(in_folder("git", &["commit", "--message", "clean"])?)
 }
 
-/// Takes the configuration out of the manual, so that the manual is what is tried.
+/// Returns the configuration of the manual, so that the manual is tested.
 fn hook_of_the_manual() -> anyhow::Result<String> {
     let page = fs::read_to_string(root().join("docs/setup.md"))?;
     let block = page.split("```yaml\n").find(|block| block.starts_with("repos:"));
@@ -53,7 +54,7 @@ fn hook_of_the_manual() -> anyhow::Result<String> {
     Ok(block.split("```").next().unwrap_or(block).to_owned())
 }
 
-/// Runs a program with assay on its path; says whether it ended well, and what it said.
+/// Runs a program with assay on its path. Returns true if it succeeded, and its output.
 fn run_in(folder: &Path, program: &str, args: &[&str]) -> anyhow::Result<(bool, String)> {
     let built = assay_testenv::workspace::target().join("debug");
     let path = std::env::var("PATH").unwrap_or_default();

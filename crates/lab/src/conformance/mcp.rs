@@ -1,6 +1,6 @@
-//! MCP servers, held against other people's clients: the official conformance suite, the inspector,
-//! the Python SDK and a real agent, over both transports and in both revisions of the protocol. And
-//! every tool is called with what nobody should send it.
+//! MCP servers, tested with third-party clients: the official conformance suite, the inspector, the
+//! Python SDK and a real agent, over both transports and in both revisions of the protocol. In
+//! addition, every tool is called with invalid arguments.
 
 mod claude;
 mod delegated;

@@ -1,5 +1,5 @@
-//! `cargo xtask conformance`: what assay writes, held against other people's validators, and what
-//! it reads, taken from other people's programs.
+//! `cargo xtask conformance`: validates the output of assay with third-party validators, and reads
+//! the output of third-party programs.
 
 mod agents;
 mod browser;
@@ -14,21 +14,21 @@ use std::path::Path;
 
 use anyhow::bail;
 
-/// What became of a check.
+/// The result of a check.
 enum Outcome {
     Passed,
     Failed(String),
-    /// The validator is not there, which says nothing about what assay writes.
+    /// The validator is not available, so the check has no result.
     NotHad(String),
 }
 
 impl Outcome {
-    /// Takes a failure to get a validator for what it is.
+    /// Converts an error of an installation into a result.
     fn not_had(error: &anyhow::Error) -> Outcome {
         Outcome::NotHad(format!("{error:#}"))
     }
 
-    /// Takes what a check came to.
+    /// Converts the result of a check.
     fn of(result: anyhow::Result<()>) -> Outcome {
         match result {
             Ok(()) => Outcome::Passed,
@@ -45,10 +45,10 @@ impl Outcome {
     }
 }
 
-/// A check by its name.
+/// A check with its name.
 type Check = (String, Outcome);
 
-/// A suite by its name; it is told where descriptions of services are, if anybody said so.
+/// A suite with its name; it gets the folder of API descriptions, if one is given.
 type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
 const SUITES: [Suite; 8] = [
@@ -62,8 +62,8 @@ const SUITES: [Suite; 8] = [
     ("browser", |_| browser::run()),
 ];
 
-/// Runs one suite or all, with a folder of descriptions for those that need some; says whether
-/// nothing failed.
+/// Runs one suite or all, with a folder of API descriptions for the suites that need it. Returns
+/// true if nothing failed.
 pub(crate) fn run(name: Option<&str>, descriptions: Option<&Path>) -> anyhow::Result<bool> {
     let mut checks = Vec::new();
     for (suite, run) in SUITES.iter().filter(|(suite, _)| name.is_none_or(|name| name == *suite)) {

@@ -1,4 +1,4 @@
-//! SARIF, held against Microsoft's validator and the schema of its standard.
+//! SARIF, validated by Microsoft's validator and by the schema of the standard.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::{Check, Outcome};
 use crate::peers;
 use crate::workspace::output;
 
-/// What the validator warns of and assay leaves as it is, each with the reason.
+/// Warnings of the validator that assay accepts, each with the reason.
 const ACCEPTED: &[(&str, &str)] = &[
     ("Warning_ProvideToolnformationUri", "assay has no address of its own to point at"),
     (
@@ -21,7 +21,7 @@ const ACCEPTED: &[(&str, &str)] = &[
     ),
 ];
 
-/// The schema of the standard, where it is kept for the tests.
+/// The path of the standard's schema, which the tests use as well.
 const SCHEMA: &str = "crates/findings/tests/fixtures/sarif-2.1.0.schema.json";
 
 const SCHEMA_SCRIPT: &str = r#"
@@ -36,7 +36,7 @@ for error in validator.iter_errors(document):
     print("/" + "/".join(map(str, error.absolute_path)), error.message[:200])
 "#;
 
-/// Writes a SARIF file as a user would, and has it validated.
+/// Writes a SARIF file as a user does, and validates it.
 pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     let folder = target_folder("conformance")?;
     let document = write_document(&folder)?;
@@ -48,7 +48,7 @@ pub(super) fn run() -> anyhow::Result<Vec<Check>> {
 
 // ---- the document
 
-/// The files of the tree that is reviewed.
+/// The files of the reviewed tree.
 const TREE: [(&str, &str); 3] = [
     ("src/api.rs", "fn id(query: &str) -> u32 {\n    query.parse().unwrap()\n}\n"),
     ("docs/Getting Started.md", "# Getting started\n\nRun `make install` as root.\n"),
@@ -75,7 +75,7 @@ fn write_document(folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(document)
 }
 
-/// Runs the binary that was just built, with a text on its stdin.
+/// Runs the `assay` binary that was just built, with a text on stdin.
 fn assay(args: &[&str], paths: &[&Path], input: &str) -> anyhow::Result<String> {
     let binary = target().join("debug/assay");
     let mut child = command(&binary.to_string_lossy(), args)
@@ -94,8 +94,8 @@ fn assay(args: &[&str], paths: &[&Path], input: &str) -> anyhow::Result<String> 
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Gives a report with findings of several kinds: with and without a line, with a path that has a
-/// blank or an umlaut in it, with a fix and without.
+/// Returns a report with findings of several kinds: with and without a line, with a blank or an
+/// umlaut in the path, with and without a fix.
 fn report() -> Value {
     let finding = |title: &str, file: &str, line: Option<u32>, more: Value| {
         let mut finding = json!({
@@ -156,7 +156,7 @@ fn multitool(folder: &Path, document: &Path) -> Outcome {
     }
 }
 
-/// Installs the validator and gives its native program, which needs no other runtime.
+/// Installs the validator and returns its native program, which needs no other runtime.
 fn install_multitool() -> anyhow::Result<PathBuf> {
     let package = "@microsoft/sarif-multitool";
     let folder = peers::npm("sarif-multitool", package, peers::SARIF_MULTITOOL)?;
@@ -168,7 +168,8 @@ fn install_multitool() -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// Sets the bit that the package's install script would set, which npm may be told not to run.
+/// Sets the executable bit as the package's install script does, since npm may be configured not to
+/// run it.
 #[cfg(unix)]
 fn make_executable(program: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -181,16 +182,16 @@ fn make_executable(_: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One thing that the validator has to say.
+/// A message of the validator.
 struct Remark {
     level: String,
-    /// The validator's rule and which of its messages.
+    /// The rule of the validator, and the id of its message.
     rule: String,
     kind: String,
     message: String,
 }
 
-/// Runs the validator, whose exit code says nothing, and reads what it wrote.
+/// Runs the validator, whose exit code is meaningless, and reads its output file.
 fn validate(program: &Path, folder: &Path, document: &Path) -> anyhow::Result<Vec<Remark>> {
     let written = folder.join("validation.sarif");
     if written.exists() {
@@ -199,7 +200,7 @@ fn validate(program: &Path, folder: &Path, document: &Path) -> anyhow::Result<Ve
     let mut validator = command(&program.to_string_lossy(), &["validate"]);
     validator.arg(document).args(["--rule-kind", "Sarif;Ghas", "--log", "ForceOverwrite"]);
     validator.args(["--level", "Error;Warning", "--output"]).arg(&written);
-    // It looks for a library that it does not need for English.
+    // Otherwise it looks for a library that English does not need.
     validator.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
     println!("{}", output(validator)?.trim_end());
     let log: Value =

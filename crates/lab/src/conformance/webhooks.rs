@@ -1,4 +1,4 @@
-//! Webhooks: what GitHub itself gives as examples, signed by its own library, sent to the real server.
+//! Webhooks: GitHub's own examples, signed by its library, sent to the real server.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use crate::workspace::{assay, output};
 
 const SECRET: &str = "a secret between GitHub and us";
 
-/// The repository that the examples are about.
+/// The configuration with the repository of the examples.
 const CONFIGURATION: &str = "github: { repositories: [Codertocat/Hello-World] }\n";
 
-/// Sends the examples.
+/// A script that sends the examples.
 const SCRIPT: &str = include_str!("webhooks.cjs");
 
 pub(super) fn run() -> anyhow::Result<Vec<Check>> {

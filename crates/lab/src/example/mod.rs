@@ -1,9 +1,9 @@
-//! `cargo xtask record-example`: the recordings under `examples/`, made anew.
+//! `cargo xtask record-example`: records the examples under `examples/` again.
 //!
-//! The change of the recorded review and the answers of the models are written by hand; what assay
-//! makes of both is recorded. The answers on the cases of `examples/eval` were given by readers, so
-//! they are carried over to the new questions, and marked. Both have to be done whenever the text of a
-//! question changes.
+//! The change of the recorded review and the answers of the models are written by hand; the review
+//! that assay builds from both is recorded. The answers on the cases of `examples/eval` were given
+//! by readers, so they are transferred to the new questions, and marked. Both must be done whenever
+//! the text of a question changes.
 
 use std::fs;
 use std::path::Path;
@@ -13,10 +13,10 @@ use assay_testenv::workspace::{command, root, target};
 use assay_testkit::Repository;
 use assay_testkit::model::{FakeModel, Rules};
 
-/// Where the recording lies.
+/// The folder of the recording.
 const RECORDING: &str = "examples/persona-review";
 
-/// The set whose recordings are carried over.
+/// The set whose recordings are transferred.
 const SET: &str = "examples/eval";
 
 const BEFORE: [(&str, &str); 4] = [
@@ -28,7 +28,7 @@ const BEFORE: [(&str, &str); 4] = [
 
 const AFTER: (&str, &str) = ("refunds.py", include_str!("after/refunds.py"));
 
-/// Records the review; says whether that went well.
+/// Records the review. Returns true if that succeeded.
 pub(crate) fn record() -> anyhow::Result<bool> {
     let status = command("cargo", &["build", "--package", "assay"]).status()?;
     if !status.success() {
@@ -65,14 +65,14 @@ pub(crate) fn record() -> anyhow::Result<bool> {
     Ok(status.code() == Some(1) && rekey(&binary)?)
 }
 
-/// Carries the answers of the recordings of the set over to the questions of now; returns true if no
+/// Transfers the answers of the set's recordings to the current questions. Returns true if no
 /// question is left without an answer.
 fn rekey(binary: &Path) -> anyhow::Result<bool> {
     let folder = root().join(SET).join("recordings");
     if !folder.is_dir() {
         return Ok(true);
     }
-    // No configuration of the folder that the chore is called in may change the questions.
+    // The configuration of the current folder must not change the questions.
     let empty = Repository::new();
     let mut is_answered = true;
     for entry in fs::read_dir(&folder).context("the recordings of the set cannot be read")? {

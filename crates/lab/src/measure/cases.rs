@@ -1,10 +1,10 @@
-//! The cases of the recovery measurement: valid reviews, broken, with what is to be recovered.
+//! The cases of the recovery measurement: valid reviews, broken, with the expected findings.
 
 use super::breaks::{KINDS, Kind};
 use super::draft::{Draft, Expected, Shape};
 use crate::random::Random;
 
-/// How many cases each kind gets.
+/// The number of cases of each kind.
 const CASES_PER_KIND: usize = 45;
 
 /// A broken review.
@@ -14,14 +14,14 @@ pub(super) struct Case {
     pub(super) expected: Vec<Expected>,
 }
 
-/// Makes all cases of all kinds.
+/// Generates all cases of all kinds.
 pub(super) fn generate(seed: u64) -> Vec<Case> {
     let mut random = Random::new(seed);
     let numbered = KINDS.iter().flat_map(|kind| std::iter::repeat_n(kind, CASES_PER_KIND));
     numbered.map(|kind| case(kind, &mut random)).collect()
 }
 
-/// Makes one case, from reviews drawn until one has something in it that the kind can break.
+/// Generates one case, from random reviews until one has something that the kind can break.
 fn case(kind: &'static Kind, random: &mut Random) -> Case {
     loop {
         let shape = if random.chance(70) { Shape::Object } else { Shape::Array };
@@ -35,7 +35,7 @@ fn case(kind: &'static Kind, random: &mut Random) -> Case {
     }
 }
 
-/// Puts a part of the reviews into prose and fences, as models do.
+/// Wraps some of the reviews in prose and fences, as models do.
 fn wrapped(draft: &Draft, random: &mut Random) -> String {
     let json = draft.text();
     let (open, close) = match random.below(10) {

@@ -1,8 +1,8 @@
-//! A review as the JSON text that a reviewer would write: [`Draft`], in tokens that can be broken.
+//! A review as JSON text: [`Draft`], in tokens that can be broken.
 
 use crate::random::Random;
 
-/// A finding that a perfect reader recovers.
+/// A finding that a perfect parser recovers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Expected {
     pub(super) file: String,
@@ -11,7 +11,7 @@ pub(super) struct Expected {
     pub(super) description: String,
 }
 
-/// What a token is in JSON.
+/// The role of a token in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Open,
@@ -31,22 +31,22 @@ pub(super) enum Role {
 pub(super) struct Token {
     pub(super) role: Role,
     pub(super) text: String,
-    /// The finding that it belongs to, its brackets included.
+    /// The finding that the token belongs to, its brackets included; `None` outside of findings.
     pub(super) finding: Option<usize>,
 }
 
-/// A review in tokens, and what is in it.
+/// A review in tokens, with its findings.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
     pub(super) tokens: Vec<Token>,
     pub(super) expected: Vec<Expected>,
-    /// Whether the text ends where the tokens do, so that nothing may be put behind them.
+    /// True if the text ends with the tokens, so that nothing may follow them.
     pub(super) cut: bool,
     layout: Layout,
     current: Option<usize>,
 }
 
-/// How much space stands between tokens.
+/// The amount of space between tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Layout {
     #[default]
@@ -55,7 +55,7 @@ enum Layout {
     Pretty,
 }
 
-/// What stands around the list of findings.
+/// The JSON around the list of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// `{"findings": […], "summary": …}`.
@@ -108,7 +108,7 @@ const FIXES: [&str; 5] = [
 ];
 
 impl Draft {
-    /// Writes a review of some findings, in one of several layouts.
+    /// Generates a review with some findings, in one of several layouts.
     pub(super) fn random(random: &mut Random, shape: Shape, findings: usize) -> Draft {
         let layout = random.pick(&[Layout::Compact, Layout::Spaced, Layout::Pretty]);
         let mut draft = Draft { layout, ..Draft::default() };
@@ -134,22 +134,22 @@ impl Draft {
         draft
     }
 
-    /// Gives the text as it stands.
+    /// Returns the text.
     pub(super) fn text(&self) -> String {
         self.tokens.iter().map(|token| token.text.as_str()).collect()
     }
 
-    /// Takes a text in place of all tokens.
+    /// Replaces all tokens by a text.
     pub(super) fn replace(&mut self, text: String) {
         self.tokens = vec![Token { role: Role::Text, text, finding: None }];
     }
 
-    /// Gives the positions of the tokens that are wanted.
+    /// Returns the positions of the tokens that match.
     pub(super) fn positions(&self, wanted: impl Fn(&Token) -> bool) -> Vec<usize> {
         (0..self.tokens.len()).filter(|at| wanted(&self.tokens[*at])).collect()
     }
 
-    /// Picks the position of one of the tokens that are wanted.
+    /// Returns the position of a random token that matches; `None` if none does.
     pub(super) fn any(
         &self,
         random: &mut Random,
@@ -159,18 +159,18 @@ impl Draft {
         (!positions.is_empty()).then(|| random.pick(&positions))
     }
 
-    /// Puts a text in front of a token.
+    /// Inserts a text before a token.
     pub(super) fn insert(&mut self, at: usize, text: &str) {
         let token = Token { role: Role::Space, text: text.to_owned(), finding: None };
         self.tokens.insert(at, token);
     }
 
-    /// Gives the position of the last token of a finding.
+    /// Returns the position of the last token of a finding.
     pub(super) fn end_of(&self, finding: usize) -> Option<usize> {
         self.tokens.iter().rposition(|token| token.finding == Some(finding))
     }
 
-    /// Gives the key before the value at a position.
+    /// Returns the key before the value at a position.
     pub(super) fn key_of(&self, value: usize) -> Option<&str> {
         let key = self.tokens[..value].iter().rev().find(|token| token.role == Role::Key)?;
         Some(key.text.trim_matches('"'))

@@ -1,8 +1,8 @@
 //! Grounding of true and false votes on real pull requests.
 //!
-//! The data is a folder with `cases.jsonl`: of each pull request the file of its `diff`, and its
+//! The data is a folder with `cases.jsonl`: for each pull request the file of its `diff`, and its
 //! `golden` comments with `path`, `from_line`, `note` and `is_ai_comment`. Each comment becomes a
-//! vote that quotes the known line next to its place, and false votes made of that one.
+//! vote that quotes the known line next to its place, and false votes derived from that vote.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,13 +19,13 @@ use serde_json::{Value, json};
 
 use crate::workspace::write_json;
 
-/// The lines by which a place is wrong that grounding has to find again.
+/// The offset of a wrong line number that grounding has to correct.
 const OFF: u32 = 7;
 
-/// A quote of fewer letters proves nothing.
+/// The minimum length of a quote that proves something, in letters.
 const MIN_QUOTE: usize = 8;
 
-/// A pull request, laid out as far as its diff tells.
+/// A pull request, rebuilt from its diff.
 struct Pull {
     change: Change,
     after: BTreeMap<String, String>,
@@ -53,14 +53,14 @@ enum Fate {
     Doubted,
 }
 
-/// A way to make a vote of a comment, and whether the vote has to be kept.
+/// A way to build a vote from a comment, and true if the vote has to be kept.
 struct Way {
     name: &'static str,
     is_true: bool,
     judge: fn(&Placed<'_>, &str) -> Fate,
 }
 
-/// The ways; a judge is given the quote of another pull request besides.
+/// The ways; `judge` also gets a quote of another pull request.
 const WAYS: [Way; 7] = [
     Way {
         name: "true votes kept",
@@ -99,7 +99,7 @@ const WAYS: [Way; 7] = [
     },
 ];
 
-/// Measures a folder; returns true if every true vote is kept and every false one is not.
+/// Measures a folder. Returns true if every true vote is kept and every false one is not.
 pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
     let (pulls, comments) = read(data)?;
     let placed = comments.iter().filter_map(|(at, value)| place(&pulls[*at], value));
@@ -128,7 +128,7 @@ pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
     report(&comments, &placed, &counts)
 }
 
-/// The votes of one way that were judged right.
+/// The votes of one way with the right result.
 struct Count {
     way: &'static Way,
     right: usize,
@@ -167,7 +167,7 @@ fn is_of_person(comment: &Value) -> bool {
 }
 
 impl Placed<'_> {
-    /// Has one vote grounded and gated as a persona's.
+    /// Grounds and gates one vote, as a vote of a persona.
     fn judge(&self, path: &str, line: u32, quote: Option<&str>) -> Fate {
         let title = self.note.split_inclusive(['.', '\n']).next().unwrap_or(&self.note).trim();
         let mut vote = Vote::new(title, Grade::from_word("P1"));
@@ -189,13 +189,13 @@ impl Placed<'_> {
         found.map_or(Fate::Doubted, |finding| Fate::Kept { line: finding.line })
     }
 
-    /// Returns the number of lines of the file, as far as the diff tells.
+    /// Returns the number of lines of the file that the diff shows.
     fn lines(&self) -> u32 {
         self.pull.after[&self.path].lines().count() as u32
     }
 
     /// Returns a sentence that names the longest word of the line in back-ticks. A word that is a
-    /// whole line of the file would be a quote of that line.
+    /// whole line of the file would be a quote of that line, so it is not used.
     fn prose(&self) -> String {
         let is_line = |word: &str| self.pull.after[&self.path].lines().any(|it| it.trim() == word);
         let words = self.quote.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -205,7 +205,7 @@ impl Placed<'_> {
     }
 }
 
-/// Returns a quote whose longest word is another one.
+/// Returns a quote with its longest word replaced.
 fn changed(quote: &str) -> String {
     let words = quote.split(|c: char| !c.is_alphanumeric() && c != '_');
     let longest = words.max_by_key(|word| word.len()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `cargo xtask measure`: how well something is done, beside other programs.
+//! `cargo xtask measure`: measures the quality of results, compared with other programs.
 
 mod breaks;
 mod cases;
@@ -16,8 +16,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-/// Runs a measurement; says whether what must hold does. Most of what is measured has no such
-/// limit.
+/// Runs a measurement. Returns true if its limits are met; most measurements have none.
 pub(crate) fn run(name: &str, data: Option<&Path>, seed: u64) -> anyhow::Result<bool> {
     let needed = || data.with_context(|| format!("`{name}` needs its data: `--data DIR`"));
     match (name, data) {

@@ -1,4 +1,4 @@
-//! The share of findings that are recovered from broken reviews, beside two peer libraries.
+//! The share of findings that are recovered from broken reviews, compared with two peer libraries.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,11 @@ use super::scripts;
 use crate::peers;
 use crate::workspace::{output, write_json};
 
-/// How many examples of each kind are kept where a peer recovers more.
+/// The number of stored examples of each kind for which a peer recovers more.
 const EXAMPLES: usize = 3;
 
-/// What one reader recovered of each case; `None` where the reader could not be had.
+/// The number of findings that a parser recovered from each case; `None` if the parser is not
+/// available.
 struct Reader {
     name: &'static str,
     recovered: Option<Vec<usize>>,
@@ -42,7 +43,7 @@ pub(super) fn run(seed: u64) -> anyhow::Result<()> {
     write_json("measure", "recovery.json", &as_json(seed, &rows, &readers))
 }
 
-// ---- the readers
+// ---- the parsers
 
 fn assay(cases: &[Case]) -> Vec<usize> {
     let read = |case: &Case| -> Vec<Expected> {
@@ -68,7 +69,7 @@ fn json_repair(folder: &Path, input: &Path) -> anyhow::Result<String> {
 }
 
 fn jsonrepair(input: &Path) -> anyhow::Result<String> {
-    // Node looks for a package from the script's own folder on.
+    // Node searches for a package from the script's own folder.
     let script = peers::jsonrepair()?.join("recovery.mjs");
     std::fs::write(&script, scripts::JSONREPAIR)?;
     run_script("node", script, input)
@@ -80,7 +81,7 @@ fn run_script(program: &str, script: PathBuf, input: &Path) -> anyhow::Result<St
     output(command)
 }
 
-/// Scores what a peer's script printed; a peer that could not be had is said to be so.
+/// Scores the output of a peer's script; a peer that is not available is reported.
 fn peer(name: &'static str, printed: anyhow::Result<String>, cases: &[Case]) -> Reader {
     let scored = printed.and_then(|printed| score(&printed, cases));
     if let Err(error) = &scored {
@@ -103,7 +104,7 @@ fn score(printed: &str, cases: &[Case]) -> anyhow::Result<Vec<usize>> {
     Ok(cases.iter().zip(&recovered).map(best).collect())
 }
 
-/// Takes a line as a whole number however the peer writes one.
+/// Parses a finding of a peer; a line may be any kind of number or text.
 fn peer_finding(found: &Value) -> Option<Expected> {
     let text = |at: usize| found.get(at)?.as_str().map(str::to_owned);
     let line = match found.get(1)? {
@@ -123,7 +124,7 @@ fn matching(expected: &[Expected], found: &[Expected]) -> usize {
     taken.count()
 }
 
-/// Leaves the blanks of a description out.
+/// Removes the blanks of a description.
 fn folded(finding: &Expected) -> Expected {
     let description = finding.description.split_whitespace().collect();
     Expected { description, ..finding.clone() }
@@ -131,12 +132,12 @@ fn folded(finding: &Expected) -> Expected {
 
 // ---- the table
 
-/// What was recovered of one kind.
+/// The number of findings recovered from cases of one kind.
 struct Row {
     kind: &'static str,
     cases: usize,
     findings: usize,
-    /// By reader.
+    /// The counts by parser.
     recovered: Vec<Option<usize>>,
 }
 
@@ -150,7 +151,7 @@ impl Row {
     }
 }
 
-/// Adds up the cases of each kind, and all of them in a last row.
+/// Sums up the cases of each kind, and all cases in a last row.
 fn rows(cases: &[Case], readers: &[Reader]) -> Vec<Row> {
     let mut kinds: Vec<&'static str> = cases.iter().map(|case| case.kind).collect();
     kinds.dedup();
@@ -210,7 +211,7 @@ fn as_json(seed: u64, rows: &[Row], readers: &[Reader]) -> Value {
     })
 }
 
-/// Writes a few of the cases of which a peer recovers more, to work on: the shortest of each kind.
+/// Writes some cases of which a peer recovers more, for debugging: the shortest of each kind.
 fn write_losses(path: &Path, cases: &[Case], readers: &[Reader]) -> anyhow::Result<()> {
     let count = |reader: usize, at: usize| Some(readers[reader].recovered.as_ref()?[at]);
     let mut lost: Vec<usize> = (0..cases.len())

@@ -1,8 +1,8 @@
 //! Lexical scoring against the recorded verdicts of judges.
 //!
-//! The data is a folder with `cases.jsonl` (`pr_url` and `golden` comments of each pull request) and
-//! `published/`: for each judge `JUDGE.candidates.json`, the comments of each tool on each pull
-//! request, and `JUDGE.evaluations.json`, the verdicts with the counts that were published.
+//! The data is a folder with `cases.jsonl` (`pr_url` and `golden` comments of each pull request)
+//! and `published/`: for each judge `JUDGE.candidates.json`, the comments of each tool on each pull
+//! request, and `JUDGE.evaluations.json`, the verdicts with the published counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 
 use crate::workspace::{files_below, write_json};
 
-/// The least share of golden comments on which lexical scoring has to agree with a judge.
+/// The minimum share of golden comments on which lexical scoring has to agree with a judge.
 const MIN_AGREEMENT: f64 = 0.89;
 
-/// The least rank correlation of the tools' F1 by lexical scoring with that by a judge.
+/// The minimum rank correlation of the tools' F1 by lexical scoring with that by a judge.
 const MIN_SPEARMAN: f64 = 0.92;
 
 /// A pull request with its golden comments.
@@ -29,28 +29,29 @@ struct PullRequest {
     golden: Vec<String>,
 }
 
-/// One tool on one pull request.
+/// The score of one tool on one pull request.
 #[derive(Clone)]
 struct ToolScore {
     tool: String,
-    /// Golden comments on which both decide the same.
+    /// The number of golden comments on which both agree.
     agreeing: usize,
     golden: usize,
     judged: Counts,
     lexical: Counts,
 }
 
-/// A judge's verdicts held against what was published and against lexical scoring.
+/// The verdicts of a judge, compared with the published counts and with lexical scoring.
 struct JudgeScore {
     judge: String,
     reviews: usize,
-    /// Reviews whose published counts follow from the verdicts.
+    /// The number of reviews whose published counts follow from the verdicts.
     reproduced: usize,
     agreement: Option<Estimate>,
     spearman: Option<Estimate>,
 }
 
-/// Measures all judges of a folder; returns true if all counts are reproduced and all bars reached.
+/// Measures all judges of a folder. Returns true if all counts are reproduced and all minimums
+/// reached.
 pub(super) fn run(data: &Path, seed: u64) -> anyhow::Result<bool> {
     let pulls = pull_requests(&data.join("cases.jsonl"))?;
     let mut scores = Vec::new();
@@ -108,16 +109,16 @@ fn score_judge(
 
 /// The verdict on one review.
 struct Judged {
-    /// Golden comments that a candidate names.
+    /// The golden comments that a candidate matches.
     named: BTreeSet<String>,
     missed: BTreeSet<String>,
-    /// Candidates that name none.
+    /// The candidates that match none.
     wrong: BTreeSet<String>,
     candidates: BTreeSet<String>,
 }
 
 impl Judged {
-    /// Reads a verdict. Fails if its golden comments are not those of the pull request.
+    /// Parses a verdict. Fails if its golden comments are not those of the pull request.
     fn read(verdict: &Value, golden: &[String]) -> anyhow::Result<Judged> {
         let list = |key: &str| verdict[key].as_array().with_context(|| format!("no list `{key}`"));
         let (hits, wrong) = (list("true_positives")?, list("false_positives")?);
@@ -134,8 +135,8 @@ impl Judged {
         Ok(Judged { named, missed, wrong, candidates })
     }
 
-    /// Returns true if the published counts follow from the verdict: a golden comment is a hit if any
-    /// candidate names the comment; a candidate that named one and was displaced by a surer one is
+    /// Returns true if the published counts follow from the verdict: a golden comment is a hit if
+    /// any candidate matches it; a candidate that matched one and was displaced by a surer one is
     /// neither a hit nor wrong.
     fn is_as_published(&self, verdict: &Value) -> bool {
         let count = |key: &str| verdict[key].as_u64().map(|count| count as usize);
@@ -163,7 +164,7 @@ fn score_tool(tool: &str, golden: &[String], said: &[String], judged: &Judged) -
         tool: tool.to_owned(),
         agreeing,
         golden: golden.len(),
-        // F1 as published: hits and wrong candidates, whatever was displaced.
+        // F1 as published: hits and wrong candidates, without displaced ones.
         judged: Counts { hits, labels, comments: hits + judged.wrong.len() },
         lexical: Counts { hits: found.matches.len(), labels, comments: comments.len() },
     }
@@ -176,7 +177,7 @@ fn agreement(pulls: &[&Vec<ToolScore>]) -> Option<f64> {
     assay_eval::score::share(agreeing, golden)
 }
 
-/// Returns Spearman's correlation of the tools' F1 by both ways.
+/// Returns Spearman's correlation of the tools' F1 by both methods; `None` if it is undefined.
 fn rank_correlation(pulls: &[&Vec<ToolScore>]) -> Option<f64> {
     let mut tools: BTreeMap<&str, (Counts, Counts)> = BTreeMap::new();
     for score in pulls.iter().flat_map(|pull| pull.iter()) {

@@ -1,9 +1,9 @@
 //! The scripts that run the peers of the recovery measurement.
 //!
-//! Each takes a file with the cases' texts and prints, for each text, one list of findings for
-//! every way in which the library's users would hand it the text. The best of them counts.
+//! Each reads a file with the texts of the cases and prints, for each text, one list of findings
+//! for every way in which users of the library pass it a text. The best list counts.
 
-/// Runs `json_repair` on the whole text, which it is made for, and on the first JSON fence.
+/// Runs `json_repair` on the whole text, which it is designed for, and on the first JSON fence.
 pub(super) const JSON_REPAIR: &str = r#"
 import json
 import re
@@ -44,8 +44,8 @@ recovered = [[read(way) for way in [text, *fenced(text)]] for text in texts]
 json.dump(recovered, sys.stdout, default=str)
 "#;
 
-/// Runs `jsonrepair`, which takes bare JSON, on the first JSON fence and on what the outermost
-/// brackets hold.
+/// Runs `jsonrepair`, which accepts bare JSON, on the first JSON fence and on the text in the
+/// outermost brackets.
 pub(super) const JSONREPAIR: &str = r#"
 import { readFileSync } from 'node:fs'
 import { jsonrepair } from 'jsonrepair'

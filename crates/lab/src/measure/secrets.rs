@@ -1,9 +1,9 @@
-//! `cargo xtask measure secrets --data DIR`: how often the detector for credentials is wrong about real
+//! `cargo xtask measure secrets --data DIR`: the false alarms of the credential detector on real
 //! code.
 //!
-//! The folder holds packages, one below the other. Each value that redaction removes is listed by its
-//! line: published packages hold few credentials, so a value is a false alarm unless a look at the
-//! line shows a credential, be that a made-up one of a test. Private keys are counted apart.
+//! The folder holds packages. Each value that redaction removes is listed with its line: published
+//! packages hold few credentials, so a value is a false alarm unless the line shows a credential,
+//! including a made-up one of a test. Private keys are counted separately.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 
 use assay_rules::redacted_lines;
 
-/// A larger file is data.
+/// The maximum size of a file in bytes; larger files are data.
 const MAX_BYTES: u64 = 3_000_000;
 
-/// What the detector found in some texts.
+/// The results of the detector on some texts.
 #[derive(Default)]
 struct Count {
     lines: usize,
     private_keys: usize,
-    /// Values that are no private keys; a value counts once for each file.
+    /// The number of values other than private keys; a value counts once per file.
     values: usize,
 }
 
-/// Reads all texts below a folder, and prints the lines that hold a credential and their share.
+/// Reads all texts below a folder, and prints the lines with a credential and their share.
 pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
     let mut count = Count::default();
     let mut waiting: Vec<PathBuf> = vec![data.to_owned()];
@@ -66,7 +66,7 @@ impl Count {
     }
 }
 
-/// Returns the part of a line that is not in its redacted copy.
+/// Returns the part of a line that is missing in its redacted copy.
 fn removed<'l>(before: &'l str, after: &str) -> &'l str {
     let same = |(a, b): &(char, char)| a == b;
     let start: usize =
@@ -82,7 +82,7 @@ fn removed<'l>(before: &'l str, after: &str) -> &'l str {
     &rest[..rest.len() - end]
 }
 
-/// Returns the text of a file, and `None` for a link, for data and for what is no text.
+/// Returns the text of a file; `None` for a symbolic link, for data and for binary files.
 fn text_of(path: &Path, about: &fs::Metadata) -> Option<String> {
     let is_read = about.is_file() && about.len() <= MAX_BYTES;
     let text = is_read.then(|| fs::read_to_string(path).ok())??;

@@ -1,11 +1,11 @@
-//! Agents that are killed while their commands run: no orphan, no foreign byte in a commit.
+//! Agents that are killed while their commands run: no orphan process, no foreign byte in a commit.
 
 use assay_testenv::workspace::command;
 
-/// How many agents are killed.
+/// The number of kills.
 const KILLS: usize = 200;
 
-/// Runs the test of the binary with as many kills as a soak run takes.
+/// Runs the test of the binary with the number of kills of a soak run.
 pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
     println!("=== agents, seed {seed}");
     let status = command("cargo", &["test", "--release", "--package", "assay"])

@@ -1,5 +1,5 @@
-//! Many writers on one gate, and writers that are killed: no update is lost, and the state can always
-//! be read.
+//! Concurrent writers on one gate, and writers that are killed: no update is lost, and the state is
+//! always readable.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -15,13 +15,13 @@ use crate::random::Random;
 use crate::repository::Repository;
 use crate::workspace::{assay, output};
 
-/// How many write at the same time.
+/// The number of concurrent writers.
 const WRITERS: usize = 32;
 
-/// How often they do.
+/// The number of rounds with all writers.
 const RUNS: usize = 100;
 
-/// How often a writer is killed.
+/// The number of kills.
 const KILLS: usize = 1_000;
 
 const PHASE: [&str; 4] = ["--phase", "plan-structure", "--state-dir", "state"];
@@ -44,7 +44,7 @@ pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
     Ok(outcomes)
 }
 
-/// A plan whose list has nothing but items that are settled by hand.
+/// Creates a repository with a gate whose items are all verified by hand.
 fn gate(binary: &Path, name: &str) -> anyhow::Result<Repository> {
     let repository = Repository::new(target_folder("soak/gates")?.join(name))?;
     let item = |number| format!(r#"{{"id": "i-{number}", "scope": "*", "check": "c"}}"#);
@@ -71,7 +71,7 @@ fn writer(binary: &Path, folder: &Path, item: usize, finding: &str) -> anyhow::R
         .context("a writer could not be started")
 }
 
-/// Gives what the list says of each item.
+/// Returns the finding of each item of the list.
 fn findings(folder: &Path) -> anyhow::Result<Vec<Option<String>>> {
     let path = folder.join("state").join(format!("qr-{}.json", Phase::PlanStructure));
     let list = List::read(Phase::PlanStructure, &std::fs::read_to_string(path)?)?;
@@ -126,8 +126,8 @@ fn killed_writers(binary: &Path, seed: u64) -> anyhow::Result<String> {
     Ok(format!("{written} of {KILLS} wrote before they died, the others not, and nothing between"))
 }
 
-/// How long a writer that is left alone may take here and now, in microseconds: kills within that
-/// time meet it before, while and after it writes.
+/// Returns the duration of an undisturbed writer, in microseconds: kills within that time occur
+/// before, during and after its write.
 fn longest(binary: &Path, folder: &Path) -> anyhow::Result<usize> {
     let mut longest = Duration::ZERO;
     for item in 0..8 {

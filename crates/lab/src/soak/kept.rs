@@ -1,4 +1,5 @@
-//! Runs with kept tests in place that are killed: the next run brings every file of the work tree back.
+//! Runs with kept tests in place that are killed: the next run restores every file of the work
+//! tree.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,13 +16,13 @@ use crate::random::Random;
 use crate::repository::Repository;
 use crate::workspace::{assay, output};
 
-/// How often a run is killed.
+/// The number of kills.
 const KILLS: usize = 1_000;
 
 /// A test of the main branch, which takes a moment.
 const KEPT: &str = "echo 1..1\nsleep 0.4\ngrep -q hello greeting.txt && echo 'ok 1 - greets' || { echo 'not ok 1 - greets'; exit 1; }\n";
 
-/// The test as the branch has it.
+/// The test as the branch changes it.
 const CHANGED: &str = "echo 1..1\necho 'ok 1 - greets'\n";
 
 const SPEC: &str = "# Greeting\n\n## Acceptance Criteria\n\n- [ ] `greets` passes\n\n## Verification\n\n**Unit Tests:**\n- `sh tests/run.sh` - All pass\n";
@@ -58,7 +59,7 @@ fn killed(binary: &Path, seed: u64) -> anyhow::Result<String> {
         let mut child = start(binary, folder)?;
         let part = u32::try_from(random.below(1_100))?;
         wait(&mut child, usual * part / 1_000)?;
-        // One that ended before is none that was killed.
+        // A run that has ended cannot be killed any more.
         let _ = child.kill();
         child.wait()?;
         in_between += usize::from(files(folder)? != expected);
@@ -71,7 +72,7 @@ fn killed(binary: &Path, seed: u64) -> anyhow::Result<String> {
     Ok(format!("{KILLS} kills, {in_between} of them with kept tests in place; all files came back"))
 }
 
-/// Waits until a process ends, or a time is over.
+/// Waits until a process ends, or until the time is over.
 fn wait(child: &mut Child, time: Duration) -> anyhow::Result<()> {
     let deadline = Instant::now() + time;
     while Instant::now() < deadline && child.try_wait()?.is_none() {
@@ -92,7 +93,7 @@ fn start(binary: &Path, folder: &Path) -> anyhow::Result<Child> {
         .context("a run could not be started")
 }
 
-/// Makes a repository whose branch changes, adds and deletes files of tests.
+/// Creates a repository whose branch changes, adds and deletes files of tests.
 fn repository() -> anyhow::Result<Repository> {
     let repository = Repository::new(target_folder("soak/kept")?.join("killed"))?;
     repository.write("config/agent-framework.yaml", b"qa:\n  fixer: safe\n")?;
@@ -115,7 +116,7 @@ fn repository() -> anyhow::Result<Repository> {
     Ok(repository)
 }
 
-/// Reads the files of a work tree, without git's and the loop's own.
+/// Reads the files of a work tree, except those of git and of the loop.
 fn files(root: &Path) -> anyhow::Result<Files> {
     let mut found = Files::new();
     let mut waiting = vec![root.to_owned()];

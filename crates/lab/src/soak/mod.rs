@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: counted suites at full size, which a test run has no time for.
+//! `cargo xtask soak`: counted suites at full size, which take too long for a test run.
 
 mod agents;
 mod gates;
@@ -12,7 +12,7 @@ use anyhow::bail;
 
 pub(crate) use self::queue::work;
 
-/// Runs one suite or all; says whether they passed.
+/// Runs one suite or all. Returns true if they passed.
 pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
     let known: Vec<&str> = properties::names()
         .into_iter()

@@ -1,8 +1,8 @@
-//! Property tests with many more cases than a test run has time for.
+//! Property tests with many more cases than a test run has.
 
 use assay_testenv::workspace::command;
 
-/// A suite: property tests that go together.
+/// A suite: property tests that belong together.
 struct Suite {
     name: &'static str,
     parts: &'static [Part],
@@ -11,11 +11,11 @@ struct Suite {
 /// The property tests of one package.
 struct Part {
     package: &'static str,
-    /// The target that they are in, as an option of cargo.
+    /// The target of the tests, as an option of cargo.
     target: &'static str,
-    /// The part of their names that its tests share.
+    /// The common part of the names of the tests.
     filter: &'static str,
-    /// How many cases each property gets.
+    /// The number of cases of each property.
     cases: u32,
 }
 
@@ -53,7 +53,7 @@ const SUITES: [Suite; 5] = [
     Suite {
         name: "changes",
         parts: &[
-            // Each case makes a repository and runs git a dozen times.
+            // Each case creates a repository and runs git a dozen times.
             Part { package: "assay-change", target: IT, filter: "numstat", cases: 600 },
             Part { package: "assay-review", target: IT, filter: "properties", cases: 20_000 },
         ],
@@ -71,15 +71,15 @@ const SUITES: [Suite; 5] = [
     },
 ];
 
-/// What fixes where a property starts from.
+/// The variable with the seed of a property.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
-/// The suites by name.
+/// Returns the names of the suites.
 pub(super) fn names() -> Vec<&'static str> {
     SUITES.iter().map(|suite| suite.name).collect()
 }
 
-/// Runs a suite; says for each of its parts whether it passed.
+/// Runs a suite. Returns the result of each part.
 pub(super) fn run(name: &str, damage_seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
     let mut outcomes = Vec::new();
     for suite in SUITES.iter().filter(|suite| name == suite.name) {

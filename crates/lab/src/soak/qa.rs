@@ -1,4 +1,5 @@
-//! A validation loop that is killed again and again: the next run goes on, and it ends the same.
+//! A validation loop that is killed repeatedly: the next run resumes it, and the result is the
+//! same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,10 +15,10 @@ use crate::random::Random;
 use crate::repository::Repository;
 use crate::workspace::{assay, output};
 
-/// How often a run is killed.
+/// The number of kills.
 const KILLS: usize = 1_000;
 
-/// A loop that was killed so often and did not end is stuck.
+/// The maximum number of kills of a loop; a loop that does not end by then is stuck.
 const MOST_KILLS_OF_A_LOOP: usize = 400;
 
 /// Runs the suite.
@@ -33,7 +34,7 @@ pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
     Ok(vec![(name, result.is_ok())])
 }
 
-/// How a loop came out: what others see of it, and the tree that is left.
+/// The result of a loop: its visible outcome, and the resulting tree.
 #[derive(Debug, PartialEq)]
 struct CameOut {
     status: Option<i32>,
@@ -64,7 +65,7 @@ fn killed(binary: &Path, seed: u64) -> anyhow::Result<String> {
     Ok(format!("{kills} kills in {loops} loops, all of which ended as a calm one does"))
 }
 
-/// Starts runs and kills them, each after a moment, until one comes to its end.
+/// Starts runs and kills them, each after a short time, until one completes.
 fn until_it_ends(
     binary: &Path,
     folder: &Path,
@@ -74,7 +75,7 @@ fn until_it_ends(
 ) -> anyhow::Result<Option<i32>> {
     for _ in 0..MOST_KILLS_OF_A_LOOP {
         let mut child = start(binary, folder)?;
-        // Most moments are early ones, so that a loop is killed many times on its way.
+        // Most kills are early, so that a loop is killed many times before it ends.
         let part = random.below(1_000) as u32;
         let deadline = Instant::now() + usual * part / 1_500;
         while Instant::now() < deadline {
@@ -105,7 +106,7 @@ fn start(binary: &Path, folder: &Path) -> anyhow::Result<Child> {
         .context("a run could not be started")
 }
 
-/// Makes a repository with the spec of the manual, implemented with its faults.
+/// Creates a repository with the spec of the manual, implemented with defects.
 fn spec(name: &str) -> anyhow::Result<Repository> {
     let repository = Repository::new(target_folder("soak/qa")?.join(name))?;
     let example = root().join("examples/qa");

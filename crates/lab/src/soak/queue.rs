@@ -1,4 +1,5 @@
-//! Many processes on one queue: each task is done once, whoever dies, whatever the clock says.
+//! Many processes on one queue: each task is completed once, no matter which worker dies, whatever
+//! the clocks show.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -18,32 +19,32 @@ use assay_testenv::workspace::{answers, target_folder};
 
 use crate::random::Random;
 
-/// How many processes work at the same time.
+/// The number of concurrent worker processes.
 const WORKERS: usize = 16;
 
-/// How many tasks they get, with those that follow from others.
+/// The number of tasks, including follow-up tasks.
 const TASKS: usize = 10_000;
 
-/// How often a worker is killed.
+/// The number of kills.
 const KILLS: usize = 1_000;
 
-/// How many tasks there are at first while workers are killed.
+/// The number of initial tasks while workers are killed.
 const UNDER_FIRE: usize = 4_000;
 
-/// How often the server is restarted while they work.
+/// The number of restarts of the server while workers run.
 const RESTARTS: usize = 10;
 
-/// The queue of the first tasks, and that of those which follow from them.
+/// The queue of the first tasks, and the queue of their follow-up tasks.
 const QUEUES: [&str; 2] = ["qa", "engineer"];
 
-/// A worker holds a task for so long without renewing it: longer than any test.
+/// The length of a lease without renewal: longer than any test.
 const LEASE: Duration = Duration::from_secs(3_600);
 
-/// A place that a queue is kept at, and what is written about it.
+/// The place of a queue, and the log of its workers.
 struct Place {
     /// A folder, or the address of a database.
     queue: String,
-    /// Where each worker writes what it completed.
+    /// The file to which each worker appends the ids of completed tasks.
     log: String,
 }
 
@@ -96,7 +97,7 @@ fn in_postgres(server: &PrivatePostgres, name: &str) -> anyhow::Result<Place> {
 }
 
 fn open(place: &str) -> anyhow::Result<Box<dyn Queue>> {
-    // A task may lose many workers here, and is not given up for it.
+    // A task may lose many workers here, and must not be given up.
     let (max_queue_size, max_retries) = (usize::MAX, u32::MAX);
     let policy = Policy { max_queue_size, max_retries, ..Policy::default() };
     if place.starts_with("postgres://") {
@@ -105,7 +106,7 @@ fn open(place: &str) -> anyhow::Result<Box<dyn Queue>> {
     Ok(Box::new(FileQueue::open(Path::new(place), policy, &Clock::system())?))
 }
 
-/// Many processes, each task once.
+/// Runs many processes, and checks that each task is completed once.
 fn sixteen(place: &Place, before: &[&[&str]]) -> anyhow::Result<String> {
     fill(place, TASKS)?;
     let mut workers = Vec::new();
@@ -120,7 +121,7 @@ fn sixteen(place: &Place, before: &[&[&str]]) -> anyhow::Result<String> {
     Ok(format!("{done} tasks by {WORKERS} processes, each once"))
 }
 
-/// The same with clocks that are an hour ahead or behind.
+/// Runs the same check with clocks that are an hour ahead or behind.
 fn clocks(place: &Place) -> anyhow::Result<String> {
     if !answers("faketime", &["--version"]) {
         bail!("`faketime` is missing: apt-get install faketime");
@@ -130,7 +131,7 @@ fn clocks(place: &Place) -> anyhow::Result<String> {
     sixteen(place, &[&[], ahead, behind])
 }
 
-/// Workers die at any moment, and others go on.
+/// Kills workers at any time, while others continue.
 fn kills(place: &Place, seed: u64) -> anyhow::Result<String> {
     let mut random = Random::new(seed);
     fill(place, UNDER_FIRE)?;
@@ -139,10 +140,10 @@ fn kills(place: &Place, seed: u64) -> anyhow::Result<String> {
     let (mut killed, mut tasks) = (0, UNDER_FIRE);
     while killed < KILLS {
         let number = random.below(workers.len());
-        // Where in its work it is hit is up to the machine.
+        // The machine decides at which point of its work the worker is killed.
         std::thread::sleep(Duration::from_millis(random.below(30) as u64));
         if workers[number].try_wait()?.is_some_and(|status| status.success()) {
-            // Everything is done: there is more to do.
+            // All tasks are completed, so more are added.
             tasks += fill_more(place, tasks)?;
         } else {
             workers[number].kill()?;
@@ -160,7 +161,7 @@ fn kills(place: &Place, seed: u64) -> anyhow::Result<String> {
     Ok(format!("{done} tasks, {killed} workers killed, nothing lost, nothing twice"))
 }
 
-/// The server is killed and comes back, again and again, and the workers go on.
+/// Kills and restarts the server repeatedly, while the workers continue.
 fn restarts(place: &Place, server: &mut PrivatePostgres) -> anyhow::Result<String> {
     fill(place, TASKS)?;
     let mut workers: Vec<Child> =
@@ -205,7 +206,7 @@ fn task(id: &str, queue: &str) -> Addressed {
     Addressed { queue: queue.parse().expect("it is a name"), task }
 }
 
-/// Starts a worker, such as with another clock.
+/// Starts a worker, optionally under another command, such as for another clock.
 fn worker(place: &Place, number: usize, before: &[&str]) -> anyhow::Result<Child> {
     let own = std::env::current_exe()?;
     let mut command = match before.split_first() {
@@ -223,7 +224,7 @@ fn worker(place: &Place, number: usize, before: &[&str]) -> anyhow::Result<Child
         .context("could not start a worker")
 }
 
-/// What a worker does: tasks until none is left, writing down what it completed.
+/// Completes tasks until none is left, and logs their ids.
 pub(crate) fn work(place: &str, agent: &str, log: &Path) -> anyhow::Result<bool> {
     let queue = open(place)?;
     let agent = agent.parse()?;
@@ -245,7 +246,7 @@ pub(crate) fn work(place: &str, agent: &str, log: &Path) -> anyhow::Result<bool>
             let (summary, context) = ("done".to_owned(), serde_json::Map::new());
             let done = Settlement::Completed { summary, context, follow_ups };
             match queue.settle(&claimed.lease, done) {
-                // One write, so that what others write does not come in between.
+                // A single write, so that writes of other processes do not interleave.
                 Ok(_) => log.write_all(format!("{id}\n").as_bytes())?,
                 Err(error) => bail!("{agent} could not complete `{id}`: {error}"),
             }
@@ -256,7 +257,7 @@ pub(crate) fn work(place: &str, agent: &str, log: &Path) -> anyhow::Result<bool>
     }
 }
 
-/// Checks that all tasks are completed, none was completed twice, and nothing is left behind.
+/// Checks that all tasks are completed, none was completed twice, and no task is left.
 fn check(place: &Place, tasks: usize) -> anyhow::Result<usize> {
     let queue = open(&place.queue)?;
     let left = queue.list(&Filter::default())?;

@@ -1,5 +1,5 @@
-//! Many deliveries to `assay serve`, which is killed twice on the way: each that was taken is a task,
-//! once.
+//! Many deliveries to `assay serve`, which is killed twice meanwhile: each accepted delivery is a
+//! task, once.
 
 use anyhow::anyhow;
 use assay_testkit::storm::{self, Size};
@@ -7,7 +7,7 @@ use assay_testkit::storm::{self, Size};
 use crate::bench::configured;
 use crate::workspace::assay;
 
-/// A fiftieth of it is a test.
+/// The size of the storm, a fiftieth of which is a test.
 const SIZE: Size = Size { deliveries: 10_000, in_flight: 64, kills: 2 };
 
 /// Runs the suite.

@@ -1,5 +1,5 @@
-//! The queue on files beside the disk that it is on: what pushing, claiming and completing cost with
-//! few and with many tasks, and how often the disk is waited for.
+//! The queue on files compared with its disk: the time to push, claim and complete with few and
+//! with many tasks, and the number of fsyncs.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -16,27 +16,27 @@ use assay_testenv::workspace::{answers, target_folder};
 
 use crate::bench::{Bar, Row, middle, timed};
 
-/// How many tasks wait.
+/// The numbers of waiting tasks.
 const SIZES: [usize; 3] = [100, 10_000, 100_000];
 
-/// How often each step is timed at each size.
+/// The number of measurements of each step at each size.
 const TIMES: usize = 200;
 
-/// How many tasks are done to count how often the disk is waited for.
+/// The number of tasks in the count of fsyncs.
 const COUNTED: usize = 100;
 
-/// How often the disk has to be waited for to push, claim and complete a task: for the file and for
-/// its folder, each time.
+/// The number of fsyncs that are needed to push, claim and complete a task: each time for the file
+/// and for its folder.
 const NEEDED: f64 = 6.0;
 
 const LEASE: Tenure = Tenure::ByTime(Duration::from_secs(3_600));
 
-/// What the steps took at one size.
+/// The times of the steps at one size.
 struct Taken {
     push: Duration,
     claim: Duration,
     complete: Duration,
-    /// The disk by itself: create, sync, rename, sync the folder.
+    /// The time of the disk alone: create, fsync, rename, fsync the folder.
     disk: Duration,
 }
 
@@ -50,7 +50,7 @@ pub(in crate::bench) fn rows() -> anyhow::Result<Vec<Row>> {
             let what = format!("files, {size} queued: {step}, beside the disk");
             rows.push(Row::ratio(what, ratio(time, disk)));
         }
-        // Each beside the disk as it was in its own run.
+        // Each time is compared with the disk in the same run.
         let claim = ratio(claim, disk);
         let few = *with_few.get_or_insert(claim);
         if size > SIZES[0] {
@@ -72,7 +72,7 @@ fn measure(size: usize) -> anyhow::Result<Taken> {
     let policy = Policy { max_queue_size: usize::MAX, ..Policy::default() };
     let queue = FileQueue::open(&folder, policy, &Clock::system())?;
     let (qa, agent) = ("qa".parse()?, "bench".parse()?);
-    // The first to look takes all of them in.
+    // The first claim imports all tasks.
     ensure!(queue.claim(&qa, &agent, LEASE, 1)?.len() == 1, "nothing was dropped in");
     let (mut push, mut claim, mut complete, mut disk) = (vec![], vec![], vec![], vec![]);
     for number in 0..TIMES {
@@ -100,7 +100,7 @@ fn fresh(name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Drops tasks in as a person would, which is quicker than pushing them.
+/// Writes task files as a person does, which is faster than pushing.
 fn drop_in(folder: &Path, size: usize) -> anyhow::Result<()> {
     let queue = folder.join("queues/qa");
     fs::create_dir_all(&queue)?;
@@ -124,7 +124,7 @@ fn done() -> Settlement {
     Settlement::Completed { summary, context, follow_ups: Vec::new() }
 }
 
-/// Writes a file whole and brings it to the disk, and nothing else.
+/// Writes a file completely and fsyncs it, without anything else.
 fn write_surely(path: &Path, number: usize) -> std::io::Result<()> {
     let draft = path.with_extension("tmp");
     let mut file = File::create(&draft)?;
@@ -134,7 +134,7 @@ fn write_surely(path: &Path, number: usize) -> std::io::Result<()> {
     File::open(path.parent().unwrap_or(path))?.sync_all()
 }
 
-/// Counts how often a whole task waits for the disk.
+/// Counts the fsyncs of a whole task.
 fn syncs() -> Row {
     let what = "files: waits for the disk in a whole task, beside those needed";
     match count_syncs() {
@@ -160,11 +160,11 @@ fn count_syncs() -> anyhow::Result<f64> {
     let told = fs::read_to_string(&counts)?;
     let calls = told.lines().filter(|line| line.ends_with("fsync") || line.ends_with("fdatasync"));
     let calls = calls.filter_map(|line| line.split_whitespace().nth(3)?.parse::<f64>().ok());
-    // Opening the queue makes its folders, once.
+    // Opening the queue creates its folders once.
     Ok(calls.sum::<f64>() / COUNTED as f64)
 }
 
-/// Does whole tasks one after the other: what is counted.
+/// Pushes, claims and completes tasks one after the other, for the count of fsyncs.
 pub(crate) fn whole_tasks(place: &Path, tasks: usize) -> anyhow::Result<bool> {
     let queue = FileQueue::open(place, Policy::default(), &Clock::system())?;
     let (qa, agent) = ("qa".parse()?, "bench".parse()?);

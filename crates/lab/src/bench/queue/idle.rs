@@ -1,4 +1,4 @@
-//! An agent that has nothing to do: what it takes, and how soon it begins when there is something.
+//! An idle agent: its cost, and its latency until it starts a task.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,19 +17,19 @@ use crate::bench::{Bar, Row, middle};
 use crate::repository::Repository;
 use crate::workspace::assay;
 
-/// How long an idle agent is watched.
+/// The time for which an idle agent is observed.
 const WATCHED: Duration = Duration::from_secs(10);
 
-/// How long an agent may take from saying that it is idle until it is.
+/// The time between the heartbeat that reports the agent as idle and the actual idleness.
 const SETTLING: Duration = Duration::from_secs(1);
 
-/// How often a task is given to one.
+/// The number of tasks that are pushed to the agent.
 const PICKED_UP: usize = 15;
 
-/// How often one is started.
+/// The number of times that an agent is started.
 const STARTED: usize = 7;
 
-/// How long anything may take before it counts as not happening.
+/// The time limit of any wait.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(in crate::bench) fn rows() -> anyhow::Result<Vec<Row>> {
@@ -45,7 +45,7 @@ pub(in crate::bench) fn rows() -> anyhow::Result<Vec<Row>> {
     let pick_ups: Vec<Duration> =
         (0..PICKED_UP).map(|number| pick_up(&root, number)).collect::<anyhow::Result<_>>()?;
     wait_until(|| Ok(state(&root)?.as_deref() == Some("idle")))?;
-    // It says so just before it begins to wait.
+    // The worker reports that it is idle just before it waits.
     std::thread::sleep(SETTLING);
     let (before, begun) = (wake_ups(agent.worker)?, Instant::now());
     std::thread::sleep(WATCHED);
@@ -68,7 +68,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// A supervisor with one worker, which end with this value.
+/// A supervisor with one worker, which end when the value is dropped.
 struct Running {
     supervisor: Child,
     worker: u32,
@@ -99,7 +99,7 @@ impl Drop for Running {
     }
 }
 
-/// Starts a worker by itself, and says how long it took until it waited for tasks.
+/// Starts a worker alone, and returns the time until it waits for tasks.
 fn start_once(binary: &Path, root: &Path) -> anyhow::Result<Duration> {
     let _ = fs::remove_file(heartbeat(root));
     let begun = Instant::now();
@@ -112,13 +112,13 @@ fn start_once(binary: &Path, root: &Path) -> anyhow::Result<Duration> {
         .spawn()?;
     wait_until(|| Ok(heartbeat(root).is_file()))?;
     let took = begun.elapsed();
-    // It ends with whoever holds the other end of its standard input.
+    // The worker ends when its stdin is closed.
     drop(worker.stdin.take());
     worker.wait()?;
     Ok(took)
 }
 
-/// Gives a task to the idle agent, and says how long it took until it began.
+/// Pushes a task to the idle agent, and returns the time until it starts.
 fn pick_up(root: &Path, number: usize) -> anyhow::Result<Duration> {
     wait_until(|| Ok(state(root)?.as_deref() == Some("idle")))?;
     let queue =
@@ -141,7 +141,7 @@ fn heartbeat(root: &Path) -> PathBuf {
     root.join(".agent-communication/heartbeats/qa.json")
 }
 
-/// What the agent says it does.
+/// Returns the state in the heartbeat of the agent; `None` if there is no heartbeat.
 fn state(root: &Path) -> anyhow::Result<Option<String>> {
     let Ok(bytes) = fs::read(heartbeat(root)) else {
         return Ok(None);
@@ -161,7 +161,7 @@ fn wait_until(mut is_so: impl FnMut() -> anyhow::Result<bool>) -> anyhow::Result
     Ok(())
 }
 
-/// How often the threads of a process were woken.
+/// Returns the number of wake-ups of the threads of a process.
 fn wake_ups(process: u32) -> anyhow::Result<u64> {
     let mut sum = 0;
     for thread in fs::read_dir(format!("/proc/{process}/task"))? {

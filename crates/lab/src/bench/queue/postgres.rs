@@ -1,8 +1,9 @@
-//! The queue in PostgreSQL beside other queues on the same server, which writes to the disk before it
+//! The queue in PostgreSQL compared with other queues on the same server, which fsyncs before it
 //! answers.
 //!
-//! A whole task is pushed, claimed and completed. Each program has eight workers and a database of
-//! its own, and does it twice: one job a round trip, then as its manual says that it is fastest.
+//! A whole task is pushed, claimed and completed. Each program has eight workers and its own
+//! database, and runs twice: with one job per round trip, then in the fastest way that its manual
+//! describes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,13 +26,13 @@ use crate::workspace::output;
 
 const WORKERS: usize = 8;
 
-/// How often a task is pushed to an agent that waits.
+/// The number of tasks that are pushed to a waiting agent.
 const WAKES: usize = 500;
 
-/// How far behind the fastest of the others is still beside it.
+/// The lowest ratio to the fastest peer that meets the target.
 const BESIDE: f64 = 0.9;
 
-/// How tasks go over the wire.
+/// The number of tasks per round trip.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Single,
@@ -70,7 +71,7 @@ impl Mode {
     }
 }
 
-/// What it took.
+/// The times of a run.
 struct Taken {
     push: Duration,
     work: Duration,
@@ -86,9 +87,9 @@ impl Taken {
 /// Another queue.
 struct Peer {
     name: &'static str,
-    /// What it leaves out of what ours does.
+    /// Features of our queue that the peer lacks.
     without: &'static str,
-    /// Gets it, and prepares its script.
+    /// Installs the peer, and returns the command that times it.
     get: fn() -> anyhow::Result<Command>,
 }
 
@@ -138,7 +139,7 @@ const PEERS: [Peer; 5] = [
     },
 ];
 
-/// Prepares a script in the folder of the package that it uses.
+/// Writes a script into the folder of the package that it uses, and returns its command.
 fn script(program: PathBuf, folder: &Path, name: &str, text: &str) -> anyhow::Result<Command> {
     let path = folder.join(name);
     std::fs::write(&path, text)?;
@@ -147,7 +148,7 @@ fn script(program: PathBuf, folder: &Path, name: &str, text: &str) -> anyhow::Re
     Ok(command)
 }
 
-/// Times all of them, one after the other.
+/// Times all queues one after the other.
 pub(crate) fn rows() -> anyhow::Result<Vec<Row>> {
     if assay_testenv::postgres::programs().is_none() {
         let how = assay_testenv::postgres::HOW;
@@ -205,7 +206,7 @@ fn task(number: usize, created: Moment) -> anyhow::Result<Addressed> {
     Ok(Addressed { queue: queue_name(), task })
 }
 
-/// Times assay's own.
+/// Times assay's queue.
 fn ours(server: &PrivatePostgres, mode: Mode) -> anyhow::Result<Taken> {
     let queue = open(&server.database(&format!("assay_{}", mode.name()))?)?;
     let next = AtomicUsize::new(0);
@@ -258,7 +259,7 @@ fn completed() -> Settlement {
     Settlement::Completed { summary: "approved".to_owned(), context, follow_ups }
 }
 
-/// Times another one, which does it in a process of its own.
+/// Times a peer in its own process.
 fn theirs(server: &PrivatePostgres, peer: &Peer, mode: Mode) -> anyhow::Result<Taken> {
     let mut command = (peer.get)()?;
     let name: String = peer.name.chars().filter(char::is_ascii_alphabetic).collect();
@@ -274,7 +275,7 @@ fn theirs(server: &PrivatePostgres, peer: &Peer, mode: Mode) -> anyhow::Result<T
     Ok(Taken { push: time("push")?, work: time("work")? })
 }
 
-/// Times how long it takes from a push until an agent that waits has the task.
+/// Times the latency from a push until a waiting agent has the task.
 fn wake(server: &PrivatePostgres) -> anyhow::Result<Vec<Row>> {
     let url = server.database("assay_wake")?;
     let (waiting, pushing) =

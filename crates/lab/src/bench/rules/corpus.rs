@@ -1,4 +1,4 @@
-//! A million lines of other people's code: [`Corpus`].
+//! A million lines of third-party code: [`Corpus`].
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::workspace::{all_files_below, output};
 
 const LINES: usize = 1_000_000;
 
-/// Python packages: the name, the version, and the folder that it installs.
+/// Python packages: name, version, and installed folder.
 const PYTHON: [(&str, &str, &str); 4] = [
     ("django", "5.2.19", "django"),
     ("flask", "3.1.3", "flask"),
@@ -25,25 +25,25 @@ const PYTHON: [(&str, &str, &str); 4] = [
 const NPM: [(&str, &str); 4] =
     [("express", "5.3.0"), ("lodash", "4.18.1"), ("react-dom", "19.3.1"), ("rxjs", "7.8.2")];
 
-/// The endings that assay, ast-grep and semgrep take for the same language.
+/// The extensions that assay, ast-grep and semgrep treat as the same language.
 const ENDINGS: [&str; 19] = [
     "rs", "py", "pyi", "js", "jsx", "mjs", "cjs", "ts", "tsx", "go", "java", "c", "h", "cpp", "rb",
     "php", "sh", "yml", "json",
 ];
 
-/// Assay leaves larger files out.
+/// The maximum size of a file that assay reads, in bytes.
 const LARGEST: u64 = 1 << 20;
 
 /// Files with their texts.
 pub(super) struct Corpus {
     pub(super) files: Vec<(String, String)>,
     packages: usize,
-    /// What could not be had.
+    /// The packages that could not be installed.
     missing: Vec<String>,
 }
 
 impl Corpus {
-    /// Gathers the packages, then the sources of locked crates until there are enough lines.
+    /// Collects the packages, then the sources of locked crates until there are enough lines.
     pub(super) fn gather() -> anyhow::Result<Corpus> {
         let mut corpus = Corpus { files: Vec::new(), packages: 0, missing: Vec::new() };
         for (package, version, folder) in PYTHON {
@@ -85,7 +85,7 @@ impl Corpus {
             if skipped {
                 continue;
             }
-            // What is no text cannot be reviewed.
+            // A file that is not text cannot be reviewed.
             if let Ok(text) = String::from_utf8(std::fs::read(&path)?) {
                 self.files.push((format!("{name}/{inner}"), text));
             }
@@ -93,7 +93,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Gives one file in so many, spread evenly.
+    /// Returns every n-th file.
     pub(super) fn every(&self, share: usize) -> Corpus {
         let files = self.files.iter().step_by(share).cloned().collect();
         Corpus { files, packages: self.packages, missing: Vec::new() }
@@ -103,7 +103,7 @@ impl Corpus {
         self.files.iter().map(|(_, text)| count(text)).sum()
     }
 
-    /// Gives as many of its files as asked for, each under a name of its own, over and over.
+    /// Returns `count` files, repeated if necessary, each under its own name.
     pub(super) fn many(&self, count: usize) -> Vec<(String, &str)> {
         let small = self.files.iter().filter(|(_, text)| text.len() < 1 << 14);
         let again = small.cycle().take(count).enumerate();
@@ -118,7 +118,7 @@ impl Corpus {
         for (name, text) in &self.files {
             repository.write(name, text.as_bytes())?;
         }
-        // An empty list, in place of semgrep's own of what it leaves out.
+        // An empty list replaces semgrep's default exclusions.
         repository.write(".semgrepignore", b"\n")?;
         repository.commit("all")?;
         Ok(repository)
@@ -144,14 +144,14 @@ fn count(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-/// Finds the folder of a package in the environment that a Python belongs to.
+/// Returns the folder of a package in the environment of a Python.
 fn site(python: &Path, folder: &str) -> anyhow::Result<PathBuf> {
     let mut asked = command(&python.to_string_lossy(), &[]);
     asked.args(["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
     Ok(Path::new(output(asked)?.trim()).join(folder))
 }
 
-/// Gives the folders of the locked crates that this machine builds, by name and version.
+/// Returns the folders of the locked crates that this machine builds, by name and version.
 fn crates() -> anyhow::Result<BTreeMap<String, PathBuf>> {
     let host = output(command("rustc", &["--print", "host-tuple"]))?;
     let metadata = output(command(

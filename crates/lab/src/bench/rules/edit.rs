@@ -1,4 +1,4 @@
-//! A change of usual size: [`Change`].
+//! A change of typical size: [`Change`].
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ use crate::repository::Repository;
 const FILES: usize = 20;
 const LINES_PER_FILE: usize = 50;
 
-/// Files and what is appended to them.
+/// Files and the text that is appended to each.
 pub(super) struct Change {
     files: Vec<(String, String, String)>,
 }
 
 impl Change {
-    /// Takes files of three languages, none of them small, and adds a function to each.
+    /// Selects files of three languages, none of them small, and adds a function to each.
     pub(super) fn new(corpus: &Corpus) -> anyhow::Result<Change> {
         let mut files = Vec::new();
         for (ending, count) in [(".py", 8), (".js", 6), (".rs", 6)] {
@@ -66,7 +66,7 @@ impl Change {
     }
 }
 
-/// Writes a function of fifty lines, an empty one before it included.
+/// Returns a function of fifty lines, including an empty line before it.
 fn function(ending: &str, number: usize) -> String {
     let (start, step, end): (String, fn(usize) -> String, &str) = match ending {
         ".py" => (

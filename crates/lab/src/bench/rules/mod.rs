@@ -1,7 +1,7 @@
-//! The rules over a million lines, beside semgrep and ast-grep, and over a change of usual size.
+//! The rules over a million lines, compared with semgrep and ast-grep, and over a change of typical
+//! size.
 //!
-//! Every program is run on the same files, below a repository of its own, on as many cores as the
-//! machine has.
+//! Every program runs on the same files, in its own repository, on all cores of the machine.
 
 mod corpus;
 mod edit;
@@ -23,16 +23,16 @@ use crate::repository::Repository;
 use crate::workspace::assay;
 use corpus::Corpus;
 
-/// How often assay and ast-grep take turns.
+/// The number of runs of assay and ast-grep, in turns.
 const TURNS: usize = 3;
 
-/// One file in so many is read by semgrep too.
+/// Semgrep reads one of this many files.
 const SEMGREP_SHARE: usize = 4;
 
-/// How often a change of usual size is reviewed.
+/// The number of reviews of a change of typical size.
 const REVIEWS: usize = 21;
 
-/// How many files the large repository has.
+/// The number of files of the large repository.
 const MANY_FILES: usize = 11_000;
 
 /// Times every program over a million lines.
@@ -68,7 +68,7 @@ pub(super) fn many_lines() -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Times assay and semgrep over a part of the files, since all of them take semgrep long.
+/// Times assay and semgrep on a part of the files, since semgrep takes long on all of them.
 fn beside_semgrep(
     folder: &Path,
     corpus: &Corpus,
@@ -94,7 +94,7 @@ fn beside_semgrep(
     Ok(rows)
 }
 
-/// Times a change of usual size, in a large repository and in a small one.
+/// Times a change of typical size, in a large repository and in a small one.
 pub(super) fn one_change() -> anyhow::Result<Vec<Row>> {
     let folder = target_folder("bench/rules")?;
     let corpus = Corpus::gather()?;
@@ -164,13 +164,13 @@ fn peer_rows(name: &str, own: &Reading, peer: &Reading, least: f64) -> Vec<Row> 
 
 // ---- the peers
 
-/// Where a peer's program and its rules are.
+/// The program of a peer and its rules.
 struct Peer {
     program: std::path::PathBuf,
     rules: std::path::PathBuf,
 }
 
-/// Installs ast-grep and writes the rules as it wants them: one for each language.
+/// Installs ast-grep and writes the rules in its format, one for each language.
 fn ast_grep(folder: &Path, ours: &[Value]) -> anyhow::Result<Peer> {
     let program = peers::pip_program("ast-grep-cli", peers::AST_GREP, "ast-grep")?;
     let rules = translate::for_ast_grep(ours, folder)?;
@@ -187,7 +187,7 @@ fn scan(peer: &Peer, repository: &Repository) -> Command {
     command
 }
 
-/// Runs semgrep once and tells how far its rules are like ours.
+/// Runs semgrep once. Returns its cost, and rows with its numbers of rules, files and findings.
 fn semgrep(
     folder: &Path,
     ours: &[Value],

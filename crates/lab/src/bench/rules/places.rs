@@ -1,4 +1,4 @@
-//! Where assay and ast-grep find something by the same rules, and where only one of them does.
+//! The places that assay and ast-grep find by the same rules, and the differences.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::bench::{Bar, Row};
 /// A rule, a file and a line.
 type Place = (String, String, u64);
 
-/// Compares what both printed, as far as it is about rules that both have.
+/// Compares the outputs of both, for the rules that both have.
 pub(super) fn rows(assay: &Path, ast_grep: &Path, rules: &[Value]) -> anyhow::Result<Vec<Row>> {
     let ids: BTreeSet<String> = rules.iter().map(translate::name).collect();
     let keep = |places: BTreeSet<Place>| -> BTreeSet<Place> {
@@ -45,7 +45,7 @@ fn of_ast_grep(printed: &Path) -> anyhow::Result<BTreeSet<Place>> {
     let matches: Vec<Value> =
         printed.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
     let place = |found: &Value| {
-        // The language stands behind the rule's name.
+        // The language follows the name of the rule.
         let (rule, _) = found["ruleId"].as_str()?.rsplit_once('-')?;
         let file = found["file"].as_str()?.trim_start_matches("./");
         Some((rule.to_owned(), file.to_owned(), found["range"]["start"]["line"].as_u64()? + 1))

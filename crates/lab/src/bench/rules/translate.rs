@@ -1,4 +1,4 @@
-//! The built-in rules as the peers want them.
+//! The built-in rules in the formats of the peers.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::workspace::files_below;
 
-/// Where tests are, for rules that are held against tests alone or against all but tests.
+/// The paths of tests, for rules that apply to tests only or not to tests.
 const TESTS: [&str; 12] = [
     "**/test/**", "**/tests/**", "**/testing/**", "**/__tests__/**", "**/spec/**", "**/specs/**",
     "**/testdata/**", "**/fixtures/**", "**/*.test.*", "**/*.spec.*", "**/test_*", "**/*_test.*",
@@ -31,8 +31,8 @@ fn read(path: &Path) -> anyhow::Result<Value> {
         .with_context(|| format!("could not read `{}`", path.display()))
 }
 
-/// Writes the rules for ast-grep, one for each language that a rule is for, and gives the
-/// configuration that names them.
+/// Writes the rules for ast-grep, one for each language of a rule, and returns the configuration
+/// that lists them.
 pub(super) fn for_ast_grep(rules: &[Value], folder: &Path) -> anyhow::Result<PathBuf> {
     let written = folder.join("ast-grep");
     if written.exists() {
@@ -58,7 +58,7 @@ pub(super) fn for_ast_grep(rules: &[Value], folder: &Path) -> anyhow::Result<Pat
     Ok(config)
 }
 
-/// Gives a rule's name without what the peers do not take in one.
+/// Returns the name of a rule without characters that the peers do not accept.
 pub(super) fn name(rule: &Value) -> String {
     text(&rule["id"]).replace('/', "-")
 }
@@ -68,7 +68,7 @@ fn languages(rule: &Value) -> Vec<String> {
     std::iter::once(&rule["language"]).chain(also).map(|name| text(name).to_owned()).collect()
 }
 
-/// Says in ast-grep's words that a rule is for tests, or for all but tests.
+/// Adds the fields of ast-grep that limit a rule to tests, or exclude tests.
 fn place(rule: &mut Value) {
     let list = match text(&rule["metadata"]["in"]) {
         "code" => "ignores",
@@ -80,17 +80,17 @@ fn place(rule: &mut Value) {
     rule[list] = Value::Array(globs);
 }
 
-/// The rules as far as semgrep can have them.
+/// The rules that semgrep can express.
 pub(super) struct ForSemgrep {
     pub(super) file: PathBuf,
     pub(super) by_pattern: usize,
     pub(super) by_example: usize,
-    /// How many have neither a pattern nor an example.
+    /// The number of rules with neither a pattern nor an example.
     pub(super) left: usize,
 }
 
-/// Writes for each rule one with a single simple pattern: the first that it has, or else its first
-/// example, word for word. That is less than ours look for, and so less work.
+/// Writes for each rule one with a single simple pattern: its first pattern, or else its first
+/// example verbatim. That is less than our rules look for, and so less work.
 pub(super) fn for_semgrep(rules: &[Value], folder: &Path) -> anyhow::Result<ForSemgrep> {
     let (mut by_pattern, mut by_example, mut left) = (0, 0, 0);
     let mut translated = Vec::new();
@@ -136,7 +136,7 @@ fn for_semgrep_named(language: &str) -> String {
     }
 }
 
-/// Finds the first pattern that names something, and is not just any code of some form.
+/// Returns the first pattern that names something, and does not match any code of some form.
 fn first_pattern(rule: &Value) -> Option<String> {
     match rule {
         Value::Object(parts) => parts.iter().find_map(|(key, part)| match (key.as_str(), part) {
@@ -152,14 +152,14 @@ fn first_pattern(rule: &Value) -> Option<String> {
     }
 }
 
-/// Says whether a pattern has a word in it besides what stands for anything.
+/// Returns true if a pattern contains a word other than meta-variables.
 fn names(pattern: &str) -> bool {
     let words = pattern.split(|c: char| !c.is_alphanumeric() && !"_$".contains(c));
     let mut known = words.filter(|word| !word.starts_with('$'));
     known.any(|word| word.chars().filter(|c| c.is_alphabetic()).count() > 2)
 }
 
-/// Gives the first example of a rule that is one line long, or else the first of all.
+/// Returns the first example of a rule that is one line long, or else the first example.
 fn first_example(id: &str) -> anyhow::Result<Option<String>> {
     let path = root().join("crates/rules/rules").join(format!("{id}.test.yml"));
     let examples = read(&path)?;

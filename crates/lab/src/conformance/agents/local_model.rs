@@ -1,4 +1,5 @@
-//! A real model on this machine, so small that it babbles: whatever it says, the outcome is honest.
+//! A real model on this machine, so small that its answers are mostly nonsense: the outcome must
+//! still be honest.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -11,10 +12,10 @@ use super::stage::{Ran, Setting, Stage};
 use crate::conformance::{Check, Outcome};
 use crate::peers;
 
-/// The name under which it is configured.
+/// The name of the model in the configuration.
 const NAME: &str = "smollm2";
 
-/// Serves the model until nobody holds the other end of its input.
+/// A script that serves the model until its stdin is closed.
 const SERVER: &str = r#"
 import importlib.util
 import pathlib
@@ -36,7 +37,7 @@ print(server.listening_address, flush=True)
 sys.stdin.read()
 "#;
 
-/// Has the model review a change, asked in two ways.
+/// Reviews a change with the model over two APIs.
 pub(super) fn run() -> Vec<Check> {
     let name = |api: &str| format!("{NAME}: {api}");
     let server = peers::local_model().and_then(|python| Server::start(&python));
@@ -50,7 +51,7 @@ pub(super) fn run() -> Vec<Check> {
     vec![(name("openai-chat"), chat), (name("anthropic"), messages)]
 }
 
-/// The server of the model; it ends with this.
+/// The server of the model, which ends when the value is dropped.
 struct Server {
     child: Child,
     url: String,
@@ -75,7 +76,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself, which is as good.
+        // The server may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -104,7 +105,7 @@ fn review(api: &str, url: &str) -> anyhow::Result<()> {
     stage.is_left_clean()
 }
 
-/// Checks that the verdict, the exit code and the report say the same.
+/// Checks that the verdict, the exit code and the report agree.
 fn is_honest(ran: &Ran) -> anyhow::Result<()> {
     let result = ran.json()?;
     let state = result["verdict"]["state"].as_str().unwrap_or_default();

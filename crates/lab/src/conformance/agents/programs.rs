@@ -1,4 +1,4 @@
-//! The agents, each pinned, and how each is told to ask the model that is none.
+//! The agents at pinned versions, each with its settings for the fake model.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use crate::peers;
 
 /// An agent's command line.
 pub(super) struct Program {
-    /// Its name, under which it is configured too.
+    /// The name of the agent, also in the configuration.
     pub(super) name: &'static str,
     package: &'static str,
     pub(super) version: &'static str,
-    /// Whether assay knows what it says when it fails.
+    /// True if assay knows the error messages of the agent.
     pub(super) is_known: bool,
-    /// How long one answer may take where it goes wrong.
+    /// The time limit of one answer in a faulty case.
     pub(super) patience: Duration,
-    /// Gives what is configured for it, for a model at an address.
+    /// Returns the configuration of the agent for a model at an address.
     entry: fn(url: &str) -> Value,
-    /// Variables that assay itself has, and passes on or not.
+    /// Returns variables of assay's environment, which assay passes on or not.
     variables: fn(url: &str) -> Vec<(&'static str, String)>,
-    /// Files in its home.
+    /// Returns files in the home folder of the agent.
     files: fn(url: &str) -> Vec<(&'static str, String)>,
 }
 
@@ -129,14 +129,14 @@ pub(super) const PROGRAMS: [Program; 5] = [
 ];
 
 impl Program {
-    /// Installs it, with what runs it, and gives the folders where both are found.
+    /// Installs the agent with its runtime, and returns the folders of both.
     pub(super) fn install(&self) -> anyhow::Result<String> {
         let node = peers::node()?;
         let own = peers::npm(self.name, self.package, self.version)?.join("node_modules/.bin");
         Ok(format!("{}:{}", own.display(), node.display()))
     }
 
-    /// Has it ask a model at an address.
+    /// Returns the settings of the agent for a model at an address.
     pub(super) fn setting(&self, url: &str, path: &str, seconds: Duration) -> Setting {
         Setting {
             path: path.to_owned(),

@@ -1,5 +1,5 @@
-//! Where an agent is tried: a throw-away repository with a flawed change, a home of its own, and
-//! an eye on what is left behind.
+//! A throw-away repository with a flawed change, its own home folder, and a check of what is left
+//! behind.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,29 +18,29 @@ use crate::workspace::all_files_below;
 /// The file that is changed.
 pub(super) const FILE: &str = "src/auth.rs";
 
-/// The variable by which the processes of a run are known.
+/// The variable that identifies the processes of a run.
 const MARK: &str = "ASSAY_CONFORMANCE_RUN";
 
-/// How long a process may take to be gone that was told to go.
+/// The time that a terminated process may take to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Whom assay asks, and in which surroundings.
+/// The model that assay uses, and the environment.
 pub(super) struct Setting {
-    /// The folders with programs that are looked at first.
+    /// The folders of programs that are searched first.
     pub(super) path: String,
-    /// What it is called in the configuration.
+    /// The name of the model in the configuration.
     pub(super) name: &'static str,
-    /// What is configured for it.
+    /// The configuration of the model.
     pub(super) entry: Value,
-    /// How long one answer may take.
+    /// The time limit of one answer, in seconds.
     pub(super) seconds: u64,
-    /// Variables that assay itself has.
+    /// The variables of assay's environment.
     pub(super) variables: Vec<(&'static str, String)>,
-    /// Files in the home.
+    /// The files in the home folder.
     pub(super) files: Vec<(&'static str, String)>,
 }
 
-/// A repository with a change, and what assay is run with.
+/// A repository with a change, and the environment of assay.
 pub(super) struct Stage {
     repository: Repository,
     home: PathBuf,
@@ -49,7 +49,7 @@ pub(super) struct Stage {
     path: String,
 }
 
-/// What assay printed, how it ended and when.
+/// The output, the exit code and the duration of a run of assay.
 pub(super) struct Ran {
     pub(super) code: i32,
     pub(super) time: Duration,
@@ -58,7 +58,7 @@ pub(super) struct Ran {
 }
 
 impl Stage {
-    /// Makes the repository, with the configuration committed and a flawed change that is not.
+    /// Creates the repository, with a committed configuration and an uncommitted flawed change.
     pub(super) fn new(name: &str, setting: &Setting) -> anyhow::Result<Stage> {
         let folder = target_folder("conformance/agents")?.join(name);
         let home = folder.join("home");
@@ -84,7 +84,7 @@ impl Stage {
                 "use": { setting.name: entry }, "seconds": setting.seconds, "at_a_time": 2,
             },
         });
-        // What is JSON is YAML too.
+        // JSON is valid YAML.
         repository.write("config/agent-framework.yaml", format!("{config:#}\n").as_bytes())?;
         repository.write(FILE, b"pub fn level(token: &str) -> u8 {\n    0\n}\n")?;
         repository.commit("add levels")?;
@@ -94,21 +94,21 @@ impl Stage {
         Ok(Stage { repository, home, mark, variables, path })
     }
 
-    /// Adds a line to the change.
+    /// Appends a line to the change.
     pub(super) fn append(&self, line: &str) -> anyhow::Result<()> {
         let path = self.repository.folder().join(FILE);
         let mut file = fs::OpenOptions::new().append(true).open(path)?;
         Ok(file.write_all(line.as_bytes())?)
     }
 
-    /// Writes a file that is no part of the change, into the home.
+    /// Writes a file that is not part of the change into the home folder.
     pub(super) fn write_private(&self, text: &str) -> anyhow::Result<PathBuf> {
         let path = self.home.join("private.txt");
         fs::write(&path, text)?;
         Ok(path)
     }
 
-    /// Has assay review the change, with nothing of the environment that this runs in.
+    /// Runs a review of the change, without variables of the current environment.
     pub(super) fn review(&self, args: &[&str]) -> anyhow::Result<Ran> {
         let before = self.files()?;
         let built = if cfg!(debug_assertions) { "debug" } else { "release" };
@@ -137,7 +137,7 @@ impl Stage {
         })
     }
 
-    /// Reads all files but git's own and assay's own.
+    /// Reads all files except those of git and of assay.
     fn files(&self) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
         let root = self.repository.folder();
         let mut files = BTreeMap::new();
@@ -150,7 +150,7 @@ impl Stage {
         Ok(files)
     }
 
-    /// Gives the folder of the one run that is kept.
+    /// Returns the folder of the only stored run.
     pub(super) fn only_run(&self) -> anyhow::Result<PathBuf> {
         let runs = self.repository.folder().join(".assay/runs");
         let runs: Vec<_> = fs::read_dir(runs)?.collect::<Result<_, _>>()?;
@@ -161,7 +161,7 @@ impl Stage {
         Ok(run.path())
     }
 
-    /// Says whether a text stands anywhere in what assay keeps.
+    /// Returns true if any file of assay's state contains a text.
     pub(super) fn keeps(&self, text: &str) -> anyhow::Result<bool> {
         for path in all_files_below(&self.repository.folder().join(".assay"))? {
             if String::from_utf8_lossy(&fs::read(path)?).contains(text) {
@@ -188,12 +188,12 @@ impl Stage {
     }
 }
 
-/// Finds processes by a word in their environment; gives their numbers and command lines.
+/// Returns the pids and command lines of the processes with a word in their environment.
 fn processes_with(word: &str) -> Vec<String> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let shown = |path: &Path| {
         let environment = fs::read(path.join("environ")).ok()?;
-        // One that ended and was not waited for has none.
+        // A zombie has no environment.
         if !String::from_utf8_lossy(&environment).contains(word) {
             return None;
         }
@@ -205,17 +205,17 @@ fn processes_with(word: &str) -> Vec<String> {
 }
 
 impl Ran {
-    /// Reads what was printed.
+    /// Parses stdout as JSON.
     pub(super) fn json(&self) -> anyhow::Result<Value> {
         serde_json::from_str(&self.stdout).with_context(|| format!("no JSON: {}", self.said()))
     }
 
-    /// Gives all that was printed.
+    /// Returns stdout and stderr.
     pub(super) fn said(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
     }
 
-    /// Gives why the review is what it is, as it is told.
+    /// Returns the reasons of the verdict.
     pub(super) fn why(&self) -> anyhow::Result<String> {
         let result = self.json()?;
         let because = result["verdict"]["because"].as_array().cloned().unwrap_or_default();
@@ -223,7 +223,7 @@ impl Ran {
         Ok(texts.collect::<Vec<_>>().join(" / "))
     }
 
-    /// Tells it in a line.
+    /// Returns the result as a line.
     pub(super) fn line(&self) -> String {
         let why = self.why().unwrap_or_else(|error| error.to_string());
         format!("exit code {} after {:.1} s: {why}", self.code, self.time.as_secs_f64())

@@ -1,4 +1,4 @@
-//! A client of `assay mcp electron` over its standard streams.
+//! A client of `assay mcp electron` over stdin and stdout.
 
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::process::{Child, ChildStdout, Stdio};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::repository::Repository;
 use crate::workspace::assay;
 
-/// The server as a child process; it ends with this value.
+/// The server as a child process, which ends when the value is dropped.
 pub(super) struct Client {
     child: Child,
     answers: Lines<BufReader<ChildStdout>>,
@@ -19,7 +19,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn start(port: u16) -> anyhow::Result<Client> {
         let program = assay()?;
-        // A repository of its own, so that pictures are kept there.
+        // A separate repository, in which screenshots are stored.
         let repository = Repository::new(target_folder("conformance/browser/repository")?)?;
         let mut child = command(&program.to_string_lossy(), &["mcp", "electron", "--allow-eval"])
             .args(["--port", &port.to_string()])
@@ -32,7 +32,7 @@ impl Client {
         Ok(Client { child, answers: BufReader::new(stdout).lines() })
     }
 
-    /// Calls a tool and returns its answer. Fails with the tool's own words if it refuses.
+    /// Calls a tool and returns its result. Fails with the message of the tool's error.
     pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<Value> {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -64,7 +64,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Without input it ends by itself.
+        // The server ends when its stdin is closed.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

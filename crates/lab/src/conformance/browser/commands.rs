@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use super::Browser;
 use super::client::Client;
 
-/// The number of steps that [`check`] takes.
+/// The number of steps of [`check`].
 pub(super) const COUNT: usize = 17;
 
-/// A step: a tool or a command with its arguments, and whether its answer is right.
+/// A step: a tool or a command with its arguments, and the check of its answer.
 struct Step {
     name: &'static str,
     args: Value,
     is_right: fn(&Value) -> bool,
-    /// Code whose value has to be true after the step.
+    /// JavaScript that must be true after the step; empty for no check.
     effect: &'static str,
 }
 
@@ -29,7 +29,7 @@ fn step(
     Step { name, args, is_right, effect }
 }
 
-/// The steps, in the order in which a user would take them.
+/// Returns the steps in the order in which a user takes them.
 fn steps(shortcut: &str, since: &Value) -> [Step; COUNT] {
     [
         step("take_screenshot", json!({ "name": "start" }), is_picture, ""),
@@ -143,10 +143,10 @@ fn is_log(told: &Value) -> bool {
         && told["entries"][0]["text"] == "out of stock"
 }
 
-/// Takes all steps on a page and prints each. Fails unless as many of them go wrong as expected.
+/// Runs all steps on a page and prints each. Fails unless exactly `expected` of them fail.
 pub(super) fn check(browser: &Browser<'_>, url: &str, expected: usize) -> anyhow::Result<()> {
     let mut client = Client::start(browser.endpoint.port())?;
-    // The page is opened anew, so that nothing is left of earlier steps.
+    // The page is reloaded, so that earlier steps have no effect.
     let open = format!("void location.replace({})", json!(url));
     client.command("eval", &json!({ "code": open }))?;
     client.command("eval", &json!({ "code": LOADED }))?;
@@ -169,7 +169,7 @@ pub(super) fn check(browser: &Browser<'_>, url: &str, expected: usize) -> anyhow
     Ok(())
 }
 
-/// Waits until the page is loaded, in the page.
+/// JavaScript that waits until the page is loaded.
 const LOADED: &str = "new Promise((done) => document.readyState === 'complete' ? done() : \
                       addEventListener('load', done))";
 

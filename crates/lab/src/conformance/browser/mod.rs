@@ -20,17 +20,17 @@ use crate::workspace;
 
 const APP: &str = include_str!("app.html");
 
-/// A page that has nothing of what the commands look for.
+/// A page without any element that the commands need.
 const EMPTY: &str = "<!doctype html><title>Nothing</title><p>nothing</p>";
 
 const MAIN: &str = include_str!("main.js");
 
-/// A browser that is tried.
+/// A browser under test.
 struct Browser<'a> {
     name: &'a str,
-    /// The major version of Chrome that it has to be; `None` for any that is supported.
+    /// The required major version of Chrome; `None` for any supported version.
     version: Option<u32>,
-    /// A shortcut that reaches its pages: Chromium keeps some for itself.
+    /// A shortcut that reaches the page: Chromium handles some shortcuts itself.
     shortcut: &'a str,
     endpoint: Endpoint,
 }
@@ -67,7 +67,7 @@ fn judge(browser: &Browser<'_>, served: Pages) -> Vec<Check> {
         ("its version is a supported one", is_version(browser)),
         ("every tool and command", commands::check(browser, &served.url("/"), 0)),
         (
-            // Only a picture can be taken of every page.
+            // Only a screenshot works on every page.
             "the harness: a page where nothing works is noticed",
             commands::check(browser, &served.url("/nothing"), commands::COUNT - 1),
         ),
@@ -89,7 +89,7 @@ fn chromium(url: &str) -> anyhow::Result<PrivateChromium> {
     Ok(PrivateChromium::start(url))
 }
 
-/// Starts an Electron app on a screen that is none.
+/// Starts an Electron app on a virtual screen.
 fn electron(url: &str) -> anyhow::Result<PrivateChromium> {
     let screen = find("xvfb-run").context("install Xvfb, such as by `apt-get install xvfb`")?;
     let program = peers::electron()?;

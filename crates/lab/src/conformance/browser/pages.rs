@@ -1,4 +1,4 @@
-//! The page checks: pages that work, and pages that fail in every way that is known.
+//! The page checks: pages that work, and pages that fail in every known way.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use assay_services::browser::{Endpoint, Page, Timeouts};
 use assay_testenv::workspace::target_folder;
 use assay_testkit::pages::{Answer, Pages};
 
-/// A page with what has to be said of it; nothing if it has to pass.
+/// A page with the text of its expected failure; empty if the page must pass.
 struct Case {
     path: &'static str,
     answer: Answer,
@@ -35,7 +35,7 @@ fn raw(path: &'static str, headers: &str, body: &str) -> Case {
     Case { path, answer: Answer::Raw(text.into_bytes()), fault: "" }
 }
 
-/// A worker that answers for the server, with an error.
+/// A service worker that answers in place of the server, with an error.
 const WORKER: &str = "self.onfetch = (event) => { if (event.request.url.endsWith('/offline')) \
     event.respondWith(new Response('<p>offline</p>', { status: 503, headers: { 'content-type': 'text/html' } })) }; \
     self.oninstall = () => self.skipWaiting(); self.onactivate = (event) => event.waitUntil(clients.claim())";
@@ -59,7 +59,7 @@ fn cases() -> Vec<Case> {
         raw("/worker.js", "content-type: text/javascript", WORKER),
         script("/installs-a-worker", install, ""),
         page("/offline", 200, "<p>online</p>", "status 503"),
-        // Not from the server, but as the browser kept it.
+        // From the cache of the browser, not from the server.
         raw("/cached", "content-type: text/html\r\ncache-control: max-age=600", "<p>kept</p>"),
         script("/throws", "late()", LATE),
         script("/throws-after-300-ms", "setTimeout(() => late(), 300)", LATE),
@@ -87,7 +87,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Pages as an Electron app has them: files, which have no status.
+/// Returns pages of an Electron app: files, which have no status.
 fn files() -> Vec<Case> {
     vec![
         page("/index.html", 0, "<p>text</p>", ""),
@@ -97,7 +97,7 @@ fn files() -> Vec<Case> {
     ]
 }
 
-/// Opens every page and prints what came of it. Fails if one is not judged as it should be.
+/// Opens every page and prints the result. Fails if a result is not the expected one.
 pub(super) fn check(endpoint: Endpoint) -> anyhow::Result<()> {
     let (served, files) = (cases(), files());
     let mut wrong = visit_all(endpoint, &serve(&served).parse()?, &served)?;
@@ -128,7 +128,7 @@ fn write(cases: &[Case]) -> anyhow::Result<String> {
     Ok(format!("file://{}", folder.display()))
 }
 
-/// Visits pages and returns the paths of those that are judged wrongly.
+/// Visits pages and returns the paths of those with an unexpected result.
 fn visit_all(endpoint: Endpoint, base: &Base, cases: &[Case]) -> anyhow::Result<Vec<&'static str>> {
     let evidence = target_folder("conformance/browser/pages")?;
     let timeouts = Timeouts { settle_limit: Duration::from_secs(4), ..Timeouts::default() };

@@ -1,5 +1,4 @@
-//! `claude` with our server, between it and a model that is none: the model asks for a tool, and
-//! the task is there.
+//! `claude` between our server and a fake model: the model calls a tool, and the task is queued.
 
 use std::process::Command;
 
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 use super::stage::{Ran, Served, Stage, assay};
 use crate::conformance::{Check, Outcome, agents};
 
-/// What the tool is called in `claude`.
+/// The name of the tool in `claude`.
 const TOOL: &str = "mcp__task-queue__queue_task_for_agent";
 
 pub(super) fn run() -> Vec<Check> {
@@ -26,7 +25,7 @@ pub(super) fn run() -> Vec<Check> {
     checks
 }
 
-/// Calls the tool, and says that it did once it has the answer.
+/// Calls the tool, and reports success once it has the result.
 fn answer(asked: &Asked) -> Answer {
     let has_tool = asked.body["tools"].to_string().contains(TOOL);
     match asked.user.contains("review-qa-") {
@@ -63,18 +62,18 @@ fn check(path: &str, over_http: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How `claude` is started.
+/// The options of a run of `claude`.
 pub(super) struct Asks<'a> {
-    /// The folder that it lies in.
+    /// The folder of the program.
     pub(super) path: &'a str,
     pub(super) model: &'a FakeModel,
     pub(super) servers: Value,
-    /// The tools that it may call without asking.
+    /// The tools that it may call without permission.
     pub(super) tools: &'a str,
 }
 
 impl Asks<'_> {
-    /// Asks it for something, and gives what it says in the end.
+    /// Runs `claude` with a prompt, and returns its final answer.
     pub(super) fn ask(&self, stage: &Stage, what: &str) -> anyhow::Result<String> {
         let said = Ran::of(self.command(stage, what)?)?.good()?;
         let lines: Vec<Value> =

@@ -1,5 +1,5 @@
-//! `claude` reviews a change by itself: it reads what the server hands out, a model that is none
-//! answers, and the server decides.
+//! `claude` reviews a change itself: it reads the briefs of the server, a fake model answers, and
+//! the server decides.
 
 use std::fs;
 
@@ -11,14 +11,14 @@ use super::claude::Asks;
 use super::stage::{Stage, assay};
 use crate::conformance::{Check, Outcome, agents};
 
-/// What all tools of the server are called by in `claude`.
+/// The prefix of the server's tools in `claude`.
 const SERVER: &str = "mcp__review";
 
-/// The change: what it does to no prices at all is what the model finds.
+/// The change: the model finds that it fails without prices.
 const CHANGED: &[u8] =
     b"fn mean(prices: &[u32]) -> u32 {\n    prices.iter().sum::<u32>() / prices.len() as u32\n}\n";
 
-/// The line that is wrong.
+/// The wrong line.
 const QUOTE: &str = "prices.iter().sum::<u32>() / prices.len() as u32";
 
 pub(super) fn run() -> Vec<Check> {
@@ -29,7 +29,7 @@ pub(super) fn run() -> Vec<Check> {
     vec![("claude: a whole delegated review".to_owned(), outcome)]
 }
 
-/// Does the next step of a review, as far as the results of tools tell.
+/// Answers with the next step of a review, given the results of tools so far.
 fn answer(asked: &Asked) -> Answer {
     if !asked.body["tools"].to_string().contains(SERVER) {
         return Answer::text("There is no such tool.");
@@ -45,7 +45,7 @@ fn answer(asked: &Asked) -> Answer {
     };
     let tasks = list(&started["tasks"]);
     let finish = || call("finish_review", json!({ "review": review }));
-    // Each task has a result, after that of the start.
+    // The start has the first result, and each task one more.
     let done = results.len() - 1;
     if let Some(task) = tasks.get(done) {
         return report(task, found(task));
@@ -76,7 +76,7 @@ fn word(value: &Value) -> &str {
     value.as_str().unwrap_or("unknown")
 }
 
-/// Gives what tools answered in a conversation, in order.
+/// Returns the results of tools in a conversation, in order.
 fn results(body: &Value) -> Vec<Value> {
     let messages = list(&body["messages"]);
     let parts = messages.iter().flat_map(|message| list(&message["content"]));
@@ -84,13 +84,13 @@ fn results(body: &Value) -> Vec<Value> {
     results.map(|result| read(&result["content"])).collect()
 }
 
-/// Reads the JSON in a tool's answer, which comes as text or as a list of texts.
+/// Parses the JSON in a tool's result, which is a text or a list of texts.
 fn read(content: &Value) -> Value {
     let text = content.as_str().or_else(|| content[0]["text"].as_str()).unwrap_or_default();
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// What a persona reports: one finds the defect, the others nothing.
+/// Returns the report of a persona: one finds the defect, the others nothing.
 fn found(task: &Value) -> Value {
     let finding = json!({
         "title": "the mean of no prices divides by zero", "severity": "P1", "file": "src/a.rs",

@@ -1,5 +1,4 @@
-//! The server `github`, called by the Python SDK and listed by the inspector, before a GitHub that
-//! is none.
+//! The server `github`, called by the Python SDK and listed by the inspector, with a fake GitHub.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use crate::peers;
 
 const CLIENT: &str = include_str!("github.py");
 
-/// So many tools there are.
+/// The number of tools.
 const TOOLS: usize = 11;
 
 const REPO: &str = "octo/demo";
@@ -23,7 +22,7 @@ const TOKEN: &str = "t-conformance";
 const DIFF: &str = "diff --git a/src/a.rs b/src/a.rs\nnew file mode 100644\n--- /dev/null\n\
                     +++ b/src/a.rs\n@@ -0,0 +1,2 @@\n+one\n+two\n";
 
-/// How the client connects, and the revision that is spoken then.
+/// The connection modes of the client, and the resulting protocol revision.
 const MODES: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", "2026-07-28")];
 
 pub(super) fn run() -> Vec<Check> {
@@ -53,7 +52,7 @@ pub(super) fn run() -> Vec<Check> {
     checks
 }
 
-/// A repository that is configured for a GitHub, and that GitHub with a pull request.
+/// A repository that is configured for a fake GitHub with a pull request.
 struct Configured {
     stage: Stage,
     github: Arc<fake::GitHub>,
@@ -109,7 +108,7 @@ fn list(inspector: &Path, era: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Calls a tool that reads, with what fits and with what does not.
+/// Calls a tool that reads, with valid and with invalid arguments.
 fn inspect(inspector: &Path, era: &str) -> anyhow::Result<()> {
     let Configured { stage, github, served: _served } = Configured::new()?;
     for (arguments, is_error) in

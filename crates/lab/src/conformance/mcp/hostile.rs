@@ -1,4 +1,4 @@
-//! Every tool with what nobody should send it: it is refused with a message, and nothing is written.
+//! Every tool with invalid arguments: the call is refused with a message, and nothing is written.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -54,7 +54,7 @@ fn check(over_http: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Gives arguments that are each wrong in one way, with the way in words.
+/// Returns arguments that are each wrong in one way, with a description.
 fn bad_arguments(tool: &Value, id: &Value) -> Vec<(String, Value)> {
     let nothing = Map::new();
     let properties = tool["inputSchema"]["properties"].as_object().unwrap_or(&nothing);
@@ -81,7 +81,7 @@ fn bad_arguments(tool: &Value, id: &Value) -> Vec<(String, Value)> {
     bad
 }
 
-/// Gives arguments that a tool takes.
+/// Returns valid arguments of a tool.
 fn good_arguments(properties: &Map<String, Value>, required: &[Value], id: &Value) -> Value {
     let needed = properties.iter().filter(|(key, _)| required.iter().any(|name| name == *key));
     let value = |key: &str, schema: &Value| match key {
@@ -158,7 +158,7 @@ impl Line {
         self.ask("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// Sends a request and gives what comes of it.
+    /// Sends a request and returns the response.
     fn ask(&mut self, method: &str, mut params: Value) -> anyhow::Result<Value> {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -184,14 +184,14 @@ impl Line {
 impl Drop for Line {
     fn drop(&mut self) {
         if let Line::Stdio { child, .. } = self {
-            // Without input it ends by itself.
+            // The server ends when its stdin is closed.
             drop(child.stdin.take());
             let _ = child.wait();
         }
     }
 }
 
-/// Posts a request and gives the message in the answer, which comes as JSON or as an event.
+/// Posts a request and returns the message in the response, which is JSON or an event.
 fn post(served: &Served, method: &str, name: &str, body: &str) -> anyhow::Result<String> {
     let address = served.url.trim_start_matches("http://").trim_end_matches("/mcp");
     let mut request = format!(

@@ -1,5 +1,5 @@
-//! The inspector: strict about schemas, in both revisions, over both transports, and many calls at
-//! the same time.
+//! The inspector: strict about schemas, in both revisions, over both transports, and with
+//! concurrent calls.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use super::stage::{Ran, Served, Stage, assay};
 use crate::conformance::{Check, Outcome};
 use crate::peers;
 
-/// So many tools there are.
+/// The number of tools.
 const TOOLS: usize = 8;
 
 pub(super) fn run() -> Vec<Check> {
@@ -32,7 +32,7 @@ pub(super) fn run() -> Vec<Check> {
     checks
 }
 
-/// Prepares the inspector to talk to a server.
+/// Returns the command of the inspector for a server.
 fn inspector(program: &Path, stage: &Stage, served: Option<&Served>) -> anyhow::Result<Command> {
     let mut command = stage.command(program)?;
     command.arg("--cli");
@@ -59,7 +59,7 @@ fn strict(program: &Path, over_http: bool, era: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Calls a tool that reads and one that writes, ten at a time: nothing fails, nothing is lost.
+/// Calls a tool that reads and one that writes, ten at a time: no call fails, and no write is lost.
 fn load(program: &Path, over_http: bool) -> anyhow::Result<()> {
     let stage = Stage::new("inspector")?;
     let served = over_http.then(|| Served::start(&stage)).transpose()?;

@@ -1,4 +1,4 @@
-//! The server `jira`, called by the Python SDK, before a JIRA that is none.
+//! The server `jira`, called by the Python SDK, with a fake JIRA.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::peers;
 
 const CLIENT: &str = include_str!("jira.py");
 
-/// How the client connects, and the revision that is spoken then.
+/// The connection modes of the client, and the resulting protocol revision.
 const MODES: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", "2026-07-28")];
 
 pub(super) fn run() -> Vec<Check> {

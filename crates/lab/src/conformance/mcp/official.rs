@@ -1,4 +1,4 @@
-//! The official conformance suite, as far as it asks for no tools of its own.
+//! The official conformance suite, except for scenarios that need special tools.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,8 @@ use super::stage::{Ran, Served, Stage};
 use crate::conformance::{Check, Outcome};
 use crate::peers;
 
-/// What a server of tools can be held against, by revision. Prompts and resources are not offered, and
-/// asking for their lists is refused (-32601).
+/// The scenarios that apply to a server of tools, by revision. Prompts and resources are not
+/// offered, and requests for their lists are refused (-32601).
 const SCENARIOS: [(&str, &[&str]); 2] = [
     (
         "2025-11-25",
@@ -37,7 +37,7 @@ const SCENARIOS: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// Which checks fail, and why.
+/// The checks that are expected to fail, with the reasons.
 const EXPECTED: &str = include_str!("expected-failures.yaml");
 
 pub(super) fn run() -> Vec<Check> {
@@ -66,7 +66,7 @@ pub(super) fn run() -> Vec<Check> {
     checks
 }
 
-/// Has a scenario played, and gives how many of its checks fail as expected.
+/// Runs a scenario, and returns the number of checks that fail as expected.
 fn check(
     stage: &Stage,
     served: &Served,
@@ -96,7 +96,7 @@ fn check(
     Ok(failed.len())
 }
 
-/// Holds the checks that failed against those that were expected to.
+/// Compares the failed checks with the expected ones.
 fn compare(scenario: &str, failed: &[&str]) -> anyhow::Result<()> {
     let expected: Vec<Value> =
         serde_saphyr::from_str(EXPECTED).context("expected-failures.yaml")?;

@@ -1,4 +1,4 @@
-//! The Python SDK: a client that calls every tool and holds each answer against its schema.
+//! The Python SDK: a client that calls every tool and validates each result against its schema.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::peers;
 
 const CLIENT: &str = include_str!("client.py");
 
-/// How the client connects, and the revision that is spoken then.
+/// The connection modes of the client, and the resulting protocol revision.
 const MODES: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", "2026-07-28")];
 
 pub(super) fn run() -> Vec<Check> {

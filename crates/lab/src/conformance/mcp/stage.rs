@@ -1,4 +1,4 @@
-//! Where a server is tried: a throw-away repository, and the server for it.
+//! A throw-away repository, and an MCP server for it.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -13,7 +13,7 @@ use crate::peers;
 use crate::repository::Repository;
 use crate::workspace::all_files_below;
 
-/// A repository with a file to have findings about, and a home for whoever wants one.
+/// A repository with a file for findings, and a home folder for programs that need one.
 pub(super) struct Stage {
     repository: Repository,
     home: PathBuf,
@@ -41,8 +41,7 @@ impl Stage {
         &self.home
     }
 
-    /// Prepares a program to be run in the repository, with nothing of the environment that this
-    /// runs in.
+    /// Prepares a program to run in the repository, without variables of the current environment.
     pub(super) fn command(&self, program: &Path) -> anyhow::Result<Command> {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut command = Command::new(program);
@@ -55,15 +54,15 @@ impl Stage {
         Ok(command)
     }
 
-    /// Gives the tasks that are there, waiting or not.
+    /// Returns all tasks, waiting or not.
     pub(super) fn tasks(&self) -> anyhow::Result<Vec<Value>> {
         let kept = self.kept()?;
         let tasks = kept.iter().filter(|(path, _)| path.contains("/queues/"));
         tasks.map(|(_, text)| Ok(serde_json::from_str(text)?)).collect()
     }
 
-    /// Gives everything that tells of a task, a report or a change: all files but git's own, the
-    /// token, and what the queue keeps beside its tasks to find them faster.
+    /// Returns all files with tasks, reports and changes: all except those of git, locks, tokens,
+    /// and the queue's index.
     pub(super) fn kept(&self) -> anyhow::Result<Vec<(String, String)>> {
         let mut kept = Vec::new();
         for path in all_files_below(self.folder())? {
@@ -82,21 +81,21 @@ impl Stage {
     }
 }
 
-/// The program that is tried.
+/// Returns the path of the `assay` binary.
 pub(super) fn assay() -> PathBuf {
     target().join(if cfg!(debug_assertions) { "debug" } else { "release" }).join("assay")
 }
 
-/// A server at an address; it ends with this.
+/// A server at an address, which ends when the value is dropped.
 pub(super) struct Served {
     child: Child,
     pub(super) url: String,
-    /// What requests have to carry, if anything.
+    /// The token that requests need; `None` if they need none.
     pub(super) token: Option<String>,
 }
 
 impl Served {
-    /// Serves a repository, to whoever has the token.
+    /// Serves a repository; requests need the token.
     pub(super) fn start(stage: &Stage) -> anyhow::Result<Served> {
         let mut served = Served::start_with(stage, &[])?;
         let token = stage.folder().join(".assay/mcp/task-queue.token");
@@ -104,7 +103,7 @@ impl Served {
         Ok(served)
     }
 
-    /// Serves a repository to everybody on this machine, for clients that can send no token.
+    /// Serves a repository to all local users, for clients that cannot send a token.
     pub(super) fn to_everybody(stage: &Stage) -> anyhow::Result<Served> {
         Served::start_with(stage, &["--no-token"])
     }
@@ -125,7 +124,7 @@ impl Served {
         Ok(served)
     }
 
-    /// Gives the header that requests have to carry.
+    /// Returns the authorization header for requests.
     pub(super) fn authorization(&self) -> String {
         format!("Bearer {}", self.token.as_deref().unwrap_or_default())
     }
@@ -133,13 +132,13 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It may have ended by itself, which is as good.
+        // The server may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What a program printed and how it ended.
+/// The output and the exit code of a program.
 pub(super) struct Ran {
     pub(super) code: Option<i32>,
     pub(super) stdout: String,
@@ -158,7 +157,7 @@ impl Ran {
         })
     }
 
-    /// Gives what was printed where all went well.
+    /// Returns the output. Fails if the exit code is not 0.
     pub(super) fn good(self) -> anyhow::Result<String> {
         let said = format!("{}\n{}", self.stdout, self.stderr);
         let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();

@@ -1,5 +1,5 @@
-//! GitHub: every call that is made, held against GitHub's own description on its way to the fake and
-//! back, and every question in GraphQL against GitHub's schema.
+//! GitHub: every REST call is validated against GitHub's own description on the way to the fake and
+//! back, and every GraphQL query against GitHub's schema.
 
 mod calls;
 mod graphql;
@@ -21,20 +21,20 @@ use super::description;
 use super::prism::Prism;
 use crate::conformance::{Check, Outcome};
 
-/// The description, among others.
+/// The file name of GitHub's description.
 const DESCRIPTION: &str = "github-openapi-trimmed.json";
 
 const REPO: &str = "octo/demo";
 const TOKEN: &str = "t-conformance";
 
-/// What the pull request changes.
+/// The diff of the pull request.
 const DIFF: &str = "diff --git a/src/a.rs b/src/a.rs\nnew file mode 100644\n--- /dev/null\n\
                     +++ b/src/a.rs\n@@ -0,0 +1,5 @@\n+one\n+two\n+three\n+four\n+five\n";
 
-/// A fake GitHub with a pull request, behind a judge.
+/// A fake GitHub with a pull request, behind Prism.
 struct Stage {
     github: Arc<fake::GitHub>,
-    /// Ends with this.
+    /// Dropped with the fixture.
     _served: fake::Server,
     prism: Prism,
     client: GitHub,
@@ -46,7 +46,7 @@ impl Stage {
     fn new(description: &Path) -> anyhow::Result<Stage> {
         let github = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::real())));
         github.add_repository(REPO);
-        // Only an app may tell of checks.
+        // Only an app may create check runs.
         github.add_token("assay[bot]", TOKEN, Access::App);
         let number = github.open_pull(REPO, NewPull::new("ann", "feature", &sha("head"), DIFF));
         github.add_commit(REPO, &sha("fix"), DIFF);
@@ -71,7 +71,7 @@ pub(super) fn run(folder: Option<&Path>) -> Vec<Check> {
     checks.into_iter().map(|(name, outcome)| (format!("GitHub: {name}"), outcome)).collect()
 }
 
-/// Has calls judged by a description.
+/// Runs all calls through Prism with a description.
 fn judged(description: &Path) -> Vec<Check> {
     match Stage::new(description) {
         Err(error) => vec![("prism".to_owned(), Outcome::Failed(format!("{error:#}")))],

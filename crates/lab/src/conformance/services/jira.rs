@@ -18,13 +18,13 @@ use super::{Check, Outcome, description};
 use crate::peers;
 use crate::workspace::output;
 
-/// Atlassian's description of the cloud's interface.
+/// The file name of Atlassian's description of the cloud API.
 const DESCRIPTION: &str = "jira-cloud-v3-trimmed.json";
 
-/// The schema of documents, in its package.
+/// The path of the document schema in its package.
 const SCHEMA: &str = "node_modules/@atlaskit/adf-schema/json-schema/v1/full.json";
 
-/// A text with all that documents are made of.
+/// A text with all elements of documents.
 const TEXT: &str = "# Review\n\nTwo *issues*, **both** in `a.rs`:\n- see [the run](https://ci.example/1)\n- \
     or https://a.example/x.\n\n```rust\nfn a() {}\n```\n```\n```\nlast\nline";
 
@@ -73,7 +73,7 @@ fn through_prism(fake: &FakeJira, description: &Path) -> Outcome {
     Outcome::of(every_call(fake, &prism.url()).and_then(|()| wrong_calls(fake, &prism.url())))
 }
 
-/// Makes every call that the product makes.
+/// Makes every call of the product.
 fn every_call(fake: &FakeJira, url: &str) -> anyhow::Result<()> {
     let (wire, clock) = wire(url)?;
     let jira = Jira::new(wire, Flavour::Cloud { user: USER.to_owned() }, keys(), clock);
@@ -107,7 +107,7 @@ fn every_call(fake: &FakeJira, url: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes calls that nobody should: they do not get through.
+/// Makes invalid calls, and checks that they are refused.
 fn wrong_calls(fake: &FakeJira, url: &str) -> anyhow::Result<()> {
     let (wire, clock) = wire(url)?;
     let user = Authorization::Basic { user: USER.to_owned() };
@@ -129,7 +129,7 @@ fn wrong_calls(fake: &FakeJira, url: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Has all documents that the product wrote judged, and one that is none.
+/// Validates all documents that the product wrote, and an invalid one.
 fn judge_documents(fake: &FakeJira) -> Outcome {
     let of_ticket = |key: String| {
         let fields = ["description", "customfield_10003"].map(|field| fake.field(&key, field));

@@ -1,4 +1,4 @@
-//! Linear: everything that it is asked, by its schema, as the client really asks it.
+//! Linear: every query of the client, validated against Linear's schema.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use super::{Check, Outcome, description};
 use crate::peers;
 use crate::workspace::output;
 
-/// Linear's schema.
+/// The file name of Linear's schema.
 const SCHEMA: &str = "linear.graphql";
 
-/// Holds requests against the schema, and has a mock of it answer them.
+/// Validates requests against the schema, and answers them from a mock of it.
 const SCRIPT: &str = include_str!("linear.cjs");
 
 pub(super) fn run(folder: Option<&Path>) -> Vec<Check> {
@@ -34,7 +34,7 @@ pub(super) fn run(folder: Option<&Path>) -> Vec<Check> {
     vec![("Linear, every request by its schema".to_owned(), outcome)]
 }
 
-/// Makes every request that the product makes, and gives them.
+/// Makes every request of the product, and returns the bodies.
 fn requests() -> anyhow::Result<Vec<serde_json::Value>> {
     let fake = FakeLinear::default();
     let wire = Wire::new(fake.serve().url().parse()?, Duration::from_secs(30));

@@ -1,6 +1,6 @@
-//! What assay sends to services, held against the descriptions that their makers publish.
+//! Requests of assay to services, validated against the published API descriptions.
 //!
-//! The descriptions are not part of the project: they lie in a folder of whoever runs this.
+//! The descriptions are not part of the project: the user provides them in a folder.
 
 mod github;
 mod jira;
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use super::{Check, Outcome};
 
-/// The variable that names the folder with the descriptions.
+/// The variable with the folder of API descriptions.
 const FOLDER: &str = "ASSAY_API_DESCRIPTIONS";
 
-/// Has every call that the product makes judged.
+/// Validates every call of the product.
 pub(super) fn run(descriptions: Option<&Path>) -> anyhow::Result<Vec<Check>> {
     let from_environment = || std::env::var_os(FOLDER).map(PathBuf::from);
     let folder = descriptions.map(Path::to_owned).or_else(from_environment);
@@ -25,7 +25,7 @@ pub(super) fn run(descriptions: Option<&Path>) -> anyhow::Result<Vec<Check>> {
     Ok(checks)
 }
 
-/// Finds a description, or says what could not be run without it.
+/// Returns the path of a description, or the outcome of checks without it.
 fn description(folder: Option<&Path>, name: &str) -> Result<PathBuf, Outcome> {
     let Some(folder) = folder else {
         return Err(Outcome::Failed(format!(
@@ -35,7 +35,7 @@ fn description(folder: Option<&Path>, name: &str) -> Result<PathBuf, Outcome> {
     };
     let path = folder.join(name);
     match path.is_file() {
-        // Programs are started elsewhere.
+        // Programs run in other folders.
         true => path.canonicalize().map_err(|error| Outcome::Failed(error.to_string())),
         false => Err(Outcome::Failed(format!("not run: there is no `{}`", path.display()))),
     }

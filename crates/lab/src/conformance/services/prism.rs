@@ -1,5 +1,5 @@
-//! Prism between a client and a service: [`Prism`] refuses what does not fit a description, whoever
-//! of the two says it.
+//! Prism as a proxy between a client and a service: [`Prism`] refuses requests and answers that do
+//! not match a description.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
@@ -13,17 +13,17 @@ use anyhow::Context;
 
 use crate::peers;
 
-/// How long it may take to start; it reads all of a description first.
+/// The time limit of a start, since Prism reads the whole description first.
 const START: Duration = Duration::from_secs(180);
 
-/// A judge in front of a service; it ends with this.
+/// A proxy in front of a service, which ends when the value is dropped.
 pub(super) struct Prism {
     child: Child,
     port: u16,
 }
 
 impl Prism {
-    /// Starts it with a description, before a service at an address.
+    /// Starts the proxy with a description, in front of a service at an address.
     pub(super) fn start(description: &Path, service: &str) -> anyhow::Result<Prism> {
         let program = peers::prism()?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
@@ -41,7 +41,7 @@ impl Prism {
         let stdout = child.stdout.take().context("its messages are piped")?;
         let prism = Prism { child, port };
         let (told, listens) = mpsc::channel();
-        // It talks all the time, and would wait for somebody to listen.
+        // Prism logs all the time, and would block on a full pipe.
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if line.contains("Prism is listening") {
@@ -53,7 +53,7 @@ impl Prism {
         Ok(prism)
     }
 
-    /// Gives its address.
+    /// Returns the address of the proxy.
     pub(super) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -61,7 +61,7 @@ impl Prism {
 
 impl Drop for Prism {
     fn drop(&mut self) {
-        // It may have ended by itself, which is as good.
+        // The process may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! Breaks that make the text around the JSON as well.
+//! Breaks that also create the text around the JSON.
 
 use super::super::draft::Draft;
 use crate::random::Random;
@@ -7,7 +7,7 @@ fn fence(json: &str) -> String {
     format!("```json\n{json}\n```")
 }
 
-/// Gives each finding's own JSON.
+/// Returns the JSON of each finding.
 fn findings(draft: &Draft) -> Vec<String> {
     (0..draft.expected.len())
         .map(|finding| {
@@ -19,7 +19,7 @@ fn findings(draft: &Draft) -> Vec<String> {
 
 pub(super) fn escaped(draft: &mut Draft, random: &mut Random) -> bool {
     let text = draft.text().replace('\\', "\\\\").replace('"', "\\\"");
-    // Line breaks are escaped by some writers and left by others.
+    // Some writers escape line breaks, and others do not.
     draft.replace(if random.chance(50) { text.replace('\n', "\\n") } else { text });
     true
 }

@@ -1,6 +1,6 @@
 //! The ways in which the JSON of a review is broken, one function each.
 //!
-//! They are those that the public test suites of `json_repair` and `jsonrepair` mend, done to
+//! They are those that the public test suites of `json_repair` and `jsonrepair` repair, applied to
 //! reviews: to their brackets and commas ([`structure`]), to their keys and values ([`values`]) and
 //! to the text around them ([`around`]).
 
@@ -11,14 +11,14 @@ mod values;
 use super::draft::Draft;
 use crate::random::Random;
 
-/// A way to break a draft. Says whether there was anything to break.
+/// Breaks a draft. Returns false if there was nothing to break.
 pub(super) type Break = fn(&mut Draft, &mut Random) -> bool;
 
-/// A way to break JSON, by its name.
+/// A way to break JSON, with its name.
 pub(super) struct Kind {
     pub(super) name: &'static str,
     pub(super) apply: Break,
-    /// Whether the break makes the text around the JSON as well, so that no other is put there.
+    /// True if the break also creates the text around the JSON, so that no other text is added.
     pub(super) whole_text: bool,
 }
 
@@ -95,7 +95,7 @@ fn nothing(_: &mut Draft, _: &mut Random) -> bool {
     true
 }
 
-/// Breaks that do not get into each other's way, several at once.
+/// Applies several breaks that do not interfere with each other.
 fn several(draft: &mut Draft, random: &mut Random) -> bool {
     const TOGETHER: [Break; 6] = [
         structure::trailing_comma,

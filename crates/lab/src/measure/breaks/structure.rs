@@ -1,4 +1,4 @@
-//! Breaks of brackets, commas, colons and of what stands between tokens.
+//! Breaks of brackets, commas, colons and of the space between tokens.
 
 use super::super::draft::{Draft, Role, Token};
 use crate::random::Random;
@@ -11,7 +11,7 @@ fn is_brace(token: &Token, role: Role) -> bool {
     token.role == role && token.finding.is_some()
 }
 
-/// The end of the list, which is no part of a finding.
+/// Returns the position of the end of the list, which is not part of a finding.
 fn end_of_list(draft: &Draft) -> Option<usize> {
     draft.tokens.iter().rposition(|token| token.role == Role::Close && token.text == "]")
 }
@@ -129,7 +129,7 @@ pub(super) fn parentheses(draft: &mut Draft, _: &mut Random) -> bool {
     let (Some(open), Some(close)) = (open, end_of_list(draft)) else { return false };
     draft.tokens[open].text = "(".to_owned();
     draft.tokens[close].text = ")".to_owned();
-    // A tuple of one is written with a comma, and without it is no tuple.
+    // A tuple of one element needs a comma, and without it is not a tuple.
     draft.expected.len() > 1
 }
 
@@ -194,7 +194,7 @@ pub(super) fn special_blanks(draft: &mut Draft, random: &mut Random) -> bool {
     !spaces.is_empty()
 }
 
-/// Cuts the text anywhere; only findings that stand whole before the cut are expected.
+/// Truncates the text anywhere; only findings that are complete before the cut are expected.
 pub(super) fn truncated(draft: &mut Draft, random: &mut Random) -> bool {
     let length = draft.text().len();
     let mut left = length / 5 + random.below(length * 4 / 5);

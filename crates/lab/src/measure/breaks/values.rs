@@ -11,12 +11,12 @@ fn is_own_text(token: &Token) -> bool {
     token.role == Role::Text && token.finding.is_some()
 }
 
-/// What stands between the quotes.
+/// Returns the text between the quotes.
 fn body(token: &Token) -> &str {
     &token.text[1..token.text.len() - 1]
 }
 
-/// Writes every string anew, from what stands between its quotes.
+/// Rewrites every string from the text between its quotes.
 fn requote(draft: &mut Draft, write: impl Fn(&str) -> String) -> bool {
     for token in draft.tokens.iter_mut().filter(|token| is_string(token)) {
         token.text = write(body(token));
@@ -24,7 +24,7 @@ fn requote(draft: &mut Draft, write: impl Fn(&str) -> String) -> bool {
     true
 }
 
-/// Rewrites an escape in one of the strings that hold it; says whether there is one.
+/// Rewrites an escape in one of the strings that contain it. Returns false if there is none.
 fn rewrite(draft: &mut Draft, random: &mut Random, escape: &str, by: &str) -> bool {
     let holds =
         |token: &Token| is_own_text(token) && replaced(body(token), escape, by) != body(token);
@@ -34,7 +34,7 @@ fn rewrite(draft: &mut Draft, random: &mut Random, escape: &str, by: &str) -> bo
     true
 }
 
-/// Replaces an escape, and not the `\t` in `C:\\temp`.
+/// Replaces an escape, but not the `\t` in `C:\\temp`.
 fn replaced(body: &str, escape: &str, by: &str) -> String {
     let mut written = String::new();
     let mut rest = body;
@@ -62,7 +62,7 @@ pub(super) fn curly_quotes(draft: &mut Draft, _: &mut Random) -> bool {
 }
 
 pub(super) fn accent_quotes(draft: &mut Draft, _: &mut Random) -> bool {
-    // A string that holds the mark itself would end in the middle for any reader.
+    // A string that contains the mark itself would end early for any parser.
     requote(draft, |body| match body.contains('`') {
         true => format!("\"{body}\""),
         false => format!("`{body}´"),
@@ -136,7 +136,7 @@ pub(super) fn raw_tab(draft: &mut Draft, random: &mut Random) -> bool {
     rewrite(draft, random, "\\t", "\t")
 }
 
-/// Leaves `\d` and `\w` as they stand in code.
+/// Writes `\d` and `\w` unescaped, as in code.
 pub(super) fn invalid_escape(draft: &mut Draft, random: &mut Random) -> bool {
     rewrite(draft, random, "\\\\d{3}-\\\\w", "\\d{3}-\\w")
 }
@@ -156,7 +156,7 @@ pub(super) fn concatenated(draft: &mut Draft, random: &mut Random) -> bool {
     true
 }
 
-/// Leaves out the value of a field that is not compared.
+/// Removes the value of a field that is not compared.
 pub(super) fn missing_value(draft: &mut Draft, random: &mut Random) -> bool {
     let values: Vec<usize> = draft
         .positions(|token| matches!(token.role, Role::Text | Role::Word) && token.finding.is_some())
@@ -170,7 +170,7 @@ pub(super) fn missing_value(draft: &mut Draft, random: &mut Random) -> bool {
     true
 }
 
-/// Writes every literal in other words.
+/// Replaces every literal by other words.
 fn literals(draft: &mut Draft, words: [(&str, &str); 3]) -> bool {
     let literals = draft.positions(|token| token.role == Role::Word);
     for at in &literals {
@@ -194,7 +194,7 @@ pub(super) fn undefined(draft: &mut Draft, _: &mut Random) -> bool {
     literals(draft, [("null", "undefined"), ("true", "undefined"), ("false", "undefined")])
 }
 
-/// Writes one number in another way.
+/// Rewrites one number.
 fn number(draft: &mut Draft, random: &mut Random, write: impl Fn(&str) -> String) -> bool {
     let Some(at) = draft.any(random, |token| token.role == Role::Number) else { return false };
     draft.tokens[at].text = write(&draft.tokens[at].text);

@@ -1,8 +1,8 @@
-//! Diffs of real changes: what assay reads in them, beside what git reads.
+//! Diffs of real changes: the result of assay's parser, compared with git's.
 //!
-//! `git apply --numstat` counts the lines and gives a file's new name. The old name is not among
-//! what it prints, so that comes from a second, plain reading ([`plain`]), which also stands in
-//! where git refuses a diff.
+//! `git apply --numstat` counts the lines and prints a file's new name. It does not print the old
+//! name, so that comes from a second, plain parser ([`plain`]), which also replaces git if git
+//! refuses a diff.
 
 mod plain;
 
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::workspace::{files_below, write_json};
 
-/// What somebody read of one file of a diff.
+/// A file of a diff, as a parser read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Seen {
     old: Option<String>,
@@ -24,7 +24,7 @@ struct Seen {
     content: Counted,
 }
 
-/// What became of a file's lines.
+/// The changed lines of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Counted {
     Lines {
@@ -32,7 +32,7 @@ enum Counted {
         removed: usize,
     },
     Binary,
-    /// Assay could not read it, and says so.
+    /// Assay could not parse the file, and reports that.
     Unread,
 }
 
@@ -43,15 +43,15 @@ impl Seen {
     }
 }
 
-/// A diff in which assay and the others do not agree.
+/// A diff on which assay and the other parsers disagree.
 struct Disagreement {
     diff: String,
-    /// What assay read and what it should have, where one of them has no file nothing.
+    /// The results of assay and of the others; `None` if the file is missing.
     assay: Option<Seen>,
     others: Option<Seen>,
 }
 
-/// What all diffs came to.
+/// The totals of all diffs.
 #[derive(Default)]
 struct Tally {
     diffs: usize,
@@ -62,7 +62,7 @@ struct Tally {
     disagreements: Vec<Disagreement>,
 }
 
-/// Compares every diff below a folder; says whether all agree.
+/// Compares every diff below a folder. Returns true if all agree.
 pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
     let mut tally = Tally::default();
     for path in files_below(data, "diff")? {
@@ -146,15 +146,16 @@ fn as_assay_sees(file: &FileDiff) -> Seen {
 
 // ---- git
 
-/// What git says of one file: its name after the change, or before it where it is deleted.
+/// The result of git for one file: its name after the change, or before the change if it is
+/// deleted.
 struct GitCount {
     name: String,
     content: Counted,
 }
 
-/// Asks git to count a diff; an error is what git says against it.
+/// Counts a diff with git. The inner error is git's message.
 fn git(diff: &PathBuf) -> anyhow::Result<Result<Vec<GitCount>, String>> {
-    // From the top of the work tree, since git leaves out what is not below where it runs.
+    // Runs at the top of the work tree, since git skips files that are not below its folder.
     let output = command("git", &["apply", "--numstat", "-z"])
         .arg(std::path::absolute(diff)?)
         .stdin(Stdio::null())
@@ -184,7 +185,7 @@ fn git_count(entry: &[u8]) -> Option<GitCount> {
     Some(GitCount { name: fields.next()?.to_owned(), content })
 }
 
-/// Takes everything from git but the name that git does not print.
+/// Returns git's results, with the old names of the plain parser.
 fn joined(plain: &[Seen], counts: Vec<GitCount>) -> Vec<Seen> {
     let join = |(at, count): (usize, GitCount)| {
         let (old, has_new) = match plain.get(at) {

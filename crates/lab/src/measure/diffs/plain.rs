@@ -1,9 +1,9 @@
-//! A plain reading of a diff that shares no line with assay's: names from the header lines, counts
-//! from what each hunk announces.
+//! A plain parser of diffs that shares no code with assay's: names from the header lines, counts
+//! from the headers of hunks.
 
 use super::{Counted, Seen};
 
-/// Reads the files of a diff made by `git diff`, in order.
+/// Parses the files of a diff made by `git diff`, in order.
 pub(super) fn read(diff: &[u8]) -> Vec<Seen> {
     let text = String::from_utf8_lossy(diff);
     let mut files: Vec<Section<'_>> = Vec::new();
@@ -21,7 +21,7 @@ pub(super) fn read(diff: &[u8]) -> Vec<Seen> {
     files.iter().map(Section::seen).collect()
 }
 
-/// One file's part of a diff.
+/// The section of one file in a diff.
 struct Section<'d> {
     old: Option<&'d str>,
     new: Option<&'d str>,
@@ -31,7 +31,7 @@ struct Section<'d> {
 }
 
 impl<'d> Section<'d> {
-    /// Takes the names of a file that is not renamed, `a/x b/x`: both halves are the same.
+    /// Reads the names of a file that is not renamed, `a/x b/x`: both halves are the same.
     fn new(names: &'d str) -> Section<'d> {
         let half = names.get(..names.len() / 2).unwrap_or(names);
         let name = half.split_once('/').map(|(_, name)| name);
@@ -61,7 +61,7 @@ impl<'d> Section<'d> {
         }
     }
 
-    /// Counts the lines of a hunk until it holds what it announced.
+    /// Counts the lines of a hunk until it has the announced number.
     fn read_hunk(
         &mut self,
         mut old: usize,
@@ -102,7 +102,7 @@ fn after<'l>(line: &'l str, starts: [&str; 2]) -> Option<&'l str> {
     starts.iter().find_map(|start| line.strip_prefix(start))
 }
 
-/// Reads `-1,2 +3 @@ …`: how many lines the hunk has before and after.
+/// Parses `-1,2 +3 @@ …`: the number of lines of the hunk before and after.
 fn announced(rest: &str) -> Option<(usize, usize)> {
     let mut spans = rest.split(' ');
     let mut count = |sign: char| -> Option<usize> {

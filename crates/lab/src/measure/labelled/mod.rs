@@ -1,8 +1,8 @@
-//! Small labelled cases, flawed and clean: what the built-in rules make of each.
+//! Small labelled cases, flawed and clean: the findings of the built-in rules on each.
 //!
-//! The data is a file `cases.jsonl` with an object for each case: `id`, `impl` (its file, from the
-//! folder on), `clean`, `category` and `anchor_lines` (the first and last line of the flaw, or
-//! null). Each case becomes a change that adds its one file to an empty repository.
+//! The data is a file `cases.jsonl` with an object for each case: `id`, `impl` (its file, relative
+//! to the folder), `clean`, `category` and `anchor_lines` (the first and last line of the flaw, or
+//! null). Each case becomes a change that adds its file to an empty repository.
 
 mod table;
 
@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 use crate::repository::Repository;
 use crate::workspace::{assay, write_json};
 
-/// How many lines a finding may be off.
+/// The maximum distance of a finding from the flaw, in lines.
 const NEAR: u64 = 3;
 
-/// A case and where its flaw is.
+/// A case with its label.
 struct Case {
     id: String,
     file: String,
@@ -29,28 +29,28 @@ struct Case {
     label: Label,
 }
 
-/// What is known about a case.
+/// The label of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {
     Clean,
-    /// Flawed at these lines.
+    /// A flaw at these lines.
     Lines(u64, u64),
-    /// Flawed, and nobody said where.
+    /// A flaw without lines.
     Somewhere,
 }
 
-/// What the review of a case says.
+/// The review of a case.
 struct Reviewed {
     findings: Vec<Finding>,
-    /// Whether rules that know its language read all of it.
+    /// True if rules for its language read the whole file.
     by_rules: bool,
 }
 
-/// One finding of a review.
+/// A finding of a review.
 struct Finding {
     rule: String,
     severity: String,
-    /// Whether it is HIGH or above.
+    /// True if the severity is HIGH or above.
     is_high: bool,
     lines: (u64, u64),
 }
@@ -71,7 +71,7 @@ impl Case {
     }
 }
 
-/// Reviews every case and prints the tables; says whether no clean case got a finding of HIGH or
+/// Reviews every case and prints the tables. Returns true if no clean case has a finding of HIGH or
 /// above.
 pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
     let binary = assay()?;
@@ -169,7 +169,7 @@ fn high_on_clean(results: &[(Case, Reviewed)]) -> usize {
     clean.flat_map(|(_, reviewed)| &reviewed.findings).filter(|finding| finding.is_high).count()
 }
 
-/// Says which languages no structural rule read.
+/// Prints the languages that no structural rule read.
 fn print_unread(results: &[(Case, Reviewed)]) -> Value {
     let mut languages: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for (case, reviewed) in results {

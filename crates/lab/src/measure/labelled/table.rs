@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Case, Label, Reviewed};
 
-/// How many of some flawed cases were found.
+/// The counts of some flawed cases.
 #[derive(Default, Clone, Copy)]
 struct Row {
     with_line: usize,
@@ -57,7 +57,7 @@ impl Row {
     }
 }
 
-/// Prints what was found in clean cases, by severity, and each of HIGH or above.
+/// Prints the findings in clean cases, by severity, and each one of HIGH or above.
 pub(super) fn print_clean(results: &[(Case, Reviewed)]) -> Value {
     let clean: Vec<&(Case, Reviewed)> =
         results.iter().filter(|(case, _)| case.label == Label::Clean).collect();
@@ -81,7 +81,8 @@ pub(super) fn print_clean(results: &[(Case, Reviewed)]) -> Value {
     json!({ "cases": clean.len(), "silent": silent, "by_severity": by_severity })
 }
 
-/// Prints how many flawed cases were found: with a line, near it; without one, anywhere.
+/// Prints the number of flawed cases that were found: with lines, near them; without lines,
+/// anywhere.
 pub(super) fn print_flawed(results: &[(Case, Reviewed)]) -> Value {
     let mut languages: BTreeMap<&str, Row> = BTreeMap::new();
     let mut categories: BTreeMap<&str, Row> = BTreeMap::new();

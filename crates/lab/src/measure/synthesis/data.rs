@@ -20,7 +20,7 @@ pub(super) struct Judge {
 pub(super) struct Case {
     /// The number of golden comments.
     pub(super) golden: usize,
-    /// The tools, by name; the same in every case.
+    /// The tools in the same order in every case.
     pub(super) tools: Vec<Tool>,
 }
 

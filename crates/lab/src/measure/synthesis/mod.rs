@@ -1,9 +1,9 @@
-//! `cargo xtask measure synthesis --data DIR`: how well the comments of several review tools are
-//! merged and chosen from, against golden comments and the verdicts of judges.
+//! `cargo xtask measure synthesis --data DIR`: the quality of merging and selecting the comments of
+//! several review tools, against golden comments and the verdicts of judges.
 //!
 //! The folder has `cases.jsonl` with the golden comments of pull requests and, for each judge,
-//! `published/*.candidates.json` and `published/*.evaluations.json`. The comments name no place, so
-//! that they are compared by their words alone, and the diffs of the set are not read.
+//! `published/*.candidates.json` and `published/*.evaluations.json`. The comments have no place, so
+//! they are compared by their words alone, and the diffs of the set are not read.
 
 mod data;
 mod nested;
@@ -16,18 +16,18 @@ use self::data::{Case, Judge};
 use self::score::{Groups, Hits, Label, Pairs, share};
 use crate::random::Random;
 
-/// How often tools are drawn, and cases for an interval.
+/// The number of draws of tools, and of resamples of cases for an interval.
 const DRAWS: usize = 100;
 const RESAMPLES: usize = 1_000;
 
-/// How many tools are drawn.
+/// The numbers of drawn tools.
 const DRAWN: [usize; 4] = [2, 3, 4, 6];
 
 const LABELS: [(&str, Label); 3] =
     [("shown", Label::Shown), ("majority", Label::Majority), ("any", Label::Any)];
 
-/// Prints what the synthesis makes of each judge's comments, then the scores with a gate that was
-/// chosen on other changes.
+/// Prints the results of the synthesis on each judge's comments, then the scores with a gate that
+/// was chosen on other changes.
 pub(super) fn run(data: &Path, seed: u64) -> anyhow::Result<bool> {
     let judges = data::load(data)?;
     let mut syntheses = Vec::new();
@@ -112,7 +112,7 @@ fn print_curve(judge: &Judge, groups: &[Groups]) {
     println!("  comments a change : F1 (majority): {}", points.collect::<Vec<_>>().join(" "));
 }
 
-/// Prints the Brier score of the worth, and predicted beside observed shares in tenths.
+/// Prints the Brier score of the worth, and the predicted and observed shares in tenths.
 fn print_calibration(reviewers: usize, draws: &[&Vec<Groups>]) {
     let groups = || draws.iter().flat_map(|groups| groups.iter()).flat_map(|groups| &groups.0);
     let outcome = |is_right: bool| f64::from(u8::from(is_right));
@@ -138,7 +138,8 @@ fn print_calibration(reviewers: usize, draws: &[&Vec<Groups>]) {
     );
 }
 
-/// Prints the same for reviewers drawn by a seed, beside the best of the drawn by hindsight.
+/// Prints the same results for reviewers drawn by a seed, compared with the best of them in
+/// hindsight.
 fn print_draws(judge: &Judge, tools: usize, seed: u64) -> anyhow::Result<()> {
     for size in DRAWN.into_iter().filter(|size| *size < tools) {
         let mut random = Random::new(seed);
@@ -201,7 +202,7 @@ fn published(cases: &[Case], tool: usize) -> Hits {
     total
 }
 
-/// Returns the 95 % interval of a figure by drawing cases with replacement.
+/// Returns the 95 % interval of a figure by resampling cases with replacement.
 fn interval(
     cases: usize,
     seed: u64,

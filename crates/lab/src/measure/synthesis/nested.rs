@@ -1,7 +1,7 @@
 //! Choice of the gate on other changes than those that are scored: [`print()`].
 //!
-//! One change is left out at a time. The gate that does best on the others, at no more than
-//! [`MAX_COMMENTS`] comments a change, is scored on the change that was left out.
+//! Each change is left out once. The gate with the best score on the others, with at most
+//! [`MAX_COMMENTS`] comments per change, is scored on the change that was left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,21 +9,22 @@ use super::data::Judge;
 use super::score::{Groups, Hits, Label};
 use super::{interval, shown, total};
 
-/// The most comments a change that a gate may show on the changes on which it is chosen.
+/// The maximum number of comments per change that a gate may show on the changes on which it is
+/// chosen.
 const MAX_COMMENTS: f64 = 2.5;
 
-/// The most comments on one change.
+/// The maximum number of comments on one change.
 const MAX_SHOWN: usize = 5;
 
-/// A gate: the k-th comment on a change, the likeliest first, is shown from a worth of
-/// `first + k * rise` on, and none after one that is not.
+/// A gate: the k-th comment on a change, in order of likelihood, is shown if its worth is at least
+/// `first + k * rise`, and no comment after one that is not shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Gate {
     first: f64,
     rise: f64,
 }
 
-/// The golden comments that are found on a change, and the counts of what is shown.
+/// The golden comments that are found on a change, and the counts of the shown comments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) found: BTreeSet<usize>,
@@ -38,7 +39,7 @@ impl Gate {
         steps(9).flat_map(|first| steps(5).map(move |rise| Gate { first, rise })).collect()
     }
 
-    /// Counts what the gate shows of some groups.
+    /// Counts the groups that the gate shows.
     fn outcome(self, groups: &Groups, label: Label) -> Outcome {
         let mut outcome = Outcome::default();
         for (group, number) in groups.0.iter().zip(1..=MAX_SHOWN) {
@@ -55,8 +56,8 @@ impl Gate {
 }
 
 impl Outcome {
-    /// Returns what most judges say: a golden comment is found if it is for more than half of them,
-    /// and counts are medians.
+    /// Returns the outcome of the majority of judges: a golden comment is found if more than half
+    /// of them say so, and counts are medians.
     fn of_majority(judges: &[Outcome]) -> Outcome {
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         judges.iter().flat_map(|it| &it.found).for_each(|golden| {
@@ -86,7 +87,7 @@ impl Outcome {
 struct Table(Vec<(Gate, Vec<Hits>)>);
 
 impl Table {
-    /// Counts every gate by one judge, or by most of several.
+    /// Counts every gate by one judge, or by the majority of several.
     fn of(judges: &[(&Judge, &[Groups])], label: Label) -> Table {
         let cases = judges.first().map_or(0, |(judge, _)| judge.cases.len());
         let rows = Gate::all().into_iter().map(|gate| {
@@ -104,7 +105,7 @@ impl Table {
         self.0.first().map_or(0, |(_, hits)| hits.len())
     }
 
-    /// Returns the number of the gate with the greatest F1 on some changes; the first of equal ones.
+    /// Returns the index of the gate with the greatest F1 on some changes; the first of equal ones.
     fn best(&self, cases: &[usize]) -> usize {
         let mut best = (0, -1.0);
         for (number, (_, hits)) in self.0.iter().enumerate() {
@@ -118,7 +119,8 @@ impl Table {
         best.0
     }
 
-    /// Returns the hits on each change by the gate that was chosen on the others, and the gates.
+    /// Returns the hits on each change by the gate that was chosen on the others, and the chosen
+    /// gates.
     fn nested(&self) -> (Vec<Hits>, Vec<Gate>) {
         let chosen = (0..self.cases()).map(|left_out| {
             let others: Vec<usize> = (0..self.cases()).filter(|case| *case != left_out).collect();
@@ -183,7 +185,7 @@ mod tests {
     fn the_change_that_is_scored_takes_no_part_in_the_choice() {
         let hits = |right, wrong| Hits { right, wrong, missed: 1, comments: right + wrong };
         let gates = [Gate { first: 0.1, rise: 0.0 }, Gate { first: 0.5, rise: 0.0 }];
-        // The first gate does best on the last change alone, the second on all others.
+        // The first gate is best on the last change alone, the second on all others.
         let table = Table(vec![
             (gates[0], vec![hits(0, 1), hits(0, 1), hits(1, 0)]),
             (gates[1], vec![hits(1, 0), hits(1, 0), hits(0, 1)]),

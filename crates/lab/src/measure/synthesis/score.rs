@@ -14,7 +14,7 @@ use super::data::{Case, Comment};
 /// The golden comments that a group finds, by three rules.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Label {
-    /// The comment that is shown was matched.
+    /// The shown comment was matched.
     Shown,
     /// At least half of the tools in the group have a matched comment.
     Majority,
@@ -22,9 +22,9 @@ pub(super) enum Label {
     Any,
 }
 
-/// The comments that the synthesis took for one defect.
+/// The comments that the synthesis merged into one defect.
 pub(super) struct Group {
-    /// Each comment by the numbers of its tool and of itself.
+    /// The comments, each by the index of its tool and its own index.
     members: Vec<(usize, usize)>,
     pub(super) worth: f64,
     is_shown: bool,
@@ -37,12 +37,12 @@ impl Group {
     }
 }
 
-/// What the synthesis makes of some tools' comments on a case, the likeliest first.
+/// The groups of the comments of some tools on a case, in order of likelihood.
 pub(super) struct Groups(pub(super) Vec<Group>);
 
 impl Groups {
-    /// Runs the synthesis on the comments of tools, which count as votes without a place, of one
-    /// severity that does not block.
+    /// Runs the synthesis on the comments of tools, which count as votes without a place and with
+    /// one severity that does not block.
     pub(super) fn of(case: &Case, tools: &[usize]) -> anyhow::Result<Groups> {
         let report = |tool: &usize| {
             let tool = &case.tools[*tool];
@@ -68,7 +68,7 @@ impl Groups {
         Hits::of(self.0.iter().filter(|group| group.is_shown), label)
     }
 
-    /// Counts the groups from a worth on.
+    /// Counts the groups with at least this worth.
     pub(super) fn hits_from(&self, worth: f64, label: Label) -> Hits {
         Hits::of(self.0.iter().filter(|group| group.worth >= worth), label)
     }
@@ -107,15 +107,15 @@ fn group(case: &Case, finding: &Finding, is_shown: bool) -> anyhow::Result<Group
     Ok(Group { members, worth, is_shown, by_label: [shown, majority, any] })
 }
 
-/// Pairs of comments of different tools.
+/// The number of pairs of comments of different tools.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Pairs {
-    /// On one golden comment.
+    /// Pairs on one golden comment.
     pub(super) same: usize,
     pub(super) same_merged: usize,
-    /// Merged, and matched with golden comments of which none is common.
+    /// Merged pairs that are matched with golden comments, none of them common.
     pub(super) other_merged: usize,
-    /// Merged, and one or both matched with none.
+    /// Merged pairs of which a comment is matched with none.
     pub(super) unknown_merged: usize,
 }
 
@@ -152,23 +152,23 @@ impl Pairs {
         self.unknown_merged += other.unknown_merged;
     }
 
-    /// Returns the share of pairs on one golden comment that are merged; `None` without any.
+    /// Returns the share of pairs on one golden comment that are merged; `None` without such pairs.
     pub(super) fn merged(self) -> Option<f64> {
         share(self.same_merged, self.same)
     }
 
-    /// Returns the share of merged pairs that are right, of those that are known.
+    /// Returns the share of right pairs among the merged pairs with a known result.
     pub(super) fn right(self) -> Option<f64> {
         share(self.same_merged, self.same_merged + self.other_merged)
     }
 }
 
-/// Returns a share; `None` of nothing.
+/// Returns a share; `None` if the whole is 0.
 pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Golden comments found and missed, and comments that found none.
+/// The numbers of golden comments found and missed, and of comments that found none.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Hits {
     pub(super) right: usize,
@@ -178,7 +178,7 @@ pub(super) struct Hits {
 }
 
 impl Hits {
-    /// Counts groups in order. A group that finds only what an earlier one found is wrong.
+    /// Counts groups in order. A group that finds only golden comments of earlier groups is wrong.
     fn of<'g>(groups: impl Iterator<Item = &'g Group>, label: Label) -> Hits {
         let (mut hits, mut known) = (Hits::default(), BTreeSet::new());
         for found in groups.map(|group| group.found(label)) {
@@ -190,7 +190,7 @@ impl Hits {
         hits
     }
 
-    /// Sets the golden comments that were not found, of so many.
+    /// Sets the number of missed golden comments, given the number of all.
     pub(super) fn among(self, golden: usize) -> Hits {
         Hits { missed: golden - self.right, ..self }
     }
@@ -202,7 +202,7 @@ impl Hits {
         self.comments += other.comments;
     }
 
-    /// Returns F1; `None` if nothing was to be found and nothing was said.
+    /// Returns F1; `None` if there was nothing to find and nothing was found.
     pub(super) fn f1(self) -> Option<f64> {
         share(2 * self.right, 2 * self.right + self.wrong + self.missed)
     }
@@ -213,7 +213,7 @@ mod tests {
     use super::super::data::{Published, Tool};
     use super::*;
 
-    /// Comments, each with the golden comments that it is matched with.
+    /// Comments, each with its matched golden comments.
     type Comments<'a> = &'a [(&'a str, &'a [usize])];
 
     fn case(tools: &[(&str, Comments<'_>)]) -> Case {

@@ -24,7 +24,7 @@ async fn noop(_: usize, left: Data<Left>) -> Result<(), BoxDynError> {
     Ok(())
 }
 
-/// How many jobs would be done again if the machine went down now.
+/// Returns the number of jobs that would run again after a crash now.
 async fn unacknowledged(pool: &PgPool) -> i64 {
     let count = "SELECT count(*) FROM apalis.jobs WHERE status <> 'Done'";
     sqlx::query_scalar(count).fetch_one(pool).await.unwrap()
@@ -77,7 +77,7 @@ async fn main() {
         tokio::spawn(async move { worker.run().await.unwrap() });
     }
     left.none.notified().await;
-    // It says that a job is done before the database knows.
+    // A job is reported as done before the database has stored it.
     while unacknowledged(&pool).await > 0 {}
     let work = start.elapsed();
     println!("{}", serde_json::json!({ "push": push.as_secs_f64(), "work": work.as_secs_f64() }));

@@ -1,4 +1,4 @@
-//! Every call that the client makes, in an order in which each has what it needs.
+//! Every call of the client, in an order in which each has its preconditions.
 
 use anyhow::{Context, ensure};
 use assay_findings::path::RepoPath;
@@ -11,17 +11,17 @@ use assay_testkit::github::sha;
 use super::{REPO, Stage};
 use crate::conformance::{Check, Outcome};
 
-/// What the judge says of what its description does not have: a path, and a diff as an answer.
+/// Errors of Prism for calls that the description lacks: a path, and a diff as an answer.
 const UNKNOWN: [(&str, &str); 2] = [
     ("NO_PATH_MATCHED_ERROR", "no such path"),
     (r#"The received media type \"application/vnd.github.diff"#, "no such kind of answer"),
 ];
 
-/// The smallest file that code scanning takes.
+/// The smallest file that code scanning accepts.
 const SARIF: &str =
     r#"{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "assay"}}, "results": []}]}"#;
 
-/// One call, by what it is for.
+/// A call with the name of its purpose.
 type Call = (&'static str, fn(&Stage) -> anyhow::Result<()>);
 
 const CALLS: [Call; 27] = [
@@ -175,7 +175,7 @@ pub(super) fn run(stage: &Stage) -> Vec<Check> {
     checks.collect()
 }
 
-/// Tells what the judge refused from what it knows nothing of.
+/// Converts the result of a call; a call that the description lacks counts as not available.
 fn judged(called: anyhow::Result<()>) -> Outcome {
     let error = match called {
         Ok(()) => return Outcome::Passed,

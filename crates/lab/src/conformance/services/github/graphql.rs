@@ -1,4 +1,4 @@
-//! Questions in GraphQL, held against GitHub's schema by the reference implementation.
+//! GraphQL queries, validated against GitHub's schema by the reference implementation.
 
 use anyhow::{Context, ensure};
 use assay_services::github::OWN_OPERATIONS;
@@ -9,8 +9,8 @@ use crate::conformance::{Check, Outcome};
 use crate::peers;
 use crate::workspace::output;
 
-/// Prints what is wrong with each of some questions, a line for each fault. That GitHub's own schema
-/// has a few fields twice is not for us to judge.
+/// Prints the errors of each query, a line for each error. Duplicate fields in GitHub's own schema
+/// are ignored.
 const SCRIPT: &str = r#"
 const fs = require("fs");
 const { buildSchema, parse, validate } = require("graphql");

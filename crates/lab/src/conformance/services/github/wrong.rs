@@ -1,5 +1,5 @@
-//! What nobody may send, and what GitHub does not answer: the judge has to refuse both, or its
-//! silence on the rest says nothing.
+//! Invalid requests and invalid answers: Prism has to refuse both, or its acceptance of the rest
+//! means nothing.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(super) fn run(stage: &Stage) -> Vec<Check> {
     checks
 }
 
-/// Requests that look like ours, each with one thing wrong.
+/// Returns requests like those of the client, each with one error.
 fn requests(number: u64) -> Vec<(&'static str, Method, String, Value)> {
     let pull = |rest: &str| format!("/repos/{REPO}/pulls/{number}{rest}");
     let review = |comment: Value, event: &str| json!({ "commit_id": sha("head"), "event": event, "body": "b", "comments": [comment] });
@@ -94,7 +94,7 @@ fn send(
     sent.map_err(|lost| anyhow::anyhow!("no answer came: {lost:?}"))
 }
 
-/// Checks that the judge refuses a request itself, before the fake hears of it.
+/// Checks that Prism refuses a request itself, before the fake receives it.
 fn refused(stage: &Stage, method: Method, path: &str, body: &Value) -> anyhow::Result<()> {
     let before = stage.github.log().len();
     let response = send(stage, method, path, Some(body))?;
@@ -104,7 +104,7 @@ fn refused(stage: &Stage, method: Method, path: &str, body: &Value) -> anyhow::R
     Ok(())
 }
 
-/// Checks that an answer which is not what GitHub describes does not come through.
+/// Checks that Prism refuses an answer that does not match the description.
 fn an_answer_is_judged(stage: &Stage) -> anyhow::Result<()> {
     stage.github.fail_next("GET", Fault::Truncated);
     let path = format!("/repos/{REPO}/pulls/{}", stage.number);
