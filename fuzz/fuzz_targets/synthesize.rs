@@ -1,4 +1,4 @@
-//! Any reports come to a verdict, and what nobody could read never to a pass.
+//! All reports have a verdict, and a report that cannot be read never has the verdict ready.
 #![no_main]
 
 use assay_findings::read::decode;

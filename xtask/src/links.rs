@@ -1,6 +1,6 @@
-//! Whether the links between the workspace's Markdown files lead anywhere: [`check`].
+//! The links between the workspace's Markdown files: [`check`] finds those without a target.
 //!
-//! Links to the web are left alone; a check that needs the network fails for other reasons.
+//! Links to the web are not followed; a check that needs the network fails for other reasons.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,23 +8,20 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use assay_testenv::workspace::root;
 
-/// The documents beside those below `docs/`.
+/// The documents outside of `docs/`.
 const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
-/// What was looked at, and what is wrong with it.
+/// The result of a check.
 pub(crate) struct Checked {
     pub(crate) files: usize,
     pub(crate) links: usize,
-    /// One line for each link that leads nowhere.
+    /// A line for each link without a target.
     pub(crate) broken: Vec<String>,
 }
 
 /// Follows every relative link of the documents.
 pub(crate) fn check() -> anyhow::Result<Checked> {
-    let root = root();
-    let mut files: Vec<PathBuf> = DOCUMENTS.iter().map(|name| root.join(name)).collect();
-    files.retain(|file| file.is_file());
-    markdown_below(&root.join("docs"), &mut files)?;
+    let (root, files) = (root(), documents()?);
     let mut checked = Checked { files: files.len(), links: 0, broken: Vec::new() };
     for file in &files {
         let text = read(file)?;
@@ -37,6 +34,15 @@ pub(crate) fn check() -> anyhow::Result<Checked> {
         }
     }
     Ok(checked)
+}
+
+/// Returns the paths of all documents.
+pub(crate) fn documents() -> anyhow::Result<Vec<PathBuf>> {
+    let root = root();
+    let mut files: Vec<PathBuf> = DOCUMENTS.iter().map(|name| root.join(name)).collect();
+    files.retain(|file| file.is_file());
+    markdown_below(&root.join("docs"), &mut files)?;
+    Ok(files)
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {
@@ -62,7 +68,7 @@ fn markdown_below(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Says why a link leads nowhere, where it does.
+/// Returns the reason if a link has no target.
 fn follow(from: &Path, own_text: &str, target: &str) -> Result<(), &'static str> {
     let (path, anchor) = match target.split_once('#') {
         Some((path, anchor)) => (path, Some(anchor)),
@@ -94,7 +100,7 @@ fn has_heading(text: &str, anchor: &str) -> Result<(), &'static str> {
     if found { Ok(()) } else { Err("leads to no heading") }
 }
 
-/// Gives the lines outside of code fences, each with its number.
+/// Returns the lines outside of code fences, each with its number.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fence: Option<&str> = None;
     (1..).zip(text.lines()).filter(move |(_, line)| {
@@ -109,7 +115,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Gives the anchors of a document's headings, as GitHub makes them.
+/// Returns the anchors of a document's headings, as GitHub makes them.
 fn headings(text: &str) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let titles = prose(text).filter_map(|(_, line)| {
@@ -150,7 +156,7 @@ fn without_targets(title: &str) -> String {
     kept + rest
 }
 
-/// Gives the relative links of a document, each with its line.
+/// Returns the relative links of a document, each with its line.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {

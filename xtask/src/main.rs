@@ -12,6 +12,7 @@
 mod links;
 mod test;
 mod toolchains;
+mod wording;
 
 use std::process::{Command, ExitCode};
 

@@ -15,14 +15,14 @@ use assay_testenv::postgres::{self, Durable, PrivatePostgres};
 use assay_testenv::workspace::{answers, command, target, target_folder};
 use assay_testenv::{chromium, not_run};
 
-use crate::links;
 use crate::toolchains::{Missing, Toolchains};
+use crate::{links, wording};
 
 /// Tests that need a program which not every machine has.
 struct Group {
     /// The name of the modules that the tests are in, at any depth.
     module: &'static str,
-    /// How many tests there are at least, so that a renamed module loses none unnoticed.
+    /// The minimum number of tests, so that the tests of a renamed module are not lost unnoticed.
     min_tests: usize,
 }
 
@@ -44,7 +44,7 @@ impl Group {
     }
 }
 
-/// How much is checked.
+/// The extent of the checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// No lints, which take another pass over all dependencies; a test that could not run is named.
@@ -89,9 +89,10 @@ impl Outcome {
 type Step = (&'static str, fn(Mode) -> Outcome);
 
 // Clippy needs a pass over all dependencies that the tests do not share, so the tests come first.
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     ("formatting", |_| formatting()),
     ("documentation links", |_| documentation_links()),
+    ("wording", |_| wording()),
     ("build of tests", |_| build_of_tests()),
     ("tests", |_| tests()),
     ("tests on PostgreSQL", |_| tests_on_postgres()),
@@ -167,6 +168,24 @@ fn doc_comment_links(mode: Mode) -> Outcome {
     let args = ["doc", "--workspace", "--no-deps", "--document-private-items", "--quiet"];
     let flags = "-A warnings -D rustdoc::broken_intra_doc_links";
     result_of(command("cargo", &args).env("RUSTDOCFLAGS", flags), "")
+}
+
+/// Checks the words of comments.
+fn wording() -> Outcome {
+    let checked = match wording::check() {
+        Ok(checked) => checked,
+        Err(error) => return Outcome::Failed(format!("{error:#}")),
+    };
+    for fault in &checked.faults {
+        println!("{fault}");
+    }
+    match checked.faults.len() {
+        0 => Outcome::Passed(format!(
+            "{} doc comments in {} files",
+            checked.summaries, checked.files
+        )),
+        faults => Outcome::Failed(format!("{faults} comments, see CONTRIBUTING.md")),
+    }
 }
 
 fn has_nextest() -> bool {

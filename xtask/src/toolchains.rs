@@ -1,7 +1,7 @@
 //! Tools of other languages for the tests that need them: [`Toolchains`].
 //!
-//! Python and Node have to be there. What runs their tests is installed into the target folder,
-//! once, and never into the machine.
+//! Python and Node have to be installed. Their test runners are installed once, into the target
+//! folder and never into the system.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,30 +9,30 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use assay_testenv::workspace::{answers, command, target_folder};
 
-/// Tells tests the folder that tools were set up in.
+/// The environment variable with the folder of the tools, for the tests.
 const SET_UP: &str = "ASSAY_TEST_TOOLCHAINS";
 
-/// What is installed by `pip`, and by `npm`.
+/// The packages that `pip` and `npm` install.
 const PYTEST: &str = "pytest==9.2.0";
 const VITEST: &str = "vitest@3.2.7";
 
-/// The tools that could be set up.
+/// The tools that are set up.
 pub(crate) struct Toolchains {
-    /// The folder that they are in.
+    /// The folder of the tools.
     folder: PathBuf,
-    /// Those that could not be.
+    /// The tools that could not be set up.
     pub(crate) missing: Vec<Missing>,
 }
 
 /// A tool that is missing.
 pub(crate) struct Missing {
     pub(crate) what: &'static str,
-    /// Where it comes from.
+    /// The command that installs the tool, or its source.
     pub(crate) how: &'static str,
 }
 
 impl Toolchains {
-    /// Sets up what is not set up already.
+    /// Sets up the tools that are not set up yet.
     pub(crate) fn set_up() -> anyhow::Result<Toolchains> {
         let folder = target_folder("toolchains")?;
         let mut missing = Vec::new();
@@ -56,7 +56,7 @@ impl Toolchains {
         Ok(Toolchains { folder, missing })
     }
 
-    /// Has a command find what was set up.
+    /// Makes the tools available to a command.
     pub(crate) fn given_to<'c>(&self, command: &'c mut Command) -> anyhow::Result<&'c mut Command> {
         let known = std::env::var_os("PATH").unwrap_or_default();
         let own = std::iter::once(self.folder.join("python/bin"));

@@ -289,7 +289,7 @@ impl Parser {
         self.check_whole();
     }
 
-    /// Gives up on a file whose name was truncated, since the rest could be any name.
+    /// Marks a file as broken if its name was truncated, since the rest could be any name.
     fn check_whole(&mut self) {
         if self.is_cut {
             self.give_up(Unread::Broken, "the name of the file is too long");

@@ -1,0 +1,127 @@
+//! The words of comments: [`check`] finds those that readers stumble over.
+//!
+//! The rules are in `CONTRIBUTING.md`. They are read off single lines, so that a finding names a
+//! line, and no build is needed.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use assay_testenv::workspace::root;
+
+/// Words that begin no summary of a doc comment: the summary of an item names the item or its
+/// effect.
+const SUMMARY_STARTS: [&str; 46] = [
+    "what", "which", "who", "whose", "whom", "whoever", "whatever", "when", "whenever", "where",
+    "wherever", "why", "how", "whether", "it", "its", "they", "their", "them", "he", "she", "we",
+    "our", "you", "your", "this", "that", "these", "those", "one", "ones", "somebody", "someone",
+    "something", "nobody", "nothing", "anybody", "anything", "everybody", "everyone", "everything",
+    "none", "such", "gives", "says", "tells",
+];
+
+/// Words that hide who acts.
+const PEOPLE: [&str; 8] =
+    ["whoever", "somebody", "nobody", "everybody", "anybody", "someone", "whichever", "whomever"];
+
+/// The result of a check.
+pub(crate) struct Checked {
+    pub(crate) files: usize,
+    /// The number of doc comments that begin with a summary.
+    pub(crate) summaries: usize,
+    /// A line for each word to be replaced, with its file and line.
+    pub(crate) faults: Vec<String>,
+}
+
+/// Checks the comments of all Rust files.
+pub(crate) fn check() -> anyhow::Result<Checked> {
+    let root = root();
+    let mut checked = Checked { files: 0, summaries: 0, faults: Vec::new() };
+    for file in rust_files(&root)? {
+        checked.files += 1;
+        let text = read(&file)?;
+        let shown = shown(&root, &file);
+        checked.summaries += summaries(&text).count();
+        checked.faults.extend(faults_in_code(&text).into_iter().map(|f| format!("{shown}:{f}")));
+    }
+    Ok(checked)
+}
+
+fn read(file: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(file).with_context(|| format!("could not read `{}`", file.display()))
+}
+
+fn shown(root: &Path, file: &Path) -> String {
+    file.strip_prefix(root).unwrap_or(file).display().to_string()
+}
+
+/// Returns the Rust files of the workspace, without those that tests read as data.
+fn rust_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.join("crates"), root.join("xtask"), root.join("fuzz")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let path = entry?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if path.is_dir() {
+                if !["target", "fixtures", "corpus"].contains(&name) {
+                    folders.push(path);
+                }
+            } else if name.ends_with(".rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Returns the first line of each doc comment, with its number.
+fn summaries(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut is_inside = false;
+    (1..).zip(text.lines()).filter_map(move |(number, line)| {
+        let line = line.trim_start();
+        let doc = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let is_first = doc.is_some() && !is_inside;
+        is_inside = doc.is_some();
+        doc.filter(|_| is_first).map(|doc| (number, doc.trim()))
+    })
+}
+
+fn faults_in_code(text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (number, summary) in summaries(text) {
+        let first = summary.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+        if SUMMARY_STARTS.contains(&first.to_lowercase().as_str()) {
+            faults.push(format!("{number}: a summary begins with `{first}`: {summary}"));
+        }
+    }
+    for (number, line) in (1..).zip(text.lines()) {
+        let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+        faults.extend(people(comment).map(|word| format!("{number}: `{word}` in a comment")));
+    }
+    faults
+}
+
+/// Returns the words of a line that hide who acts.
+fn people(line: &str) -> impl Iterator<Item = &str> {
+    let words = line.split(|c: char| !c.is_alphabetic());
+    words.filter(|word| PEOPLE.contains(&word.to_lowercase().as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_that_begins_with_a_pronoun_is_a_fault() {
+        let text = "/// What a reviewer said.\n/// It is long.\nstruct Vote;\n";
+        let expected = "1: a summary begins with `What`: What a reviewer said.";
+        assert_eq!(faults_in_code(text), [expected]);
+        assert!(faults_in_code("/// The vote of a reviewer.\nstruct Vote;\n").is_empty());
+    }
+
+    #[test]
+    fn a_comment_says_who_acts() {
+        let text = "// Nobody reads this.\nlet nobody = \"somebody\";\n";
+        assert_eq!(faults_in_code(text), ["1: `Nobody` in a comment"]);
+    }
+}
