@@ -22,35 +22,28 @@ pub struct BaseRefs {
     refs: Vec<(String, Option<String>)>,
     /// The target of the remote's symbolic ref; `None` if it is not set.
     remote_head: Option<String>,
-    main: Option<MainBranch>,
+    /// The main branch and its last commit; `None` if there is none.
+    main: Option<(String, String)>,
     head: Option<String>,
-}
-
-/// The main branch with its last commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct MainBranch {
-    name: String,
-    commit: String,
 }
 
 impl BaseRefs {
     /// Reads the refs of the repository around a folder.
     pub fn of(folder: &Path) -> Result<BaseRefs, GitError> {
-        let git = Git::find(folder)?;
+        let git = Git::find_without_filters(folder)?;
         let remote_head = remote_head(&git)?;
         let mut names: Vec<String> = MAIN_REFS.map(str::to_owned).into();
         names.extend(remote_head.clone());
-        if let Some(upstream) = git.main_upstream()? {
-            names.push(format!("refs/remotes/{upstream}"));
-        }
+        names.extend(
+            git.main_upstreams()?.iter().map(|upstream| format!("refs/remotes/{upstream}")),
+        );
         names.sort();
         names.dedup();
-        let mut refs = Vec::new();
-        for name in names {
-            let commit = git.resolve_if_known(&name)?;
-            refs.push((name, commit));
-        }
-        let (main, head) = (main_branch(&git)?, git.resolve_if_known("HEAD")?);
+        names.push("HEAD".to_owned());
+        let commits = git.resolve_all(&names)?;
+        let mut refs: Vec<(String, Option<String>)> = names.into_iter().zip(commits).collect();
+        let head = refs.pop().and_then(|(_, commit)| commit);
+        let main = git.main_branch()?;
         Ok(BaseRefs { git, refs, remote_head, main, head })
     }
 
@@ -58,7 +51,7 @@ impl BaseRefs {
     /// another commit. Returns a text for each ref that was moved. A main branch that only advanced
     /// with the work of others stays as it is.
     pub fn put_back(&self) -> Result<Vec<String>, GitError> {
-        let main = main_branch(&self.git)?;
+        let main = self.git.main_branch()?;
         if main == self.main || self.is_harmless(main.as_ref())? {
             return Ok(Vec::new());
         }
@@ -89,24 +82,20 @@ impl BaseRefs {
     }
 
     /// Returns true if the main branch only advanced, and the branch leaves it at the same commit.
-    fn is_harmless(&self, now: Option<&MainBranch>) -> Result<bool, GitError> {
-        let (Some(before), Some(now)) = (&self.main, now) else { return Ok(self.main.is_none()) };
-        if before.name != now.name || !self.git.is_ancestor(&before.commit, &now.commit)? {
+    fn is_harmless(&self, now: Option<&(String, String)>) -> Result<bool, GitError> {
+        let (Some((name, before)), Some((name_now, now))) = (&self.main, now) else {
+            return Ok(self.main.is_none());
+        };
+        if name != name_now || !self.git.is_ancestor(before, now)? {
             return Ok(false);
         }
-        let Some(head) = self.head.as_deref().filter(|head| *head != before.commit) else {
+        let Some(head) = self.head.as_deref().filter(|head| head != before) else {
             // Work on the main branch itself is compared with the commit that the loop started at.
             return Ok(true);
         };
         let fork = |commit: &str| self.git.merge_base(commit, head);
-        Ok(fork(&before.commit)? == fork(&now.commit)?)
+        Ok(fork(before)? == fork(now)?)
     }
-}
-
-fn main_branch(git: &Git) -> Result<Option<MainBranch>, GitError> {
-    let Some(name) = git.main_branch()? else { return Ok(None) };
-    let commit = git.resolve_if_known(&name)?;
-    Ok(commit.map(|commit| MainBranch { name, commit }))
 }
 
 /// Returns the ref that the remote names as its main branch, or `None` if there is none.

@@ -50,8 +50,17 @@ const DIFF: [&str; 16] = [
     "--src-prefix=a/", "--dst-prefix=b/", "--indent-heuristic", "--diff-algorithm=myers",
 ];
 
+/// The ids of the tree without files, by the name of the object format.
+const EMPTY_TREES: [(&str, &str); 2] = [
+    ("sha1", "4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
+    ("sha256", "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"),
+];
+
 /// The maximum number of commit messages that are read.
 const MAX_MESSAGES: &str = "--max-count=50";
+
+/// The names that a main branch usually has.
+const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
 
 /// The timeout of a diff.
 const DIFF_TIME: Duration = Duration::from_secs(600);
@@ -76,6 +85,15 @@ type Setting = (OsString, OsString);
 impl Git {
     /// Finds the repository around a folder.
     pub(crate) fn find(folder: &Path) -> Result<Git, GitError> {
+        let mut git = Git::find_without_filters(folder)?;
+        let filters = git.filters()?;
+        git.settings.extend(filters.iter().flat_map(|name| quieted(name)));
+        Ok(git)
+    }
+
+    /// Finds the repository around a folder, for commands of git that apply no filter: those that
+    /// read refs, commits, settings or the entries of the index.
+    pub(crate) fn find_without_filters(folder: &Path) -> Result<Git, GitError> {
         let mut git = Git {
             root: folder.to_owned(),
             empty_tree: String::new(),
@@ -83,10 +101,13 @@ impl Git {
             settings: SETTINGS.map(|(key, value)| (key.into(), value.into())).into(),
             pinned: None,
         };
-        git.root = git.find_root()?;
-        git.empty_tree = git.line(&["hash-object", "-t", "tree", "/dev/null"])?;
-        let filters = git.filters()?;
-        git.settings.extend(filters.iter().flat_map(|name| quieted(name)));
+        let (root, object_format) = git.find_root()?;
+        git.root = root;
+        let known = EMPTY_TREES.iter().find(|(name, _)| *name == object_format);
+        git.empty_tree = match known {
+            Some((_, id)) => (*id).to_owned(),
+            None => git.line(&["hash-object", "-t", "tree", "/dev/null"])?,
+        };
         Ok(git)
     }
 
@@ -95,13 +116,14 @@ impl Git {
         Git { pinned: Some((git_folder.to_owned(), work_tree.to_owned())), ..self }
     }
 
-    fn find_root(&self) -> Result<PathBuf, GitError> {
+    /// Returns the root of the work tree and the name of the repository's object format.
+    fn find_root(&self) -> Result<(PathBuf, String), GitError> {
         let folder = || self.folder.clone();
         if !self.folder.is_dir() {
             return Err(GitError::NotARepository { folder: folder() });
         }
-        let mut root = match self.run(&["rev-parse", "--show-toplevel"]) {
-            Ok(root) => root,
+        let printed = match self.run(&["rev-parse", "--show-toplevel", "--show-object-format"]) {
+            Ok(printed) => printed,
             Err(GitError::Failed { message, .. }) if message.contains("dubious ownership") => {
                 return Err(GitError::NotYours { root: self.unsafe_root(&message) });
             }
@@ -113,11 +135,14 @@ impl Git {
             }
             Err(other) => return Err(other),
         };
-        root.pop_if(|last| *last == b'\n');
-        let root = PathBuf::from(OsString::from_vec(root));
+        // The path of the work tree can have line breaks, the name of the format cannot.
+        let printed = printed.strip_suffix(b"\n").unwrap_or(&printed);
+        let end = printed.iter().rposition(|byte| *byte == b'\n').unwrap_or(printed.len());
+        let (root, object_format) = printed.split_at(end);
+        let root = PathBuf::from(OsString::from_vec(root.to_owned()));
         // A setting may put the work tree anywhere, and with it the files that are read.
         match root.join(".git").exists() {
-            true => Ok(root),
+            true => Ok((root, text(object_format.trim_ascii()))),
             false => Err(GitError::StrayWorkTree { folder: folder(), root }),
         }
     }
@@ -271,6 +296,19 @@ impl Git {
         }
     }
 
+    /// Returns the commit that each of the names denotes, in their order; `None` for a name without a
+    /// commit. Names have no line breaks.
+    pub(crate) fn resolve_all(&self, names: &[String]) -> Result<Vec<Option<String>>, GitError> {
+        let args = ["cat-file", "--batch-check=%(objectname)"];
+        let input: String = names.iter().map(|name| format!("{name}^{{commit}}\n")).collect();
+        let finished = self.command(&args).input(input.into_bytes()).run()?;
+        check(&args, finished.status, &finished.stderr)?;
+        let printed = text(&finished.stdout);
+        let is_id = |line: &&str| line.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let commits = printed.lines().map(|line| Some(line).filter(is_id).map(str::to_owned));
+        Ok(commits.chain(std::iter::repeat(None)).take(names.len()).collect())
+    }
+
     /// Returns the last commit, or the empty tree if nothing is committed.
     pub(crate) fn head_or_empty(&self) -> Result<String, GitError> {
         match self.resolve("HEAD") {
@@ -314,44 +352,36 @@ impl Git {
 
     /// Returns the branch that changes are made against, or `None` if HEAD is on it.
     pub(crate) fn default_branch(&self) -> Result<Option<String>, GitError> {
-        let Some(branch) = self.main_branch()? else { return Ok(None) };
+        let Some((branch, _)) = self.main_branch()? else { return Ok(None) };
         let current = self.current_branch()?;
         Ok((current.as_deref() != Some(branch.as_str())).then_some(branch))
     }
 
-    /// Returns the branch that changes are made against. A remote-tracking branch precedes a local
-    /// branch of the same name: commits that only the local branch has are not published yet.
-    pub(crate) fn main_branch(&self) -> Result<Option<String>, GitError> {
-        let remote = self.symbolic_ref("refs/remotes/origin/HEAD")?;
-        let published = ["origin/main", "origin/master"].map(str::to_owned);
-        for name in remote.into_iter().chain(published) {
-            if self.resolve_if_known(&name)?.is_some() {
-                return Ok(Some(name));
-            }
-        }
-        if let Some(upstream) = self.main_upstream()? {
-            return Ok(Some(upstream));
-        }
-        for name in ["main", "master"] {
-            if self.resolve_if_known(name)?.is_some() {
-                return Ok(Some(name.to_owned()));
-            }
-        }
-        Ok(None)
+    /// Returns the branch that changes are made against, with its last commit. A remote-tracking
+    /// branch precedes a local branch of the same name: commits that only the local branch has are
+    /// not published yet.
+    pub(crate) fn main_branch(&self) -> Result<Option<(String, String)>, GitError> {
+        let mut names = Vec::from_iter(self.symbolic_ref("refs/remotes/origin/HEAD")?);
+        names.extend(["origin/main", "origin/master"].map(str::to_owned));
+        names.extend(self.main_upstreams()?);
+        names.extend(MAIN_BRANCHES.map(str::to_owned));
+        let commits = self.resolve_all(&names)?;
+        Ok(names.into_iter().zip(commits).find_map(|(name, commit)| Some((name, commit?))))
     }
 
-    /// Returns the remote-tracking branch of the local main branch, such as `upstream/main`.
-    pub(crate) fn main_upstream(&self) -> Result<Option<String>, GitError> {
-        for name in ["main", "master"] {
-            let of = format!("refs/heads/{name}");
-            let listed = self.line(&["for-each-ref", "--format=%(upstream)", &of])?;
-            if let Some(upstream) = listed.strip_prefix("refs/remotes/")
-                && self.resolve_if_known(upstream)?.is_some()
-            {
-                return Ok(Some(upstream.to_owned()));
-            }
-        }
-        Ok(None)
+    /// Returns the configured remote-tracking branches of the local main branches, such as
+    /// `upstream/main`. A branch that is returned need not exist.
+    pub(crate) fn main_upstreams(&self) -> Result<Vec<String>, GitError> {
+        let refs = MAIN_BRANCHES.map(|name| format!("refs/heads/{name}"));
+        let args = ["for-each-ref", "--format=%(refname) %(upstream)", &refs[0], &refs[1]];
+        let listed = self.line(&args)?;
+        // A pattern also matches the refs below it, such as `refs/heads/main/old`.
+        let upstream_of = |name: &String| {
+            let mut lines = listed.lines().filter_map(|line| line.split_once(' '));
+            let (_, upstream) = lines.find(|(listed, _)| listed == name)?;
+            upstream.strip_prefix("refs/remotes/").map(str::to_owned)
+        };
+        Ok(refs.iter().filter_map(upstream_of).collect())
     }
 
     /// Returns the branch that HEAD is on, or `None` if it is detached.
@@ -366,10 +396,8 @@ impl Git {
 
     /// Returns true if `commit` is `of` or one of its ancestors; false if either is unknown.
     pub(crate) fn is_ancestor(&self, commit: &str, of: &str) -> Result<bool, GitError> {
-        for name in [commit, of] {
-            if self.resolve_if_known(name)?.is_none() {
-                return Ok(false);
-            }
+        if self.resolve_all(&[commit.to_owned(), of.to_owned()])?.contains(&None) {
+            return Ok(false);
         }
         let args = ["merge-base", "--is-ancestor", "--end-of-options", commit, of];
         Ok(unless_no(self.run(&args))?.is_some())
@@ -497,4 +525,43 @@ fn quieted(filter: &[u8]) -> [Setting; 4] {
 
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_testkit::Repository;
+
+    use super::*;
+
+    #[test]
+    fn the_empty_tree_has_the_id_that_git_computes() {
+        for (format, id) in EMPTY_TREES {
+            let repository = Repository::empty(&[&format!("--object-format={format}")]);
+            let git = Git::find(repository.path()).unwrap();
+            let computed = git.line(&["hash-object", "-t", "tree", "/dev/null"]).unwrap();
+            assert_eq!((git.empty_tree.as_str(), computed.as_str()), (id, id));
+        }
+    }
+
+    #[test]
+    fn names_are_resolved_together_as_one_by_one() {
+        let repository = Repository::new();
+        repository.write("a", "1\n");
+        repository.commit("second");
+        repository.git(&["tag", "old", "HEAD^"]);
+        // A name of a branch and a tag, a branch without commits, and objects that are no commits.
+        repository.git(&["tag", "main", "HEAD^"]);
+        repository.git(&["tag", "file", "HEAD:a"]);
+        repository.git(&["tag", "tree", "HEAD^{tree}"]);
+        let git = Git::find(repository.path()).unwrap();
+        let names = [
+            "HEAD", "main", "refs/heads/main", "old", "file", "tree", "no such", "", "HEAD^",
+            "HEAD~9", "origin/main", ":a", "@{-1}", "a b missing",
+        ];
+        let names = names.map(str::to_owned);
+        let one_by_one = names.iter().map(|name| git.resolve_if_known(name).unwrap());
+        let one_by_one: Vec<Option<String>> = one_by_one.collect();
+        assert_eq!(git.resolve_all(&names).unwrap(), one_by_one);
+        assert_eq!(one_by_one.iter().flatten().count(), 5, "{one_by_one:?}");
+    }
 }

@@ -262,27 +262,27 @@ impl Selection {
 
 /// Returns the root of the repository around a folder.
 pub fn root(folder: &Path) -> Result<PathBuf, GitError> {
-    Ok(Git::find(folder)?.root)
+    Ok(Git::find_without_filters(folder)?.root)
 }
 
 /// Returns the name that commits are made under in the repository around a folder.
 pub fn user_name(folder: &Path) -> Option<String> {
-    Git::find(folder).ok()?.user_name()
+    Git::find_without_filters(folder).ok()?.user_name()
 }
 
 /// Returns the name of the repository around a folder.
 pub fn repository_name(folder: &Path) -> Result<String, GitError> {
-    Ok(Git::find(folder)?.name())
+    Ok(Git::find_without_filters(folder)?.name())
 }
 
 /// Returns the commit that a name denotes in the repository around a folder.
 pub fn commit_of(folder: &Path, name: &str) -> Result<String, GitError> {
-    Git::find(folder)?.resolve(name)
+    Git::find_without_filters(folder)?.resolve(name)
 }
 
 /// Returns the branch of the repository around a folder that changes are made against.
 pub fn main_branch(folder: &Path) -> Result<Option<String>, GitError> {
-    Git::find(folder)?.main_branch()
+    Ok(Git::find_without_filters(folder)?.main_branch()?.map(|(name, _)| name))
 }
 
 /// Moves a branch on the remote of a repository, `OWNER/REPO`, forward to a local commit.
@@ -297,13 +297,13 @@ pub fn fetch_branch(folder: &Path, repository: &str, branch: &str) -> Result<Str
 
 /// Returns the folder in which git looks for the hooks of the repository around a folder.
 pub fn hooks_folder(folder: &Path) -> Result<PathBuf, GitError> {
-    Git::find(folder)?.hooks_folder()
+    Git::find_without_filters(folder)?.hooks_folder()
 }
 
 /// Returns true if git tracks files in a folder, given relative to the root, or if git fails; false
 /// if there is no repository.
 pub fn is_tracked(root: &Path, folder: &str) -> bool {
-    match Git::find(root) {
+    match Git::find_without_filters(root) {
         Ok(git) => git.tracks(folder),
         Err(error) => !error.is_no_work_tree(),
     }

@@ -257,7 +257,7 @@ impl State {
     }
 
     fn tracks(&self, path: &str) -> bool {
-        Git::find(&self.root).is_ok_and(|git| git.tracks(path))
+        Git::find_without_filters(&self.root).is_ok_and(|git| git.tracks(path))
     }
 
     /// Returns the folder of this work tree below the state home for state of this name. The folder

@@ -79,7 +79,7 @@ fn write_id(folder: &Path, known: Option<&str>) -> io::Result<()> {
 
 /// Returns the former id of a repository at this path, if the repository has the recorded commit.
 fn known_id(root: &Path, home: &Path, key: &str) -> Option<String> {
-    let git = Git::find(root).ok()?;
+    let git = Git::find_without_filters(root).ok()?;
     let entries = fs::read_dir(home.join(KNOWN)).ok()?;
     let mut names: Vec<String> =
         entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -93,7 +93,8 @@ fn known_id(root: &Path, home: &Path, key: &str) -> Option<String> {
 }
 
 fn record(root: &Path, home: &Path, name: &str) -> io::Result<()> {
-    let head = Git::find(root).ok().and_then(|git| git.resolve_if_known("HEAD").ok()?);
+    let head =
+        Git::find_without_filters(root).ok().and_then(|git| git.resolve_if_known("HEAD").ok()?);
     let Some(head) = head else { return Ok(()) };
     super::make_private(&home.join(KNOWN))?;
     fs::write(home.join(KNOWN).join(name), format!("{head}\n"))
