@@ -21,10 +21,10 @@ impl Ground<'_> {
     pub(super) fn base_issues(
         &self,
         stored: &StoredFiles,
+        base: Option<&str>,
         standing: &Standing,
     ) -> Result<Vec<Issue>, Breakdown> {
-        let change = self.change()?;
-        let Some(base) = change.base_revision() else { return Ok(Vec::new()) };
+        let Some(base) = base else { return Ok(Vec::new()) };
         let approved = standing.history.iter().rposition(|round| standing.is_approving(round));
         let since = approved.map_or(0, |at| at + 1);
         let judged: Vec<&Surroundings> =

@@ -20,20 +20,27 @@ const ATTRIBUTES: &str = ".gitattributes";
 impl Ground<'_> {
     /// Returns an issue for each file whose bytes in the work tree differ from git's object,
     /// although git shows no change: the checks judge other bytes than the commit contains.
-    pub(super) fn converted_files(&self, stored: &StoredFiles) -> Result<Vec<Issue>, Breakdown> {
+    pub(super) fn converted_files(
+        &self,
+        stored: &StoredFiles,
+        base: Option<&str>,
+    ) -> Result<Vec<Issue>, Breakdown> {
         let mut files = stored.converted().map_err(broken)?;
         files.retain(|file| !own::is_own(&file.path) && !own::is_paper(&file.path));
         if files.iter().any(|file| !is_source(&file.path)) {
-            let are_known = self.attributes_are_of_the_base(stored)?;
+            let are_known = self.attributes_are_of_the_base(stored, base)?;
             files.retain(|file| is_source(&file.path) || !is_usual(file, are_known));
         }
         Ok(files.iter().take(MAX_CONVERTED).map(issue).collect())
     }
 
     /// Returns true if all attributes that convert files were in the base already.
-    fn attributes_are_of_the_base(&self, stored: &StoredFiles) -> Result<bool, Breakdown> {
-        let change = self.change()?;
-        let Some(base) = change.base_revision() else { return Ok(false) };
+    fn attributes_are_of_the_base(
+        &self,
+        stored: &StoredFiles,
+        base: Option<&str>,
+    ) -> Result<bool, Breakdown> {
+        let Some(base) = base else { return Ok(false) };
         let tree = stored.of_revision(base).map_err(broken)?;
         let converts =
             |line: &&str| line.contains("filter") || line.contains("working-tree-encoding");

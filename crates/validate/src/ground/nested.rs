@@ -24,10 +24,10 @@ impl Ground<'_> {
     pub(super) fn nested_repositories(
         &self,
         stored: &StoredFiles,
+        base: Option<&str>,
     ) -> Result<Vec<Issue>, Breakdown> {
         let mut nested = repositories_below(&self.root);
-        let change = self.change()?;
-        if let Some(base) = change.base_revision().filter(|_| !nested.is_empty()) {
+        if let Some(base) = base.filter(|_| !nested.is_empty()) {
             let known = stored.of_revision(base).map_err(broken)?.submodules;
             nested.retain(|path| !known.contains_key(path));
             let within: Vec<String> =

@@ -49,6 +49,8 @@ impl Ground<'_> {
     /// Returns the issues of the tree's surroundings, compared with those of earlier rounds.
     pub(super) fn issues_around(&self, standing: &Standing) -> Result<Vec<Issue>, Breakdown> {
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
+        let change = self.change()?;
+        let base = change.base_revision();
         let now = Surroundings {
             programs: self.used_programs(&stored)?,
             loaded: self.loaded(&stored)?,
@@ -59,12 +61,12 @@ impl Ground<'_> {
         issues.extend(of_loaded(first, &now));
         issues.extend(self.stand_ins(&stored)?);
         let ignored = self.ignored(&stored)?;
-        issues.extend(self.hidden_files(&stored, &ignored)?);
+        issues.extend(self.hidden_files(&stored, base, &ignored)?);
         issues.extend(self.shadows(&stored, &ignored)?);
-        issues.extend(self.plugins(&stored, &ignored)?);
-        issues.extend(self.nested_repositories(&stored)?);
-        issues.extend(self.converted_files(&stored)?);
-        issues.extend(self.base_issues(&stored, standing)?);
+        issues.extend(self.plugins(&stored, base, &ignored)?);
+        issues.extend(self.nested_repositories(&stored, base)?);
+        issues.extend(self.converted_files(&stored, base)?);
+        issues.extend(self.base_issues(&stored, base, standing)?);
         if let Some(tree) = standing.kept_tests.as_ref().filter(|tree| !stored.has(tree)) {
             let why = "git kept the tests of the first round, and has them no more, so it cannot be told \
                        whether they were weakened";
@@ -230,10 +232,10 @@ impl Ground<'_> {
     fn hidden_files(
         &self,
         stored: &StoredFiles,
+        base: Option<&str>,
         ignored: &[String],
     ) -> Result<Vec<Issue>, Breakdown> {
-        let change = self.change()?;
-        let Some(base) = change.base_revision() else { return Ok(Vec::new()) };
+        let Some(base) = base else { return Ok(Vec::new()) };
         let decides =
             |path: &&String| is_source(path) || changes_loading(path) || self.is_plugin(path);
         let candidates: Vec<String> = ignored.iter().filter(decides).cloned().collect();
@@ -274,9 +276,14 @@ impl Ground<'_> {
 
     /// Returns an issue for each ignored package that adds a plugin to pytest, unless the base
     /// declares a plugin.
-    fn plugins(&self, stored: &StoredFiles, ignored: &[String]) -> Result<Vec<Issue>, Breakdown> {
+    fn plugins(
+        &self,
+        stored: &StoredFiles,
+        base: Option<&str>,
+        ignored: &[String],
+    ) -> Result<Vec<Issue>, Breakdown> {
         let plugins: Vec<&String> = ignored.iter().filter(|path| self.is_plugin(path)).collect();
-        if plugins.is_empty() || self.declares_plugin(stored)? {
+        if plugins.is_empty() || declares_plugin(stored, base)? {
             return Ok(Vec::new());
         }
         let issue = |path: &String| {
@@ -289,22 +296,21 @@ impl Ground<'_> {
         };
         Ok(plugins.into_iter().map(issue).collect())
     }
+}
 
-    /// Returns true if a packaging file of the base declares a pytest plugin.
-    fn declares_plugin(&self, stored: &StoredFiles) -> Result<bool, Breakdown> {
-        let change = self.change()?;
-        let Some(base) = change.base_revision() else { return Ok(false) };
-        for (path, file) in stored.of_revision(base).map_err(broken)?.files {
-            let name = path.rsplit('/').next().unwrap_or(&path);
-            if ["pyproject.toml", "setup.cfg", "setup.py"].contains(&name) {
-                let content = stored.read(&file).map_err(broken)?;
-                if String::from_utf8_lossy(&content).contains("pytest11") {
-                    return Ok(true);
-                }
+/// Returns true if a packaging file of the base declares a pytest plugin.
+fn declares_plugin(stored: &StoredFiles, base: Option<&str>) -> Result<bool, Breakdown> {
+    let Some(base) = base else { return Ok(false) };
+    for (path, file) in stored.of_revision(base).map_err(broken)?.files {
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        if ["pyproject.toml", "setup.cfg", "setup.py"].contains(&name) {
+            let content = stored.read(&file).map_err(broken)?;
+            if String::from_utf8_lossy(&content).contains("pytest11") {
+                return Ok(true);
             }
         }
-        Ok(false)
     }
+    Ok(false)
 }
 
 fn names_in(folder: &Path) -> Vec<String> {
