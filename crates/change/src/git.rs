@@ -77,6 +77,8 @@ pub(crate) struct Git {
     settings: Vec<Setting>,
     /// The folder of git and the work tree; `None` if git finds them itself.
     pinned: Option<(PathBuf, PathBuf)>,
+    /// The absolute path of the index; `None` for the one that git finds itself.
+    index: Option<PathBuf>,
 }
 
 /// The key of a setting, of any bytes, and its value.
@@ -100,6 +102,7 @@ impl Git {
             folder: folder.to_owned(),
             settings: SETTINGS.map(|(key, value)| (key.into(), value.into())).into(),
             pinned: None,
+            index: None,
         };
         let (root, object_format) = git.find_root()?;
         git.root = root;
@@ -114,6 +117,22 @@ impl Git {
     /// Fixes the folder of git and the work tree, whatever git would find there later.
     pub(crate) fn pinned(self, git_folder: &Path, work_tree: &Path) -> Git {
         Git { pinned: Some((git_folder.to_owned(), work_tree.to_owned())), ..self }
+    }
+
+    /// Uses the index that git names to a hook. A relative path starts at the current folder of the
+    /// process, or at the root if the hook changed its folder. The index of another repository, such
+    /// as that of a superproject, is not used.
+    pub(crate) fn with_index_of_hook(self, index: &Path) -> Result<Git, GitError> {
+        let current = std::env::current_dir().unwrap_or_else(|_| self.root.clone());
+        let around = Git::find_without_filters(&current);
+        if around.is_ok_and(|around| around.root != self.root) {
+            return Ok(self);
+        }
+        let candidates = [current.join(index), self.root.join(index)];
+        match candidates.into_iter().find(|path| path.is_file()) {
+            Some(path) => Ok(Git { index: Some(path), ..self }),
+            None => Err(GitError::NoIndex { index: index.to_owned() }),
+        }
     }
 
     /// Returns the root of the work tree and the name of the repository's object format.
@@ -191,6 +210,10 @@ impl Git {
             Some((git_folder, tree)) => {
                 command.env("GIT_DIR", git_folder).env("GIT_WORK_TREE", tree)
             }
+            None => command,
+        };
+        let command = match &self.index {
+            Some(index) => command.env("GIT_INDEX_FILE", index),
             None => command,
         };
         with_settings(self.without_attributes(command), &self.settings)
@@ -300,7 +323,10 @@ impl Git {
     /// commit. Names have no line breaks.
     pub(crate) fn resolve_all(&self, names: &[String]) -> Result<Vec<Option<String>>, GitError> {
         let args = ["cat-file", "--batch-check=%(objectname)"];
-        let input: String = names.iter().map(|name| format!("{name}^{{commit}}\n")).collect();
+        // As for a single name, a name that could be an option denotes nothing.
+        let names_nothing = |name: &str| name.starts_with('-');
+        let safe = names.iter().map(|name| if names_nothing(name) { "" } else { name.as_str() });
+        let input: String = safe.map(|name| format!("{name}^{{commit}}\n")).collect();
         let finished = self.command(&args).input(input.into_bytes()).run()?;
         check(&args, finished.status, &finished.stderr)?;
         let printed = text(&finished.stdout);
@@ -556,7 +582,7 @@ mod tests {
         let git = Git::find(repository.path()).unwrap();
         let names = [
             "HEAD", "main", "refs/heads/main", "old", "file", "tree", "no such", "", "HEAD^",
-            "HEAD~9", "origin/main", ":a", "@{-1}", "a b missing",
+            "HEAD~9", "origin/main", ":a", "@{-1}", "a b missing", "-x",
         ];
         let names = names.map(str::to_owned);
         let one_by_one = names.iter().map(|name| git.resolve_if_known(name).unwrap());

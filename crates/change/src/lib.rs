@@ -323,6 +323,16 @@ pub fn open(folder: &Path, scope: &Scope, selection: &Selection) -> Result<Chang
     Ok(Change { is_limited: !selection.paths.is_empty(), ..change })
 }
 
+/// Opens the staged changes of the repository around a folder, in the index that git names to a
+/// hook by `GIT_INDEX_FILE`: `git commit --all` and `git commit FILE` stage files in an index of
+/// their own.
+pub fn open_staged(folder: &Path, index: &Path, selection: &Selection) -> Result<Change, GitError> {
+    let git = Git::find(folder)?.with_index_of_hook(index)?;
+    git.check_paths(&selection.paths)?;
+    let change = open_scope(git, &Scope::Staged, selection)?;
+    Ok(Change { is_limited: !selection.paths.is_empty(), ..change })
+}
+
 fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, GitError> {
     match scope {
         Scope::Automatic => open_automatic(git, selection),

@@ -19,7 +19,7 @@ use assay_findings::path::RepoPath;
 use assay_sandbox::ScratchFolder;
 
 use crate::GitError;
-use crate::git::{Git, argument, text};
+use crate::git::{Git, argument, check, text};
 use crate::name::{raw, shown};
 pub(crate) use crate::tree::noted::{NotedTree, TreeErrors};
 use crate::tree::objects::{Answer, FileObject, Objects};
@@ -239,7 +239,9 @@ impl GitTree {
         let prefix = format!("--prefix={}/", folder.display());
         let out = ["checkout-index", "--all", "--quiet", prefix.as_str()];
         let Some(revision) = &self.revision else {
-            return self.git.run(&out).map(|_| ());
+            // In a subfolder, git would write the files of the subfolder only.
+            let finished = self.git.command(&out).folder(&self.git.root).run()?;
+            return check(&out, finished.status, &finished.stderr);
         };
         // A separate index is used, so that the repository's index stays unchanged.
         let index = ScratchFolder::new("assay-index-");

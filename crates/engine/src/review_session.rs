@@ -90,7 +90,11 @@ impl Prepared {
         selection: &Selection,
         asked: Asked<'_>,
     ) -> anyhow::Result<Prepared> {
-        let mut change = assay_change::open(folder, scope, selection)?;
+        let index = environment.variable("GIT_INDEX_FILE").filter(|_| *scope == Scope::Staged);
+        let mut change = match index {
+            Some(index) => assay_change::open_staged(folder, Path::new(&index), selection)?,
+            None => assay_change::open(folder, scope, selection)?,
+        };
         let settings = Settings::of(environment, &change)?;
         change.leave_out(&settings.leave_out);
         if let Some(purpose) = &asked.models.purpose {

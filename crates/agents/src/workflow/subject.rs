@@ -140,6 +140,7 @@ pub fn failed(error: &GitError) -> Failed {
         | GitError::UnknownPull { .. }
         | GitError::BranchMoved { .. } => Failed::passing(error_text),
         GitError::NotARepository { .. }
+        | GitError::NoIndex { .. }
         | GitError::NoWorkTree { .. }
         | GitError::StrayWorkTree { .. }
         | GitError::NotYours { .. }

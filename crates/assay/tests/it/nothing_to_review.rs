@@ -148,6 +148,63 @@ fn the_hook_lets_a_change_without_content_pass_and_says_so() {
 }
 
 #[test]
+fn the_hook_reviews_what_each_form_of_commit_would_commit() {
+    let binary = Path::new(env!("CARGO_BIN_EXE_assay"));
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", binary.parent().unwrap().display());
+    let repository = Repository::new();
+    repository.write("a.py", "def f():\n    return 1\n");
+    repository.write("b.py", "def g():\n    return 1\n");
+    repository.commit("before");
+    assert_eq!(assay_in(repository.path(), &["init", "--hook"], b"").code, 0);
+    repository.git(&["add", "--all"]);
+    repository.git(&["commit", "--quiet", "--no-verify", "--message", "hook"]);
+    let bad = "def f():\n    breakpoint()\n    return 1\n";
+    let commit = |args: &[&str]| {
+        let output = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.com", "commit"])
+            .args(["--message", "after"])
+            .args(args)
+            .current_dir(repository.path())
+            .env("PATH", &path)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
+        (output.status.success(), said)
+    };
+    let head = || repository.git(&["rev-parse", "HEAD"]);
+    let before = head();
+    repository.write("a.py", bad);
+    for args in [&["--all"][..], &["a.py"], &["--only", "a.py"], &["--include", "a.py"]] {
+        let (has_committed, said) = commit(args);
+        assert!(!has_committed, "{args:?}: {said}");
+        assert!(said.contains("a.py:2"), "{args:?}: {said}");
+        assert_eq!(head(), before, "{args:?}");
+    }
+    // Git names the index relative to the folder that the hook runs in.
+    repository.write("sub/c.py", bad);
+    repository.git(&["add", "sub/c.py"]);
+    let output = Command::new("git")
+        .args(["-c", "user.name=t", "-c", "user.email=t@example.com", "commit"])
+        .args(["--message", "after"])
+        .current_dir(repository.path().join("sub"))
+        .env("PATH", &path)
+        .env("GIT_DIR", "../.git")
+        .output()
+        .unwrap();
+    assert!(!output.status.success(), "{output:?}");
+    assert_eq!(head(), before);
+    repository.git(&["rm", "--quiet", "--cached", "sub/c.py"]);
+    // A file that is staged and that the commit leaves out is not judged.
+    repository.git(&["add", "a.py"]);
+    repository.write("b.py", "def g():\n    return 2\n");
+    let (has_committed, said) = commit(&["--only", "b.py"]);
+    assert!(has_committed, "{said}");
+    assert!(!said.contains("a.py:2"), "{said}");
+}
+
+#[test]
 fn the_action_lets_a_lock_file_pass_and_says_so() {
     let repository = before(&KINDS[4]);
     repository.git(&["switch", "--quiet", "--create", "topic"]);

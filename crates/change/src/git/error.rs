@@ -13,6 +13,12 @@ pub enum GitError {
         /// The folder that was given.
         folder: PathBuf,
     },
+    /// The index that git named to a hook does not exist.
+    #[error("there is no index `{index}`, which the variable `GIT_INDEX_FILE` names")]
+    NoIndex {
+        /// The path in the variable.
+        index: PathBuf,
+    },
     /// The repository has no work tree.
     #[error("`{folder}` has no work tree: it is a bare repository, or git's own folder")]
     NoWorkTree {
