@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_rules::redact;
 use assay_services::permit::Deed;
 use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
@@ -35,7 +36,8 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
         Effect::Adds,
         move |input: Input| {
             board.check(Deed::WriteInJira)?;
-            let posted = board.jira()?.comment(&input.issue_key, &input.comment);
+            let comment = redact(&input.comment).into_owned();
+            let posted = board.jira()?.comment(&input.issue_key, &comment);
             Ok(Output { comment_id: posted.map_err(|error| Refusal::of(&error))? })
         },
     )

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_rules::redact;
 use assay_services::jira::{Draft, NewTicket};
 use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
@@ -40,7 +41,8 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
         "Makes a ticket. Look with jira_search_issues whether there is one already.",
         Effect::Adds,
         move |input: Input| {
-            let what = NewTicket::Issue { kind: input.issue_type, epic: input.epic_key };
+            let kind = redact(&input.issue_type).into_owned();
+            let what = NewTicket::Issue { kind, epic: input.epic_key };
             create(&board, input.project.as_deref(), &what, &input.words.draft())
         },
     )

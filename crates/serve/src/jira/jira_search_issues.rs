@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_rules::redact;
 use assay_services::jira::Listed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,7 +83,7 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
         Effect::Reads,
         move |input: Input| {
             let most = input.limit.unwrap_or(LISTED);
-            let found = board.jira()?.search(&input.jql, most);
+            let found = board.jira()?.search(&redact(&input.jql), most);
             let found = found.map_err(|error| Refusal::of(&error))?;
             let issues = found.issues.into_iter().map(Line::from).collect();
             Ok(Output { issues, more: found.more })

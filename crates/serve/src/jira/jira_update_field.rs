@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_rules::redact;
 use assay_services::jira::FieldValue;
 use assay_services::permit::Deed;
 use assay_store::pulls::TicketKey;
@@ -61,11 +62,13 @@ fn update(board: &Board, input: Input) -> Result<Output, Refusal> {
     let value = match value {
         Given::Text(text) if field.trim().eq_ignore_ascii_case("summary") => {
             let title = Title::try_from(text).map_err(|error| Refusal::of(&error))?;
-            FieldValue::Text(title.as_str().to_owned())
+            FieldValue::Text(redact(title.as_str()).into_owned())
         }
-        Given::Text(text) => FieldValue::Text(text),
+        Given::Text(text) => FieldValue::Text(redact(&text).into_owned()),
         Given::Number(number) => FieldValue::Number(number),
-        Given::List(words) => FieldValue::List(words),
+        Given::List(words) => {
+            FieldValue::List(words.iter().map(|word| redact(word).into_owned()).collect())
+        }
         Given::Nothing(()) => FieldValue::Nothing,
     };
     let updated = board.jira()?.update_field(&issue_key, &field, &value);

@@ -3,8 +3,8 @@
 //!
 //! [`server`] builds the server from a [`Board`]. A tool is one file and one line in [`server`].
 //! Requests to JIRA belong to `assay_services::jira`. An action that an agent has no permission for
-//! is refused here, before a request is sent, whatever its prompt says. Long texts are truncated,
-//! and a field shows the cut.
+//! is refused here, before a request is sent, whatever its prompt says. Outgoing texts are redacted.
+//! Long texts are truncated, and a field shows the cut.
 
 mod jira_add_comment;
 mod jira_create_epic;
@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use assay_base::text::split_chars;
 use assay_engine::config::jira::StepNames;
+use assay_rules::redact;
 use assay_services::jira::{Draft, Jira};
 use assay_services::permit::{Deed, Permit};
 use assay_store::pulls::TicketKey;
@@ -120,7 +121,12 @@ impl Words {
         let Words { summary, description, labels } = self;
         // JIRA accepts a single line only.
         let summary = summary.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
-        Draft { summary, description, labels }
+        let labels = labels.iter().map(|label| redact(label).into_owned()).collect();
+        Draft {
+            summary: redact(&summary).into_owned(),
+            description: redact(&description).into_owned(),
+            labels,
+        }
     }
 }
 

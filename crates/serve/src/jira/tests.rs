@@ -93,6 +93,47 @@ fn a_person_does_all_of_it() {
 }
 
 #[test]
+fn no_tool_sends_a_credential_to_jira() {
+    let stage = Stage::of(Permit::Person);
+    // The text is put together here, so that this file has no credential.
+    let token = format!("ghp_{}", "aB3dE5fG7h".repeat(4).get(..36).unwrap());
+    let text = format!("It fails with {token}");
+    let ticket = stage.fake.add("Task", "A task");
+    let new = json!({ "summary": text, "description": text, "labels": [token] });
+    let with_parent = json!({ "parent_key": ticket, "summary": text, "description": text });
+    let with_parts =
+        json!({ "summary": text, "subtasks": [{ "summary": text, "description": text }] });
+    let update =
+        |field: &str, value: Value| json!({ "issue_key": ticket, "field": field, "value": value });
+    for (tool, arguments) in [
+        ("jira_add_comment", json!({ "issue_key": ticket, "comment": text })),
+        ("jira_create_issue", new.clone()),
+        ("jira_create_epic", new),
+        ("jira_create_subtask", with_parent),
+        ("jira_create_epic_with_subtasks", with_parts),
+        ("jira_update_field", update("summary", json!(text))),
+        ("jira_update_field", update("Notes", json!(text))),
+        ("jira_update_field", update("labels", json!([token]))),
+    ] {
+        stage.call(tool, arguments).unwrap();
+    }
+    // The type of a ticket and a search are not stored, whether JIRA refuses them or not.
+    for (tool, arguments) in [
+        ("jira_create_issue", json!({ "summary": "x", "issue_type": token })),
+        ("jira_search_issues", json!({ "jql": format!("text ~ {token}") })),
+    ] {
+        let answer = stage.call(tool, arguments);
+        assert!(!format!("{answer:?}").contains(&token), "{tool}: {answer:?}");
+    }
+    assert!(!stage.fake.writes().iter().any(|request| request.contains(&token)));
+    for key in stage.fake.keys() {
+        let read = stage.call("jira_get_issue", json!({ "issue_key": key })).unwrap().to_string();
+        assert!(!read.contains(&token), "{key}: {read}");
+        assert!(!stage.fake.field(&key, "Notes").to_string().contains(&token), "{key}");
+    }
+}
+
+#[test]
 fn what_an_agent_may_not_do_is_refused_before_anything_is_sent() {
     let stage = Stage::of(qa());
     let ticket = stage.fake.add("Task", "A task");
