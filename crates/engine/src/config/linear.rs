@@ -8,7 +8,7 @@ use assay_services::http::ServerUrl;
 use assay_services::linear::{Linear, URL};
 use serde::Deserialize;
 
-use super::service::{Reached, reach};
+use super::service::{Reached, check_private, reach};
 use super::{PATH, key};
 use crate::environment::Environment;
 
@@ -74,7 +74,7 @@ impl StoredLinear {
                  `key_command`"
             );
         }
-        self.address()?;
+        check_private(&self.address()?, "linear.url")?;
         self.key()?;
         Ok(())
     }

@@ -9,10 +9,11 @@ use assay_models::{
     Agent, AgentKind, AgentModel, Custom, Description, Dialect, Form, HttpModel, Model, ModelId,
     Price, Provider,
 };
-use assay_sandbox::Key;
+use assay_sandbox::{Key, KeySource};
+use assay_services::http::ServerUrl;
 use serde::Deserialize;
 
-use super::key;
+use super::{PATH, key};
 use crate::environment::Environment;
 
 /// Micro-dollars per dollar.
@@ -222,9 +223,60 @@ impl StoredModel {
         )?;
         let from_environment = || environment.variable(address).filter(|url| !url.is_empty());
         let url = self.url.clone().or_else(from_environment).unwrap_or_else(|| usual.to_owned());
+        let has_key = match &key {
+            KeySource::Variable { value, .. } => value.is_some(),
+            KeySource::Command(_) => true,
+            KeySource::None => false,
+        };
+        if has_key
+            && let Ok(url) = url.parse::<ServerUrl>()
+            && !url.keeps_secrets()
+        {
+            let named = match self.url {
+                Some(_) => format!("`models.use.{name}.url` in `{PATH}`"),
+                None => format!("the variable `{address}`"),
+            };
+            bail!("{named} would send a key in the clear to `{url}`: write `https://…`");
+        }
         let maker = if self.url.is_some() { name } else { maker };
         let provider = Provider::new(maker, dialect, url.trim_end_matches('/'), key)?;
         let about = self.described(Description::of(ModelId::new(maker, &self.model)));
         Ok(Arc::new(HttpModel::new(Arc::new(provider), about).stalls_after(stall)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_base::clock::Clock;
+
+    use super::*;
+
+    /// Returns the error for a model at an address, with a key in the variable `KEY`.
+    fn error(url: Option<&str>, key_env: Option<&str>, variables: &[(&str, &str)]) -> String {
+        let variables =
+            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let environment = Environment::new(variables, &Clock::system(), Vec::new);
+        let model = StoredModel {
+            url: url.map(str::to_owned),
+            key_env: key_env.map(str::to_owned),
+            ..StoredModel::of(Api::Anthropic, "claude-x")
+        };
+        let made = model.over_http(&environment, "own", Dialect::Anthropic, Duration::from_secs(1));
+        made.err().map_or_else(String::new, |error| error.to_string())
+    }
+
+    #[test]
+    fn no_key_is_sent_in_the_clear() {
+        let key = [("KEY", "k")];
+        let clear = error(Some("http://models.example/v1"), Some("KEY"), &key);
+        assert!(clear.contains("`models.use.own.url`") && clear.contains("https://"), "{clear}");
+        let base = [("ANTHROPIC_BASE_URL", "http://proxy.example"), ("ANTHROPIC_API_KEY", "k")];
+        let clear = error(None, None, &base);
+        assert!(clear.contains("`ANTHROPIC_BASE_URL`"), "{clear}");
+        for url in ["https://models.example/v1", "http://localhost:8080", "http://127.0.0.1:1/v1"] {
+            assert_eq!(error(Some(url), Some("KEY"), &key), "", "{url}");
+        }
+        // A server without a key may be anywhere in the network.
+        assert_eq!(error(Some("http://models.example/v1"), None, &[]), "");
     }
 }
