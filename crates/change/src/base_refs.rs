@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::GitError;
-use crate::git::{Git, unless_no};
+use crate::git::{Git, MainBranch, unless_no};
 
 /// The symbolic ref that names the main branch of the remote.
 const REMOTE_HEAD: &str = "refs/remotes/origin/HEAD";
@@ -22,8 +22,8 @@ pub struct BaseRefs {
     refs: Vec<(String, Option<String>)>,
     /// The target of the remote's symbolic ref; `None` if it is not set.
     remote_head: Option<String>,
-    /// The main branch and its last commit; `None` if there is none.
-    main: Option<(String, String)>,
+    /// `None` if there is no main branch.
+    main: Option<MainBranch>,
     head: Option<String>,
 }
 
@@ -82,19 +82,17 @@ impl BaseRefs {
     }
 
     /// Returns true if the main branch only advanced, and the branch leaves it at the same commit.
-    fn is_harmless(&self, now: Option<&(String, String)>) -> Result<bool, GitError> {
-        let (Some((name, before)), Some((name_now, now))) = (&self.main, now) else {
-            return Ok(self.main.is_none());
-        };
-        if name != name_now || !self.git.is_ancestor(before, now)? {
+    fn is_harmless(&self, now: Option<&MainBranch>) -> Result<bool, GitError> {
+        let (Some(before), Some(now)) = (&self.main, now) else { return Ok(self.main.is_none()) };
+        if before.name != now.name || !self.git.is_ancestor(&before.commit, &now.commit)? {
             return Ok(false);
         }
-        let Some(head) = self.head.as_deref().filter(|head| head != before) else {
+        let Some(head) = self.head.as_deref().filter(|head| *head != before.commit) else {
             // Work on the main branch itself is compared with the commit that the loop started at.
             return Ok(true);
         };
         let fork = |commit: &str| self.git.merge_base(commit, head);
-        Ok(fork(before)? == fork(now)?)
+        Ok(fork(&before.commit)? == fork(&now.commit)?)
     }
 }
 

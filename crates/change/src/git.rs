@@ -81,6 +81,13 @@ pub(crate) struct Git {
     index: Option<PathBuf>,
 }
 
+/// The branch that changes are made against, and its last commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MainBranch {
+    pub(crate) name: String,
+    pub(crate) commit: String,
+}
+
 /// The key of a setting, of any bytes, and its value.
 type Setting = (OsString, OsString);
 
@@ -320,7 +327,8 @@ impl Git {
     }
 
     /// Returns the commit that each of the names denotes, in their order; `None` for a name without a
-    /// commit. Names have no line breaks.
+    /// commit. Names have no line breaks. Fails if git answers in another form, since a missing
+    /// answer does not mean that there is no commit.
     pub(crate) fn resolve_all(&self, names: &[String]) -> Result<Vec<Option<String>>, GitError> {
         let args = ["cat-file", "--batch-check=%(objectname)"];
         // As for a single name, a name that could be an option denotes nothing.
@@ -330,9 +338,12 @@ impl Git {
         let finished = self.command(&args).input(input.into_bytes()).run()?;
         check(&args, finished.status, &finished.stderr)?;
         let printed = text(&finished.stdout);
-        let is_id = |line: &&str| line.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let commits = printed.lines().map(|line| Some(line).filter(is_id).map(str::to_owned));
-        Ok(commits.chain(std::iter::repeat(None)).take(names.len()).collect())
+        let commits: Option<Vec<Option<String>>> = printed.lines().map(answered_commit).collect();
+        commits.filter(|commits| commits.len() == names.len()).ok_or_else(|| GitError::Failed {
+            command: args[0].to_owned(),
+            message: "not all names were answered".to_owned(),
+            code: None,
+        })
     }
 
     /// Returns the last commit, or the empty tree if nothing is committed.
@@ -378,7 +389,7 @@ impl Git {
 
     /// Returns the branch that changes are made against, or `None` if HEAD is on it.
     pub(crate) fn default_branch(&self) -> Result<Option<String>, GitError> {
-        let Some((branch, _)) = self.main_branch()? else { return Ok(None) };
+        let Some(MainBranch { name: branch, .. }) = self.main_branch()? else { return Ok(None) };
         let current = self.current_branch()?;
         Ok((current.as_deref() != Some(branch.as_str())).then_some(branch))
     }
@@ -386,13 +397,14 @@ impl Git {
     /// Returns the branch that changes are made against, with its last commit. A remote-tracking
     /// branch precedes a local branch of the same name: commits that only the local branch has are
     /// not published yet.
-    pub(crate) fn main_branch(&self) -> Result<Option<(String, String)>, GitError> {
+    pub(crate) fn main_branch(&self) -> Result<Option<MainBranch>, GitError> {
         let mut names = Vec::from_iter(self.symbolic_ref("refs/remotes/origin/HEAD")?);
         names.extend(["origin/main", "origin/master"].map(str::to_owned));
         names.extend(self.main_upstreams()?);
         names.extend(MAIN_BRANCHES.map(str::to_owned));
         let commits = self.resolve_all(&names)?;
-        Ok(names.into_iter().zip(commits).find_map(|(name, commit)| Some((name, commit?))))
+        let mut named = names.into_iter().zip(commits);
+        Ok(named.find_map(|(name, commit)| Some(MainBranch { name, commit: commit? })))
     }
 
     /// Returns the configured remote-tracking branches of the local main branches, such as
@@ -490,6 +502,14 @@ fn last_name(address: &str) -> Option<&str> {
     address.rsplit(['/', ':']).next().filter(|name| !name.is_empty())
 }
 
+/// Parses an answer of `git cat-file --batch-check` to the name of a commit: the commit, or none for
+/// a name that denotes no commit. Returns `None` for any other line.
+fn answered_commit(line: &str) -> Option<Option<String>> {
+    let is_id = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_unknown = line.ends_with("^{commit} missing") || line.ends_with("^{commit} ambiguous");
+    (is_id || is_unknown).then(|| is_id.then(|| line.to_owned()))
+}
+
 /// Returns true if the message of git is about the given name, and not about git itself.
 fn is_bad_name(message: &str) -> bool {
     ["ambiguous argument", "bad revision", "Log for", "log for", "invalid", "Needed a single"]
@@ -566,6 +586,17 @@ mod tests {
             let git = Git::find(repository.path()).unwrap();
             let computed = git.line(&["hash-object", "-t", "tree", "/dev/null"]).unwrap();
             assert_eq!((git.empty_tree.as_str(), computed.as_str()), (id, id));
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_neither_a_commit_nor_its_absence_is_none() {
+        let id = "78981922613b2afb6025042ff6bd878ac1994e85";
+        assert_eq!(answered_commit(id), Some(Some(id.to_owned())));
+        assert_eq!(answered_commit("a b^{commit} missing"), Some(None));
+        assert_eq!(answered_commit("7898^{commit} ambiguous"), Some(None));
+        for line in ["", "fatal: out of memory", "main", "main missing"] {
+            assert_eq!(answered_commit(line), None, "{line:?}");
         }
     }
 

@@ -282,7 +282,7 @@ pub fn commit_of(folder: &Path, name: &str) -> Result<String, GitError> {
 
 /// Returns the branch of the repository around a folder that changes are made against.
 pub fn main_branch(folder: &Path) -> Result<Option<String>, GitError> {
-    Ok(Git::find_without_filters(folder)?.main_branch()?.map(|(name, _)| name))
+    Ok(Git::find_without_filters(folder)?.main_branch()?.map(|branch| branch.name))
 }
 
 /// Moves a branch on the remote of a repository, `OWNER/REPO`, forward to a local commit.
@@ -317,24 +317,19 @@ pub fn is_foreign(folder: &Path) -> bool {
 
 /// Opens a change of the repository around a folder.
 pub fn open(folder: &Path, scope: &Scope, selection: &Selection) -> Result<Change, GitError> {
-    let git = Git::find(folder)?;
-    git.check_paths(&selection.paths)?;
-    let change = open_scope(git, scope, selection)?;
-    Ok(Change { is_limited: !selection.paths.is_empty(), ..change })
+    open_scope(Git::find(folder)?, scope, selection)
 }
 
 /// Opens the staged changes of the repository around a folder, in the index that git names to a
 /// hook by `GIT_INDEX_FILE`: `git commit --all` and `git commit FILE` stage files in an index of
 /// their own.
 pub fn open_staged(folder: &Path, index: &Path, selection: &Selection) -> Result<Change, GitError> {
-    let git = Git::find(folder)?.with_index_of_hook(index)?;
-    git.check_paths(&selection.paths)?;
-    let change = open_scope(git, &Scope::Staged, selection)?;
-    Ok(Change { is_limited: !selection.paths.is_empty(), ..change })
+    open_scope(Git::find(folder)?.with_index_of_hook(index)?, &Scope::Staged, selection)
 }
 
 fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, GitError> {
-    match scope {
+    git.check_paths(&selection.paths)?;
+    let change = match scope {
         Scope::Automatic => open_automatic(git, selection),
         Scope::Against(base) => {
             let from = git.fork_point(base)?;
@@ -355,7 +350,8 @@ fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, 
             let change = between(git, pull.base, pull.head, title, &selection.paths)?;
             Ok(Change { pull: Some(name), head: Some(head), ..change })
         }
-    }
+    }?;
+    Ok(Change { is_limited: !selection.paths.is_empty(), ..change })
 }
 
 fn open_automatic(git: Git, selection: &Selection) -> Result<Change, GitError> {
