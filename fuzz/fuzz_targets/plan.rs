@@ -1,7 +1,7 @@
 //! Any bytes that call themselves a plan give one that holds together, and every check looks at it.
 #![no_main]
 
-use assay_findings::ground::{Symbol, Tree};
+use assay_findings::grounding::{Symbol, Tree};
 use assay_findings::path::RepoPath;
 use assay_gates::checks;
 use assay_gates::phase::Phase;

@@ -3,18 +3,18 @@
 
 use assay_findings::read::decode;
 use assay_findings::report::Report;
-use assay_findings::synthesis::{Circumstances, synthesize};
-use assay_findings::verdict::State;
-use assay_findings::write::{Document, FORMS, write};
+use assay_findings::synthesis::{SynthesisInputs, synthesize};
+use assay_findings::verdict::VerdictState;
+use assay_findings::write::{FindingsDocument, OUTPUT_FORMATS, write};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let reports = Report::list_from_text(&decode(bytes).0, None);
-    let synthesis = synthesize(&reports, &Circumstances::default());
+    let synthesis = synthesize(&reports, &SynthesisInputs::default());
     if reports.iter().any(|report| report.unusable.is_some()) {
-        assert!(matches!(synthesis.verdict.state, State::NotReady | State::Incomplete));
+        assert!(matches!(synthesis.verdict.state, VerdictState::NotReady | VerdictState::Incomplete));
     }
-    let document = Document { findings: Some(&synthesis.findings), ..Document::default() };
-    for (form, _) in FORMS {
+    let document = FindingsDocument { findings: Some(&synthesis.findings), ..FindingsDocument::default() };
+    for (form, _) in OUTPUT_FORMATS {
         write(form, &document);
     }
 });

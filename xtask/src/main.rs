@@ -1,7 +1,7 @@
 //! `cargo xtask`: runs the tests here, and passes every other chore on to `assay-lab`.
 //!
-//! This crate depends on no crate of the product, so that it is built in seconds, and compiles nothing
-//! that the workspace's own tests compile again with other features.
+//! This crate depends on no crate of the product, so that it is built in seconds, and compiles
+//! nothing that the workspace's own tests compile again with other features.
 
 #![allow(
     clippy::disallowed_methods,
@@ -97,8 +97,8 @@ fn help() -> bool {
     true
 }
 
-/// Builds `assay-lab` and becomes one of its chores, in the folder of the caller: the chore has the exit
-/// code and gets the signals. Returns only if cargo cannot be started.
+/// Builds `assay-lab` and becomes one of its chores, in the folder of the caller: the chore has the
+/// exit code and gets the signals. Returns only if cargo cannot be started.
 #[cfg(unix)]
 fn run_in_lab(chore: &LabChore, args: &[String]) -> anyhow::Result<ExitCode> {
     use std::os::unix::process::CommandExt as _;

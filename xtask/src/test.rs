@@ -1,9 +1,9 @@
 //! `cargo xtask test`: every check that a change has to pass, one after the other.
 //!
 //! A step that fails does not stop the ones behind it. No tool is ever compiled here: one that is
-//! missing is named in the summary, with how to get it. Tests that need more than a Rust toolchain are
-//! in modules whose name is the name of their [`Group`]. Tests that could not run record the reason (see
-//! `assay_testenv::not_run`); the summary has every record.
+//! missing is named in the summary, with how to get it. Tests that need more than a Rust toolchain
+//! are in modules whose name is the name of their [`Group`]. Tests that could not run record the
+//! reason (see `assay_testenv::not_run`); the summary has every record.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -1,7 +1,7 @@
 //! Events of a change that other services are notified of: [`ChangeEvent`], and the rendered review
 //! ([`RenderedReview`]).
 
-use assay_findings::post::Draft;
+use assay_findings::post::ReviewDraft;
 use assay_store::pulls::Pull;
 
 /// An event of a change.
@@ -40,7 +40,7 @@ pub enum ChangeEvent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderedReview {
     /// The review for the pull request; `None` if the change has none.
-    pub draft: Option<Box<Draft>>,
+    pub draft: Option<Box<ReviewDraft>>,
     /// The comment for the ticket.
     pub ticket: String,
 }

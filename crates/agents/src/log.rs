@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use assay_base::clock::Clock;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_rules::redact;
 use assay_store::task::{Moment, Task};
 use serde_json::json;
@@ -102,7 +102,7 @@ impl Log {
     }
 
     fn write(&self, level: Level, label: Option<&str>, text: &str) {
-        let text = plain::one_line(&redact(text));
+        let text = escape::one_line(&redact(text));
         let at = Moment::now(&self.clock);
         let line = match self.form {
             Form::Plain => {
@@ -159,7 +159,7 @@ impl TaskLog<'_> {
 fn label(task: &Task) -> String {
     let ticket = task.context.get("jira_key").and_then(|key| key.as_str());
     let ticket = ticket.filter(|key| !key.is_empty() && key.len() <= 64);
-    plain::one_line(ticket.unwrap_or(task.id.as_str()))
+    escape::one_line(ticket.unwrap_or(task.id.as_str()))
 }
 
 /// Rotates files that have become too large to `.log.1`.

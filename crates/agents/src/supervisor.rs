@@ -10,7 +10,7 @@ use std::time::Duration;
 use assay_base::backoff::Backoff;
 use assay_base::clock::{Deadline, Stopwatch};
 use assay_base::shutdown::Shutdown;
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_sandbox::{Command, Companion};
 use assay_store::queue::Queue;
 

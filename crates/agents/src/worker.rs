@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use assay_base::clock::{Clock, Deadline, Stopwatch};
 use assay_base::shutdown::Shutdown;
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_store::queue::{
     Again, AgentState, Claimed, Failure, Heartbeat, Lease, Presence, Queue, QueueError, Settled,
     Settlement, Tenure, Watch,

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::Context as _;
 use assay_agents::log::{self, Log};
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
@@ -133,7 +133,7 @@ fn log_level(metadata: &Metadata<'_>) -> log::Level {
 fn redacted_text(event: &Event<'_>) -> String {
     let mut fields = Fields::default();
     event.record(&mut fields);
-    plain::one_line(&assay_rules::redact(&format!("{}{}", fields.message, fields.others)))
+    escape::one_line(&assay_rules::redact(&format!("{}{}", fields.message, fields.others)))
 }
 
 /// The message of an event, and its other fields as ` name=value`.

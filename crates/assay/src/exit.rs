@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use assay_findings::verdict::State;
+use assay_findings::verdict::VerdictState;
 
 /// The result of a command, as an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +34,14 @@ impl From<Exit> for ExitCode {
     }
 }
 
-impl From<State> for Exit {
-    fn from(state: State) -> Exit {
+impl From<VerdictState> for Exit {
+    fn from(state: VerdictState) -> Exit {
         match state {
-            State::Ready | State::ReadyWithFixes | State::NothingToReview => Exit::Ready,
-            State::NotReady => Exit::NotReady,
-            State::Incomplete => Exit::Incomplete,
+            VerdictState::Ready | VerdictState::ReadyWithFixes | VerdictState::NothingToReview => {
+                Exit::Ready
+            }
+            VerdictState::NotReady => Exit::NotReady,
+            VerdictState::Incomplete => Exit::Incomplete,
         }
     }
 }

@@ -6,7 +6,7 @@ use anyhow::bail;
 use assay_change::Change;
 use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_review::baseline::Baseline;
 use assay_review::fix::Plan;
 use assay_review::runs;
@@ -65,7 +65,7 @@ impl<I: BufRead, O: Write> Talk<I, O> {
         for (finding, number) in synthesis.findings.iter().zip(1..) {
             let place = finding.place().map(|place| format!(" ({place})")).unwrap_or_default();
             let what = format!("{number} of {count}: {}{place}", finding.title);
-            writeln!(self.out, "\n{}", plain::one_line(&what))?;
+            writeln!(self.out, "\n{}", escape::one_line(&what))?;
             match self.choose(finding)? {
                 Choice::Apply => apply.push(finding),
                 Choice::Dismiss(reason) => {
@@ -119,7 +119,7 @@ impl<I: BufRead, O: Write> Talk<I, O> {
                 },
                 "s" | "skip" => return Ok(Choice::Skip),
                 "q" | "quit" | "" => return Ok(Choice::Quit),
-                other => writeln!(self.out, "`{}` is none of these", plain::one_line(other))?,
+                other => writeln!(self.out, "`{}` is none of these", escape::one_line(other))?,
             }
         }
     }
@@ -140,7 +140,7 @@ mod tests {
     use assay_engine::environment::Environment;
     use assay_engine::models::{Asked, Keeping, ModelRequest};
     use assay_engine::review_session::Prepared;
-    use assay_findings::gate::Mode;
+    use assay_findings::gate::ReviewMode;
     use assay_testkit::Repository;
 
     const CODE: &str = "fn f(a: u32, b: u32) {\n    dbg!(a);\n    dbg!(b);\n    g();\n}\n";
@@ -165,7 +165,7 @@ mod tests {
             },
         )
         .unwrap();
-        let reviewed = prepared.review_unseen(Mode::Interactive);
+        let reviewed = prepared.review_unseen(ReviewMode::Interactive);
         let mut baseline = Baseline::default();
         let mut talk = Talk { input: answers.as_bytes(), out: Vec::new() };
         talk.go_through(&mut baseline, &prepared.change, &reviewed.synthesis).unwrap();

@@ -20,8 +20,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use assay_change::GitError;
-use assay_findings::ground::TreeError;
-use assay_findings::write::plain;
+use assay_findings::grounding::TreeError;
+use assay_findings::write::escape;
 use assay_review::ledger::UseError;
 use assay_services::http::ServiceError;
 use assay_store::ledger::LedgerError;
@@ -164,7 +164,7 @@ fn fail(error: &anyhow::Error) -> Exit {
         message.push_str(&format!("\n  because: {cause}"));
     }
     let message = assay_rules::redact(&message);
-    let _ = writeln!(io::stderr(), "{}", plain::visible(&message));
+    let _ = writeln!(io::stderr(), "{}", escape::escape_hidden(&message));
     let from_ledger = matches!(error.downcast_ref(), Some(UseError::Ledger(_)));
     // The state of the ledger, a gate or a service is unknown, which is not a mistake of the user.
     let is_unknown = from_ledger

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use assay_engine::reporter::Reporter;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 
 /// A reporter that writes messages to stderr.
 #[derive(Debug, Clone, Copy)]
@@ -28,5 +28,5 @@ pub(crate) fn warn(text: &str) {
 pub(crate) fn note(text: &str) {
     let text = assay_rules::redact(text);
     // A closed stderr is ignored.
-    let _ = writeln!(io::stderr(), "{}", plain::visible(&text));
+    let _ = writeln!(io::stderr(), "{}", escape::escape_hidden(&text));
 }

@@ -12,12 +12,12 @@ use std::sync::LazyLock;
 use anstyle::{AnsiColor, Color, Style};
 use assay_change::Change;
 use assay_engine::wording::count;
-use assay_findings::finding::{Finding, Mark, Validated};
+use assay_findings::finding::{Finding, GroundingMark, ValidationState};
 use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::verdict::State;
+use assay_findings::verdict::VerdictState;
 use assay_findings::vote::AutofixClass;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_review::fix::Plan;
 
 pub(crate) use self::roster::print_roster;
@@ -68,7 +68,7 @@ pub(crate) struct Told<'a> {
 pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> anyhow::Result<()> {
     let mut out = Vec::new();
     let files = count(change.files.len(), "file");
-    writeln!(out, "{BOLD}Review of {}{BOLD:#} ({files})\n", plain::one_line(&change.title))?;
+    writeln!(out, "{BOLD}Review of {}{BOLD:#} ({files})\n", escape::one_line(&change.title))?;
     let shown = synthesis.findings.iter().filter(|finding| finding.shown || told.all_findings);
     for (file, findings) in by_file(shown) {
         let source = Source::open(change, file);
@@ -91,7 +91,7 @@ pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> 
 /// Returns the name of a file, as a hyperlink if the terminal supports it.
 fn heading(change: &Change, file: Option<&RepoPath>, line: Option<u32>) -> String {
     let Some(file) = file else { return "the change as a whole".to_owned() };
-    let shown = plain::one_line(file.as_str());
+    let shown = escape::one_line(file.as_str());
     link::to_file(&change.root.join(file.as_str()), line, &shown)
 }
 
@@ -130,7 +130,7 @@ fn said_by(finding: &Finding) -> String {
     }
     let worth = finding.worth.filter(|_| !finding.shown);
     parts.extend(worth.map(|worth| format!("folded, worth {worth}")));
-    if finding.marks.contains(&Mark::PlacedByAssay) {
+    if finding.marks.contains(&GroundingMark::PlacedByAssay) {
         parts.push("place found by assay".to_owned());
     }
     let second = finding.validation.as_ref().map(|look| look.state);
@@ -155,18 +155,18 @@ pub(crate) fn write_finding(
     source: &Source,
 ) -> anyhow::Result<()> {
     let style = style_of(finding);
-    let severity = plain::one_line(&finding.severity);
+    let severity = escape::one_line(&finding.severity);
     let title = assay_rules::redact(&finding.title).into_owned();
     let by = said_by(finding);
-    let by = if by.is_empty() { by } else { format!(" ({})", plain::one_line(&by)) };
+    let by = if by.is_empty() { by } else { format!(" ({})", escape::one_line(&by)) };
     writeln!(
         out,
         "  {style}{severity}{style:#}: {BOLD}{}{BOLD:#}{DIM}{by}{DIM:#}",
-        plain::one_line(&title),
+        escape::one_line(&title),
     )?;
     source.write(out, finding, style)?;
     let text =
-        |text: &str, first| wrapped(&plain::one_line(&assay_rules::redact(text)), first, "     ");
+        |text: &str, first| wrapped(&escape::one_line(&assay_rules::redact(text)), first, "     ");
     if finding.description != finding.title {
         writeln!(out, "     {}", text(&finding.description, 5))?;
     }
@@ -199,24 +199,24 @@ fn write_folded(
 fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<()> {
     let verdict = &synthesis.verdict;
     let style = match verdict.state {
-        State::Ready => GREEN,
-        State::ReadyWithFixes | State::NothingToReview => YELLOW,
-        State::NotReady | State::Incomplete => RED,
+        VerdictState::Ready => GREEN,
+        VerdictState::ReadyWithFixes | VerdictState::NothingToReview => YELLOW,
+        VerdictState::NotReady | VerdictState::Incomplete => RED,
     };
     let state = verdict.state.in_words();
     let caveat = synthesis.coverage.as_ref().and_then(|coverage| coverage.caveat());
     let caveat = caveat.map(|caveat| format!(" ({caveat})")).unwrap_or_default();
     writeln!(out, "{style}{state}{style:#}{caveat}")?;
     for reason in &verdict.because {
-        writeln!(out, "  {}", wrapped(&plain::one_line(&reason.text), 2, "    "))?;
+        writeln!(out, "  {}", wrapped(&escape::one_line(&reason.text), 2, "    "))?;
     }
     if let Some(coverage) = &synthesis.coverage {
-        writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&coverage.to_string()))?;
+        writeln!(out, "{DIM}{}{DIM:#}", escape::one_line(&coverage.to_string()))?;
     }
     if let Some(spent) = &synthesis.spent {
-        writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&spent.to_string()))?;
+        writeln!(out, "{DIM}{}{DIM:#}", escape::one_line(&spent.to_string()))?;
         for model in &spent.models {
-            writeln!(out, "{DIM}  {}{DIM:#}", plain::one_line(&model.to_string()))?;
+            writeln!(out, "{DIM}  {}{DIM:#}", escape::one_line(&model.to_string()))?;
         }
     }
     Ok(())
@@ -232,7 +232,7 @@ fn write_asides(
         let why = finding.dismissal.as_deref().unwrap_or("no reason");
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());
         let line = format!("left alone: {} at {place}: {why}", finding.title);
-        writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&line))?;
+        writeln!(out, "{DIM}{}{DIM:#}", escape::one_line(&line))?;
     }
     if synthesis.dismissed.len() > NAMED {
         let more = count(synthesis.dismissed.len() - NAMED, "more finding");
@@ -240,7 +240,9 @@ fn write_asides(
     }
     for finding in &synthesis.held_back {
         let why = match &finding.validation {
-            Some(look) if look.state == Validated::Refuted => format!("refuted: {}", look.why),
+            Some(look) if look.state == ValidationState::Refuted => {
+                format!("refuted: {}", look.why)
+            }
             Some(look) if look.lowered_from.is_some() => {
                 format!("{}% sure after a second look: {}", finding.confidence.percent(), look.why)
             }
@@ -248,21 +250,21 @@ fn write_asides(
         };
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());
         let line = format!("held back: {} at {place}: {why}", finding.title);
-        writeln!(out, "{DIM}{}{DIM:#}", wrapped(&plain::one_line(&line), 0, "  "))?;
+        writeln!(out, "{DIM}{}{DIM:#}", wrapped(&escape::one_line(&line), 0, "  "))?;
     }
     for (what, list) in
         [("risk", &synthesis.residual_risks), ("not tested", &synthesis.testing_gaps)]
     {
         for text in list.iter().take(NAMED) {
             let line = format!("{what}: {text}");
-            writeln!(out, "{DIM}{}{DIM:#}", wrapped(&plain::one_line(&line), 0, "  "))?;
+            writeln!(out, "{DIM}{}{DIM:#}", wrapped(&escape::one_line(&line), 0, "  "))?;
         }
     }
     // Several reviewers may have skipped the same file, for the same reason.
     let not_covered: BTreeSet<&String> =
         synthesis.reports.iter().flat_map(|report| &report.not_covered).collect();
     for file in not_covered.iter().take(NAMED) {
-        writeln!(out, "{DIM}not looked at: {}{DIM:#}", plain::one_line(file))?;
+        writeln!(out, "{DIM}not looked at: {}{DIM:#}", escape::one_line(file))?;
     }
     if not_covered.len() > NAMED {
         let more = count(not_covered.len() - NAMED, "more file");
@@ -275,11 +277,11 @@ fn write_asides(
         };
         if let Some(why) = report.unusable.as_ref().filter(|why| !is_told(why)) {
             let line = format!("{} gave nothing usable: {why}", report.reviewer);
-            writeln!(out, "{YELLOW}{}{YELLOW:#}", plain::one_line(&line))?;
+            writeln!(out, "{YELLOW}{}{YELLOW:#}", escape::one_line(&line))?;
         }
     }
     for note in told.notes {
-        writeln!(out, "{YELLOW}{}{YELLOW:#}", plain::one_line(note))?;
+        writeln!(out, "{YELLOW}{}{YELLOW:#}", escape::one_line(note))?;
     }
     if !change.untracked.is_empty() {
         let files = count(change.untracked.len(), "untracked file");
@@ -292,18 +294,18 @@ fn write_asides(
 /// reviewer.
 fn unsure(finding: &Finding) -> String {
     let why = finding.marks.iter().find_map(|mark| match mark {
-        Mark::FileNotFound => Some("there is no such file"),
-        Mark::FileUnreadable => Some("its file could not be read"),
-        Mark::QuoteNotFound => Some("what it quotes does not stand there"),
-        Mark::NoQuote => Some("it quotes too little to be checked"),
-        Mark::NoPlace => Some("it names no file and line"),
-        Mark::Repaired => Some("the JSON of its report is damaged"),
-        Mark::FileMoved
-        | Mark::LineMoved
-        | Mark::LineBeyondEnd
-        | Mark::OutsideTheHunks
-        | Mark::GradeCapped
-        | Mark::PlacedByAssay => None,
+        GroundingMark::FileNotFound => Some("there is no such file"),
+        GroundingMark::FileUnreadable => Some("its file could not be read"),
+        GroundingMark::QuoteNotFound => Some("what it quotes does not stand there"),
+        GroundingMark::NoQuote => Some("it quotes too little to be checked"),
+        GroundingMark::NoPlace => Some("it names no file and line"),
+        GroundingMark::Repaired => Some("the JSON of its report is damaged"),
+        GroundingMark::FileMoved
+        | GroundingMark::LineMoved
+        | GroundingMark::LineBeyondEnd
+        | GroundingMark::OutsideTheHunks
+        | GroundingMark::GradeCapped
+        | GroundingMark::PlacedByAssay => None,
     });
     let percent = finding.confidence.percent();
     match why {
@@ -327,9 +329,9 @@ fn write_next(out: &mut impl Write, synthesis: &Synthesis, told: &Told<'_>) -> a
 /// Prints the fixes that were or would be applied.
 pub(crate) fn write_plan(out: &mut impl Write, plan: &Plan, check: bool) -> anyhow::Result<()> {
     for file in &plan.files {
-        writeln!(out, "{BOLD}{}{BOLD:#}", plain::one_line(file.path.as_str()))?;
+        writeln!(out, "{BOLD}{}{BOLD:#}", escape::one_line(file.path.as_str()))?;
         for fix in &file.fixes {
-            writeln!(out, "  {}", plain::one_line(&fix.title))?;
+            writeln!(out, "  {}", escape::one_line(&fix.title))?;
             snippet::write_change(out, &file.before, &fix.replacement)?;
         }
     }

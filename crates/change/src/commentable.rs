@@ -2,7 +2,7 @@
 //! lines of each hunk, with three lines of context.
 
 use assay_findings::path::RepoPath;
-use assay_findings::post::{Diff, FileHunks, HunkLines, Kind};
+use assay_findings::post::{DiffLineKind, FileHunks, HunkLines, PullRequestDiff};
 
 use crate::diff::{FileDiff, Hunk, Span};
 
@@ -11,7 +11,7 @@ const CONTEXT: usize = 3;
 
 /// Returns the lines that accept a comment. Leaves out files whose name is not UTF-8: the service
 /// knows them under another name.
-pub(crate) fn commentable(files: &[FileDiff]) -> Diff {
+pub(crate) fn commentable(files: &[FileDiff]) -> PullRequestDiff {
     let exact = |path: &Option<String>| {
         let path = path.as_deref().filter(|path| !path.starts_with('"'))?;
         RepoPath::exact(path).ok()
@@ -22,7 +22,7 @@ pub(crate) fn commentable(files: &[FileDiff]) -> Diff {
             && new_path.is_some() == file.new_path.is_some();
         is_whole.then(|| FileHunks { old_path, new_path, hunks: hunks(&file.hunks) })
     });
-    Diff { files: known.collect() }
+    PullRequestDiff { files: known.collect() }
 }
 
 /// Joins adjacent hunks and removes context that is too far from a changed line, so that the result
@@ -51,13 +51,13 @@ fn lines(hunk: &Hunk) -> HunkLines {
     let mut lines = Vec::new();
     loop {
         if old < old_end && removed.next_if_eq(&old).is_some() {
-            lines.push(Kind::Removed);
+            lines.push(DiffLineKind::Removed);
             old += 1;
         } else if new < new_end && added.next_if_eq(&new).is_some() {
-            lines.push(Kind::Added);
+            lines.push(DiffLineKind::Added);
             new += 1;
         } else if old < old_end && new < new_end {
-            lines.push(Kind::Context);
+            lines.push(DiffLineKind::Context);
             (old, new) = (old + 1, new + 1);
         } else {
             return HunkLines { old_start, new_start, lines };
@@ -71,15 +71,18 @@ fn end(hunk: &HunkLines) -> (u32, u32) {
 }
 
 /// Returns the numbers of the old and the new line after some lines.
-fn after((old, new): (u32, u32), lines: &[Kind]) -> (u32, u32) {
+fn after((old, new): (u32, u32), lines: &[DiffLineKind]) -> (u32, u32) {
     let count = |other| lines.iter().filter(|kind| **kind != other).count() as u32;
-    (old.saturating_add(count(Kind::Added)), new.saturating_add(count(Kind::Removed)))
+    (
+        old.saturating_add(count(DiffLineKind::Added)),
+        new.saturating_add(count(DiffLineKind::Removed)),
+    )
 }
 
 /// Splits a hunk into the pieces that are within the context of a changed line.
 fn shown(hunk: &HunkLines) -> Vec<HunkLines> {
     let mut pieces: Vec<(usize, usize)> = Vec::new();
-    let changed = hunk.lines.iter().enumerate().filter(|(_, kind)| **kind != Kind::Context);
+    let changed = hunk.lines.iter().enumerate().filter(|(_, kind)| **kind != DiffLineKind::Context);
     for (at, _) in changed {
         let (start, end) = (at.saturating_sub(CONTEXT), (at + CONTEXT + 1).min(hunk.lines.len()));
         match pieces.last_mut().filter(|last| start <= last.1) {
@@ -111,9 +114,9 @@ mod tests {
             out += &format!("{} > {}\n", name(&file.old_path), name(&file.new_path));
             for hunk in file.hunks {
                 let marks = hunk.lines.iter().map(|kind| match kind {
-                    Kind::Context => '.',
-                    Kind::Added => '+',
-                    Kind::Removed => '-',
+                    DiffLineKind::Context => '.',
+                    DiffLineKind::Added => '+',
+                    DiffLineKind::Removed => '-',
                 });
                 let marks: String = marks.collect();
                 out += &format!("{} {} {marks}\n", hunk.old_start, hunk.new_start);

@@ -12,9 +12,9 @@ pub mod sketch;
 
 use std::collections::BTreeMap;
 
-use assay_findings::ground::ChangedLines;
+use assay_findings::grounding::ChangedLines;
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 use serde::{Deserialize, Serialize};
 
@@ -109,9 +109,9 @@ pub struct Hunk {
     /// The lines of the file after the change.
     pub new: Span,
     /// The added lines, by their numbers after the change.
-    pub added: Vec<Lines>,
+    pub added: Vec<LineRange>,
     /// The removed lines, by their numbers before the change.
-    pub removed: Vec<Lines>,
+    pub removed: Vec<LineRange>,
 }
 
 /// A range of lines of a file, which may be empty.
@@ -161,7 +161,7 @@ impl FileDiff {
 
     /// Creates the diff of a new file with `count` lines.
     pub(crate) fn all_new(path: String, mode: Mode, count: u32) -> FileDiff {
-        let hunks = Lines::range(1, count).filter(|_| count > 0).map(|lines| Hunk {
+        let hunks = LineRange::range(1, count).filter(|_| count > 0).map(|lines| Hunk {
             old: Span { start: 0, count: 0 },
             new: Span { start: 1, count },
             added: vec![lines],
@@ -182,12 +182,12 @@ impl FileDiff {
     }
 
     /// Returns the added lines, in order.
-    pub fn added(&self) -> impl Iterator<Item = Lines> {
+    pub fn added(&self) -> impl Iterator<Item = LineRange> {
         self.hunks.iter().flat_map(|hunk| hunk.added.iter().copied())
     }
 
     /// Returns the removed lines, in order, by their numbers before the change.
-    pub fn removed(&self) -> impl Iterator<Item = Lines> {
+    pub fn removed(&self) -> impl Iterator<Item = LineRange> {
         self.hunks.iter().flat_map(|hunk| hunk.removed.iter().copied())
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use assay_findings::ground::Tree;
+use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 
 use crate::Change;

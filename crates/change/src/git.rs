@@ -127,8 +127,8 @@ impl Git {
     }
 
     /// Uses the index that git names to a hook. A relative path starts at the current folder of the
-    /// process, or at the root if the hook changed its folder. The index of another repository, such
-    /// as that of a superproject, is not used.
+    /// process, or at the root if the hook changed its folder. The index of another repository,
+    /// such as that of a superproject, is not used.
     pub(crate) fn with_index_of_hook(self, index: &Path) -> Result<Git, GitError> {
         let current = std::env::current_dir().unwrap_or_else(|_| self.root.clone());
         let around = Git::find_without_filters(&current);
@@ -326,8 +326,8 @@ impl Git {
         }
     }
 
-    /// Returns the commit that each of the names denotes, in their order; `None` for a name without a
-    /// commit. Names have no line breaks. Fails if git answers in another form, since a missing
+    /// Returns the commit that each of the names denotes, in their order; `None` for a name without
+    /// a commit. Names have no line breaks. Fails if git answers in another form, since a missing
     /// answer does not mean that there is no commit.
     pub(crate) fn resolve_all(&self, names: &[String]) -> Result<Vec<Option<String>>, GitError> {
         let args = ["cat-file", "--batch-check=%(objectname)"];
@@ -502,8 +502,8 @@ fn last_name(address: &str) -> Option<&str> {
     address.rsplit(['/', ':']).next().filter(|name| !name.is_empty())
 }
 
-/// Parses an answer of `git cat-file --batch-check` to the name of a commit: the commit, or none for
-/// a name that denotes no commit. Returns `None` for any other line.
+/// Parses an answer of `git cat-file --batch-check` to the name of a commit: the commit, or none
+/// for a name that denotes no commit. Returns `None` for any other line.
 fn answered_commit(line: &str) -> Option<Option<String>> {
     let is_id = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_unknown = line.ends_with("^{commit} missing") || line.ends_with("^{commit} ambiguous");

@@ -39,7 +39,7 @@ mod worktree;
 
 use std::path::{Path, PathBuf};
 
-use assay_findings::ground::{ChangedLines, Tree, TreeError};
+use assay_findings::grounding::{ChangedLines, Tree, TreeError};
 use assay_findings::post;
 use serde::{Deserialize, Serialize};
 
@@ -239,7 +239,7 @@ impl Change {
     }
 
     /// Returns the lines that accept a comment if the change is a pull request.
-    pub fn commentable(&self) -> post::Diff {
+    pub fn commentable(&self) -> post::PullRequestDiff {
         commentable::commentable(&self.files)
     }
 }

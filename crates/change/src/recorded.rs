@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use assay_findings::ground::TreeError;
+use assay_findings::grounding::TreeError;
 use assay_findings::path::RepoPath;
 use serde::{Deserialize, Serialize};
 

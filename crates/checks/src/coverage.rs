@@ -2,8 +2,8 @@
 //! change.
 //!
 //! The format is recognised by the content. A truncated report is rejected: half of the files would
-//! look like all of them. Coverage is counted as the tool itself counts it, so that a minimum has the
-//! same meaning for assay and for the tool.
+//! look like all of them. Coverage is counted as the tool itself counts it, so that a minimum has
+//! the same meaning for assay and for the tool.
 
 mod cobertura;
 mod count;

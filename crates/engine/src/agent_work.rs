@@ -14,7 +14,7 @@ use assay_agents::workflow::review::ReviewWork;
 use assay_agents::workflow::validation::ValidationWork;
 use assay_agents::workflow::{self, Fixes, Publishes, Reviews, Runner, Shop, Validated, Validates};
 use assay_change::{GitError, Scope, Selection};
-use assay_findings::gate::Mode;
+use assay_findings::gate::ReviewMode;
 use assay_findings::path::RepoPath;
 use assay_review::fixer::{Errand, FixerError};
 use assay_review::handed_in;
@@ -114,7 +114,7 @@ impl Reviews for ByCommand {
         if let Some(trouble) = prepared.memory_trouble() {
             job.log.warning(trouble);
         }
-        let reviewed = prepared.review_unseen(Mode::ReportOnly);
+        let reviewed = prepared.review_unseen(ReviewMode::ReportOnly);
         // Without a stored review, the reason for an approval could not be looked up.
         let kept = reviewed.keep(&prepared).map_err(|error| {
             Failed::passing(format!(
@@ -133,7 +133,7 @@ impl Reviews for ByCommand {
                 head,
                 prepared.services.github.when_ready,
             );
-            Box::new(draft.against(job.context("base_branch").map(str::to_owned)))
+            Box::new(draft.with_base(job.context("base_branch").map(str::to_owned)))
         });
         Ok(workflow::Reviewed {
             may_answer_later: reviewed.may_be_answered_later(),

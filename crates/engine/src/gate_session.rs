@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use assay_change::state::Kind;
 use assay_change::tree::DirTree;
 use assay_change::{Change, GitError, LeaveOut, Scope, Selection};
-use assay_findings::ground::Tree;
+use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 use assay_gates::bar::Bar;
 use assay_gates::beside::MadeFrom;

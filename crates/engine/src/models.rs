@@ -10,8 +10,8 @@ use anyhow::{Context, bail};
 use assay_base::shutdown::Shutdown;
 use assay_change::Change;
 use assay_change::state::{State, StateError};
-use assay_findings::spent::Spent;
 use assay_findings::synthesis::Synthesis;
+use assay_findings::usage::ReviewUsage;
 use assay_gates::model::ModelJudge;
 use assay_models::{AnswerSeals, Caller, Nonce, Store, Stores};
 use assay_review::command::CommandReviewer;
@@ -422,7 +422,7 @@ impl Panel {
     }
 
     /// Returns the expenses so far.
-    pub(crate) fn spent(&self) -> Spent {
+    pub(crate) fn spent(&self) -> ReviewUsage {
         self.desk.spent()
     }
 

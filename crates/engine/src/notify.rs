@@ -9,7 +9,7 @@ use assay_agents::work::{Failed, Job};
 use assay_agents::workflow::{Publishes, git_failed};
 use assay_base::clock::Clock;
 use assay_base::text::first_chars;
-use assay_findings::write::plain::{capitalised, chain, one_line};
+use assay_findings::write::escape::{capitalize, chain, one_line};
 use assay_rules::redact;
 use assay_services::github::{GitHub, NewPull, PullRequest, PullState};
 use assay_services::http::ServiceError;
@@ -103,7 +103,7 @@ impl ByMail {
 
     fn deliver(&self, tell: &dyn Fn(Level, &str)) {
         let told = |delivery: &Delivery| match delivery {
-            Delivery::Arrived(done) => tell(Level::Info, &capitalised(done)),
+            Delivery::Arrived(done) => tell(Level::Info, &capitalize(done)),
             Delivery::Superseded(why) => tell(Level::Info, &format!("Not posted: {why}")),
             Delivery::Waits(why) => {
                 tell(

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use assay_change::Change;
-use assay_findings::post::{Draft, Surroundings, WhenReady, check_run, compose};
+use assay_findings::post::{DraftInputs, ReadyAction, ReviewDraft, check_run, compose};
 use assay_findings::synthesis::Synthesis;
-use assay_findings::write::plain::chain;
-use assay_findings::write::{self, Document, Form};
+use assay_findings::write::escape::chain;
+use assay_findings::write::{self, FindingsDocument, OutputFormat};
 use assay_rules::Grammars;
 use assay_services::github::GitHub;
 use assay_services::mail::{Delivery, Mail, Review};
@@ -92,13 +92,13 @@ impl Posting<'_> {
                 Ok(format!("the check run stands{url}"))
             }
             PostAs::Sarif => {
-                let document = Document {
+                let document = FindingsDocument {
                     findings: Some(&self.synthesis.findings),
                     synthesis: Some(self.synthesis),
                     version: env!("CARGO_PKG_VERSION"),
-                    ..Document::default()
+                    ..FindingsDocument::default()
                 };
-                let sarif = write::write(Form::Sarif, &document);
+                let sarif = write::write(OutputFormat::Sarif, &document);
                 let reference = format!("refs/pull/{}/head", self.number);
                 let commit = head.parse()?;
                 github(&mail)?.upload_sarif(&self.repository, &commit, &reference, &sarif)?;
@@ -167,11 +167,11 @@ pub(crate) fn draft(
     synthesis: &Synthesis,
     kept: Option<&Kept>,
     head: &str,
-    when_ready: WhenReady,
-) -> Draft {
+    when_ready: ReadyAction,
+) -> ReviewDraft {
     let diff = change.commentable();
     let run = kept.and_then(run_of);
-    let around = Surroundings {
+    let around = DraftInputs {
         diff: &diff,
         tree: Some(change.tree()),
         parses: Some(&Grammars),

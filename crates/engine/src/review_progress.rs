@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use assay_base::clock::Stopwatch;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_review::{Answer, Watch};
 
 use crate::wording::count;
@@ -74,7 +74,7 @@ impl Watch for Recorder<'_> {
             None => count(answer.report.votes.len(), "finding"),
         };
         let seconds = self.started.elapsed().as_secs_f64();
-        let line = plain::one_line(&format!("{name}: {said} after {seconds:.2} s"));
+        let line = escape::one_line(&format!("{name}: {said} after {seconds:.2} s"));
         self.progress.answered(name, &line);
         self.log.borrow_mut().push(line);
     }

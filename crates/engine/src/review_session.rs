@@ -10,16 +10,16 @@ use assay_base::shutdown::Shutdown;
 use assay_change::diff::FileDiff;
 use assay_change::state::State;
 use assay_change::{Change, GitError, Scope, Selection};
-use assay_findings::coverage::Requirement;
-use assay_findings::gate::Mode;
+use assay_findings::coverage::CoverageRequirement;
+use assay_findings::gate::ReviewMode;
 use assay_findings::grade::Grade;
-use assay_findings::identity::{Day, Dismissal, Resolved};
+use assay_findings::identity::{Day, Dismissal, ResolvedFinding};
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
-use assay_findings::shown::ShownLimit;
-use assay_findings::spent::Spent;
+use assay_findings::shown_limit::ShownLimit;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::verdict::WithoutContent;
+use assay_findings::usage::ReviewUsage;
+use assay_findings::verdict::NoContentPolicy;
 use assay_models::Class;
 use assay_review::baseline::Baseline;
 use assay_review::ledger;
@@ -56,8 +56,8 @@ pub struct Prepared {
     pub services: Services,
     at_a_time: usize,
     fail_on: Option<Grade>,
-    require: Requirement,
-    without_content: WithoutContent,
+    require: CoverageRequirement,
+    without_content: NoContentPolicy,
     shown: ShownLimit,
     dismissals: Vec<Dismissal>,
     /// The dismissals of the ledger, or the reason why the ledger is unusable.
@@ -199,7 +199,7 @@ impl Prepared {
     /// is decided on the answers so far.
     pub fn review(
         &self,
-        mode: Mode,
+        mode: ReviewMode,
         fail_on: Option<&Grade>,
         progress: &dyn ReviewProgress,
         shutdown: &Shutdown,
@@ -208,7 +208,7 @@ impl Prepared {
     }
 
     /// Reviews without showing progress.
-    pub fn review_unseen(&self, mode: Mode) -> Reviewed {
+    pub fn review_unseen(&self, mode: ReviewMode) -> Reviewed {
         self.review(mode, None, &NoProgress, &Shutdown::default())
     }
 
@@ -233,7 +233,7 @@ impl Prepared {
 
     fn review_recording(
         &self,
-        mode: Mode,
+        mode: ReviewMode,
         fail_on: Option<&Grade>,
         progress: &Recorder<'_>,
         shutdown: &Shutdown,
@@ -274,7 +274,7 @@ impl Prepared {
         reviewed.synthesis = self.synthesis(review, *mode, fail_on.clone());
     }
 
-    fn synthesis(&self, review: &Review, mode: Mode, fail_on: Option<Grade>) -> Synthesis {
+    fn synthesis(&self, review: &Review, mode: ReviewMode, fail_on: Option<Grade>) -> Synthesis {
         let terms = Terms {
             mode,
             fail_on,
@@ -285,7 +285,7 @@ impl Prepared {
             spent: self
                 .panel
                 .as_ref()
-                .map(|panel| Spent { bytes: review.bytes(), ..panel.spent() }),
+                .map(|panel| ReviewUsage { bytes: review.bytes(), ..panel.spent() }),
             today: self.today.clone(),
         };
         review.synthesis(&self.change, &terms)
@@ -306,7 +306,7 @@ pub struct Reviewed {
     pub synthesis: Synthesis,
     log: Vec<String>,
     fail_on: Option<Grade>,
-    mode: Mode,
+    mode: ReviewMode,
 }
 
 /// A stored review.
@@ -316,7 +316,7 @@ pub struct Kept {
     /// True if the run can be replayed.
     pub is_recorded: bool,
     /// Findings of earlier reviews that this review looked for and did not find.
-    pub gone: Vec<Resolved>,
+    pub gone: Vec<ResolvedFinding>,
     /// The reason why the review is not in the ledger, or the part of the ledger that is unusable;
     /// `None` if there is none.
     pub trouble: Option<String>,
@@ -363,7 +363,12 @@ impl Reviewed {
 
     /// Adds the review to the ledger, and returns the findings that are gone. Fails with the reason
     /// if the ledger is unusable.
-    fn enter(&self, prepared: &Prepared, run: &str, at: Moment) -> Result<Vec<Resolved>, String> {
+    fn enter(
+        &self,
+        prepared: &Prepared,
+        run: &str,
+        at: Moment,
+    ) -> Result<Vec<ResolvedFinding>, String> {
         let Ok(dismissals) = &prepared.from_ledger else {
             return Err(prepared.ledger_trouble().unwrap_or_default());
         };

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use assay_change::{Change, Scope, Selection};
 use assay_findings::finding::Finding;
-use assay_findings::gate::Mode;
+use assay_findings::gate::ReviewMode;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::vote::AutofixClass;
 use assay_review::fix::Plan;
@@ -96,7 +96,7 @@ pub(crate) fn safe_fixes(
         let asked = Asked { models: &models, keeping: Keeping::Nothing, line: None, also: None };
         let selection = Selection::default();
         let prepared = Prepared::open(environment, folder, &scope, &selection, asked)?;
-        let reviewed = prepared.review_unseen(Mode::Autofix);
+        let reviewed = prepared.review_unseen(ReviewMode::Autofix);
         anyhow::Ok((prepared, reviewed))
     };
     let (prepared, reviewed) = review()?;
@@ -123,7 +123,7 @@ pub(crate) fn told(mended: Mended) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use assay_findings::report::Report;
-    use assay_findings::synthesis::{Circumstances, synthesize};
+    use assay_findings::synthesis::{SynthesisInputs, synthesize};
     use assay_testkit::Repository;
     use serde_json::json;
 
@@ -141,7 +141,7 @@ mod tests {
         let report = json!([{"reviewer": "one", "findings": findings,
             "residual_risks": [], "testing_gaps": []}]);
         let reports = Report::list_from_text(&report.to_string(), None);
-        synthesize(&reports, &Circumstances::default())
+        synthesize(&reports, &SynthesisInputs::default())
     }
 
     #[test]

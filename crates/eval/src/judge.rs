@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_findings::likeness::ComparedTexts;
-use assay_findings::read::mended_json;
+use assay_findings::claim_similarity::ComparedTexts;
+use assay_findings::read::repair_json;
 use serde_json::Value;
 
 use crate::comment::{Comment, without_repetitions};
@@ -96,7 +96,7 @@ pub fn read_decisions(text: &str, pairs: usize) -> Vec<Option<bool>> {
     let mut said: Vec<BTreeSet<bool>> = vec![BTreeSet::new(); pairs];
     // Models put JSON after a sentence or into a code fence.
     let start = text.find(['{', '[']).unwrap_or_default();
-    let value = mended_json(&text[start..]).unwrap_or_default();
+    let value = repair_json(&text[start..]).unwrap_or_default();
     let entries = value.get("pairs").unwrap_or(&value);
     for entry in entries.as_array().into_iter().flatten() {
         let number = entry["pair"].as_u64().and_then(|number| usize::try_from(number).ok());

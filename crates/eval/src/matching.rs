@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use assay_findings::likeness::ComparedTexts;
+use assay_findings::claim_similarity::ComparedTexts;
 use serde::{Deserialize, Serialize};
 
 use crate::assignment::greatest_weight;

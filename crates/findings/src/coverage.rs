@@ -1,5 +1,5 @@
-//! The part of a change that reviewers read: a [`Look`] for each hunk and reviewer, and the
-//! [`Coverage`] that results from them.
+//! The part of a change that reviewers read: a [`HunkOutcome`] for each hunk and reviewer, and the
+//! [`ReviewCoverage`] that results from them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::report::ReviewerKind;
 
 /// The result of one reviewer on one hunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Look {
+pub enum HunkOutcome {
     /// The reviewer read the hunk for its meaning.
     Reviewed,
     /// The reviewer only matched patterns against the text.
@@ -28,7 +28,7 @@ pub enum Look {
 
 /// The results of one reviewer on every hunk of a change, in the order of the change.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Looks {
+pub struct ReviewerCoverage {
     /// The name of the reviewer.
     pub reviewer: String,
     /// The kind of reviewer.
@@ -36,12 +36,13 @@ pub struct Looks {
     /// True if the change cannot be ready when this reviewer fails.
     pub required: bool,
     /// The results, one for each hunk.
-    pub hunks: Vec<Look>,
+    pub hunks: Vec<HunkOutcome>,
 }
 
 /// The number of hunks of a change by their result. The parts add up to the change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Coverage {
+#[schemars(rename = "Coverage")]
+pub struct ReviewCoverage {
     /// The hunks that a reviewer read, by the names of the reviewers.
     #[serde(default)]
     pub reviewed: BTreeMap<String, usize>,
@@ -59,14 +60,15 @@ pub struct Coverage {
     #[serde(default)]
     pub by_model: usize,
     /// The part of the change that must be read for the change to be ready.
-    #[serde(default, skip_serializing_if = "Requirement::is_none")]
-    pub require: Requirement,
+    #[serde(default, skip_serializing_if = "CoverageRequirement::is_none")]
+    pub require: CoverageRequirement,
 }
 
 /// The part of a change that must be read for the change to be ready.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Requirement {
+#[schemars(rename = "Requirement")]
+pub enum CoverageRequirement {
     /// Patterns on text are enough.
     #[default]
     None,
@@ -77,42 +79,46 @@ pub enum Requirement {
     Model,
 }
 
-impl Requirement {
+impl CoverageRequirement {
     /// Returns the requirement as a word.
     pub fn as_str(self) -> &'static str {
         match self {
-            Requirement::None => "none",
-            Requirement::Structural => "structural",
-            Requirement::Model => "model",
+            CoverageRequirement::None => "none",
+            CoverageRequirement::Structural => "structural",
+            CoverageRequirement::Model => "model",
         }
     }
 
     fn is_none(&self) -> bool {
-        *self == Requirement::None
+        *self == CoverageRequirement::None
     }
 }
 
 /// The result of all reviewers on one hunk.
-enum Fate {
+enum HunkFate {
     Failed(String),
     Reviewed { by: String, model: bool },
     TextOnly,
     LeftOut { rule: String, unread: bool },
 }
 
-impl Coverage {
+impl ReviewCoverage {
     /// Adds up the results of all reviewers on a change of `hunks` hunks.
-    pub fn of(hunks: usize, reviewers: &[Looks], require: Requirement) -> Coverage {
-        let mut coverage = Coverage { require, ..Coverage::default() };
+    pub fn of(
+        hunks: usize,
+        reviewers: &[ReviewerCoverage],
+        require: CoverageRequirement,
+    ) -> ReviewCoverage {
+        let mut coverage = ReviewCoverage { require, ..ReviewCoverage::default() };
         for hunk in 0..hunks {
-            match fate(hunk, reviewers) {
-                Fate::Failed(why) => *coverage.failed.entry(why).or_default() += 1,
-                Fate::Reviewed { by, model } => {
+            match hunk_fate(hunk, reviewers) {
+                HunkFate::Failed(why) => *coverage.failed.entry(why).or_default() += 1,
+                HunkFate::Reviewed { by, model } => {
                     *coverage.reviewed.entry(by).or_default() += 1;
                     coverage.by_model += usize::from(model);
                 }
-                Fate::TextOnly => coverage.text_only += 1,
-                Fate::LeftOut { rule, unread } => {
+                HunkFate::TextOnly => coverage.text_only += 1,
+                HunkFate::LeftOut { rule, unread } => {
                     *coverage.left_out.entry(rule).or_default() += 1;
                     coverage.unread += usize::from(unread);
                 }
@@ -164,9 +170,9 @@ impl Coverage {
     /// Returns the number of hunks that were read less than is required.
     pub(crate) fn short_of_requirement(&self) -> usize {
         match self.require {
-            Requirement::None => 0,
-            Requirement::Structural => self.text_only + self.unread,
-            Requirement::Model => self.unread_by_models(),
+            CoverageRequirement::None => 0,
+            CoverageRequirement::Structural => self.text_only + self.unread,
+            CoverageRequirement::Model => self.unread_by_models(),
         }
     }
 
@@ -179,36 +185,36 @@ impl Coverage {
 
 /// Returns the result of a hunk: failed if a required reviewer failed on it, else reviewed if any
 /// reviewer read it, else text only if patterns were matched against it, else left out.
-fn fate(hunk: usize, reviewers: &[Looks]) -> Fate {
+fn hunk_fate(hunk: usize, reviewers: &[ReviewerCoverage]) -> HunkFate {
     let looks = || reviewers.iter().filter_map(|by| Some((by, by.hunks.get(hunk)?)));
     let failed = looks().find_map(|(by, look)| match look {
-        Look::Failed(why) if by.required => Some(why.clone()),
+        HunkOutcome::Failed(why) if by.required => Some(why.clone()),
         _ => None,
     });
     if let Some(why) = failed {
-        return Fate::Failed(why);
+        return HunkFate::Failed(why);
     }
-    let readers: Vec<&Looks> =
-        looks().filter(|(_, look)| **look == Look::Reviewed).map(|(by, _)| by).collect();
+    let readers: Vec<&ReviewerCoverage> =
+        looks().filter(|(_, look)| **look == HunkOutcome::Reviewed).map(|(by, _)| by).collect();
     if !readers.is_empty() {
         let model = readers.iter().any(|by| by.kind == ReviewerKind::Persona);
-        return Fate::Reviewed { by: in_short(&readers), model };
+        return HunkFate::Reviewed { by: summarize_readers(&readers), model };
     }
-    if looks().any(|(_, look)| *look == Look::TextOnly) {
-        return Fate::TextOnly;
+    if looks().any(|(_, look)| *look == HunkOutcome::TextOnly) {
+        return HunkFate::TextOnly;
     }
     let reason = looks().find_map(|(_, look)| match look {
-        Look::LeftOut(rule) => Some((rule.clone(), false)),
-        Look::Unread(rule) | Look::Failed(rule) => Some((rule.clone(), true)),
-        Look::Reviewed | Look::TextOnly | Look::NotConcerned => None,
+        HunkOutcome::LeftOut(rule) => Some((rule.clone(), false)),
+        HunkOutcome::Unread(rule) | HunkOutcome::Failed(rule) => Some((rule.clone(), true)),
+        HunkOutcome::Reviewed | HunkOutcome::TextOnly | HunkOutcome::NotConcerned => None,
     });
     let (rule, unread) = reason.unwrap_or_else(|| ("no reviewer for it".to_owned(), true));
-    Fate::LeftOut { rule, unread }
+    HunkFate::LeftOut { rule, unread }
 }
 
 /// Returns the names of readers; several personas are counted instead of named.
-fn in_short(readers: &[&Looks]) -> String {
-    let (personas, others): (Vec<&Looks>, Vec<&Looks>) =
+fn summarize_readers(readers: &[&ReviewerCoverage]) -> String {
+    let (personas, others): (Vec<&ReviewerCoverage>, Vec<&ReviewerCoverage>) =
         readers.iter().partition(|by| by.kind == ReviewerKind::Persona);
     let mut names: Vec<String> = others.iter().map(|by| by.reviewer.clone()).collect();
     match &personas[..] {
@@ -219,7 +225,7 @@ fn in_short(readers: &[&Looks]) -> String {
     names.join(" and ")
 }
 
-impl fmt::Display for Coverage {
+impl fmt::Display for ReviewCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hunks = self.hunks();
         write!(f, "{hunks} {}", if hunks == 1 { "hunk" } else { "hunks" })?;
@@ -240,18 +246,18 @@ mod tests {
     /// Checks the coverage of a table. Each line is a reviewer: its name, `!` if it is required,
     /// and a letter for each hunk.
     fn check(reviewers: &str, expected: Expect) {
-        let looks: Vec<Looks> = reviewers
+        let looks: Vec<ReviewerCoverage> = reviewers
             .lines()
             .map(|line| {
                 let (name, letters) = line.trim().split_once(' ').unwrap();
                 let hunks = letters.chars().map(|letter| match letter {
-                    'r' => Look::Reviewed,
-                    't' => Look::TextOnly,
-                    'o' => Look::LeftOut("lock file".into()),
-                    'f' => Look::Failed("crashed".into()),
-                    _ => Look::NotConcerned,
+                    'r' => HunkOutcome::Reviewed,
+                    't' => HunkOutcome::TextOnly,
+                    'o' => HunkOutcome::LeftOut("lock file".into()),
+                    'f' => HunkOutcome::Failed("crashed".into()),
+                    _ => HunkOutcome::NotConcerned,
                 });
-                Looks {
+                ReviewerCoverage {
                     reviewer: name.trim_end_matches('!').into(),
                     kind: ReviewerKind::Rules,
                     required: name.ends_with('!'),
@@ -260,7 +266,7 @@ mod tests {
             })
             .collect();
         let hunks = looks.iter().map(|by| by.hunks.len()).max().unwrap_or(0);
-        let coverage = Coverage::of(hunks, &looks, Requirement::None);
+        let coverage = ReviewCoverage::of(hunks, &looks, CoverageRequirement::None);
         assert_eq!(coverage.hunks(), hunks, "the parts add up to the change");
         expected.assert_eq(&coverage.to_string());
     }
@@ -293,17 +299,17 @@ mod tests {
 
     #[test]
     fn what_somebody_could_have_read_falls_short_of_a_requirement() {
-        let looks = Looks {
+        let looks = ReviewerCoverage {
             reviewer: "rules".into(),
             kind: ReviewerKind::Rules,
             required: true,
             hunks: vec![
-                Look::Reviewed,
-                Look::LeftOut("lock file".into()),
-                Look::Unread("larger than 1 KiB".into()),
+                HunkOutcome::Reviewed,
+                HunkOutcome::LeftOut("lock file".into()),
+                HunkOutcome::Unread("larger than 1 KiB".into()),
             ],
         };
-        let coverage = Coverage::of(3, &[looks], Requirement::Structural);
+        let coverage = ReviewCoverage::of(3, &[looks], CoverageRequirement::Structural);
         assert_eq!(coverage.short_of_requirement(), 1);
     }
 

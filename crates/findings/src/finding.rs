@@ -1,6 +1,6 @@
 //! A defect, derived from the votes on it: [`Finding`], with the results that later stages add.
 
-mod second_look;
+mod validation;
 
 use std::borrow::Cow;
 
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::grade::Grade;
 use crate::path::RepoPath;
-use crate::vote::{Anchor, AutofixClass, Owner, Replacement};
+use crate::vote::{AutofixClass, Confidence, Owner, Replacement};
 
-pub use self::second_look::{Consequence, Validated, Validation};
+pub use self::validation::{Consequence, Validation, ValidationState};
 
 /// A defect, derived from the votes on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replacement: Option<Replacement>,
     /// The confidence that the finding is right.
-    pub confidence: Anchor,
+    pub confidence: Confidence,
     /// The probability that the finding is right, by the number of readers that agree; 1 for a
     /// finding of a rule or an analyser. Absent outside of a synthesis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub struct Finding {
     pub votes: Vec<VoteRef>,
     /// The results of grounding: the marks of the vote that grades the finding, and of its place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub marks: Vec<Mark>,
+    pub marks: Vec<GroundingMark>,
     /// The hash by which GitHub recognises the line after lines have moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_hash: Option<String>,
@@ -96,10 +96,10 @@ pub struct Finding {
     pub dismissal: Option<String>,
     /// The destination of the finding; absent unless the finding is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub route: Option<Route>,
+    pub route: Option<FindingRoute>,
     /// The status since the last round; absent without an earlier round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<Status>,
+    pub status: Option<FindingStatus>,
 }
 
 fn is_shown() -> bool {
@@ -148,7 +148,8 @@ pub struct VoteRef {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Mark {
+#[schemars(rename = "Mark")]
+pub enum GroundingMark {
     /// The tree has no such file.
     FileNotFound,
     /// The file could not be read, so the vote was not checked.
@@ -178,7 +179,8 @@ pub enum Mark {
 /// The destination of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Route {
+#[schemars(rename = "Route")]
+pub enum FindingRoute {
     /// The fixer, at once.
     Fixer,
     /// A fix task.
@@ -190,7 +192,8 @@ pub enum Route {
 /// The status of a finding since the last round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+#[schemars(rename = "Status")]
+pub enum FindingStatus {
     /// The last round did not have the finding.
     New,
     /// The last round had the finding, too.
@@ -213,7 +216,7 @@ impl Finding {
     /// Returns the file that a reviewer named; `None` if assay found the place, which may differ
     /// the next time.
     pub(crate) fn named_file(&self) -> Option<&RepoPath> {
-        self.file.as_ref().filter(|_| !self.marks.contains(&Mark::PlacedByAssay))
+        self.file.as_ref().filter(|_| !self.marks.contains(&GroundingMark::PlacedByAssay))
     }
 
     /// Returns title and description as one text, for formats that have no field for a title.
@@ -228,7 +231,7 @@ impl Finding {
     }
 
     /// Returns the state after the second look, and the action that a maintainer would take.
-    pub(crate) fn second_look(&self) -> (Option<Validated>, Option<Consequence>) {
+    pub(crate) fn second_look(&self) -> (Option<ValidationState>, Option<Consequence>) {
         let look = self.validation.as_ref();
         (look.map(|look| look.state), look.and_then(|look| look.consequence))
     }
@@ -247,11 +250,14 @@ impl Finding {
     /// they are not sure, and a second look did not confirm it.
     pub fn is_to_be_checked(&self) -> bool {
         let is_open = |look: &Validation| {
-            matches!(look.state, Validated::Unsure | Validated::Disputed | Validated::Refuted)
+            matches!(
+                look.state,
+                ValidationState::Unsure | ValidationState::Disputed | ValidationState::Refuted
+            )
         };
         !self.vouched_for
             && self.grade.impact().level() == 0
-            && self.confidence <= Anchor::MODERATE
+            && self.confidence <= Confidence::MODERATE
             && self.validation.as_ref().is_some_and(is_open)
     }
 
@@ -260,8 +266,8 @@ impl Finding {
     pub fn doubt(&self) -> Option<String> {
         let look = self.validation.as_ref()?;
         let answer = match look.state {
-            Validated::Confirmed if self.is_put_off() => "confirmed, and can wait",
-            Validated::Confirmed => return None,
+            ValidationState::Confirmed if self.is_put_off() => "confirmed, and can wait",
+            ValidationState::Confirmed => return None,
             state => state.as_str(),
         };
         let why = look.why.trim();
@@ -273,7 +279,7 @@ impl Finding {
     }
 
     /// Orders findings: the worst first, then the surest, then by place and title.
-    pub fn by_weight(&self, other: &Finding) -> std::cmp::Ordering {
+    pub fn cmp_by_weight(&self, other: &Finding) -> std::cmp::Ordering {
         self.grade
             .worst_first(&other.grade)
             .then(other.confidence.cmp(&self.confidence))

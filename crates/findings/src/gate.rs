@@ -3,13 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, Route, Validated};
+use crate::finding::{Finding, FindingRoute, ValidationState};
 use crate::vote::{AutofixClass, Owner};
 
 /// The mode of a review, which decides how findings may be handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mode {
+#[schemars(rename = "Mode")]
+pub enum ReviewMode {
     /// A person decides on each finding.
     #[default]
     Interactive,
@@ -23,7 +24,7 @@ pub enum Mode {
 
 /// The findings, sorted by how they are handled.
 #[derive(Debug, Default)]
-pub(crate) struct Gated {
+pub(crate) struct GatedFindings {
     pub(crate) open: Vec<Finding>,
     pub(crate) pre_existing: Vec<Finding>,
     pub(crate) dismissed: Vec<Finding>,
@@ -38,17 +39,17 @@ pub(crate) struct Gated {
 /// also held back, and an advisory finding is moved, not dropped for its confidence.
 pub(crate) fn gate(
     findings: Vec<Finding>,
-    mode: Mode,
+    mode: ReviewMode,
     why_dismissed: impl Fn(&Finding) -> Option<String>,
-) -> Gated {
-    let mut gated = Gated::default();
+) -> GatedFindings {
+    let mut gated = GatedFindings::default();
     for mut finding in findings {
         if finding.pre_existing {
             gated.pre_existing.push(finding);
         } else if let Some(why) = why_dismissed(&finding) {
             finding.dismissal = Some(why);
             gated.dismissed.push(finding);
-        } else if is_soft(&finding) {
+        } else if is_advice(&finding) {
             gated.demote(&finding, mode);
         } else if !passes(&finding) {
             gated.held_back.push(finding);
@@ -68,7 +69,7 @@ pub(crate) fn gate(
 /// Sorts findings by way of their indices: a finding takes much memory, and is moved at most twice.
 fn sort_by_weight(findings: &mut [Finding]) {
     let mut order: Vec<usize> = (0..findings.len()).collect();
-    order.sort_by(|a, b| findings[*a].by_weight(&findings[*b]));
+    order.sort_by(|a, b| findings[*a].cmp_by_weight(&findings[*b]));
     for start in 0..order.len() {
         let mut at = start;
         loop {
@@ -82,10 +83,10 @@ fn sort_by_weight(findings: &mut [Finding]) {
     }
 }
 
-impl Gated {
-    fn demote(&mut self, finding: &Finding, mode: Mode) {
+impl GatedFindings {
+    fn demote(&mut self, finding: &Finding, mode: ReviewMode) {
         self.demoted += 1;
-        if mode == Mode::Headless {
+        if mode == ReviewMode::Headless {
             return;
         }
         let text = match finding.place() {
@@ -98,7 +99,7 @@ impl Gated {
 }
 
 /// Returns true if a finding is advice of the testing and maintainability personas alone.
-fn is_soft(finding: &Finding) -> bool {
+fn is_advice(finding: &Finding) -> bool {
     let personas = ["testing", "maintainability"];
     finding.autofix_class == AutofixClass::Advisory
         && finding.grade.impact().level() >= 3
@@ -108,21 +109,21 @@ fn is_soft(finding: &Finding) -> bool {
 /// Returns true if a finding is sure enough to be reported. A conflict with a recorded decision is
 /// reported at any confidence, and so is a finding that a rule is sure of, whatever models state.
 fn passes(finding: &Finding) -> bool {
-    let refuted = finding.validation.as_ref().is_some_and(|v| v.state == Validated::Refuted);
+    let refuted = finding.validation.as_ref().is_some_and(|v| v.state == ValidationState::Refuted);
     let is_sure = finding.confidence.is_enough_for(&finding.grade) && !refuted;
     let is_shown = finding.vouched_for || finding.is_to_be_checked();
     is_sure || is_shown || finding.settled_conflict.is_some()
 }
 
-fn route(finding: &Finding, mode: Mode) -> Route {
+fn route(finding: &Finding, mode: ReviewMode) -> FindingRoute {
     use AutofixClass::{Advisory, GatedAuto, Manual, SafeAuto};
     // This crate cannot verify a fix, so a fix that must be verified is not applied unseen.
-    let unverified = mode == Mode::Autofix && finding.requires_verification;
+    let unverified = mode == ReviewMode::Autofix && finding.requires_verification;
     match (finding.autofix_class, finding.owner) {
-        (Advisory, _) | (_, Owner::Release | Owner::Human) => Route::Report,
-        (SafeAuto, Owner::ReviewFixer) if !unverified => Route::Fixer,
+        (Advisory, _) | (_, Owner::Release | Owner::Human) => FindingRoute::Report,
+        (SafeAuto, Owner::ReviewFixer) if !unverified => FindingRoute::Fixer,
         (SafeAuto | GatedAuto | Manual, Owner::ReviewFixer | Owner::DownstreamResolver) => {
-            Route::Tasks
+            FindingRoute::Tasks
         }
     }
 }

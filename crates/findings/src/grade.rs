@@ -94,7 +94,8 @@ pub enum Scheme {
 
 /// The original severity word of a grade.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct Native {
+#[schemars(rename = "Native")]
+pub struct NativeSeverity {
     /// The vocabulary of the word.
     pub scheme: Scheme,
     /// The word, in that vocabulary's spelling; an unknown word as it was written.
@@ -106,11 +107,11 @@ pub struct Native {
 /// At least one of impact and obligation is known. The native word, if there is one, agrees with
 /// both: a stored grade whose numbers differ from those of its word loses the word.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "Stored")]
+#[serde(try_from = "StoredGrade")]
 pub struct Grade {
     impact: Option<Impact>,
     obligation: Option<Obligation>,
-    native: Option<Native>,
+    native: Option<NativeSeverity>,
 }
 
 /// A level of SARIF.
@@ -136,7 +137,7 @@ impl SarifLevel {
     }
 }
 
-struct Word {
+struct SeverityWord {
     scheme: Scheme,
     word: &'static str,
     impact: Option<Impact>,
@@ -148,17 +149,17 @@ const fn word(
     word: &'static str,
     impact: Option<u8>,
     obligation: Option<Obligation>,
-) -> Word {
+) -> SeverityWord {
     let impact = match impact {
         Some(level) => Some(Impact(level)),
         None => None,
     };
-    Word { scheme, word, impact, obligation }
+    SeverityWord { scheme, word, impact, obligation }
 }
 
 /// Every severity word with its impact and obligation. A word of two vocabularies belongs to the
 /// first one listed, unless the vocabulary is named.
-const WORDS: &[Word] = {
+const SEVERITY_WORDS: &[SeverityWord] = {
     use Obligation::{May, Must, Should};
     use Scheme::{Hml, P, Qa7, Qr};
     &[
@@ -186,7 +187,7 @@ const WORDS: &[Word] = {
 };
 
 /// Words for the P levels that reviewers write if their instructions describe the levels in prose.
-const PROSE: &[(&str, &str)] = &[
+const PROSE_LEVELS: &[(&str, &str)] = &[
     ("must-fix", "P0"),
     ("should-fix", "P1"),
     ("worth-noting", "P2"),
@@ -234,13 +235,13 @@ impl Grade {
         if let Some(level) = listed(SYNONYMS, bare) {
             return Grade::in_scheme(Scheme::Qa7, level).expect("a synonym names a level");
         }
-        if let Some(known) = WORDS.iter().find(|w| w.word.eq_ignore_ascii_case(text)) {
+        if let Some(known) = SEVERITY_WORDS.iter().find(|w| w.word.eq_ignore_ascii_case(text)) {
             return known.grade();
         }
-        let prose = text.rsplit('/').map(str::trim).find_map(|part| listed(PROSE, part));
+        let prose = text.rsplit('/').map(str::trim).find_map(|part| listed(PROSE_LEVELS, part));
         prose
             .and_then(|level| Grade::in_scheme(Scheme::P, level))
-            .or_else(|| Grade::dressed_up(text))
+            .or_else(|| Grade::parse_decorated(text))
             .unwrap_or_else(|| Grade::unknown(text))
     }
 
@@ -252,7 +253,7 @@ impl Grade {
     /// Parses a known word among other words or marks, as in `**HIGH**` or `P1 - High`. Of several
     /// known words, the worst counts. Returns `None` for a text with a negation or with more than
     /// four words.
-    fn dressed_up(text: &str) -> Option<Grade> {
+    fn parse_decorated(text: &str) -> Option<Grade> {
         let words = || text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let is_denied =
             words().any(|word| matches!(word.to_ascii_lowercase().as_str(), "not" | "non" | "no"));
@@ -260,32 +261,35 @@ impl Grade {
             return None;
         }
         let known = |word: &str| {
-            let known = WORDS.iter().find(|known| known.word.eq_ignore_ascii_case(word));
+            let known = SEVERITY_WORDS.iter().find(|known| known.word.eq_ignore_ascii_case(word));
             let synonym = || SYNONYMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
-            known.map(Word::grade).or_else(|| Grade::in_scheme(Scheme::Qa7, synonym()?.1))
+            known.map(SeverityWord::grade).or_else(|| Grade::in_scheme(Scheme::Qa7, synonym()?.1))
         };
         words().filter_map(known).min_by_key(Grade::impact)
     }
 
     /// Returns true if a text is a severity word and has no other word.
     pub fn is_word(text: &str) -> bool {
-        WORDS.iter().any(|known| known.word.eq_ignore_ascii_case(text.trim()))
+        SEVERITY_WORDS.iter().any(|known| known.word.eq_ignore_ascii_case(text.trim()))
     }
 
     /// Parses a word of one vocabulary, in any case.
     pub fn in_scheme(scheme: Scheme, text: &str) -> Option<Grade> {
         let text = text.trim();
-        WORDS
+        SEVERITY_WORDS
             .iter()
             .find(|w| w.scheme == scheme && w.word.eq_ignore_ascii_case(text))
-            .map(Word::grade)
+            .map(SeverityWord::grade)
     }
 
     fn unknown(text: &str) -> Grade {
         Grade {
             impact: None,
             obligation: Some(Obligation::Should),
-            native: Some(Native { scheme: Scheme::Unknown, word: Cow::Owned(text.to_owned()) }),
+            native: Some(NativeSeverity {
+                scheme: Scheme::Unknown,
+                word: Cow::Owned(text.to_owned()),
+            }),
         }
     }
 
@@ -304,7 +308,7 @@ impl Grade {
     }
 
     /// Returns the original severity word; `None` if the grade has none.
-    pub fn native(&self) -> Option<&Native> {
+    pub fn native(&self) -> Option<&NativeSeverity> {
         self.native.as_ref()
     }
 
@@ -321,7 +325,7 @@ impl Grade {
 
     /// Returns the grade as a word of a vocabulary: the original word, if it belongs to that
     /// vocabulary.
-    pub fn in_words_of(&self, scheme: Scheme) -> &str {
+    pub fn word_in_scheme(&self, scheme: Scheme) -> &str {
         match &self.native {
             Some(native) if native.scheme == scheme => &native.word,
             _ => match scheme {
@@ -388,37 +392,38 @@ impl Grade {
 
     /// Returns true if this grade is at least as bad as the other one. A severity that is in no
     /// vocabulary may be as bad as any.
-    pub fn at_least(&self, other: &Grade) -> bool {
+    pub fn is_at_least(&self, other: &Grade) -> bool {
         self.is_unmapped() || self.worst_first(other) != Ordering::Greater
     }
 }
 
-impl Word {
+impl SeverityWord {
     fn grade(&self) -> Grade {
         Grade {
             impact: self.impact,
             obligation: self.obligation,
-            native: Some(Native { scheme: self.scheme, word: Cow::Borrowed(self.word) }),
+            native: Some(NativeSeverity { scheme: self.scheme, word: Cow::Borrowed(self.word) }),
         }
     }
 }
 
 /// A grade as stored in a file, which a user may have edited.
 #[derive(Deserialize, JsonSchema)]
-struct Stored {
+#[schemars(rename = "Stored")]
+struct StoredGrade {
     #[serde(default)]
     impact: Option<Impact>,
     #[serde(default)]
     obligation: Option<Obligation>,
     #[serde(default)]
-    native: Option<Native>,
+    native: Option<NativeSeverity>,
 }
 
-impl TryFrom<Stored> for Grade {
+impl TryFrom<StoredGrade> for Grade {
     type Error = String;
 
-    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
-        let Stored { impact, obligation, native } = stored;
+    fn try_from(stored: StoredGrade) -> Result<Self, Self::Error> {
+        let StoredGrade { impact, obligation, native } = stored;
         let meant = native.as_ref().map(|native| match native.scheme {
             Scheme::Unknown => Some(Grade::unknown(&native.word)),
             scheme => Grade::in_scheme(scheme, &native.word),
@@ -447,10 +452,10 @@ mod tests {
             "{text}: {} {} {} {} {} {} {}",
             half(grade.impact.map(|i| i.level().to_string())),
             half(grade.obligation.map(|o| format!("{o:?}").to_lowercase())),
-            grade.in_words_of(Scheme::Qa7),
-            grade.in_words_of(Scheme::P),
-            grade.in_words_of(Scheme::Hml),
-            grade.in_words_of(Scheme::Qr),
+            grade.word_in_scheme(Scheme::Qa7),
+            grade.word_in_scheme(Scheme::P),
+            grade.word_in_scheme(Scheme::Hml),
+            grade.word_in_scheme(Scheme::Qr),
             grade.sarif_level().as_str(),
         )
     }
@@ -486,7 +491,7 @@ mod tests {
 
     #[test]
     fn a_synonym_is_read_as_the_nearest_level() {
-        let level = |word: &str| Grade::from_word(word).in_words_of(Scheme::Qa7).to_owned();
+        let level = |word: &str| Grade::from_word(word).word_in_scheme(Scheme::Qa7).to_owned();
         for (words, expected) in [
             ("blocker Fatal SEVERE urgent show-stopper showstopper", "CRITICAL"),
             ("error important", "HIGH"),
@@ -506,7 +511,7 @@ mod tests {
         for word in ["UNKNOWN", "blockr", "sev-1", "hihg", "not critical"] {
             let grade = Grade::from_word(word);
             assert!(grade.is_unmapped() && grade.blocks(), "{word}");
-            assert!(SEVEN_LEVELS.iter().all(|level| grade.at_least(&Grade::from_word(level))));
+            assert!(SEVEN_LEVELS.iter().all(|level| grade.is_at_least(&Grade::from_word(level))));
         }
     }
 
@@ -515,6 +520,6 @@ mod tests {
         let edited =
             r#"{"impact": 1, "obligation": "may", "native": {"scheme": "qa7", "word": "MINOR"}}"#;
         let grade: Grade = serde_json::from_str(edited).unwrap();
-        assert_eq!((grade.native(), grade.in_words_of(Scheme::Qa7)), (None, "HIGH"));
+        assert_eq!((grade.native(), grade.word_in_scheme(Scheme::Qa7)), (None, "HIGH"));
     }
 }

@@ -1,4 +1,5 @@
-//! Recognises a finding over rounds and through edits: fingerprints, [`Status`] and [`Dismissal`].
+//! Recognises a finding over rounds and through edits: fingerprints, [`FindingStatus`] and
+//! [`Dismissal`].
 //!
 //! A fingerprint is a hash of the rule or the title and the quoted code. It contains neither file
 //! nor line, so moving the code leaves it unchanged, and editing the code changes it. A finding of
@@ -10,13 +11,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::alike;
-use crate::finding::{Finding, Status};
+use crate::finding::{Finding, FindingStatus};
 use crate::path::RepoPath;
+use crate::title_similarity;
 
 /// A finding of an earlier round that was not found again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub struct Resolved {
+#[schemars(rename = "Resolved")]
+pub struct ResolvedFinding {
     /// The file of the finding.
     pub file: Option<RepoPath>,
     /// The symbol that contained the finding.
@@ -115,7 +117,7 @@ impl From<Day> for String {
 
 impl Dismissal {
     /// Returns true if the dismissal is in force on a day.
-    pub fn holds_on(&self, today: &Day) -> bool {
+    pub fn is_in_force_on(&self, today: &Day) -> bool {
         self.until.as_ref().is_none_or(|until| today <= until)
     }
 
@@ -141,7 +143,7 @@ impl Dismissal {
 }
 
 /// The input of a fingerprint: neither file nor line, so that both may change.
-pub(crate) struct Features<'a> {
+pub(crate) struct FingerprintInputs<'a> {
     pub(crate) rule: Option<&'a str>,
     pub(crate) category: &'a str,
     pub(crate) title: &'a str,
@@ -151,7 +153,7 @@ pub(crate) struct Features<'a> {
 }
 
 /// Computes a fingerprint; `ordinal` is the number of equal ones before it in the same file.
-pub(crate) fn fingerprint(features: &Features<'_>, ordinal: usize) -> String {
+pub(crate) fn fingerprint(features: &FingerprintInputs<'_>, ordinal: usize) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut part = |text: &str| {
         hasher.update(&(text.len() as u64).to_le_bytes());
@@ -165,7 +167,7 @@ pub(crate) fn fingerprint(features: &Features<'_>, ordinal: usize) -> String {
         None => {
             part("title");
             part(&features.category.to_lowercase());
-            part(&alike::fold_title(features.title));
+            part(&title_similarity::fold_title(features.title));
         }
     }
     part(features.subject.or(features.quote).or(features.surroundings).unwrap_or(""));
@@ -183,65 +185,68 @@ pub(crate) fn id(fingerprint: &str, file: Option<&RepoPath>) -> String {
 
 /// The findings of earlier rounds.
 #[derive(Debug, Clone, Default)]
-pub struct Memory<'a> {
+pub struct EarlierFindings<'a> {
     /// The findings of the last round, whatever was done with them.
     pub findings: Vec<&'a Finding>,
     /// The findings that the last round could not look for, so that they count as open.
-    pub unseen: &'a [Resolved],
+    pub unseen: &'a [ResolvedFinding],
     /// The findings that were resolved before.
-    pub resolved: &'a [Resolved],
+    pub resolved: &'a [ResolvedFinding],
 }
 
 /// The findings of earlier rounds that this round did not find again.
 #[derive(Debug, Default)]
-pub(crate) struct Past {
+pub(crate) struct MissingFindings {
     /// The findings that are gone.
-    pub(crate) resolved: Vec<Resolved>,
+    pub(crate) resolved: Vec<ResolvedFinding>,
     /// The findings that this round could not look for.
-    pub(crate) unseen: Vec<Resolved>,
+    pub(crate) unseen: Vec<ResolvedFinding>,
 }
 
-impl Memory<'_> {
+impl EarlierFindings<'_> {
     /// Sets the status of each current finding, and returns the earlier findings that are not among
     /// them. They are resolved only if every required reviewer completed its review.
-    pub(crate) fn compare(&self, current: &mut [Finding], everybody_looked: bool) -> Past {
-        let mut known: HashMap<&str, Vec<Resolved>> = HashMap::new();
-        let open = self.findings.iter().map(|finding| Resolved::from(*finding));
-        let open: Vec<Resolved> = open.chain(self.unseen.iter().cloned()).collect();
+    pub(crate) fn compare(&self, current: &mut [Finding], all_complete: bool) -> MissingFindings {
+        let mut known: HashMap<&str, Vec<ResolvedFinding>> = HashMap::new();
+        let open = self.findings.iter().map(|finding| ResolvedFinding::from(*finding));
+        let open: Vec<ResolvedFinding> = open.chain(self.unseen.iter().cloned()).collect();
         for finding in &open {
             known.entry(&finding.fingerprint).or_default().push(finding.clone());
         }
         // If several findings share a fingerprint, those in the same place belong together first.
-        for tie in [Resolved::is_in_symbol_of, Resolved::is_in_file_of, |_: &_, _: &_| true] {
+        for tie in
+            [ResolvedFinding::is_in_symbol_of, ResolvedFinding::is_in_file_of, |_: &_, _: &_| true]
+        {
             for finding in current.iter_mut().filter(|finding| finding.status.is_none()) {
                 let Some(candidates) = known.get_mut(finding.fingerprint.as_str()) else {
                     continue;
                 };
                 if let Some(at) = candidates.iter().position(|other| tie(other, finding)) {
                     candidates.swap_remove(at);
-                    finding.status = Some(Status::StillOpen);
+                    finding.status = Some(FindingStatus::StillOpen);
                 }
             }
         }
         let gone: HashSet<&str> = self.resolved.iter().map(|r| r.fingerprint.as_str()).collect();
         for finding in current.iter_mut().filter(|finding| finding.status.is_none()) {
             let was_gone = gone.contains(finding.fingerprint.as_str());
-            finding.status = Some(if was_gone { Status::Regressed } else { Status::New });
+            finding.status =
+                Some(if was_gone { FindingStatus::Regressed } else { FindingStatus::New });
         }
-        let missing: Vec<Resolved> = known.into_values().flatten().collect();
+        let missing: Vec<ResolvedFinding> = known.into_values().flatten().collect();
         let there: HashSet<&str> = current.iter().map(|f| f.fingerprint.as_str()).collect();
         let before = self.resolved.iter().filter(|r| !there.contains(r.fingerprint.as_str()));
-        let mut past = Past { resolved: before.cloned().collect(), unseen: Vec::new() };
-        if everybody_looked { &mut past.resolved } else { &mut past.unseen }.extend(missing);
+        let mut past = MissingFindings { resolved: before.cloned().collect(), unseen: Vec::new() };
+        if all_complete { &mut past.resolved } else { &mut past.unseen }.extend(missing);
         past.resolved.sort();
         past.unseen.sort();
         past
     }
 }
 
-impl From<&Finding> for Resolved {
-    fn from(finding: &Finding) -> Resolved {
-        Resolved {
+impl From<&Finding> for ResolvedFinding {
+    fn from(finding: &Finding) -> ResolvedFinding {
+        ResolvedFinding {
             file: finding.named_file().cloned(),
             symbol: finding.symbol.clone(),
             title: finding.title.clone(),
@@ -250,7 +255,7 @@ impl From<&Finding> for Resolved {
     }
 }
 
-impl Resolved {
+impl ResolvedFinding {
     fn is_in_file_of(&self, finding: &Finding) -> bool {
         self.file.as_ref() == finding.named_file()
     }
@@ -268,7 +273,7 @@ pub fn line_hashes(text: &str) -> Vec<String> {
     const BASE: u64 = 37;
     const END: u16 = 65_535;
     let first_weight = (0..WINDOW).fold(1u64, |weight, _| weight.wrapping_mul(BASE));
-    let mut rolling = Rolling {
+    let mut rolling = RollingHash {
         window: [0; WINDOW],
         starts: [false; WINDOW],
         index: 0,
@@ -302,7 +307,7 @@ pub fn line_hashes(text: &str) -> Vec<String> {
     rolling.hashes
 }
 
-struct Rolling {
+struct RollingHash {
     window: [u16; 100],
     /// True at each index of the window whose character is the first of a line.
     starts: [bool; 100],
@@ -314,7 +319,7 @@ struct Rolling {
     hashes: Vec<String>,
 }
 
-impl Rolling {
+impl RollingHash {
     fn emit_if_due(&mut self) {
         if std::mem::take(&mut self.starts[self.index]) {
             let count = self.counts.entry(self.hash).or_default();
@@ -365,8 +370,8 @@ mod tests {
             reason: "fixture".into(),
             until: Some(day("2026-12-31").unwrap()),
         };
-        assert!(dismissal.holds_on(&day("2026-12-31").unwrap()));
-        assert!(!dismissal.holds_on(&day("2027-01-01").unwrap()));
+        assert!(dismissal.is_in_force_on(&day("2026-12-31").unwrap()));
+        assert!(!dismissal.is_in_force_on(&day("2027-01-01").unwrap()));
         for text in ["31.12.2020", "never", "2026-13-01", "2026-1-1", ""] {
             assert!(day(text).is_err(), "{text}");
         }

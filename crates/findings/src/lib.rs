@@ -3,7 +3,7 @@
 //! [`read`] turns a text into a [`report::Report`] with one [`vote::Vote`] for each claim.
 //! [`synthesis::synthesize`] runs the stages that follow:
 //!
-//! - [`ground`] checks each vote against the tree and the diff.
+//! - [`grounding`] checks each vote against the tree and the diff.
 //! - [`merge`] groups the votes on one defect into one [`finding::Finding`].
 //! - [`gate`] decides which findings are reported, held back or set apart, and the route of each.
 //! - [`verdict`] decides whether the change is ready.
@@ -16,42 +16,42 @@
 //! - [`grade`]: the four vocabularies of severities. [`incomplete`]: the reasons why a report may
 //!   have left out a finding. [`outcome`]: the decision whether a single review text approves, with
 //!   its audit.
-//! - [`validate`]: the schema of a persona's report, applied strictly. [`validation`]: second
-//!   looks.
-//! - [`alike`] and `likeness`: the similarity of titles, and of claims.
+//! - [`persona_schema`]: the schema of a persona's report, applied strictly. [`second_look`]:
+//!   second looks.
+//! - [`title_similarity`] and `claim_similarity`: the similarity of titles, and of claims.
 //! - [`identity`] and [`recurring`]: recognise a finding after edits and over rounds.
 //! - [`mod@write`]: one file for each output format. [`post`]: the review of a pull request;
-//!   `post::approval` alone decides whether a review approves. [`answer`]: the JSON that commands
-//!   for scripts print, with its schemas.
+//!   `post::approval` alone decides whether a review approves. [`script_api`]: the JSON that
+//!   commands for scripts print, with its schemas.
 //!
 //! The crate knows no file, clock, socket, environment or async: all of these arrive as arguments.
 
-pub mod alike;
-pub mod answer;
+pub mod claim_similarity;
 mod collections;
 pub mod coverage;
 pub mod finding;
 pub mod gate;
 pub mod grade;
-pub mod ground;
+pub mod grounding;
 mod grouping;
 pub mod identity;
 pub mod incomplete;
-pub mod likeness;
 pub mod merge;
 pub mod outcome;
 pub mod path;
+pub mod persona_schema;
 pub mod post;
 pub mod read;
 pub mod reason;
 pub mod recurring;
 pub mod report;
-pub mod sequence;
-pub mod shown;
-pub mod spent;
+pub mod script_api;
+pub mod second_look;
+pub mod sequence_similarity;
+pub mod shown_limit;
 pub mod synthesis;
-pub mod validate;
-pub mod validation;
+pub mod title_similarity;
+pub mod usage;
 pub mod verdict;
 mod verdict_words;
 pub mod vote;

@@ -12,17 +12,17 @@ use std::cmp::Ordering;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::alike::fold_title;
 use crate::collections::{FastMap, sorted};
-use crate::finding::{Finding, Mark, VoteRef, issue_len};
+use crate::finding::{Finding, GroundingMark, VoteRef, issue_len};
 use crate::grade::Grade;
-use crate::ground::Grounded;
+use crate::grounding::GroundedVote;
 use crate::grouping::{self, Group};
-use crate::identity::{self, Features};
+use crate::identity::{self, FingerprintInputs};
 use crate::path::RepoPath;
 use crate::report::ReviewerKind;
-use crate::vote::{Anchor, AutofixClass, Lines, Owner};
-use crate::worth::Readers;
+use crate::title_similarity::fold_title;
+use crate::vote::{AutofixClass, Confidence, LineRange, Owner};
+use crate::worth::ModelReaders;
 
 pub use crate::grouping::MergeRule;
 
@@ -31,7 +31,8 @@ pub const NO_CATEGORY: &str = "general";
 
 /// The record of one merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Merge {
+#[schemars(rename = "Merge")]
+pub struct MergeRecord {
     /// The id of the finding that the vote was merged into.
     pub finding: String,
     /// The first vote of the finding.
@@ -43,24 +44,27 @@ pub struct Merge {
 }
 
 /// A vote with its folded title.
-type TitledVote<'v, 'a> = (&'v str, &'v Grounded<'a>);
+type TitledVote<'v, 'a> = (&'v str, &'v GroundedVote<'a>);
 
 /// Creates a finding from each vote alone, in the order given: for lists that are only shown.
-pub fn each_alone(votes: &[Grounded<'_>]) -> Vec<Finding> {
-    number(votes.iter().map(|vote| finding_of(&[vote])))
+pub fn one_finding_per_vote(votes: &[GroundedVote<'_>]) -> Vec<Finding> {
+    assign_ids(votes.iter().map(|vote| finding_of(&[vote])))
 }
 
 /// Merges votes into findings, in their canonical order.
-pub(crate) fn merge(votes: Vec<Grounded<'_>>, readers: &Readers<'_>) -> (Vec<Finding>, Vec<Merge>) {
+pub(crate) fn merge(
+    votes: Vec<GroundedVote<'_>>,
+    readers: &ModelReaders<'_>,
+) -> (Vec<Finding>, Vec<MergeRecord>) {
     let titles: Vec<String> = votes.iter().map(|vote| fold_title(&vote.vote.title)).collect();
     let titles = titles.iter().map(String::as_str);
-    let mut titled: Vec<(&str, &Grounded<'_>)> = titles.zip(&votes).collect();
+    let mut titled: Vec<(&str, &GroundedVote<'_>)> = titles.zip(&votes).collect();
     titled.sort_by(canonical_order);
-    let repeats = repeats(&titled);
-    let firsts: Vec<&Grounded<'_>> = repeats.iter().map(|same| same[0].1).collect();
+    let repeats = group_repeats(&titled);
+    let firsts: Vec<&GroundedVote<'_>> = repeats.iter().map(|same| same[0].1).collect();
     let titles: Vec<&str> = repeats.iter().map(|same| same[0].0).collect();
     let groups = grouping::group(&firsts, &titles);
-    let mut all: Vec<&Grounded<'_>> = Vec::new();
+    let mut all: Vec<&GroundedVote<'_>> = Vec::new();
     let make = |group: &Group| {
         let members = group.members.iter().flat_map(|member| repeats[*member as usize]);
         all.clear();
@@ -69,11 +73,11 @@ pub(crate) fn merge(votes: Vec<Grounded<'_>>, readers: &Readers<'_>) -> (Vec<Fin
         finding.worth = Some(readers.worth(&all));
         (finding, features)
     };
-    let findings = number(groups.iter().map(make));
+    let findings = assign_ids(groups.iter().map(make));
     let mut merges = Vec::new();
     for (group, finding) in groups.iter().zip(&findings) {
         let first = reference(firsts[group.members[0] as usize]);
-        let merge = |joined: &Grounded<'_>, rule| Merge {
+        let merge = |joined: &GroundedVote<'_>, rule| MergeRecord {
             finding: finding.id.clone(),
             first: first.clone(),
             joined: reference(joined),
@@ -88,7 +92,7 @@ pub(crate) fn merge(votes: Vec<Grounded<'_>>, readers: &Readers<'_>) -> (Vec<Fin
 
 /// Splits sorted votes, each with its folded title, into runs of repetitions: votes of the same
 /// reviewer in the same words.
-fn repeats<'r, 'v, 'a>(votes: &'r [TitledVote<'v, 'a>]) -> Vec<&'r [TitledVote<'v, 'a>]> {
+fn group_repeats<'r, 'v, 'a>(votes: &'r [TitledVote<'v, 'a>]) -> Vec<&'r [TitledVote<'v, 'a>]> {
     let is_same = |(_, a): &TitledVote<'_, '_>, (_, b): &TitledVote<'_, '_>| {
         a.reviewer.name == b.reviewer.name
             && a.reviewer.family == b.reviewer.family
@@ -98,12 +102,12 @@ fn repeats<'r, 'v, 'a>(votes: &'r [TitledVote<'v, 'a>]) -> Vec<&'r [TitledVote<'
     votes.chunk_by(is_same).collect()
 }
 
-fn reference(vote: &Grounded<'_>) -> VoteRef {
+fn reference(vote: &GroundedVote<'_>) -> VoteRef {
     VoteRef { reviewer: vote.reviewer.name.clone(), vote: vote.source.1 }
 }
 
-fn line(vote: &Grounded<'_>) -> Option<u32> {
-    vote.lines.map(Lines::start)
+fn line(vote: &GroundedVote<'_>) -> Option<u32> {
+    vote.lines.map(LineRange::start)
 }
 
 /// Orders votes, each with its folded title, by file, line, title and reviewer; the other keys only
@@ -129,21 +133,22 @@ fn canonical_order(
 
 /// Orders votes by all of their content, so that only repetitions are equal, and neither the order
 /// of arrival nor the division into reports makes a difference.
-fn by_content(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
+fn by_content(a: &GroundedVote<'_>, b: &GroundedVote<'_>) -> Ordering {
     if a.vote == b.vote && a.reviewer == b.reviewer {
         return Ordering::Equal;
     }
-    let content = |vote: &Grounded<'_>| format!("{:?} {:?}", vote.vote, vote.reviewer);
+    let content = |vote: &GroundedVote<'_>| format!("{:?} {:?}", vote.vote, vote.reviewer);
     content(a).cmp(&content(b))
 }
 
 /// Derives a finding from the votes on it. Its identity is set once all findings are known.
-fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
-    let (best, confidence) = grading(votes);
+fn finding_of<'v>(votes: &[&'v GroundedVote<'_>]) -> (Finding, FingerprintInputs<'v>) {
+    let (best, confidence) = grading_vote(votes);
     // A rule's finding is recognised by the code that the rule saw, whatever models add.
     let by_rule = votes.iter().copied().filter(|vote| vote.reviewer.kind != ReviewerKind::Persona);
     // A place that a reviewer named precedes a place that assay found for a vote without one.
-    let named = votes.iter().copied().filter(|vote| !vote.marks.contains(&Mark::PlacedByAssay));
+    let named =
+        votes.iter().copied().filter(|vote| !vote.marks.contains(&GroundingMark::PlacedByAssay));
     let placed = named.filter(|vote| vote.file.is_some()).min_by(|a, b| by_worth(a, b));
     let seen = by_rule.min_by(|a, b| by_worth(a, b)).or(placed).unwrap_or(best);
     let grade = best.grade.clone();
@@ -158,8 +163,8 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
     let category = category.or_else(any_category).unwrap_or(NO_CATEGORY);
     let any_rule = || votes.iter().find_map(|vote| vote.vote.rule.as_deref());
     let rule = seen.vote.rule.as_deref().or_else(any_rule);
-    let marks = best.marks.iter().filter(|mark| **mark != Mark::PlacedByAssay);
-    let of_place = seen.marks.iter().filter(|mark| **mark == Mark::PlacedByAssay);
+    let marks = best.marks.iter().filter(|mark| **mark != GroundingMark::PlacedByAssay);
+    let of_place = seen.marks.iter().filter(|mark| **mark == GroundingMark::PlacedByAssay);
     let marks = sorted(marks.chain(of_place).copied());
     let reviewers = sorted(votes.iter().map(|vote| vote.reviewer.name.as_str()));
     let finding = Finding {
@@ -173,7 +178,7 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         doubted_grade: doubted.map(|vote| vote.grade.clone()).filter(|g| !g.is_unmapped()),
         file: seen.file.clone(),
         line: line(seen),
-        end_line: seen.lines.map(Lines::end).filter(|end| Some(*end) != line(seen)),
+        end_line: seen.lines.map(LineRange::end).filter(|end| Some(*end) != line(seen)),
         column: votes.iter().find_map(|vote| vote.vote.column),
         category: category.to_owned(),
         description: best.vote.description.clone(),
@@ -198,7 +203,7 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         status: None,
         grade,
     };
-    let features = Features {
+    let features = FingerprintInputs {
         rule,
         category: seen.vote.category.as_deref().unwrap_or(NO_CATEGORY),
         title: &seen.vote.title,
@@ -212,32 +217,33 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
 /// Returns the vote that grades a finding, and the confidence of the votes at its grade. The grade
 /// is the worst one of which votes are sure, so that a doubtful vote hides no sure one; else the
 /// worst. A severity of a known vocabulary precedes one of no vocabulary.
-fn grading<'v, 'a>(votes: &[&'v Grounded<'a>]) -> (&'v Grounded<'a>, Anchor) {
-    let mut sorted: Vec<&Grounded<'_>> = votes.to_vec();
+fn grading_vote<'v, 'a>(votes: &[&'v GroundedVote<'a>]) -> (&'v GroundedVote<'a>, Confidence) {
+    let mut sorted: Vec<&GroundedVote<'_>> = votes.to_vec();
     sorted.sort_by(|a, b| by_worth(a, b));
-    let is_known = |vote: &&Grounded<'_>| !vote.grade.is_unmapped();
+    let is_known = |vote: &&GroundedVote<'_>| !vote.grade.is_unmapped();
     if sorted.iter().any(is_known) {
         sorted.retain(is_known);
     }
-    let of_one_grade = |a: &&Grounded<'_>, b: &&Grounded<'_>| a.grade.worst_first(&b.grade).is_eq();
+    let of_one_grade =
+        |a: &&GroundedVote<'_>, b: &&GroundedVote<'_>| a.grade.worst_first(&b.grade).is_eq();
     let mut graded = sorted.chunk_by(of_one_grade).map(|votes| (votes[0], confidence(votes)));
     let worst = graded.next().expect("a group has a vote");
-    let is_sure = |(vote, sure): &(&Grounded<'_>, Anchor)| sure.is_enough_for(&vote.grade);
+    let is_sure = |(vote, sure): &(&GroundedVote<'_>, Confidence)| sure.is_enough_for(&vote.grade);
     // If a rule vouches for the finding, no vote hides it, and the worst grade stays.
     let stays = is_sure(&worst) || votes.iter().any(|vote| vouches(vote));
     if stays { worst } else { graded.find(is_sure).unwrap_or(worst) }
 }
 
 /// Returns true if a vote of a rule or an analyser would be reported by itself.
-fn vouches(vote: &Grounded<'_>) -> bool {
+fn vouches(vote: &GroundedVote<'_>) -> bool {
     vote.reviewer.kind != ReviewerKind::Persona && vote.confidence.is_enough_for(&vote.grade)
 }
 
 /// Orders votes by grade, confidence, length and reviewer; the first vote represents the finding. A
 /// severity of a known vocabulary precedes one of no vocabulary: it grades the finding.
-fn by_worth(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
+fn by_worth(a: &GroundedVote<'_>, b: &GroundedVote<'_>) -> Ordering {
     let native = |grade: &Grade| grade.native().map(|n| (n.scheme, n.word.clone()));
-    let length = |vote: &Grounded<'_>| issue_len(&vote.vote.title, &vote.vote.description);
+    let length = |vote: &GroundedVote<'_>| issue_len(&vote.vote.title, &vote.vote.description);
     (a.grade.is_unmapped().cmp(&b.grade.is_unmapped()))
         .then_with(|| a.grade.worst_first(&b.grade))
         .then_with(|| b.confidence.cmp(&a.confidence))
@@ -254,23 +260,23 @@ fn by_worth(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
 /// Returns the best confidence at the finding's grade, raised once if independent reviewers agree.
 /// Votes at another grade do not count, and doubtful votes that quote no code do not make each
 /// other sure.
-fn confidence(at_grade: &[&Grounded<'_>]) -> Anchor {
-    let best = at_grade.iter().map(|vote| vote.confidence).max().unwrap_or(Anchor::NONE);
-    let counts = |vote: &&&Grounded<'_>| best > Anchor::MODERATE || vote.is_backed;
-    let counting: Vec<&Grounded<'_>> = at_grade.iter().filter(counts).copied().collect();
+fn confidence(at_grade: &[&GroundedVote<'_>]) -> Confidence {
+    let best = at_grade.iter().map(|vote| vote.confidence).max().unwrap_or(Confidence::NONE);
+    let counts = |vote: &&&GroundedVote<'_>| best > Confidence::MODERATE || vote.is_backed;
+    let counting: Vec<&GroundedVote<'_>> = at_grade.iter().filter(counts).copied().collect();
     let agree = counting
         .iter()
         .enumerate()
         .any(|(at, a)| counting[..at].iter().any(|b| a.reviewer.is_independent_of(b.reviewer)));
-    if agree { best.lifted() } else { best }
+    if agree { best.next_higher() } else { best }
 }
 
-fn class(votes: &[&Grounded<'_>], has_fix: bool) -> AutofixClass {
+fn class(votes: &[&GroundedVote<'_>], has_fix: bool) -> AutofixClass {
     let stated = votes.iter().filter_map(|vote| vote.vote.autofix_class).max();
     stated.unwrap_or(if has_fix { AutofixClass::GatedAuto } else { AutofixClass::Manual })
 }
 
-fn evidence(best: &Grounded<'_>, votes: &[&Grounded<'_>]) -> Vec<String> {
+fn evidence(best: &GroundedVote<'_>, votes: &[&GroundedVote<'_>]) -> Vec<String> {
     let mut all = best.vote.evidence.clone();
     for entry in votes.iter().flat_map(|vote| &vote.vote.evidence) {
         if !all.contains(entry) {
@@ -281,7 +287,9 @@ fn evidence(best: &Grounded<'_>, votes: &[&Grounded<'_>]) -> Vec<String> {
 }
 
 /// Sets fingerprints and ids; equal fingerprints in one file are numbered in order.
-fn number<'f>(findings: impl Iterator<Item = (Finding, Features<'f>)>) -> Vec<Finding> {
+fn assign_ids<'f>(
+    findings: impl Iterator<Item = (Finding, FingerprintInputs<'f>)>,
+) -> Vec<Finding> {
     let mut seen: FastMap<(Option<RepoPath>, String), usize> = FastMap::default();
     let mut numbered = Vec::with_capacity(findings.size_hint().0);
     for (mut finding, features) in findings {

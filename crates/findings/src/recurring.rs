@@ -1,16 +1,17 @@
-//! Issues that occur in several rounds: [`recurring`].
+//! Issues that occur in several rounds: [`find_recurrences`].
 
 use std::collections::{BTreeSet, HashMap};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::alike::{AlikeIndex, THRESHOLD};
 use crate::path::RepoPath;
+use crate::title_similarity::{THRESHOLD, TitleIndex};
 
 /// An issue of one round, with the fields by which it is recognised.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-pub struct Issue {
+#[schemars(rename = "Issue")]
+pub struct RoundIssue {
     /// The title of the issue.
     #[serde(default)]
     pub title: Option<String>,
@@ -37,14 +38,14 @@ fn lenient_line<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u32>
     })
 }
 
-impl Issue {
+impl RoundIssue {
     pub(crate) fn words(&self) -> &str {
         let named = self.title.as_deref().filter(|title| !title.trim().is_empty());
         named.or(self.description.as_deref()).unwrap_or("")
     }
 
     /// Returns the words by which the issue is compared; empty for an issue with a key.
-    fn compared(&self) -> &str {
+    fn compared_words(&self) -> &str {
         if self.key.is_some() { "" } else { self.words() }
     }
 
@@ -66,14 +67,15 @@ impl Issue {
 
 /// An earlier round.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-pub struct Round {
+#[schemars(rename = "Round")]
+pub struct IssueRound {
     /// The result of the round. A round with `error` is ignored, since its issues are not issues of
     /// the change.
     #[serde(default)]
     pub status: Option<String>,
     /// The issues of the round.
     #[serde(default)]
-    pub issues: Vec<Issue>,
+    pub issues: Vec<RoundIssue>,
 }
 
 /// An issue that recurs.
@@ -86,27 +88,32 @@ pub struct Recurrence {
 }
 
 /// Returns the current issues that occur in at least `threshold` rounds.
-pub fn recurring(current: &[Issue], history: &[Round], threshold: usize) -> Vec<Recurrence> {
-    recurring_at(current, history, threshold, THRESHOLD)
+pub fn find_recurrences(
+    current: &[RoundIssue],
+    history: &[IssueRound],
+    threshold: usize,
+) -> Vec<Recurrence> {
+    find_recurrences_at(current, history, threshold, THRESHOLD)
 }
 
 /// Returns the current issues that occur in at least `threshold` rounds. Issues with a similarity
 /// of at least `similarity`, from 0 to 1, count as one.
-pub fn recurring_at(
-    current: &[Issue],
-    history: &[Round],
+pub fn find_recurrences_at(
+    current: &[RoundIssue],
+    history: &[IssueRound],
     threshold: usize,
     similarity: f64,
 ) -> Vec<Recurrence> {
-    let past: Vec<(usize, &Issue)> = history
+    let past: Vec<(usize, &RoundIssue)> = history
         .iter()
         .enumerate()
         .filter(|(_, round)| round.status.as_deref() != Some("error"))
         .flat_map(|(number, round)| round.issues.iter().map(move |issue| (number, issue)))
         .collect();
-    let mut index =
-        AlikeIndex::over(past.iter().map(|(_, issue)| *issue).chain(current).map(Issue::compared));
-    let mut places = Places::default();
+    let mut index = TitleIndex::from_titles(
+        past.iter().map(|(_, issue)| *issue).chain(current).map(RoundIssue::compared_words),
+    );
+    let mut places = PlaceNumbers::default();
     let mut rounds_of_key: HashMap<u32, BTreeSet<usize>> = HashMap::new();
     let mut at_place: HashMap<u32, Vec<u32>> = HashMap::new();
     for (id, (round, issue)) in (0u32..).zip(&past) {
@@ -135,7 +142,7 @@ pub fn recurring_at(
                     .map(|candidate| (candidate, past[candidate as usize]))
                     .filter(|(candidate, (_, other))| {
                         let lines = (issue.line, other.line);
-                        index.likeness(id, *candidate, lines).score >= similarity
+                        index.similarity(id, *candidate, lines).score >= similarity
                     })
                     .map(|(_, (round, _))| round)
                     .collect();
@@ -151,12 +158,12 @@ pub fn recurring_at(
 
 /// The numbers of the places at which issues are compared.
 #[derive(Default)]
-struct Places<'a> {
+struct PlaceNumbers<'a> {
     numbers: HashMap<(bool, &'a str), u32>,
 }
 
-impl<'a> Places<'a> {
-    fn of(&mut self, issue: &'a Issue) -> u32 {
+impl<'a> PlaceNumbers<'a> {
+    fn of(&mut self, issue: &'a RoundIssue) -> u32 {
         let next = self.numbers.len() as u32;
         *self.numbers.entry(issue.place()).or_insert(next)
     }

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::grade::Grade;
 use crate::incomplete::IncompleteReason;
-use crate::outcome::{self, Judgement};
-use crate::read::{self, Envelope, Rejected, Remarks, Repair};
-use crate::spent::Spent;
+use crate::outcome::{self, TextJudgement};
+use crate::read::{self, Envelope, RejectedText, Remarks, Repair};
+use crate::usage::ReviewUsage;
 use crate::vote::Vote;
 
 /// The kind of a reviewer, which decides the value of an unstated confidence.
@@ -45,7 +45,7 @@ pub struct Reviewer {
 
 /// The programs that run peer reviewers, by the last part of the reviewer's name:
 /// `adversarial-codex`.
-const PEERS: [&str; 6] = ["codex", "claude", "gemini", "grok", "copilot", "opencode"];
+const PEER_PROGRAMS: [&str; 6] = ["codex", "claude", "gemini", "grok", "copilot", "opencode"];
 
 impl Reviewer {
     /// Creates a reviewer of a kind.
@@ -56,14 +56,14 @@ impl Reviewer {
     /// Returns the name of the persona, without the peer model that plays it.
     fn persona(&self) -> &str {
         match self.name.rsplit_once('-') {
-            Some((persona, peer)) if PEERS.contains(&peer) => persona,
+            Some((persona, peer)) if PEER_PROGRAMS.contains(&peer) => persona,
             _ => &self.name,
         }
     }
 
     /// Returns the name under which a reviewer agrees with others: its persona, or its own name if
     /// it is a peer model that is not attested.
-    pub(crate) fn voice(&self) -> &str {
+    pub(crate) fn agreement_name(&self) -> &str {
         if self.is_unattested_peer() { &self.name } else { self.persona() }
     }
 
@@ -98,7 +98,7 @@ pub struct Report {
     /// The remarks besides the votes.
     pub remarks: Remarks,
     /// The parts that could not be read.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedText>,
     /// The number of findings that could not be read.
     pub lost: usize,
     /// The reasons why the report may have left out a finding. Its findings count, and the absence
@@ -117,7 +117,7 @@ pub struct Report {
     pub required: bool,
     /// The cost of the report; `None` if no model was called.
     #[serde(default)]
-    pub spent: Option<Spent>,
+    pub spent: Option<ReviewUsage>,
 }
 
 impl Report {
@@ -154,12 +154,12 @@ impl Report {
             return report;
         }
         let reading = read::read(text, root);
-        let Judgement { incomplete, rejection, .. } = outcome::judge(text, &reading);
+        let TextJudgement { incomplete, rejection, .. } = outcome::judge(text, &reading);
         let mut report = Report::from_envelope(reading.envelope, name);
         (report.incomplete, report.rejection) = (incomplete, rejection);
         report.rejected = reading.rejected;
         report.lost = reading.lost;
-        report.remarks.notes.extend(reading.repairs.iter().map(note));
+        report.remarks.notes.extend(reading.repairs.iter().map(describe_repair));
         match reading.votes {
             Some(votes) => report.votes = votes,
             None => report.unusable = Some("no findings could be read from it".to_owned()),
@@ -171,7 +171,7 @@ impl Report {
     pub fn from_bytes(bytes: &[u8], name: &str, root: Option<&str>) -> Report {
         let (text, repair) = read::decode(bytes);
         let mut report = Report::from_text(&text, name, root);
-        report.remarks.notes.extend(repair.as_ref().map(note));
+        report.remarks.notes.extend(repair.as_ref().map(describe_repair));
         report
     }
 
@@ -182,7 +182,7 @@ impl Report {
 
     /// Adds the votes of an earlier answer of the same reviewer that this report does not have.
     pub fn include_votes_of(&mut self, earlier: Report) {
-        let missing = read::unlisted(earlier.votes, &self.votes);
+        let missing = read::find_unlisted(earlier.votes, &self.votes);
         self.votes.extend(missing);
     }
 
@@ -194,7 +194,7 @@ impl Report {
 
     /// Reads a list of reports from JSON, which may be broken; any other text is one report.
     pub fn list_from_text(text: &str, root: Option<&str>) -> Vec<Report> {
-        let Some(serde_json::Value::Array(values)) = read::mended_json(text) else {
+        let Some(serde_json::Value::Array(values)) = read::repair_json(text) else {
             return vec![Report::from_text(text, "report-1", root)];
         };
         values
@@ -218,6 +218,6 @@ impl Report {
     }
 }
 
-fn note(repair: &Repair) -> String {
+fn describe_repair(repair: &Repair) -> String {
     format!("repaired: {:?} at byte {}", repair.kind, repair.at)
 }

@@ -5,29 +5,31 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::coverage::Coverage;
-use crate::finding::{Finding, Route};
-use crate::gate::{self, Mode};
+use crate::coverage::ReviewCoverage;
+use crate::finding::{Finding, FindingRoute};
+use crate::gate::{self, ReviewMode};
 use crate::grade::{Grade, Scheme};
-use crate::ground::{ChangedLines, Ground, Tree, TreeError};
-use crate::identity::{Day, Dismissal, Memory, Past, Resolved, Suppression};
+use crate::grounding::{ChangedLines, Grounder, Tree, TreeError};
+use crate::identity::{
+    Day, Dismissal, EarlierFindings, MissingFindings, ResolvedFinding, Suppression,
+};
 use crate::incomplete::IncompleteReason;
-use crate::merge::{self, Merge};
-use crate::read::Rejected;
+use crate::merge::{self, MergeRecord};
+use crate::read::RejectedText;
 use crate::report::{Report, Reviewer, ReviewerKind};
-use crate::shown::ShownLimit;
-use crate::spent::Spent;
-use crate::validation::{self, Opinion};
-use crate::verdict::{self, Evidence, Verdict, WithoutContent};
+use crate::second_look::{self, Opinion};
+use crate::shown_limit::ShownLimit;
+use crate::usage::ReviewUsage;
+use crate::verdict::{self, NoContentPolicy, Verdict, VerdictInputs};
 use crate::vote::{AutofixClass, Owner, Vote};
-use crate::worth::Readers;
+use crate::worth::ModelReaders;
 
 /// The version of the JSON form of a synthesis.
 pub const VERSION: u32 = 1;
 
 /// The inputs of a synthesis besides the reports.
 #[derive(Default)]
-pub struct Circumstances<'a> {
+pub struct SynthesisInputs<'a> {
     /// The tree after the change; `None` if there is no tree.
     pub tree: Option<&'a dyn Tree>,
     /// The errors of reading the trees before the synthesis.
@@ -35,36 +37,36 @@ pub struct Circumstances<'a> {
     /// The lines that the change touched; `None` if they are not known.
     pub changed: Option<&'a ChangedLines>,
     /// The mode of the review.
-    pub mode: Mode,
+    pub mode: ReviewMode,
     /// The grade from which findings block; `None` for the default.
     pub fail_on: Option<Grade>,
     /// The findings of earlier rounds; `None` in the first round.
-    pub memory: Option<Memory<'a>>,
+    pub memory: Option<EarlierFindings<'a>>,
     /// The dismissals of findings.
     pub dismissals: &'a [Dismissal],
     /// The comments in the code that suppress findings.
     pub suppressions: &'a [Suppression],
     /// The part of the change that reviewers read; `None` if it is not known.
-    pub coverage: Option<Coverage>,
+    pub coverage: Option<ReviewCoverage>,
     /// The result for a change without reviewable content.
-    pub without_content: WithoutContent,
+    pub without_content: NoContentPolicy,
     /// The number of findings that are shown; the others are folded.
     pub shown: ShownLimit,
     /// The opinions of second looks at findings.
     pub opinions: &'a [Opinion],
     /// The cost of the models; `None` if none was called.
-    pub spent: Option<Spent>,
+    pub spent: Option<ReviewUsage>,
     /// The current day, for dismissals that expire; without it, no such dismissal is in force.
     pub today: Option<Day>,
 }
 
-impl Circumstances<'_> {
+impl SynthesisInputs<'_> {
     /// Returns the reason why a finding is not to be fixed; `None` unless a dismissal or a
     /// suppression covers it.
     fn why_dismissed(&self, finding: &Finding) -> Option<String> {
         let dismissal = self.dismissals.iter().find(|dismissal| {
             let holds = match &self.today {
-                Some(today) => dismissal.holds_on(today),
+                Some(today) => dismissal.is_in_force_on(today),
                 None => dismissal.until.is_none(),
             };
             holds && dismissal.covers(finding)
@@ -94,33 +96,34 @@ pub struct Synthesis {
     pub dismissed: Vec<Finding>,
     /// The findings of the last round that are gone.
     #[serde(default)]
-    pub resolved: Vec<Resolved>,
+    pub resolved: Vec<ResolvedFinding>,
     /// The findings of the last round that this round could not look for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unseen: Vec<Resolved>,
+    pub unseen: Vec<ResolvedFinding>,
     /// Risks that no reviewer could confirm.
     pub residual_risks: Vec<String>,
     /// Tests that are missing.
     pub testing_gaps: Vec<String>,
     /// The ids of the findings, by destination.
-    pub queues: Queues,
+    pub queues: FindingQueues,
     /// The votes that were merged into one finding, with the rule.
-    pub merges: Vec<Merge>,
+    pub merges: Vec<MergeRecord>,
     /// The numbers of reports, votes and findings.
-    pub counts: Counts,
+    pub counts: SynthesisCounts,
     /// The part of the change that reviewers read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub coverage: Option<Coverage>,
+    pub coverage: Option<ReviewCoverage>,
     /// The cost of the models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spent>,
+    pub spent: Option<ReviewUsage>,
     /// The summaries of the reports, by reviewer name.
     pub reports: Vec<ReportSummary>,
 }
 
 /// The ids of the findings, by destination.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Queues {
+#[schemars(rename = "Queues")]
+pub struct FindingQueues {
     /// The fixer, at once.
     pub fixer: Vec<String>,
     /// Fix tasks.
@@ -131,7 +134,8 @@ pub struct Queues {
 
 /// The numbers of reports, votes and findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Counts {
+#[schemars(rename = "Counts")]
+pub struct SynthesisCounts {
     /// The number of reports, usable or not.
     pub reports: usize,
     /// The number of usable reports.
@@ -181,13 +185,13 @@ pub struct ReportSummary {
     pub faults: Vec<VoteFaults>,
     /// The parts that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedText>,
     /// Parts of the change that the reviewer did not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_covered: Vec<String>,
     /// The cost of the report; null if no model was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spent>,
+    pub spent: Option<ReviewUsage>,
 }
 
 /// The faults in the form of one vote.
@@ -200,9 +204,9 @@ pub struct VoteFaults {
 }
 
 /// Grounds, merges, gates and routes all reports, and computes the verdict.
-pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
+pub fn synthesize(reports: &[Report], inputs: &SynthesisInputs<'_>) -> Synthesis {
     let requirements = unmet_requirements(reports);
-    let ground = Ground::new(around.tree, around.changed);
+    let ground = Grounder::new(inputs.tree, inputs.changed);
     let votes = reports.iter().chain(&requirements).enumerate().flat_map(|(number, report)| {
         let ground = &ground;
         report
@@ -211,32 +215,32 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
             .enumerate()
             .map(move |(at, vote)| ground.check(vote, &report.reviewer, (number, at)))
     });
-    let (mut findings, merges) = merge::merge(votes.collect(), &Readers::of(reports));
+    let (mut findings, merges) = merge::merge(votes.collect(), &ModelReaders::of(reports));
     for finding in &mut findings {
-        validation::validate(finding, around.opinions, &ground);
+        second_look::apply_opinions(finding, inputs.opinions, &ground);
     }
-    let everybody_looked = !reports.is_empty() && reports.iter().all(Report::is_whole);
-    let past = match &around.memory {
-        Some(memory) => memory.compare(&mut findings, everybody_looked),
-        None => Past::default(),
+    let all_complete = !reports.is_empty() && reports.iter().all(Report::is_whole);
+    let past = match &inputs.memory {
+        Some(memory) => memory.compare(&mut findings, all_complete),
+        None => MissingFindings::default(),
     };
-    let mut gated = gate::gate(findings, around.mode, |finding| around.why_dismissed(finding));
-    let mut tree_errors = around.tree_errors.clone();
+    let mut gated = gate::gate(findings, inputs.mode, |finding| inputs.why_dismissed(finding));
+    let mut tree_errors = inputs.tree_errors.clone();
     tree_errors.extend(ground.errors());
     tree_errors.sort_unstable();
     tree_errors.dedup();
-    let fail_on = around.fail_on.as_ref();
-    let changed_lines = around.changed.map(ChangedLines::count);
-    around.shown.fold(&mut gated.open, changed_lines, |f| verdict::would_block(fail_on, f));
-    let verdict = verdict::decide(&Evidence {
+    let fail_on = inputs.fail_on.as_ref();
+    let changed_lines = inputs.changed.map(ChangedLines::count);
+    inputs.shown.fold(&mut gated.open, changed_lines, |f| verdict::would_block(fail_on, f));
+    let verdict = verdict::decide(&VerdictInputs {
         open: &gated.open,
         held_back: &gated.held_back,
         dismissed: &gated.dismissed,
         reports,
-        fail_on: around.fail_on.as_ref(),
-        coverage: around.coverage.as_ref(),
+        fail_on: inputs.fail_on.as_ref(),
+        coverage: inputs.coverage.as_ref(),
         tree_errors: &tree_errors,
-        without_content: around.without_content,
+        without_content: inputs.without_content,
     });
     let collect = |lists: fn(&Report) -> &Vec<String>, more: &[String]| {
         let mut all: Vec<String> = reports.iter().flat_map(lists).chain(more).cloned().collect();
@@ -252,8 +256,8 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
         queues: queues(&gated.open),
         merges,
         counts: counts(reports, &gated),
-        coverage: around.coverage.clone(),
-        spent: around.spent.clone(),
+        coverage: inputs.coverage.clone(),
+        spent: inputs.spent.clone(),
         reports: summaries(reports),
         findings: gated.open,
         pre_existing: gated.pre_existing,
@@ -287,15 +291,19 @@ fn unmet_requirements(reports: &[Report]) -> Option<Report> {
     Some(made)
 }
 
-fn queues(open: &[Finding]) -> Queues {
-    let ids = |wanted: Route| {
+fn queues(open: &[Finding]) -> FindingQueues {
+    let ids = |wanted: FindingRoute| {
         open.iter().filter(|f| f.route == Some(wanted)).map(|f| f.id.clone()).collect()
     };
-    Queues { fixer: ids(Route::Fixer), tasks: ids(Route::Tasks), report: ids(Route::Report) }
+    FindingQueues {
+        fixer: ids(FindingRoute::Fixer),
+        tasks: ids(FindingRoute::Tasks),
+        report: ids(FindingRoute::Report),
+    }
 }
 
-fn counts(reports: &[Report], gated: &gate::Gated) -> Counts {
-    let mut counts = Counts {
+fn counts(reports: &[Report], gated: &gate::GatedFindings) -> SynthesisCounts {
+    let mut counts = SynthesisCounts {
         reports: reports.len(),
         usable_reports: reports.iter().filter(|report| report.unusable.is_none()).count(),
         votes: reports.iter().map(|report| report.votes.len()).sum(),
@@ -305,10 +313,10 @@ fn counts(reports: &[Report], gated: &gate::Gated) -> Counts {
         pre_existing: gated.pre_existing.len(),
         dismissed: gated.dismissed.len(),
         demoted: gated.demoted,
-        ..Counts::default()
+        ..SynthesisCounts::default()
     };
     for finding in &gated.open {
-        let level = finding.grade.in_words_of(Scheme::Qa7).to_owned();
+        let level = finding.grade.word_in_scheme(Scheme::Qa7).to_owned();
         *counts.by_severity.entry(level).or_default() += 1;
     }
     for finding in &gated.held_back {

@@ -4,17 +4,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::coverage::Coverage;
-use crate::finding::{Finding, Mark};
+use crate::coverage::ReviewCoverage;
+use crate::finding::{Finding, GroundingMark};
 use crate::grade::{Grade, Obligation};
-use crate::ground::TreeError;
+use crate::grounding::TreeError;
 use crate::incomplete::{IncompleteKind, IncompleteReason};
 use crate::report::{Report, ReviewerKind};
 
 /// The state of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+#[schemars(rename = "State")]
+pub enum VerdictState {
     /// The change needs no fix.
     Ready,
     /// The change may be merged, and a finding should be fixed.
@@ -28,15 +29,15 @@ pub enum State {
     Incomplete,
 }
 
-impl State {
+impl VerdictState {
     /// Returns the state in words.
     pub fn in_words(self) -> &'static str {
         match self {
-            State::Ready => "ready",
-            State::ReadyWithFixes => "ready with fixes",
-            State::NotReady => "not ready",
-            State::NothingToReview => "nothing to review",
-            State::Incomplete => "incomplete",
+            VerdictState::Ready => "ready",
+            VerdictState::ReadyWithFixes => "ready with fixes",
+            VerdictState::NotReady => "not ready",
+            VerdictState::NothingToReview => "nothing to review",
+            VerdictState::Incomplete => "incomplete",
         }
     }
 }
@@ -44,7 +45,8 @@ impl State {
 /// The result for a change without reviewable content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum WithoutContent {
+#[schemars(rename = "WithoutContent")]
+pub enum NoContentPolicy {
     /// The state is `nothing to review`, which blocks nothing and approves nothing.
     #[default]
     Pass,
@@ -55,7 +57,8 @@ pub enum WithoutContent {
 /// The rule that a reason follows from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rule {
+#[schemars(rename = "Rule")]
+pub enum VerdictRule {
     /// An open finding that must be fixed.
     Must,
     /// An open finding of MAJOR, P1 or worse.
@@ -100,9 +103,10 @@ pub enum Rule {
 
 /// A reason for a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Reason {
+#[schemars(rename = "Reason")]
+pub struct VerdictReason {
     /// The rule that the reason follows from.
-    pub rule: Rule,
+    pub rule: VerdictRule,
     /// The reason in words.
     pub text: String,
     /// The ids of the findings that the reason names.
@@ -114,42 +118,42 @@ pub struct Reason {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// The state of the change.
-    pub state: State,
+    pub state: VerdictState,
     /// The reasons; the deciding rule comes first.
-    pub because: Vec<Reason>,
+    pub because: Vec<VerdictReason>,
     /// True if a required review is missing or incomplete, whatever the state.
     pub incomplete: bool,
 }
 
 /// The inputs of a verdict.
-pub(crate) struct Evidence<'a> {
+pub(crate) struct VerdictInputs<'a> {
     pub(crate) open: &'a [Finding],
     pub(crate) held_back: &'a [Finding],
     pub(crate) dismissed: &'a [Finding],
     pub(crate) reports: &'a [Report],
     /// The grade from which findings block; `None` for the default.
     pub(crate) fail_on: Option<&'a Grade>,
-    pub(crate) coverage: Option<&'a Coverage>,
+    pub(crate) coverage: Option<&'a ReviewCoverage>,
     /// The errors of reading the trees before and after the change.
     pub(crate) tree_errors: &'a [TreeError],
     /// The result for a change without reviewable content.
-    pub(crate) without_content: WithoutContent,
+    pub(crate) without_content: NoContentPolicy,
 }
 
 /// Computes the verdict. `not ready` takes precedence over `incomplete`, and `incomplete` over both
 /// ready states.
-pub(crate) fn decide(evidence: &Evidence<'_>) -> Verdict {
-    let blocking = blocking(evidence);
-    let missing = missing(evidence);
-    let fixes = fixes(evidence);
+pub(crate) fn decide(evidence: &VerdictInputs<'_>) -> Verdict {
+    let blocking = blocking_reasons(evidence);
+    let missing = incomplete_reasons(evidence);
+    let fixes = fix_reasons(evidence);
     let nothing = nothing_to_review(evidence);
     let incomplete = !missing.is_empty();
     let state = match (blocking.is_empty(), incomplete, fixes.is_empty()) {
-        (false, _, _) => State::NotReady,
-        (true, true, _) => State::Incomplete,
-        (true, false, _) if nothing.is_some() => State::NothingToReview,
-        (true, false, false) => State::ReadyWithFixes,
-        (true, false, true) => State::Ready,
+        (false, _, _) => VerdictState::NotReady,
+        (true, true, _) => VerdictState::Incomplete,
+        (true, false, _) if nothing.is_some() => VerdictState::NothingToReview,
+        (true, false, false) => VerdictState::ReadyWithFixes,
+        (true, false, true) => VerdictState::Ready,
     };
     let mut because = blocking;
     because.extend(missing);
@@ -159,18 +163,18 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Verdict {
     let doubtful: Vec<&Finding> =
         held_back.filter(|finding| finding.grade.obligation() != Obligation::May).collect();
     if because.is_empty() {
-        because.push(Reason {
-            rule: Rule::Clear,
+        because.push(VerdictReason {
+            rule: VerdictRule::Clear,
             text: "no open finding, and every reviewer answered".to_owned(),
             findings: Vec::new(),
         });
     }
-    because.extend(reason(Rule::Doubtful, "held back as unsure", &doubtful));
+    because.extend(reason_for(VerdictRule::Doubtful, "held back as unsure", &doubtful));
     Verdict { state, because, incomplete }
 }
 
 /// Returns true if a finding would block if it were sure.
-fn may_block(evidence: &Evidence<'_>, finding: &Finding) -> bool {
+fn may_block(evidence: &VerdictInputs<'_>, finding: &Finding) -> bool {
     would_block(evidence.fail_on, finding)
 }
 
@@ -183,7 +187,7 @@ pub(crate) fn would_block(fail_on: Option<&Grade>, finding: &Finding) -> bool {
 /// Returns true if an open finding of a grade blocks, given the grade from which findings block.
 fn grade_blocks(fail_on: Option<&Grade>, grade: &Grade) -> bool {
     match fail_on {
-        Some(line) => grade.at_least(line),
+        Some(line) => grade.is_at_least(line),
         None => grade.blocks(),
     }
 }
@@ -193,28 +197,29 @@ fn is_set_aside(finding: &Finding) -> bool {
     finding.is_put_off() || finding.is_to_be_checked()
 }
 
-fn blocking(evidence: &Evidence<'_>) -> Vec<Reason> {
+fn blocking_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
     let mut reasons = Vec::new();
     if let Some(line) = evidence.fail_on {
-        let hit: Vec<&Finding> = evidence.open.iter().filter(|f| f.grade.at_least(line)).collect();
+        let hit: Vec<&Finding> =
+            evidence.open.iter().filter(|f| f.grade.is_at_least(line)).collect();
         let text = format!("at or above {}", line.word());
-        reasons.extend(reason(Rule::FailOn, &text, &hit));
+        reasons.extend(reason_for(VerdictRule::FailOn, &text, &hit));
     } else {
         let blocking = evidence.open.iter().filter(|finding| may_block(evidence, finding));
         let (must, major): (Vec<&Finding>, Vec<&Finding>) =
             blocking.partition(|finding| finding.grade.obligation() == Obligation::Must);
-        reasons.extend(reason(Rule::Must, "must be fixed", &must));
-        reasons.extend(reason(Rule::Major, "MAJOR, P1 or worse", &major));
+        reasons.extend(reason_for(VerdictRule::Must, "must be fixed", &must));
+        reasons.extend(reason_for(VerdictRule::Major, "MAJOR, P1 or worse", &major));
     }
     for report in evidence.reports {
         let name = &report.reviewer.name;
-        reasons.extend(report.remarks.unmet_requirements.iter().map(|requirement| Reason {
-            rule: Rule::UnmetRequirement,
+        reasons.extend(report.remarks.unmet_requirements.iter().map(|requirement| VerdictReason {
+            rule: VerdictRule::UnmetRequirement,
             text: format!("`{name}` found a requirement unmet: {requirement}"),
             findings: Vec::new(),
         }));
-        reasons.extend(report.remarks.failed_checks.iter().map(|check| Reason {
-            rule: Rule::FailedCheck,
+        reasons.extend(report.remarks.failed_checks.iter().map(|check| VerdictReason {
+            rule: VerdictRule::FailedCheck,
             text: format!("a required check failed: {check}"),
             findings: Vec::new(),
         }));
@@ -224,73 +229,76 @@ fn blocking(evidence: &Evidence<'_>) -> Vec<Reason> {
 
 /// Returns the reason why a change has nothing to review; `None` if it has, or if that makes the
 /// review incomplete.
-fn nothing_to_review(evidence: &Evidence<'_>) -> Option<Reason> {
+fn nothing_to_review(evidence: &VerdictInputs<'_>) -> Option<VerdictReason> {
     let coverage = evidence.coverage.filter(|coverage| coverage.is_without_content())?;
     let text = match coverage.hunks() {
         0 => "the change is empty".to_owned(),
         _ => format!("the change has no content to review: {coverage}"),
     };
-    (evidence.without_content == WithoutContent::Pass).then(|| Reason {
-        rule: Rule::NothingToReview,
+    (evidence.without_content == NoContentPolicy::Pass).then(|| VerdictReason {
+        rule: VerdictRule::NothingToReview,
         text,
         findings: Vec::new(),
     })
 }
 
-fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
-    let because = |rule, text| Reason { rule, text, findings: Vec::new() };
+fn incomplete_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
+    let because = |rule, text| VerdictReason { rule, text, findings: Vec::new() };
     if evidence.reports.is_empty() {
-        return vec![because(Rule::NothingReviewed, "there is no report at all".to_owned())];
+        return vec![because(VerdictRule::NothingReviewed, "there is no report at all".to_owned())];
     }
-    let mut reasons: Vec<Reason> = evidence
+    let mut reasons: Vec<VerdictReason> = evidence
         .tree_errors
         .iter()
-        .map(|error| because(Rule::UnreadableFile, error.to_string()))
+        .map(|error| because(VerdictRule::UnreadableFile, error.to_string()))
         .collect();
     for (rule, mark, what) in [
-        (Rule::NoPlace, Mark::NoPlace, "may block, and no place is named to check"),
-        (Rule::Unreadable, Mark::Repaired, "may block, and its report is damaged"),
+        (VerdictRule::NoPlace, GroundingMark::NoPlace, "may block, and no place is named to check"),
+        (VerdictRule::Unreadable, GroundingMark::Repaired, "may block, and its report is damaged"),
     ] {
         let is_meant = |f: &&Finding| may_block(evidence, f) && f.marks.contains(&mark);
         let meant: Vec<&Finding> = evidence.held_back.iter().filter(is_meant).collect();
-        reasons.extend(reason(rule, what, &meant));
+        reasons.extend(reason_for(rule, what, &meant));
     }
-    let passes = |coverage: &&Coverage| {
-        coverage.is_without_content() && evidence.without_content == WithoutContent::Pass
+    let passes = |coverage: &&ReviewCoverage| {
+        coverage.is_without_content() && evidence.without_content == NoContentPolicy::Pass
     };
     if let Some(coverage) = evidence.coverage.filter(|coverage| !passes(coverage)) {
         if coverage.hunks() == 0 {
-            reasons.push(because(Rule::NothingReviewed, "the change is empty".to_owned()));
+            reasons.push(because(VerdictRule::NothingReviewed, "the change is empty".to_owned()));
         } else if coverage.is_empty() && coverage.failed.is_empty() {
             let text = format!("nobody looked at any of it: {coverage}");
-            reasons.push(because(Rule::NothingReviewed, text));
+            reasons.push(because(VerdictRule::NothingReviewed, text));
         } else if !coverage.failed.is_empty() {
             let text = format!("not all of it could be looked at: {coverage}");
-            reasons.push(because(Rule::NotCovered, text));
+            reasons.push(because(VerdictRule::NotCovered, text));
         } else if coverage.short_of_requirement() > 0 {
             let asked = coverage.require.as_str();
             let text = format!("coverage.require is {asked}, and there is less: {coverage}");
-            reasons.push(because(Rule::NotCovered, text));
+            reasons.push(because(VerdictRule::NotCovered, text));
         }
     }
     for report in evidence.reports {
         let name = &report.reviewer.name;
         if let Some(why) = report.unusable.as_ref().filter(|_| report.required) {
-            reasons.push(because(Rule::NoReport, format!("`{name}` gave nothing usable: {why}")));
+            reasons.push(because(
+                VerdictRule::NoReport,
+                format!("`{name}` gave nothing usable: {why}"),
+            ));
         }
         // A reviewer that is not required may fail, but no part of its answer may be lost.
         if report.unusable.is_none() {
             let texts = report.incomplete.iter().map(|why| format!("`{name}`: {}", why.text));
-            reasons.extend(texts.map(|text| because(Rule::Unreadable, text)));
+            reasons.extend(texts.map(|text| because(VerdictRule::Unreadable, text)));
         }
         if let Some(sentence) = unanswered_rejection(evidence, report) {
             let text =
                 format!("`{name}` rejects the change, and no finding of it blocks: `{sentence}`");
-            reasons.push(because(Rule::Unreadable, text));
+            reasons.push(because(VerdictRule::Unreadable, text));
         }
         if report.lost > 0 && report.incomplete.is_empty() {
             let text = format!("{} of what `{name}` found could not be read", report.lost);
-            reasons.push(because(Rule::Unreadable, text));
+            reasons.push(because(VerdictRule::Unreadable, text));
         }
     }
     reasons
@@ -298,7 +306,7 @@ fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
 
 /// Returns the sentence by which a reviewer rejects the change, unless a finding of the reviewer
 /// blocks the change, or would block it and was dismissed.
-fn unanswered_rejection<'r>(evidence: &Evidence<'_>, report: &'r Report) -> Option<&'r str> {
+fn unanswered_rejection<'r>(evidence: &VerdictInputs<'_>, report: &'r Report) -> Option<&'r str> {
     let is_told = |reason: &IncompleteReason| reason.kind == IncompleteKind::Contradiction;
     if report.unusable.is_some() || report.incomplete.iter().any(is_told) {
         return None;
@@ -309,7 +317,7 @@ fn unanswered_rejection<'r>(evidence: &Evidence<'_>, report: &'r Report) -> Opti
     report.rejection.as_deref().filter(|_| !is_answered)
 }
 
-fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {
+fn fix_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
     let blocks = |f: &&Finding| may_block(evidence, f);
     let rest: Vec<&Finding> = evidence.open.iter().filter(|f| !blocks(f)).collect();
     let (set_aside, rest): (Vec<&Finding>, Vec<&Finding>) =
@@ -335,13 +343,17 @@ fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {
     reasons.extend(unheard.filter_map(|report| {
         let why = report.unusable.as_ref()?;
         let text = format!("`{}` could not answer: {why}", report.reviewer.name);
-        Some(Reason { rule: Rule::NoReport, text, findings: Vec::new() })
+        Some(VerdictReason { rule: VerdictRule::NoReport, text, findings: Vec::new() })
     }));
-    reasons.extend(reason(Rule::ToBeChecked, "to be checked by a person", &checked));
-    reasons.extend(reason(Rule::PutOff, "can wait, by a second look", &put_off));
-    reasons.extend(reason(Rule::Should, "should be fixed", &should));
-    reasons.extend(reason(Rule::Actionable, "can be acted on", &actionable));
-    reasons.extend(reason(Rule::HeldBack, "held back as unsure, may have blocked", &held));
+    reasons.extend(reason_for(VerdictRule::ToBeChecked, "to be checked by a person", &checked));
+    reasons.extend(reason_for(VerdictRule::PutOff, "can wait, by a second look", &put_off));
+    reasons.extend(reason_for(VerdictRule::Should, "should be fixed", &should));
+    reasons.extend(reason_for(VerdictRule::Actionable, "can be acted on", &actionable));
+    reasons.extend(reason_for(
+        VerdictRule::HeldBack,
+        "held back as unsure, may have blocked",
+        &held,
+    ));
     reasons
 }
 
@@ -352,23 +364,23 @@ fn asks_for_a_fix(finding: &Finding) -> bool {
 }
 
 /// Returns one reason for several findings, which names the first few; `None` without findings.
-fn reason(rule: Rule, what: &str, findings: &[&Finding]) -> Option<Reason> {
-    const NAMED: usize = 3;
+fn reason_for(rule: VerdictRule, what: &str, findings: &[&Finding]) -> Option<VerdictReason> {
+    const MAX_NAMED: usize = 3;
     if findings.is_empty() {
         return None;
     }
     let names: Vec<String> = findings
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMED)
         .map(|f| {
             f.place().map_or_else(|| f.title.clone(), |place| format!("{} ({place})", f.title))
         })
         .collect();
-    let more = findings.len().saturating_sub(NAMED);
+    let more = findings.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let count = findings.len();
     let noun = if count == 1 { "finding" } else { "findings" };
-    Some(Reason {
+    Some(VerdictReason {
         rule,
         text: format!("{count} {noun} {what}: {}{more}", names.join("; ")),
         findings: findings.iter().map(|f| f.id.clone()).collect(),

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// The verdict in the reviewer's own words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Word {
+#[schemars(rename = "Word")]
+pub enum VerdictWord {
     /// The reviewer approves.
     Approve,
     /// The reviewer asks for changes.
@@ -18,7 +19,7 @@ pub enum Word {
 
 /// Returns true if the word of a verdict field asks for changes.
 pub(crate) fn asks_for_changes(word: &str) -> bool {
-    structured_verdict(word) == Some(Word::RequestChanges)
+    structured_verdict(word) == Some(VerdictWord::RequestChanges)
 }
 
 /// Returns true if a text is a word that rejects a change, and has no other word.
@@ -35,17 +36,17 @@ pub(crate) fn is_rejection(text: &str) -> bool {
 }
 
 /// Parses the word of a verdict field; `None` if the word is no verdict.
-pub(crate) fn structured_verdict(word: &str) -> Option<Word> {
+pub(crate) fn structured_verdict(word: &str) -> Option<VerdictWord> {
     let words = Words::of(word);
     let refused = is_rejection(word)
         || words.changes(true).is_some()
         || words.any(&["fail", "failed", "block", "blocked", "reject", "rejected", "no"])
         || words.any(&NEGATIONS);
     if refused {
-        return Some(Word::RequestChanges);
+        return Some(VerdictWord::RequestChanges);
     }
     let at = words.approval().or_else(|| words.position(&["pass", "passed"]))?;
-    (!words.is_conditional(at)).then_some(Word::Approve)
+    (!words.is_conditional(at)).then_some(VerdictWord::Approve)
 }
 
 pub(crate) const NEGATIONS: [&str; 11] =

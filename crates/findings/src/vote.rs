@@ -12,47 +12,48 @@ use crate::path::RepoPath;
 )]
 #[serde(try_from = "u8", into = "u8")]
 #[schemars(extend("enum" = [0, 25, 50, 75, 100]))]
-pub struct Anchor(u8);
+#[schemars(rename = "Anchor")]
+pub struct Confidence(u8);
 
-impl Anchor {
+impl Confidence {
     /// The claim does not hold up to light scrutiny.
-    pub const NONE: Anchor = Anchor(0);
+    pub const NONE: Confidence = Confidence(0);
     /// The claim may be real; it could not be verified.
-    pub const LOW: Anchor = Anchor(25);
+    pub const LOW: Confidence = Confidence(25);
     /// The claim is verified, but minor or narrow.
-    pub const MODERATE: Anchor = Anchor(50);
+    pub const MODERATE: Confidence = Confidence(50);
     /// The claim is double-checked; the defect occurs in normal use.
-    pub const HIGH: Anchor = Anchor(75);
+    pub const HIGH: Confidence = Confidence(75);
     /// The claim is verifiable from the code alone.
-    pub const CERTAIN: Anchor = Anchor(100);
+    pub const CERTAIN: Confidence = Confidence(100);
 
     /// Rounds a percentage down to an anchor.
-    pub fn at_or_below(percent: f64) -> Anchor {
+    pub fn at_or_below(percent: f64) -> Confidence {
         match percent {
-            p if p >= 100.0 => Anchor::CERTAIN,
-            p if p >= 75.0 => Anchor::HIGH,
-            p if p >= 50.0 => Anchor::MODERATE,
-            p if p >= 25.0 => Anchor::LOW,
-            _ => Anchor::NONE,
+            p if p >= 100.0 => Confidence::CERTAIN,
+            p if p >= 75.0 => Confidence::HIGH,
+            p if p >= 50.0 => Confidence::MODERATE,
+            p if p >= 25.0 => Confidence::LOW,
+            _ => Confidence::NONE,
         }
     }
 
     /// Returns the next anchor up from 50 or 75; agreement raises no lower anchor.
-    pub fn lifted(self) -> Anchor {
+    pub fn next_higher(self) -> Confidence {
         match self {
-            Anchor::MODERATE => Anchor::HIGH,
-            Anchor::HIGH => Anchor::CERTAIN,
+            Confidence::MODERATE => Confidence::HIGH,
+            Confidence::HIGH => Confidence::CERTAIN,
             other => other,
         }
     }
 
     /// Returns the next anchor down.
-    pub fn one_less(self) -> Anchor {
+    pub fn next_lower(self) -> Confidence {
         match self {
-            Anchor::CERTAIN => Anchor::HIGH,
-            Anchor::HIGH => Anchor::MODERATE,
-            Anchor::MODERATE => Anchor::LOW,
-            _ => Anchor::NONE,
+            Confidence::CERTAIN => Confidence::HIGH,
+            Confidence::HIGH => Confidence::MODERATE,
+            Confidence::MODERATE => Confidence::LOW,
+            _ => Confidence::NONE,
         }
     }
 
@@ -60,7 +61,7 @@ impl Anchor {
     /// finding may be critical, else from 75 on.
     pub(crate) fn is_enough_for(self, grade: &Grade) -> bool {
         let critical = grade.impact().level() == 0 || grade.is_unmapped();
-        self >= if critical { Anchor::MODERATE } else { Anchor::HIGH }
+        self >= if critical { Confidence::MODERATE } else { Confidence::HIGH }
     }
 
     /// Returns the anchor as a percentage.
@@ -69,19 +70,19 @@ impl Anchor {
     }
 }
 
-impl TryFrom<u8> for Anchor {
+impl TryFrom<u8> for Confidence {
     type Error = String;
 
     fn try_from(percent: u8) -> Result<Self, String> {
         match percent {
-            0 | 25 | 50 | 75 | 100 => Ok(Anchor(percent)),
+            0 | 25 | 50 | 75 | 100 => Ok(Confidence(percent)),
             _ => Err(format!("confidence `{percent}` is not one of 0, 25, 50, 75, 100")),
         }
     }
 }
 
-impl From<Anchor> for u8 {
-    fn from(anchor: Anchor) -> u8 {
+impl From<Confidence> for u8 {
+    fn from(anchor: Confidence) -> u8 {
         anchor.0
     }
 }
@@ -161,21 +162,21 @@ impl Owner {
 /// A range of lines of a file, both ends included, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "(u32, u32)", into = "(u32, u32)")]
-pub struct Lines {
+pub struct LineRange {
     start: u32,
     end: u32,
 }
 
-impl Lines {
+impl LineRange {
     /// Creates a range of one line; `None` for line 0.
-    pub fn at(line: u32) -> Option<Lines> {
-        Lines::range(line, line)
+    pub fn at(line: u32) -> Option<LineRange> {
+        LineRange::range(line, line)
     }
 
     /// Creates a range from its two ends, in any order; `None` if one is 0.
-    pub fn range(a: u32, b: u32) -> Option<Lines> {
+    pub fn range(a: u32, b: u32) -> Option<LineRange> {
         let (start, end) = (a.min(b), a.max(b));
-        (start > 0).then_some(Lines { start, end })
+        (start > 0).then_some(LineRange { start, end })
     }
 
     /// Returns the first line.
@@ -189,22 +190,22 @@ impl Lines {
     }
 
     /// Returns the same number of lines from another start.
-    pub fn moved_to(self, start: u32) -> Lines {
+    pub fn moved_to(self, start: u32) -> LineRange {
         let start = start.max(1);
-        Lines { start, end: start.saturating_add(self.end - self.start) }
+        LineRange { start, end: start.saturating_add(self.end - self.start) }
     }
 }
 
-impl TryFrom<(u32, u32)> for Lines {
+impl TryFrom<(u32, u32)> for LineRange {
     type Error = String;
 
     fn try_from((start, end): (u32, u32)) -> Result<Self, String> {
-        Lines::range(start, end).ok_or_else(|| format!("lines {start} to {end} are no range"))
+        LineRange::range(start, end).ok_or_else(|| format!("lines {start} to {end} are no range"))
     }
 }
 
-impl From<Lines> for (u32, u32) {
-    fn from(lines: Lines) -> (u32, u32) {
+impl From<LineRange> for (u32, u32) {
+    fn from(lines: LineRange) -> (u32, u32) {
         (lines.start, lines.end)
     }
 }
@@ -221,7 +222,7 @@ pub struct Replacement {
 impl Replacement {
     /// Creates a replacement of lines by a text with its line ends; an empty text deletes the
     /// lines.
-    pub fn new(lines: Lines, text: impl Into<String>) -> Replacement {
+    pub fn new(lines: LineRange, text: impl Into<String>) -> Replacement {
         Replacement { start_line: lines.start(), end_line: lines.end(), text: text.into() }
     }
 
@@ -254,7 +255,7 @@ impl TryFrom<StoredReplacement> for Replacement {
 
     fn try_from(stored: StoredReplacement) -> Result<Self, String> {
         let StoredReplacement { start_line, end_line, text } = stored;
-        match Lines::range(start_line, end_line) {
+        match LineRange::range(start_line, end_line) {
             Some(lines) if start_line <= end_line => Ok(Replacement::new(lines, text)),
             _ => Err(format!("lines {start_line} to {end_line} are no range")),
         }
@@ -271,7 +272,7 @@ pub struct Vote {
     /// The file of the defect; `None` if the reviewer names none.
     pub file: Option<RepoPath>,
     /// The lines of the defect; `None` if the reviewer names none.
-    pub lines: Option<Lines>,
+    pub lines: Option<LineRange>,
     /// The column on the first line where the defect starts, in bytes from 1.
     pub column: Option<u32>,
     /// The code of the defect, without whitespace, or a hash of the code if it must not be
@@ -286,7 +287,7 @@ pub struct Vote {
     /// The text that fixes the defect, if the fix is exact.
     pub replacement: Option<Replacement>,
     /// The confidence; `None` if the form of the report has no field for it.
-    pub confidence: Option<Anchor>,
+    pub confidence: Option<Confidence>,
     /// The evidence, mostly quotes.
     pub evidence: Vec<String>,
     /// True if the vote is from a compact persona report, whose form has no evidence.
@@ -347,12 +348,12 @@ impl Vote {
     /// Returns true if the vote is about this change and sure enough to be reported, by its own
     /// statement.
     pub(crate) fn counts(&self) -> bool {
-        let is_sure = |confidence: Anchor| confidence.is_enough_for(&self.grade);
+        let is_sure = |confidence: Confidence| confidence.is_enough_for(&self.grade);
         !self.pre_existing && self.confidence.is_none_or(is_sure)
     }
 
     /// Returns the first line; `None` without lines.
     pub fn line(&self) -> Option<u32> {
-        self.lines.map(Lines::start)
+        self.lines.map(LineRange::start)
     }
 }

@@ -1,5 +1,5 @@
-//! The worth of the agreement of reviewers: [`Readers`] compute the probability that a finding is
-//! right.
+//! The worth of the agreement of reviewers: [`ModelReaders`] compute the probability that a finding
+//! is right.
 //!
 //! A reviewer reports about as many true findings whatever the length of its list, so each of its
 //! votes is worth less, the more there are. Each further reader that agrees makes a finding more
@@ -9,14 +9,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collections::sorted;
-use crate::ground::Grounded;
+use crate::grounding::GroundedVote;
 use crate::report::{Report, Reviewer, ReviewerKind};
 
 /// The odds of the only vote of the only reader.
 const BASE_ODDS: f64 = 5.0;
 
 /// The exponent of the number of agreeing readers.
-const AGREEMENT: f64 = 2.25;
+const AGREEMENT_EXPONENT: f64 = 2.25;
 
 /// Words by which a vote hedges.
 const HEDGES: [&str; 10] = [
@@ -31,31 +31,31 @@ const HEDGE_STEMS: [&str; 2] = ["potential", "suggest"];
 const HEDGE_PHRASES: [&str; 2] = ["should be extracted", "should be moved"];
 
 /// A reviewer, by its persona and its model family.
-type Voice<'a> = (&'a str, Option<&'a str>);
+type ReaderKey<'a> = (&'a str, Option<&'a str>);
 
 /// The models that read a change.
 #[derive(Debug, Default)]
-pub(crate) struct Readers<'a> {
-    readers: BTreeMap<Voice<'a>, Reader<'a>>,
+pub(crate) struct ModelReaders<'a> {
+    readers: BTreeMap<ReaderKey<'a>, ModelReader<'a>>,
 }
 
 #[derive(Debug, Default)]
-struct Reader<'a> {
+struct ModelReader<'a> {
     /// The titles, descriptions and lines of the votes.
     claims: BTreeSet<(&'a str, &'a str, Option<u32>)>,
     not_covered: BTreeSet<&'a str>,
     is_independent: bool,
 }
 
-impl<'a> Readers<'a> {
+impl<'a> ModelReaders<'a> {
     /// Returns the readers of a change: the personas whose report can be used.
-    pub(crate) fn of(reports: &'a [Report]) -> Readers<'a> {
-        let mut readers: BTreeMap<Voice<'a>, Reader<'a>> = BTreeMap::new();
+    pub(crate) fn of(reports: &'a [Report]) -> ModelReaders<'a> {
+        let mut readers: BTreeMap<ReaderKey<'a>, ModelReader<'a>> = BTreeMap::new();
         let is_reader = |report: &&Report| {
             report.reviewer.kind == ReviewerKind::Persona && report.unusable.is_none()
         };
         for report in reports.iter().filter(is_reader) {
-            let reader = readers.entry(voice(&report.reviewer)).or_default();
+            let reader = readers.entry(reader_key(&report.reviewer)).or_default();
             reader.is_independent = report.reviewer.is_independent();
             let claims = report.votes.iter();
             reader.claims.extend(
@@ -63,20 +63,20 @@ impl<'a> Readers<'a> {
             );
             reader.not_covered.extend(report.remarks.not_covered.iter().map(String::as_str));
         }
-        Readers { readers }
+        ModelReaders { readers }
     }
 
     /// Returns the worth of the votes on one defect. A finding of a rule or an analyser is worth 1.
-    pub(crate) fn worth(&self, votes: &[&Grounded<'_>]) -> f64 {
+    pub(crate) fn worth(&self, votes: &[&GroundedVote<'_>]) -> f64 {
         if votes.iter().any(|vote| vote.reviewer.kind != ReviewerKind::Persona) {
             return 1.0;
         }
-        let voices = sorted(votes.iter().map(|vote| voice(vote.reviewer)));
-        let known: Vec<&Reader<'_>> =
+        let voices = sorted(votes.iter().map(|vote| reader_key(vote.reviewer)));
+        let known: Vec<&ModelReader<'_>> =
             voices.iter().filter_map(|voice| self.readers.get(voice)).collect();
         let agreeing = known.iter().filter(|reader| reader.is_independent).count().max(1) as f64;
         let file = votes.iter().find_map(|vote| vote.file.as_ref());
-        let could_say = |reader: &&Reader<'_>| {
+        let could_say = |reader: &&ModelReader<'_>| {
             reader.is_independent
                 && file.is_none_or(|file| !reader.not_covered.contains(file.as_str()))
         };
@@ -95,12 +95,12 @@ impl<'a> Readers<'a> {
 /// `readers` reported it, `length` is the geometric mean of their numbers of votes, and `hedging`
 /// the share of votes that hedge.
 fn probability(agreeing: f64, readers: f64, length: f64, hedging: f64) -> f64 {
-    let odds = BASE_ODDS * agreeing.powf(AGREEMENT) / (readers * length * hedging.exp());
+    let odds = BASE_ODDS * agreeing.powf(AGREEMENT_EXPONENT) / (readers * length * hedging.exp());
     ((odds / (1.0 + odds)) * 1_000.0).round().min(999.0) / 1_000.0
 }
 
-fn voice(reviewer: &Reviewer) -> Voice<'_> {
-    (reviewer.voice(), reviewer.family.as_deref())
+fn reader_key(reviewer: &Reviewer) -> ReaderKey<'_> {
+    (reviewer.agreement_name(), reviewer.family.as_deref())
 }
 
 fn claim_hedges(title: &str, description: &str) -> bool {

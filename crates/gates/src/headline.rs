@@ -1,7 +1,7 @@
 //! Formats the headline of an item: [`headline`].
 
 use assay_base::text::truncate;
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 
 use crate::item::{Item, Scope, Verified};
 

@@ -1,9 +1,9 @@
 //! Quality-review gates: is this artifact good enough to go on?
 //!
-//! A gate is a list of [`item`]s for one [`phase`], made from a [`plan`] or a change by the built-in
-//! [`checks`]. Each item is verified by code if code can decide it, otherwise by a command or a
-//! model. Whether the gate is passed is computed from the items each time, and is never stored or
-//! claimed.
+//! A gate is a list of [`item`]s for one [`phase`], made from a [`plan`] or a change by the
+//! built-in [`checks`]. Each item is verified by code if code can decide it, otherwise by a command
+//! or a model. Whether the gate is passed is computed from the items each time, and is never stored
+//! or claimed.
 //!
 //! - [`plan`]: a plan, parsed from Markdown or JSON. [`subject`]: the plan, change and tree that a
 //!   gate verifies. `facts`: facts about them that several checks use. [`claim`]: the part of a

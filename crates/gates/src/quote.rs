@@ -1,7 +1,7 @@
 //! Quotes untrusted text in messages: [`quoted`], [`shown`].
 
 use assay_base::text::{first_chars, truncate};
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 use assay_rules::redacted_text;
 
 /// Maximum length of a quoted text, in characters.

@@ -5,7 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use assay_change::Change;
 use assay_change::diff::FileDiff;
-use assay_findings::ground::{Tree, TreeError};
+use assay_findings::grounding::{Tree, TreeError};
 use assay_rules::Rulebook;
 
 use crate::facts::decisions::Log;

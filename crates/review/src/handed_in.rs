@@ -8,9 +8,9 @@ use std::path::Path;
 
 use assay_change::state::{Kind, State, StateError};
 use assay_change::tree::DirTree;
-use assay_findings::gate::Mode;
+use assay_findings::gate::ReviewMode;
 use assay_findings::report::Report;
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_rules::{Redacted, WithSymbols, redacted_text};
 use assay_store::reports::{Numbered, ReportError, Reports};
 use assay_store::task::TaskId;
@@ -101,7 +101,10 @@ pub fn held_against(reports: &[Report], folder: &Path) -> Synthesis {
     let folder = DirTree::new(folder.to_owned());
     let redacted = Redacted(&folder);
     let tree = WithSymbols::new(&redacted);
-    let circumstances =
-        Circumstances { tree: Some(&tree), mode: Mode::Headless, ..Circumstances::default() };
+    let circumstances = SynthesisInputs {
+        tree: Some(&tree),
+        mode: ReviewMode::Headless,
+        ..SynthesisInputs::default()
+    };
     synthesize(reports, &circumstances)
 }

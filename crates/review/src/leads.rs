@@ -10,7 +10,7 @@ use assay_base::text::first_chars;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::vote::Vote;
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 
 use crate::sanitize::{not_to_be_named, safe_text};
 
@@ -90,7 +90,7 @@ impl Lead {
 mod tests {
     use assay_findings::grade::Grade;
     use assay_findings::report;
-    use assay_findings::vote::Lines;
+    use assay_findings::vote::LineRange;
     use expect_test::{Expect, expect};
 
     use super::*;
@@ -105,7 +105,7 @@ mod tests {
             let mut vote = Vote::new(title, Grade::from_word(severity));
             vote.rule = Some(rule.to_owned());
             vote.file = RepoPath::exact(file).ok();
-            vote.lines = Lines::at(line.parse().unwrap());
+            vote.lines = LineRange::at(line.parse().unwrap());
             report.votes.push(vote);
         }
         report

@@ -15,7 +15,7 @@ use assay_change::diff::Renames;
 use assay_change::state::{Held, State, StateError};
 use assay_change::{Change, GitError, Lineage};
 use assay_findings::finding::{Finding, VoteRef};
-use assay_findings::identity::{Day, Dismissal, Resolved};
+use assay_findings::identity::{Day, Dismissal, ResolvedFinding};
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
@@ -178,7 +178,7 @@ pub struct Kept<'a> {
 impl Kept<'_> {
     /// Adds the review to the ledger of its repository. Returns the findings that the review
     /// resolved.
-    pub fn record(&self) -> Result<Vec<Resolved>, UseError> {
+    pub fn record(&self) -> Result<Vec<ResolvedFinding>, UseError> {
         let mut ledger = open(self.state)?;
         let lineage = self.change.lineage()?;
         let sightings = self.sightings(&ledger, &lineage)?;
@@ -193,10 +193,10 @@ impl Kept<'_> {
     fn is_complete(&self) -> bool {
         let verdict = &self.synthesis.verdict;
         let was_read = match verdict.state {
-            verdict::State::Ready | verdict::State::ReadyWithFixes | verdict::State::NotReady => {
-                true
-            }
-            verdict::State::NothingToReview | verdict::State::Incomplete => false,
+            verdict::VerdictState::Ready
+            | verdict::VerdictState::ReadyWithFixes
+            | verdict::VerdictState::NotReady => true,
+            verdict::VerdictState::NothingToReview | verdict::VerdictState::Incomplete => false,
         };
         was_read && !verdict.incomplete
     }

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use assay_base::text::split_chars;
 use assay_change::Change;
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 use assay_rules::{WITHHELD, injection_in_name, redacted_text, without_injections};
 use serde::{Deserialize, Serialize};
 

@@ -17,13 +17,13 @@ use std::time::Duration;
 
 use assay_change::state::write_whole;
 use assay_change::{Change, RecordedChange};
-use assay_findings::coverage::Requirement;
+use assay_findings::coverage::CoverageRequirement;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal};
 use assay_findings::path::RepoPath;
 use assay_findings::report::ReviewerKind;
-use assay_findings::shown::ShownLimit;
-use assay_findings::verdict::WithoutContent;
+use assay_findings::shown_limit::ShownLimit;
+use assay_findings::verdict::NoContentPolicy;
 use assay_findings::write::pretty;
 use assay_models::{Absent, Budget, Caller, Description, Nonce, Patience, Store, Stores};
 use assay_rules::redacted_text;
@@ -95,10 +95,10 @@ pub struct RecordedTerms {
     /// The grade from which findings block; `None` for the default.
     pub fail_on: Option<Grade>,
     /// The required extent of the coverage.
-    pub require: Requirement,
+    pub require: CoverageRequirement,
     /// The verdict on a change without reviewable content.
     #[serde(default)]
-    pub without_content: WithoutContent,
+    pub without_content: NoContentPolicy,
     /// The number of findings that are shown.
     #[serde(default)]
     pub shown: ShownLimit,

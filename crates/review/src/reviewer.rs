@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_base::hash::short_hash;
 use assay_change::Change;
-use assay_findings::coverage::{Look, Looks};
+use assay_findings::coverage::{HunkOutcome, ReviewerCoverage};
 use assay_findings::identity::Suppression;
 use assay_findings::report::{self, Report, ReviewerKind};
 use assay_rules::Rulebook;
@@ -103,7 +103,7 @@ pub struct Answer {
     /// The findings.
     pub report: Report,
     /// The outcome of each hunk, in the order of the change.
-    pub looks: Looks,
+    pub looks: ReviewerCoverage,
     /// The findings that comments in the change ask to suppress.
     pub suppressions: Vec<Suppression>,
     /// The requests to models.
@@ -117,7 +117,7 @@ impl Answer {
         let who = report::Reviewer::new(reviewer.name(), reviewer.kind());
         let mut report = Report::unusable(who, why);
         report.required = reviewer.is_required();
-        let look = Look::Failed(format!("{}: {why}", reviewer.name()));
+        let look = HunkOutcome::Failed(format!("{}: {why}", reviewer.name()));
         let looks = looks_of(reviewer, vec![look; change.hunks()]);
         Answer { report, looks, suppressions: Vec::new(), exchanges: Vec::new() }
     }
@@ -148,8 +148,8 @@ pub(crate) fn version_hash(bytes: &[u8]) -> String {
 }
 
 /// Returns the outcomes of hunks, with the reviewer that they belong to.
-pub(crate) fn looks_of(reviewer: &dyn Reviewer, hunks: Vec<Look>) -> Looks {
-    Looks {
+pub(crate) fn looks_of(reviewer: &dyn Reviewer, hunks: Vec<HunkOutcome>) -> ReviewerCoverage {
+    ReviewerCoverage {
         reviewer: reviewer.name().to_owned(),
         kind: reviewer.kind(),
         required: reviewer.is_required(),

@@ -21,17 +21,17 @@ use std::thread::{self, JoinHandle};
 use assay_base::clock::Stopwatch;
 use assay_base::shutdown::Shutdown;
 use assay_change::Change;
-use assay_findings::coverage::{Coverage, Looks, Requirement};
-use assay_findings::gate::Mode;
+use assay_findings::coverage::{CoverageRequirement, ReviewCoverage, ReviewerCoverage};
+use assay_findings::gate::ReviewMode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal, Suppression};
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, ReviewerKind};
-use assay_findings::shown::ShownLimit;
-use assay_findings::spent::Spent;
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_findings::validation::Opinion;
-use assay_findings::verdict::WithoutContent;
+use assay_findings::second_look::Opinion;
+use assay_findings::shown_limit::ShownLimit;
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
+use assay_findings::usage::ReviewUsage;
+use assay_findings::verdict::NoContentPolicy;
 use assay_rules::{Redacted, WithSymbols};
 
 use crate::exchange::Exchange;
@@ -44,7 +44,7 @@ pub struct Review {
     /// The report of each reviewer, in the order of the roster.
     pub reports: Vec<Report>,
     /// The outcome of each hunk, by reviewer.
-    pub looks: Vec<Looks>,
+    pub looks: Vec<ReviewerCoverage>,
     /// The findings that comments in the change ask to suppress.
     pub suppressions: Vec<Suppression>,
     /// The requests to models.
@@ -83,19 +83,19 @@ const HEARD_AT_ONCE: usize = 200;
 #[derive(Debug, Default)]
 pub struct Terms<'a> {
     /// The mode of the review.
-    pub mode: Mode,
+    pub mode: ReviewMode,
     /// The grade from which findings block; `None` for the default.
     pub fail_on: Option<Grade>,
     /// The required extent of the coverage.
-    pub require: Requirement,
+    pub require: CoverageRequirement,
     /// The verdict on a change without reviewable content.
-    pub without_content: WithoutContent,
+    pub without_content: NoContentPolicy,
     /// The number of findings that are shown.
     pub shown: ShownLimit,
     /// The findings that were accepted before.
     pub dismissals: &'a [Dismissal],
     /// The spending on models; `None` if none were called.
-    pub spent: Option<Spent>,
+    pub spent: Option<ReviewUsage>,
     /// The current date, for dismissals that end on a day; `None` if it is unknown.
     pub today: Option<Day>,
 }
@@ -320,7 +320,7 @@ impl Review {
     pub(crate) fn local_answers(&self) -> Vec<Answer> {
         let answers = self.reports.iter().zip(&self.looks);
         let local = answers.filter(|(_, looks)| looks.kind != ReviewerKind::Persona);
-        let answer = |(report, looks): (&Report, &Looks)| Answer {
+        let answer = |(report, looks): (&Report, &ReviewerCoverage)| Answer {
             report: report.clone(),
             looks: looks.clone(),
             suppressions: match looks.kind {
@@ -340,7 +340,7 @@ impl Review {
         let tree = WithSymbols::new(&redacted);
         synthesize(
             &self.reports,
-            &Circumstances {
+            &SynthesisInputs {
                 tree: Some(&tree),
                 tree_errors: change.tree_errors(),
                 changed: Some(&changed),
@@ -352,9 +352,9 @@ impl Review {
                 without_content: terms.without_content,
                 shown: terms.shown,
                 spent: terms.spent.clone(),
-                coverage: Some(Coverage::of(change.hunks(), &self.looks, terms.require)),
+                coverage: Some(ReviewCoverage::of(change.hunks(), &self.looks, terms.require)),
                 today: terms.today.clone(),
-                ..Circumstances::default()
+                ..SynthesisInputs::default()
             },
         )
     }

@@ -9,13 +9,13 @@ use std::time::Duration;
 use assay_change::Change;
 use assay_change::state::{Kind, State, StateError};
 use assay_findings::finding::Finding;
-use assay_findings::ground::Ground;
+use assay_findings::grounding::Grounder;
 use assay_findings::merge;
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::vote::{AutofixClass, Replacement};
-use assay_findings::write::{self, Document, Form};
+use assay_findings::write::{self, FindingsDocument, OutputFormat};
 use assay_rules::{Redacted, redact, without_injections};
 use assay_sandbox::ScratchFolder;
 use serde::{Deserialize, Serialize};
@@ -161,10 +161,10 @@ impl Record<'_> {
             |name: &str, text: &str| write_synced(&folder.join(name), redact(text).as_bytes());
         for report in self.reports {
             let name: String = report.reviewer.name.chars().map(file_char).collect();
-            put(&format!("reviewer-{name}.json"), &self.report(report, Form::Persona))?;
+            put(&format!("reviewer-{name}.json"), &self.report(report, OutputFormat::Persona))?;
             put(
                 &format!("reviewer-{name}.compact.json"),
-                &self.report(report, Form::PersonaCompact),
+                &self.report(report, OutputFormat::PersonaCompact),
             )?;
         }
         put("synthesis.json", &write::pretty(self.synthesis))?;
@@ -192,19 +192,19 @@ impl Record<'_> {
     }
 
     /// Formats the report of one reviewer, in full or as far as merging needs it.
-    fn report(&self, report: &Report, form: Form) -> String {
+    fn report(&self, report: &Report, form: OutputFormat) -> String {
         let changed = self.change.changed_lines();
         let redacted = Redacted(self.change.tree());
-        let ground = Ground::new(Some(&redacted), Some(&changed));
+        let ground = Grounder::new(Some(&redacted), Some(&changed));
         let votes = report.votes.iter().enumerate();
         let votes: Vec<_> =
             votes.map(|(at, vote)| ground.check(vote, &report.reviewer, (0, at))).collect();
-        let findings = merge::each_alone(&votes);
-        let document = Document {
+        let findings = merge::one_finding_per_vote(&votes);
+        let document = FindingsDocument {
             findings: Some(&findings),
             report: Some(report),
             version: self.version,
-            ..Document::default()
+            ..FindingsDocument::default()
         };
         write::write(form, &document)
     }

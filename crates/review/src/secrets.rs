@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_change::Change;
 use assay_findings::grade::Grade;
-use assay_findings::ground::TreeError;
+use assay_findings::grounding::TreeError;
 use assay_findings::incomplete::{IncompleteKind, IncompleteReason};
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;

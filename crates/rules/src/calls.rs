@@ -1,6 +1,6 @@
 //! Calls in code: [`calls`] finds them in the syntax tree.
 
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 use crate::syntax::{Syntax, SyntaxNode, Touched, lines_of};
 
@@ -15,7 +15,7 @@ const CALLS: [&str; 9] = [
 const NAMES: [&str; 5] = ["method", "name", "function", "constructor", "type"];
 
 /// Returns the lines on which a file calls a name.
-pub fn calls(path: &str, text: &str, name: &str) -> Vec<Lines> {
+pub fn calls(path: &str, text: &str, name: &str) -> Vec<LineRange> {
     // Most files do not contain the name at all.
     let Some(syntax) = text.contains(name).then(|| Syntax::of(path, text)).flatten() else {
         return Vec::new();
@@ -43,7 +43,8 @@ mod tests {
     use super::*;
 
     fn check(path: &str, text: &str, expected: &[u32]) {
-        let lines: Vec<u32> = calls(path, text, "total").into_iter().map(Lines::start).collect();
+        let lines: Vec<u32> =
+            calls(path, text, "total").into_iter().map(LineRange::start).collect();
         assert_eq!(lines, expected, "{path}");
     }
 

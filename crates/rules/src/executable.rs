@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use assay_change::Change;
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 use crate::syntax::{Syntax, Touched};
 
@@ -23,7 +23,11 @@ pub fn executable_lines(change: &Change) -> Vec<(String, usize)> {
 
 /// Counts the executable lines among the touched ones. Without a tree, comments are recognised by
 /// their first characters.
-pub(crate) fn count(text: &str, comments: Option<&[(Lines, String)]>, touched: &Touched) -> usize {
+pub(crate) fn count(
+    text: &str,
+    comments: Option<&[(LineRange, String)]>,
+    touched: &Touched,
+) -> usize {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let comment_lines = comments.map(|comments| comment_lines(&lines, comments));
     let is_comment = |number: u32| match &comment_lines {
@@ -35,7 +39,7 @@ pub(crate) fn count(text: &str, comments: Option<&[(Lines, String)]>, touched: &
 }
 
 /// Returns the lines that consist of a comment alone: a line that also has code is longer.
-fn comment_lines(lines: &[&str], comments: &[(Lines, String)]) -> HashSet<u32> {
+fn comment_lines(lines: &[&str], comments: &[(LineRange, String)]) -> HashSet<u32> {
     let parts = comments.iter().flat_map(|(at, text)| (at.start()..).zip(text.lines()));
     let whole =
         parts.filter(|(number, part)| lines.get(*number as usize - 1) == Some(&part.trim()));

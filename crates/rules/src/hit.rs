@@ -5,7 +5,7 @@
 
 use assay_base::text::first_chars;
 use assay_findings::path::RepoPath;
-use assay_findings::vote::{AutofixClass, Lines, Owner, Replacement, Vote};
+use assay_findings::vote::{AutofixClass, LineRange, Owner, Replacement, Vote};
 
 use crate::credentials::is_clean;
 use crate::rule::About;
@@ -16,7 +16,7 @@ const MAX_QUOTE: usize = 300;
 /// A place where a rule fires.
 #[derive(Debug)]
 pub(crate) struct Hit {
-    pub(crate) lines: Lines,
+    pub(crate) lines: LineRange,
     pub(crate) column: Option<u32>,
     /// A text that precedes the rule's message.
     pub(crate) note: Option<String>,
@@ -35,7 +35,7 @@ impl Hit {
     /// Creates a hit on a line, without a rewrite.
     pub(crate) fn on_line(line: u32, code: &str) -> Option<Hit> {
         Some(Hit {
-            lines: Lines::at(line)?,
+            lines: LineRange::at(line)?,
             column: None,
             note: None,
             code: Some(code.trim().to_owned()),

@@ -5,7 +5,7 @@ use std::thread;
 
 use assay_change::diff::{Content, FileDiff, Origin, Unread};
 use assay_change::{Change, LeftOut};
-use assay_findings::coverage::Look;
+use assay_findings::coverage::HunkOutcome;
 use assay_findings::identity::Suppression;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
@@ -31,7 +31,7 @@ pub struct Reviewed {
     /// The report with the votes.
     pub report: Report,
     /// The outcome of each hunk, in the order of the change.
-    pub looks: Vec<Look>,
+    pub looks: Vec<HunkOutcome>,
     /// The suppressions that comments request.
     pub suppressions: Vec<Suppression>,
 }
@@ -39,7 +39,7 @@ pub struct Reviewed {
 /// The result of the rules on one file.
 struct FileReviewed {
     votes: Vec<Vote>,
-    looks: Vec<Look>,
+    looks: Vec<HunkOutcome>,
     suppressions: Vec<Suppression>,
     /// The facts for the checks of the change; `None` if the file is not reviewed.
     facts: Option<Facts>,
@@ -60,10 +60,10 @@ impl Rulebook {
         let mut facts = Vec::new();
         for (file, reviewed) in change.files.iter().zip(self.review_files(change)) {
             report.remarks.not_covered.extend(reviewed.looks.iter().find_map(|look| match look {
-                Look::LeftOut(why) | Look::Unread(why) | Look::Failed(why) => {
+                HunkOutcome::LeftOut(why) | HunkOutcome::Unread(why) | HunkOutcome::Failed(why) => {
                     Some(format!("{} ({why})", file.path()))
                 }
-                Look::Reviewed | Look::TextOnly | Look::NotConcerned => None,
+                HunkOutcome::Reviewed | HunkOutcome::TextOnly | HunkOutcome::NotConcerned => None,
             }));
             report.votes.extend(reviewed.votes);
             looks.extend(reviewed.looks);
@@ -113,7 +113,7 @@ impl Rulebook {
     }
 
     fn review_content(&self, change: &Change, file: &FileDiff) -> FileReviewed {
-        let same = |look: Look| FileReviewed {
+        let same = |look: HunkOutcome| FileReviewed {
             votes: Vec::new(),
             looks: vec![look; hunks(file)],
             suppressions: Vec::new(),
@@ -128,23 +128,23 @@ impl Rulebook {
             let view = View::new(change, file, None, None);
             let facts = Some(Facts::of(&view));
             let look = match view.before_error() {
-                Some(error) => Look::Failed(error.to_string()),
-                None if known => Look::Reviewed,
-                None => Look::TextOnly,
+                Some(error) => HunkOutcome::Failed(error.to_string()),
+                None if known => HunkOutcome::Reviewed,
+                None => HunkOutcome::TextOnly,
             };
             return FileReviewed { facts, ..same(look) };
         };
         let Ok(path) = RepoPath::exact(path) else {
-            return same(Look::Failed("could not be read".to_owned()));
+            return same(HunkOutcome::Failed("could not be read".to_owned()));
         };
         match change.tree().read(&path) {
             Ok(Some(text)) => self.review_text(change, file, &path, &text),
             // The diff of a renamed file does not show whether the file is text.
             Ok(None) => same(match file.without_content() {
-                Some(what) => Look::LeftOut(what.to_owned()),
-                None => Look::Failed("could not be read".to_owned()),
+                Some(what) => HunkOutcome::LeftOut(what.to_owned()),
+                None => HunkOutcome::Failed("could not be read".to_owned()),
             }),
-            Err(error) => same(Look::Failed(error.to_string())),
+            Err(error) => same(HunkOutcome::Failed(error.to_string())),
         }
     }
 
@@ -181,17 +181,17 @@ impl Rulebook {
             .filter(|syntax| language::has_whole_grammar(syntax.language(), path.as_str(), text));
         let is_broken = grammar.is_some_and(|syntax| view.is_broken_by_change(syntax));
         let look = |touched: &Touched| match read {
-            Some(_) if is_broken => Look::Failed(DOES_NOT_PARSE.to_owned()),
-            Some(survey) if survey.understands(touched) => Look::Reviewed,
+            Some(_) if is_broken => HunkOutcome::Failed(DOES_NOT_PARSE.to_owned()),
+            Some(survey) if survey.understands(touched) => HunkOutcome::Reviewed,
             Some(survey) if grammar.is_some() && survey.has_error_in(touched) => {
-                Look::Failed(DOES_NOT_PARSE.to_owned())
+                HunkOutcome::Failed(DOES_NOT_PARSE.to_owned())
             }
-            Some(_) | None => Look::TextOnly,
+            Some(_) | None => HunkOutcome::TextOnly,
         };
-        let looks: Vec<Look> =
+        let looks: Vec<HunkOutcome> =
             file.hunks.iter().map(|hunk| look(&Touched::new(hunk.added.iter().copied()))).collect();
         let looks = match (looks.is_empty(), file.without_content()) {
-            (true, Some(what)) => vec![Look::LeftOut(what.to_owned())],
+            (true, Some(what)) => vec![HunkOutcome::LeftOut(what.to_owned())],
             (true, None) => vec![look(&Touched::new([]))],
             (false, _) => looks,
         };
@@ -201,7 +201,7 @@ impl Rulebook {
         votes.extend(unclear.map(|hit| hit.vote(&about, path)));
         let facts = Some(Facts::of(&view));
         let looks = match view.before_error() {
-            Some(error) => vec![Look::Failed(error.to_string()); looks.len()],
+            Some(error) => vec![HunkOutcome::Failed(error.to_string()); looks.len()],
             None => looks,
         };
         FileReviewed { votes, looks, suppressions: asked.suppressions, facts }
@@ -227,12 +227,12 @@ fn hunks(file: &FileDiff) -> usize {
 }
 
 /// Returns the outcome for a file that is not reviewed; `None` if it is reviewed.
-fn not_looked_at(file: &FileDiff) -> Option<Look> {
+fn not_looked_at(file: &FileDiff) -> Option<HunkOutcome> {
     if let Some(LeftOut { rule, readable }) = file.left_out.clone() {
-        return Some(if readable { Look::Unread(rule) } else { Look::LeftOut(rule) });
+        return Some(if readable { HunkOutcome::Unread(rule) } else { HunkOutcome::LeftOut(rule) });
     }
-    let left_out = |rule: &str| Some(Look::LeftOut(rule.to_owned()));
-    let failed = |why: &str| Some(Look::Failed(why.to_owned()));
+    let left_out = |rule: &str| Some(HunkOutcome::LeftOut(rule.to_owned()));
+    let failed = |why: &str| Some(HunkOutcome::Failed(why.to_owned()));
     match file.content {
         Content::Binary if language::is_source(file.path()) => failed("source that is not text"),
         // A moved test may be a removed test, so the checks of the change see the file.
@@ -241,7 +241,7 @@ fn not_looked_at(file: &FileDiff) -> Option<Look> {
             file.without_content().and_then(left_out)
         }
         // The target of a link is content, and no rule sees it.
-        Content::Link => Some(Look::Unread("symbolic link".to_owned())),
+        Content::Link => Some(HunkOutcome::Unread("symbolic link".to_owned())),
         Content::Unread(Unread::Merge) => failed("compared with several files"),
         Content::Unread(Unread::Broken) => failed("its diff could not be read"),
         Content::Unread(Unread::TooMany) => failed("changed in too many places"),

@@ -4,7 +4,7 @@
 //! comments of the change and visits the whole file; [`scan`] visits the nodes that touch added
 //! lines, so that the cost depends on the size of the change.
 
-use assay_findings::vote::{Lines, Replacement};
+use assay_findings::vote::{LineRange, Replacement};
 use ast_grep_core::NodeMatch;
 use ast_grep_core::matcher::MatcherExt;
 use ast_grep_core::tree_sitter::StrDoc;
@@ -79,7 +79,7 @@ fn rewrite(
     let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let to = text[end..].find('\n').map_or(text.len(), |at| end + at + 1);
     let line_number = |at: usize| text[..at].matches('\n').count() as u32 + 1;
-    let lines = Lines::range(line_number(from), line_number(end))?;
+    let lines = LineRange::range(line_number(from), line_number(end))?;
     let matched = lines_of(found);
     if lines.start() < matched.start() || lines.end() > matched.end() {
         return None;

@@ -7,7 +7,7 @@
 
 use assay_findings::identity::Suppression;
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 use crate::hit::Hit;
 use crate::syntax::{Syntax, Touched};
@@ -70,7 +70,7 @@ pub(crate) fn read(path: &RepoPath, text: &str, syntax: Option<&Syntax>) -> Aske
 fn is_comment(syntax: Option<&Syntax>, number: u32, before: &str) -> bool {
     let signs = ["//", "#", "--", "/*", "*", "<!--", ";", "%"];
     let begins = signs.iter().any(|sign| before.trim_end().ends_with(sign));
-    let (Some(syntax), Some(line)) = (syntax, Lines::at(number)) else { return begins };
+    let (Some(syntax), Some(line)) = (syntax, LineRange::at(number)) else { return begins };
     let comments = syntax.comments(&Touched::new([line]));
     begins && comments.iter().any(|(_, text)| text.contains(MARK))
 }

@@ -1,7 +1,7 @@
 //! The facts of one walk over the touched part of a tree: [`Survey`].
 
-use assay_findings::ground::Symbol;
-use assay_findings::vote::Lines;
+use assay_findings::grounding::Symbol;
+use assay_findings::vote::LineRange;
 
 use crate::kinds::Kinds;
 use crate::syntax::{Depth, Syntax, SyntaxNode, Touched, lines_of, name_of};
@@ -10,13 +10,13 @@ use crate::syntax::{Depth, Syntax, SyntaxNode, Touched, lines_of, name_of};
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     /// The lines of errors in the tree.
-    errors: Vec<Lines>,
+    errors: Vec<LineRange>,
     /// The lines of errors inside macros, whose tokens have their own grammar.
-    macro_errors: Vec<Lines>,
+    macro_errors: Vec<LineRange>,
     /// True if a part is nested too deeply to be visited.
     is_cut: bool,
     /// The comments, each with its text.
-    pub(crate) comments: Vec<(Lines, String)>,
+    pub(crate) comments: Vec<(LineRange, String)>,
     /// The named definitions, outer ones before inner ones.
     pub(crate) symbols: Vec<Symbol>,
     /// The functions among the symbols, by their unqualified names.
@@ -28,7 +28,7 @@ pub(crate) struct Survey {
 /// A branch or a loop.
 #[derive(Debug)]
 pub(crate) struct Branch {
-    pub(crate) lines: Lines,
+    pub(crate) lines: LineRange,
     /// The number of nested branches and loops up to the next function, including this one.
     pub(crate) depth: usize,
     pub(crate) head: String,

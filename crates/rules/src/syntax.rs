@@ -1,9 +1,9 @@
 //! The syntax tree of a file: [`Syntax`], and queries on it other than matches.
 
-use assay_findings::ground::Symbol;
+use assay_findings::grounding::Symbol;
 use assay_findings::path::RepoPath;
-use assay_findings::post::Parses;
-use assay_findings::vote::Lines;
+use assay_findings::post::SyntaxChecker;
+use assay_findings::vote::LineRange;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, Node};
 
@@ -100,7 +100,7 @@ impl Syntax {
     }
 
     /// Returns the comments that touch some lines, each with its text.
-    pub(crate) fn comments(&self, touched: &Touched) -> Vec<(Lines, String)> {
+    pub(crate) fn comments(&self, touched: &Touched) -> Vec<(LineRange, String)> {
         self.survey(touched, |_| false, |_| {}).comments
     }
 }
@@ -119,7 +119,7 @@ pub fn parses_as_well(path: &str, before: &str, after: &str) -> bool {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Grammars;
 
-impl Parses for Grammars {
+impl SyntaxChecker for Grammars {
     fn parses(&self, path: &RepoPath, text: &str) -> Option<bool> {
         let syntax = Syntax::of(path.as_str(), text)?;
         Some(syntax.is_whole())
@@ -135,19 +135,19 @@ pub(crate) enum Depth {
 }
 
 /// The lines that a walk is limited to, in order.
-pub(crate) struct Touched(Vec<Lines>);
+pub(crate) struct Touched(Vec<LineRange>);
 
 impl Touched {
-    pub(crate) fn new(lines: impl IntoIterator<Item = Lines>) -> Touched {
+    pub(crate) fn new(lines: impl IntoIterator<Item = LineRange>) -> Touched {
         Touched(lines.into_iter().collect())
     }
 
     pub(crate) fn everything() -> Touched {
-        Touched(Lines::range(1, u32::MAX).into_iter().collect())
+        Touched(LineRange::range(1, u32::MAX).into_iter().collect())
     }
 
     /// Returns true if some lines overlap with these.
-    pub(crate) fn meets(&self, lines: Lines) -> bool {
+    pub(crate) fn meets(&self, lines: LineRange) -> bool {
         let first = self.0.partition_point(|touched| touched.end() < lines.start());
         self.0.get(first).is_some_and(|touched| touched.start() <= lines.end())
     }
@@ -159,16 +159,16 @@ impl Touched {
 }
 
 /// Returns the lines of a node.
-pub(crate) fn lines_of(node: &SyntaxNode<'_>) -> Lines {
+pub(crate) fn lines_of(node: &SyntaxNode<'_>) -> LineRange {
     let end = node.end_pos();
     lines_between(node.start_pos().line(), end.line(), end.byte_point().1)
 }
 
-fn lines_between(start_row: usize, end_row: usize, end_column: usize) -> Lines {
+fn lines_between(start_row: usize, end_row: usize, end_column: usize) -> LineRange {
     let start = start_row as u32 + 1;
     // A node that ends at the start of a line is not on that line.
     let end = end_row as u32 + u32::from(end_column > 0);
-    Lines::range(start, end.max(start)).expect("lines are counted from 1")
+    LineRange::range(start, end.max(start)).expect("lines are counted from 1")
 }
 
 /// Returns the name of a named definition.

@@ -12,8 +12,8 @@ mod error;
 use std::collections::BTreeSet;
 
 use assay_base::hash::short_hash;
-use assay_findings::post::{Draft, Fingerprint};
-use assay_findings::write::plain::chain;
+use assay_findings::post::{Fingerprint, ReviewDraft};
+use assay_findings::write::escape::chain;
 use assay_store::disk::DiskError;
 use assay_store::outbox::{self, Held, Outbox};
 use assay_store::pulls::{RepositoryName, TicketKey};
@@ -58,7 +58,7 @@ pub struct Review {
     /// The number of the pull request.
     pub number: u64,
     /// The content of the review.
-    pub draft: Box<Draft>,
+    pub draft: Box<ReviewDraft>,
     /// The message to a ticket that is sent after the review was posted; `None` if there is none.
     #[serde(default)]
     pub then: Option<TicketWord>,

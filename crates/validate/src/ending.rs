@@ -1,6 +1,6 @@
 //! Endings of a loop ([`Ending`]) and the limits that cause them ([`Limits`]).
 
-use assay_findings::alike;
+use assay_findings::title_similarity;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
@@ -27,7 +27,7 @@ impl Default for Limits {
         Limits {
             rounds: 50,
             recurring: 3,
-            similarity: alike::THRESHOLD,
+            similarity: title_similarity::THRESHOLD,
             errors_in_a_row: 3,
             errors: 10,
             stalled: 3,

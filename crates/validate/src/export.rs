@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_checks::check::{self, CheckOutcome};
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_store::disk::{self, Sure};
 
 use crate::ending::Ending;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use assay_base::text::{first_chars, truncate};
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 use assay_rules::redacted_text;
 
 use crate::ending::Ending;

@@ -5,7 +5,7 @@
 //! Sending is left to the caller.
 
 use assay_base::text::first_chars;
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 use assay_rules::redacted_text;
 use jiff::Timestamp;
 

@@ -80,16 +80,18 @@ impl Standing {
     /// Returns the issues of the last round that occurred in at least `limits.recurring` rounds of
     /// this epoch.
     fn recurring(&self, limits: &Limits) -> Vec<Recurrence> {
-        let mut rounds: Vec<recurring::Round> =
+        let mut rounds: Vec<recurring::IssueRound> =
             self.epoch().iter().map(|round| self.compared_round(round)).collect();
         let Some(current) = rounds.pop() else { return Vec::new() };
-        recurring::recurring_at(&current.issues, &rounds, limits.recurring, limits.similarity)
+        recurring::find_recurrences_at(
+            &current.issues, &rounds, limits.recurring, limits.similarity,
+        )
     }
 
-    fn compared_round(&self, round: &Round) -> recurring::Round {
+    fn compared_round(&self, round: &Round) -> recurring::IssueRound {
         let issues = round.seen().map(|seen| self.with_decisions(seen, &round.tree).issues);
         let issues = issues.unwrap_or_default().iter().map(told).collect();
-        recurring::Round { status: None, issues }
+        recurring::IssueRound { status: None, issues }
     }
 
     /// Returns the rounds of this epoch that had an issue, each with the issue as that round
@@ -102,8 +104,8 @@ impl Standing {
                 if issue.key.is_some() || other.key.is_some() {
                     return issue.key == other.key;
                 }
-                let other = recurring::Round { status: None, issues: vec![told(other)] };
-                !recurring::recurring(&[told(issue)], &[other], 2).is_empty()
+                let other = recurring::IssueRound { status: None, issues: vec![told(other)] };
+                !recurring::find_recurrences(&[told(issue)], &[other], 2).is_empty()
             };
             found.extend(issues.iter().find(is_same).map(|issue| (round, issue)));
         }
@@ -111,8 +113,8 @@ impl Standing {
     }
 }
 
-fn told(issue: &Issue) -> recurring::Issue {
-    recurring::Issue {
+fn told(issue: &Issue) -> recurring::RoundIssue {
+    recurring::RoundIssue {
         title: Some(issue.title.clone()),
         description: issue.description.clone(),
         file: issue.file.clone(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use assay_base::clock::Stopwatch;
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::results::{Outcome, TestResult, Tests, Totals};
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 use assay_services::browser::flow::{
     self, Base, Flow, Outcome as FlowOutcome, Setting, Standing, Visit,
 };

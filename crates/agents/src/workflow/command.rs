@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use assay_findings::verdict::State;
-use assay_findings::write::plain::chain;
+use assay_findings::verdict::VerdictState;
+use assay_findings::write::escape::chain;
 use assay_review::handed_in;
 
 use super::fix::{commit, lay_out, lay_out_to_push, take_up};
@@ -93,7 +93,7 @@ impl CommandWork {
         }
         let synthesis = handed_in::held_against(&reports, folder);
         match synthesis.verdict.state {
-            State::NotReady => {
+            VerdictState::NotReady => {
                 let reviewed = Reviewed {
                     synthesis,
                     draft: None,
@@ -104,14 +104,14 @@ impl CommandWork {
                 };
                 after_review(&self.shop.terms(job), job.task, &reviewed)
             }
-            State::Incomplete => {
+            VerdictState::Incomplete => {
                 let reasons = synthesis.verdict.because.iter().map(|reason| reason.text.as_str());
                 let reasons = reasons.collect::<Vec<_>>().join("; ");
                 Err(Failed::passing(format!(
                     "what its program found cannot be read in full, so the task is not done: {reasons}"
                 )))
             }
-            State::Ready | State::ReadyWithFixes | State::NothingToReview => {
+            VerdictState::Ready | VerdictState::ReadyWithFixes | VerdictState::NothingToReview => {
                 Ok(Outcome::done(in_short(said)))
             }
         }

@@ -7,8 +7,8 @@ use assay_base::text::first_chars;
 use assay_findings::finding::Finding;
 use assay_findings::grade::Scheme;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::verdict::State;
-use assay_findings::write::{self, Document, List, for_a_person};
+use assay_findings::verdict::VerdictState;
+use assay_findings::write::{self, FindingsDocument, ListStyle, describe_for_person};
 use assay_store::pulls::Pull;
 use assay_store::queue::Addressed;
 use assay_store::task::{Kind, Moment, Priority, QueueName, Task, TaskId};
@@ -67,22 +67,22 @@ pub fn after_review(
     let verdict = &reviewed.synthesis.verdict;
     let summary = reasons(&reviewed.synthesis);
     let (word, follow_ups, news) = match verdict.state {
-        State::Incomplete => {
+        VerdictState::Incomplete => {
             let error = format!("the review is incomplete, so it says nothing: {summary}");
             return Err(Failed { error, is_passing: reviewed.may_answer_later });
         }
-        State::Ready | State::ReadyWithFixes => {
+        VerdictState::Ready | VerdictState::ReadyWithFixes => {
             ("approved", Vec::new(), ChangeEvent::Approved { summary: summary.clone() })
         }
-        State::NothingToReview => (
+        VerdictState::NothingToReview => (
             "nothing_to_review",
             Vec::new(),
             ChangeEvent::NothingToReview { summary: summary.clone() },
         ),
-        State::NotReady if terms.queue != &terms.workflow.reviewer => {
+        VerdictState::NotReady if terms.queue != &terms.workflow.reviewer => {
             ("needs_fix", Vec::new(), ChangeEvent::ChangesRequested { summary: summary.clone() })
         }
-        State::NotReady => {
+        VerdictState::NotReady => {
             let (follow_ups, news) = send_back(terms, task, &reviewed.synthesis, &summary);
             ("needs_fix", follow_ups, news)
         }
@@ -209,7 +209,7 @@ pub fn after_nothing(terms: &Terms<'_>, task: &Task, summary: String) -> Outcome
     let reason = format!("nothing more could be mended without a person ({summary})");
     let mut escalation = escalation(terms, task, "review", &reason);
     escalation.task.description =
-        format!("{}\n\n{}", escalation.task.description, for_a_person(&task.description));
+        format!("{}\n\n{}", escalation.task.description, describe_for_person(&task.description));
     Outcome {
         follow_ups: vec![escalation],
         news: Some(ChangeEvent::Escalated { reason }),
@@ -227,7 +227,7 @@ fn send_back(
     let cycle = cycle(task) + 1;
     let findings = &synthesis.findings;
     let root = root(task);
-    let document = Document {
+    let document = FindingsDocument {
         findings: (!findings.is_empty()).then_some(findings),
         synthesis: Some(synthesis),
         summary: Some(summary),
@@ -235,15 +235,15 @@ fn send_back(
         cycle: Some(cycle),
         context: task.context.clone(),
         version: terms.version,
-        ..Document::default()
+        ..FindingsDocument::default()
     };
-    let fix = write::fix_task(&document, List::Boxes);
+    let fix = write::fix_task(&document, ListStyle::Boxes);
     let most = terms.workflow.max_review_cycles.get();
     if cycle > most {
         let reason = format!("the change was sent back {most} times and is still not ready");
         let mut escalation = escalation(terms, task, "review", &reason);
         escalation.task.description =
-            format!("{}\n\n{}", escalation.task.description, for_a_person(&fix.description));
+            format!("{}\n\n{}", escalation.task.description, describe_for_person(&fix.description));
         escalation.task.context = with_root(fix.context, &root);
         return (vec![escalation], ChangeEvent::Escalated { reason });
     }
@@ -279,9 +279,9 @@ fn routed<'a>(terms: &Terms<'a>, task: &Task, findings: &[Finding]) -> Routed<'a
 
 /// Returns true if a route applies to the findings.
 fn applies(route: &Route, findings: &[Finding]) -> bool {
-    let level = route.severity.in_words_of(Scheme::Qa7);
+    let level = route.severity.word_in_scheme(Scheme::Qa7);
     let meant: Vec<&Finding> =
-        findings.iter().filter(|found| found.grade.in_words_of(Scheme::Qa7) == level).collect();
+        findings.iter().filter(|found| found.grade.word_in_scheme(Scheme::Qa7) == level).collect();
     let files: BTreeSet<_> = meant.iter().filter_map(|found| found.file.as_ref()).collect();
     let is_class = |found: &&Finding| route.autofix.is_none_or(|it| found.autofix_class == it);
     meant.iter().any(is_class) && files.len() >= route.min_files
@@ -306,7 +306,7 @@ fn tell(terms: &Terms<'_>, fix: &mut Task, also: &[(&QueueName, &Route)]) -> Vec
             continue;
         }
         told.push(queue.to_string());
-        let level = route.severity.in_words_of(Scheme::Qa7);
+        let level = route.severity.word_in_scheme(Scheme::Qa7);
         let about = about(fix).unwrap_or_else(|| "a change".to_owned());
         let title = format!("{level} findings in the review of {about}");
         let id =

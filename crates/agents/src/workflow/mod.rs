@@ -20,7 +20,7 @@ use std::sync::Arc;
 use assay_base::clock::Clock;
 use assay_change::Scope;
 use assay_change::state::State;
-use assay_findings::post::Draft;
+use assay_findings::post::ReviewDraft;
 use assay_findings::synthesis::Synthesis;
 
 use assay_store::pulls::Pull;
@@ -104,7 +104,7 @@ pub struct Reviewed {
     /// The findings and the verdict.
     pub synthesis: Synthesis,
     /// The review for the pull request; `None` if the change is not one.
-    pub draft: Option<Box<Draft>>,
+    pub draft: Option<Box<ReviewDraft>>,
     /// The reviewed head commit of the pull request; `None` if the change is not one.
     pub head: Option<String>,
     /// The commit messages of the change.

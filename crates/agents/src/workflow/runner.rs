@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use assay_base::text::first_chars;
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_models::AgentKind;
 use assay_rules::redact;
 use assay_sandbox::{Command, Finished, RunError};

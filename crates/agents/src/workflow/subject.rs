@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_change::{GitError, Scope, commit_of, main_branch};
 
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_store::pulls::{self, CommitId};
 
 use super::context_keys::{BASES, BRANCHES, OWN_BRANCH};

@@ -6,7 +6,7 @@ use assay_agents::work::{Failed, Outcome};
 use assay_agents::workflow::Reviewed;
 use assay_agents::workflow::follow_up::{Terms, after_commit, after_nothing, after_review};
 use assay_findings::report::Report;
-use assay_findings::synthesis::{Circumstances, synthesize};
+use assay_findings::synthesis::{SynthesisInputs, synthesize};
 use assay_store::pulls::{Origin, Pull};
 use assay_store::task::{Moment, QueueName, Task};
 use expect_test::{Expect, expect};
@@ -69,7 +69,7 @@ fn reviewed(findings: &str) -> Reviewed {
     let report = json!({ "reviewer": "qa", "findings": findings.collect::<Vec<_>>(),
         "residual_risks": [], "testing_gaps": [] });
     let report = Report::from_text(&report.to_string(), "qa", None);
-    let synthesis = synthesize(&[report], &Circumstances::default());
+    let synthesis = synthesize(&[report], &SynthesisInputs::default());
     Reviewed {
         synthesis,
         draft: None,
@@ -167,7 +167,7 @@ fn only_the_reviewers_queue_is_followed_up() {
 #[test]
 fn an_incomplete_review_approves_nothing() {
     let mut reviewed = reviewed("");
-    reviewed.synthesis = synthesize(&[], &Circumstances::default());
+    reviewed.synthesis = synthesize(&[], &SynthesisInputs::default());
     for may_answer_later in [false, true] {
         let reviewed = Reviewed { may_answer_later, ..reviewed.clone() };
         let failed = with_terms("qa", "", |terms| {

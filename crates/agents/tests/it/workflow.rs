@@ -19,7 +19,7 @@ use assay_base::clock::Clock;
 use assay_change::Scope;
 use assay_change::state::State;
 use assay_findings::report::Report;
-use assay_findings::synthesis::{Circumstances, synthesize};
+use assay_findings::synthesis::{SynthesisInputs, synthesize};
 use assay_store::pulls::Pull;
 use assay_store::task::Task;
 use assay_testkit::Repository;
@@ -325,7 +325,7 @@ impl Reviews for Approves<'_> {
         let report =
             r#"{ "reviewer": "qa", "findings": [], "residual_risks": [], "testing_gaps": [] }"#;
         let report = Report::from_text(report, "qa", None);
-        let synthesis = synthesize(&[report], &Circumstances::default());
+        let synthesis = synthesize(&[report], &SynthesisInputs::default());
         Ok(Reviewed {
             synthesis,
             draft: None,

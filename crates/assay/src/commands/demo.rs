@@ -7,7 +7,7 @@ use assay_change::{Scope, Selection};
 use assay_engine::models::{Asked, Keeping, ModelRequest};
 use assay_engine::review_session::Prepared;
 use assay_engine::throwaway::ThrowawayRepository;
-use assay_findings::gate::Mode;
+use assay_findings::gate::ReviewMode;
 
 use super::print;
 use crate::exit::Exit;
@@ -70,7 +70,8 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
             also: None,
         },
     )?;
-    let reviewed = prepared.review(Mode::ReportOnly, None, &Progress::new(), &Shutdown::default());
+    let reviewed =
+        prepared.review(ReviewMode::ReportOnly, None, &Progress::new(), &Shutdown::default());
     reviewed.keep(&prepared)?;
     terminal::print(&prepared.change, &reviewed.synthesis, &Told::default())?;
     let shown = folder.display();

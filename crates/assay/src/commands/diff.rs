@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Color, Style};
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_review::compare::{Comparison, How, Run, compare};
 use assay_review::runs;
 use clap::ValueEnum;
@@ -65,13 +65,13 @@ fn show(comparison: &Comparison) -> anyhow::Result<()> {
             How::Changed(_, _) => (colour(AnsiColor::Yellow), "changed"),
         };
         let place = difference.place.as_deref().unwrap_or("the change as a whole");
-        let title = plain::one_line(&difference.title);
-        writeln!(out, "{style}{word}{style:#}  {title} ({})", plain::one_line(place))?;
+        let title = escape::one_line(&difference.title);
+        writeln!(out, "{style}{word}{style:#}  {title} ({})", escape::one_line(place))?;
         if let How::Changed(was, is) = &difference.how {
             writeln!(out, "         was {was}; is {is}")?;
         }
         for cause in &difference.because {
-            writeln!(out, "         {DIM}{}{DIM:#}", plain::one_line(cause))?;
+            writeln!(out, "         {DIM}{}{DIM:#}", escape::one_line(cause))?;
         }
     }
     if let Some((was, is)) = &comparison.verdicts {
@@ -79,7 +79,7 @@ fn show(comparison: &Comparison) -> anyhow::Result<()> {
     }
     if comparison.findings.is_empty() {
         for cause in &comparison.causes {
-            writeln!(out, "{DIM}{}, and changed no finding{DIM:#}", plain::one_line(cause))?;
+            writeln!(out, "{DIM}{}, and changed no finding{DIM:#}", escape::one_line(cause))?;
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Color, Style};
 use assay_engine::diagnosis::{Diagnosis, Health, diagnose};
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 
 use crate::exit::Exit;
 use crate::output::Styled;
@@ -35,7 +35,7 @@ fn show(lines: &[Diagnosis]) -> anyhow::Result<()> {
             Health::Missing => (Style::new().dimmed(), "-   "),
             Health::Bad => (colour(AnsiColor::Red), "bad "),
         };
-        writeln!(out, "{style}{sign}{style:#} {}", plain::one_line(&line.what))?;
+        writeln!(out, "{style}{sign}{style:#} {}", escape::one_line(&line.what))?;
     }
     Ok(())
 }

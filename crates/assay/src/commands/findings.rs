@@ -5,19 +5,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use assay_change::{diff, tree::DirTree};
-use assay_findings::answer::{self, Format, Measure, Pair, RecurringQuestion};
 use assay_findings::finding::Finding;
 use assay_findings::grade::Grade;
-use assay_findings::ground::{Ground, Tree};
-use assay_findings::identity::{Dismissal, Memory};
+use assay_findings::grounding::{Grounder, Tree};
+use assay_findings::identity::{Dismissal, EarlierFindings};
 use assay_findings::merge;
 use assay_findings::path::RepoPath;
+use assay_findings::persona_schema::ReportTier;
 use assay_findings::read::{self, MAX_TEXT};
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_findings::validate::Tier;
-use assay_findings::verdict::State;
-use assay_findings::write::{self, Document, Form};
+use assay_findings::script_api::{
+    self, IssuePair, RecurrenceQuery, SeverityFormat, SimilarityMeasure,
+};
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
+use assay_findings::verdict::VerdictState;
+use assay_findings::write::{self, FindingsDocument, OutputFormat};
 use assay_rules::WithSymbols;
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value};
@@ -122,7 +124,7 @@ pub(crate) struct SynthesizeArgs {
 pub(crate) struct RenderArgs {
     /// The output format
     #[arg(long = "as", value_name = "FORM", value_parser = form)]
-    form: Form,
+    form: OutputFormat,
     /// The web address of the repository, for links
     #[arg(long, value_name = "URL")]
     repository: Option<String>,
@@ -143,9 +145,9 @@ pub(crate) struct RenderArgs {
     pr: Option<u64>,
 }
 
-fn form(name: &str) -> Result<Form, String> {
-    Form::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = write::FORMS.iter().map(|(_, name)| *name).collect();
+fn form(name: &str) -> Result<OutputFormat, String> {
+    OutputFormat::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = write::OUTPUT_FORMATS.iter().map(|(_, name)| *name).collect();
         format!("expected one of {}", names.join(", "))
     })
 }
@@ -163,8 +165,8 @@ pub(crate) fn run(step: Step) -> anyhow::Result<Exit> {
         Step::Render(args) => render(&args),
         Step::Same { measure } => same(measure),
         Step::Recurring => {
-            let question: RecurringQuestion = from_stdin()?;
-            print_json(&answer::find_recurring(&question))?;
+            let question: RecurrenceQuery = from_stdin()?;
+            print_json(&script_api::find_recurring(&question))?;
             Ok(Exit::Ready)
         }
     }
@@ -172,34 +174,34 @@ pub(crate) fn run(step: Step) -> anyhow::Result<Exit> {
 
 fn parse(format: FormatArg, root: Option<&Path>) -> anyhow::Result<Exit> {
     let format = match format {
-        FormatArg::Auto => Format::Auto,
-        FormatArg::Qa => Format::Qa,
-        FormatArg::Persona => Format::Persona,
+        FormatArg::Auto => SeverityFormat::Auto,
+        FormatArg::Qa => SeverityFormat::Qa,
+        FormatArg::Persona => SeverityFormat::Persona,
     };
     let root = root.map(|root| root.canonicalize().unwrap_or_else(|_| root.to_owned()));
     let root = root.as_deref().and_then(Path::to_str);
-    let (parsed, usable) = answer::parse(&read_stdin()?, format, root);
+    let (parsed, usable) = script_api::parse(&read_stdin()?, format, root);
     print_json(&parsed)?;
     Ok(if usable { Exit::Ready } else { Exit::Incomplete })
 }
 
 fn validate(tier: TierArg) -> anyhow::Result<Exit> {
     let tier = match tier {
-        TierArg::Full => Tier::Full,
-        TierArg::Compact => Tier::Compact,
+        TierArg::Full => ReportTier::Full,
+        TierArg::Compact => ReportTier::Compact,
     };
-    let validated = answer::validate(&within_limit(read_stdin()?)?, tier);
+    let validated = script_api::validate(&within_limit(read_stdin()?)?, tier);
     print_json(&validated)?;
     Ok(if validated.valid { Exit::Ready } else { Exit::NotReady })
 }
 
 fn same(measure: MeasureArg) -> anyhow::Result<Exit> {
-    let pair: Pair = from_stdin()?;
+    let pair: IssuePair = from_stdin()?;
     let measure = match measure {
-        MeasureArg::Alike => Measure::Alike,
-        MeasureArg::Sequence => Measure::Sequence,
+        MeasureArg::Alike => SimilarityMeasure::TitleWords,
+        MeasureArg::Sequence => SimilarityMeasure::Sequence,
     };
-    print_json(&answer::same(&pair, measure))?;
+    print_json(&script_api::compare(&pair, measure))?;
     Ok(Exit::Ready)
 }
 
@@ -234,7 +236,7 @@ fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
     let reports = read_reports(args)?;
     let synthesis = synthesize(
         &reports,
-        &Circumstances {
+        &SynthesisInputs {
             tree: tree.as_ref().map(|tree| tree as &dyn Tree),
             changed: changed.as_ref(),
             mode: args.mode.into(),
@@ -242,12 +244,12 @@ fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
             memory: previous.as_ref().map(memory),
             dismissals: &dismissals,
             today: process::today(),
-            ..Circumstances::default()
+            ..SynthesisInputs::default()
         },
     );
     print_json(&synthesis)?;
     let all_usable = reports.iter().all(|report| report.unusable.is_none());
-    let is_complete = all_usable && synthesis.verdict.state != State::Incomplete;
+    let is_complete = all_usable && synthesis.verdict.state != VerdictState::Incomplete;
     Ok(if is_complete { Exit::Ready } else { Exit::Incomplete })
 }
 
@@ -264,10 +266,10 @@ fn json_file<T: serde::de::DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
 }
 
 /// Returns all findings of an earlier synthesis, including dismissed and resolved ones.
-fn memory(previous: &Synthesis) -> Memory<'_> {
+fn memory(previous: &Synthesis) -> EarlierFindings<'_> {
     let lists =
         [&previous.findings, &previous.pre_existing, &previous.held_back, &previous.dismissed];
-    Memory {
+    EarlierFindings {
         findings: lists.into_iter().flatten().collect(),
         unseen: &previous.unseen,
         resolved: &previous.resolved,
@@ -335,7 +337,7 @@ fn render(args: &RenderArgs) -> anyhow::Result<Exit> {
         false => None,
     };
     let listed = if synthesis.is_some() { None } else { listed_findings(&input)? };
-    let document = Document {
+    let document = FindingsDocument {
         findings: synthesis.as_ref().map(|s| s.findings.as_slice()).or(listed.as_deref()),
         synthesis: synthesis.as_ref(),
         summary: wrapping.summary.as_deref(),
@@ -370,11 +372,11 @@ fn listed_findings(input: &Value) -> anyhow::Result<Option<Vec<Finding>>> {
         bail!(Unusable("none of the items is a finding".to_owned()));
     };
     let reviewer = Reviewer::new("review", ReviewerKind::Persona);
-    let ground = Ground::new(None, None);
+    let ground = Grounder::new(None, None);
     let grounded: Vec<_> = votes
         .iter()
         .enumerate()
         .map(|(number, vote)| ground.check(vote, &reviewer, (0, number)))
         .collect();
-    Ok(Some(merge::each_alone(&grounded)))
+    Ok(Some(merge::one_finding_per_vote(&grounded)))
 }

@@ -25,7 +25,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
-use assay_findings::gate::Mode;
+use assay_findings::gate::ReviewMode;
 use clap::ValueEnum;
 
 pub(crate) use crate::messages::{note, warn};
@@ -46,13 +46,13 @@ pub(crate) enum ModeArg {
     Headless,
 }
 
-impl From<ModeArg> for Mode {
-    fn from(mode: ModeArg) -> Mode {
+impl From<ModeArg> for ReviewMode {
+    fn from(mode: ModeArg) -> ReviewMode {
         match mode {
-            ModeArg::Interactive => Mode::Interactive,
-            ModeArg::ReportOnly => Mode::ReportOnly,
-            ModeArg::Autofix => Mode::Autofix,
-            ModeArg::Headless => Mode::Headless,
+            ModeArg::Interactive => ReviewMode::Interactive,
+            ModeArg::ReportOnly => ReviewMode::ReportOnly,
+            ModeArg::Autofix => ReviewMode::Autofix,
+            ModeArg::Headless => ReviewMode::Headless,
         }
     }
 }

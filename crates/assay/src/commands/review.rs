@@ -13,11 +13,11 @@ use assay_engine::review_session::{Kept, Prepared, retry_unknown_pull};
 use assay_engine::safe_fixes::{Autofix, autofix};
 use assay_engine::wording::count;
 use assay_findings::finding::Finding;
-use assay_findings::gate::Mode;
+use assay_findings::gate::ReviewMode;
 use assay_findings::grade::Grade;
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_findings::verdict::State;
-use assay_findings::write::{self, Document, Form};
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
+use assay_findings::verdict::VerdictState;
+use assay_findings::write::{self, FindingsDocument, OutputFormat};
 use assay_review::roster::{Cost, roster};
 use assay_review::{interrupted_report, ledger, recording};
 use clap::ValueEnum;
@@ -199,16 +199,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         return Ok(Exit::Ready);
     }
     // Without a mode, the review asks no questions, and is stored.
-    let mode = args.mode.map_or(Mode::ReportOnly, Mode::from);
-    if mode == Mode::Interactive {
+    let mode = args.mode.map_or(ReviewMode::ReportOnly, ReviewMode::from);
+    if mode == ReviewMode::Interactive {
         interactive::check_terminal()?;
     }
-    if mode == Mode::Autofix && !prepared.change.is_in_work_tree() {
+    if mode == ReviewMode::Autofix && !prepared.change.is_in_work_tree() {
         bail!("`--mode autofix` mends the working tree, and this change is not in it");
     }
     let shutdown = interrupts.shutdown();
     let mut reviewed = prepared.review(mode, args.fail_on.as_ref(), &Progress::new(), shutdown);
-    if mode == Mode::Autofix && !reviewed.is_interrupted() {
+    if mode == ReviewMode::Autofix && !reviewed.is_interrupted() {
         let review_again = |line| {
             let mended = open(line)?;
             let again = mended.review(mode, args.fail_on.as_ref(), &Progress::new(), shutdown);
@@ -247,7 +247,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let exit = Exit::from(reviewed.synthesis.verdict.state);
     let shown = match mode {
-        Mode::Headless => show_headless(&reviewed.synthesis),
+        ReviewMode::Headless => show_headless(&reviewed.synthesis),
         _ => show(args.format, &prepared, &reviewed.synthesis, run, args.all_findings),
     };
     shown?;
@@ -273,7 +273,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     {
         return Ok(if exit == Exit::Ready { Exit::Incomplete } else { exit });
     }
-    if mode == Mode::Interactive {
+    if mode == ReviewMode::Interactive {
         let Prepared { baseline, change, .. } = &mut prepared;
         let accepted = interactive::ask(baseline, change, &reviewed.synthesis)?;
         let accepted: Vec<_> = accepted.iter().map(|(f, why)| (*f, why.as_str())).collect();
@@ -285,7 +285,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 /// Prints that the review was interrupted before the change was read.
 fn show_nothing_read(args: &Args) -> anyhow::Result<Exit> {
     let report = interrupted_report("the change");
-    let synthesis = synthesize(&[report], &Circumstances::default());
+    let synthesis = synthesize(&[report], &SynthesisInputs::default());
     match args.mode {
         Some(ModeArg::Headless) => show_headless(&synthesis)?,
         _ => match written(args.format, &synthesis) {
@@ -346,7 +346,7 @@ pub(super) fn replay(
 ) -> anyhow::Result<Exit> {
     let prepared = Prepared::recorded(environment(), recording, root)?;
     let reviewed =
-        prepared.review(Mode::ReportOnly, fail_on, &Progress::new(), &Shutdown::default());
+        prepared.review(ReviewMode::ReportOnly, fail_on, &Progress::new(), &Shutdown::default());
     show(format, &prepared, &reviewed.synthesis, None, all_findings)?;
     Ok(Exit::from(reviewed.synthesis.verdict.state))
 }
@@ -396,7 +396,8 @@ fn note_accepted(prepared: &Prepared, run: Option<&str>, accepted: &[(&Finding, 
 /// Prints JSON, and on the last line whether the review is complete.
 fn show_headless(synthesis: &Synthesis) -> anyhow::Result<()> {
     print_safely(&write::pretty(synthesis))?;
-    let degraded = synthesis.verdict.incomplete || synthesis.verdict.state == State::Incomplete;
+    let degraded =
+        synthesis.verdict.incomplete || synthesis.verdict.state == VerdictState::Incomplete;
     print(if degraded { "degraded\n" } else { "complete\n" })
 }
 
@@ -422,18 +423,18 @@ fn written(format: Output, synthesis: &Synthesis) -> Option<String> {
     let form = match format {
         Output::Terminal => return None,
         Output::Json => return Some(write::pretty(synthesis)),
-        Output::Sarif => Form::Sarif,
-        Output::Rdjson => Form::Rdjson,
-        Output::Rdjsonl => Form::Rdjsonl,
-        Output::Markdown => Form::Markdown,
-        Output::Github => Form::Github,
-        Output::Checklist => Form::Checklist,
+        Output::Sarif => OutputFormat::Sarif,
+        Output::Rdjson => OutputFormat::Rdjson,
+        Output::Rdjsonl => OutputFormat::Rdjsonl,
+        Output::Markdown => OutputFormat::Markdown,
+        Output::Github => OutputFormat::Github,
+        Output::Checklist => OutputFormat::Checklist,
     };
-    let document = Document {
+    let document = FindingsDocument {
         findings: Some(&synthesis.findings),
         synthesis: Some(synthesis),
         version: env!("CARGO_PKG_VERSION"),
-        ..Document::default()
+        ..FindingsDocument::default()
     };
     Some(write::write(form, &document))
 }

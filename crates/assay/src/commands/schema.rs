@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use assay_findings::answer;
+use assay_findings::script_api;
 use assay_gates::answer as gates;
 
 use super::{print, print_json};
@@ -10,7 +10,7 @@ use crate::exit::Exit;
 
 /// The names of all schemas.
 static NAMES: LazyLock<Vec<&str>> =
-    LazyLock::new(|| answer::SCHEMAS.into_iter().chain(gates::SCHEMAS).collect());
+    LazyLock::new(|| script_api::SCHEMAS.into_iter().chain(gates::SCHEMAS).collect());
 
 /// Arguments of `assay schema`.
 #[derive(clap::Args)]
@@ -21,7 +21,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let known = |name: &str| answer::schema(name).or_else(|| gates::schema(name));
+    let known = |name: &str| script_api::schema(name).or_else(|| gates::schema(name));
     match args.name.as_deref().and_then(known) {
         Some(schema) => print_json(&schema)?,
         None => print(&(NAMES.join("\n") + "\n"))?,

@@ -9,7 +9,7 @@ use anyhow::Context;
 use assay_base::shutdown::Shutdown;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_serve::door::Door;
 use assay_serve::hooks::{Hooks, Setup};
 use assay_serve::site::{Listener, Site};
@@ -66,5 +66,5 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 /// Writes a line to stderr. A closed stderr is ignored.
 fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", plain::visible(line));
+    let _ = writeln!(io::stderr(), "{}", escape::escape_hidden(line));
 }

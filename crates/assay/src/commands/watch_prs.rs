@@ -10,7 +10,7 @@ use assay_base::shutdown::Shutdown;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::config::service::A_MOMENT;
 use assay_engine::queues;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_serve::polling::{Filter, InStatus, LookError, Looked, PassedOver, Polling};
 use assay_services::http::Patience;
 use assay_store::pulls::{Pull, RepositoryName};
@@ -182,7 +182,7 @@ impl Watch<'_> {
         }
         let queue = &self.reviewers;
         for (id, pull) in &looked.queued {
-            let title = plain::one_line(&pull.title);
+            let title = escape::one_line(&pull.title);
             let line = format!("{}: {id} waits in `{queue}`  {title}\n", named(pull));
             print_safely(&line)?;
         }

@@ -5,7 +5,7 @@ use std::io::Write;
 use anstyle::Style;
 use assay_engine::wording::count;
 use assay_findings::finding::Finding;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_store::ledger::query::{Entry, Heard, History, Look};
 use assay_store::ledger::{Outcome, State};
 use assay_store::task::Moment;
@@ -55,9 +55,9 @@ pub(crate) fn print_list(
             Some(rule) => format!("{} ({rule})", entry.title),
             None => entry.title.clone(),
         };
-        let title = plain::one_line(&title);
+        let title = escape::one_line(&title);
         let (age, state) = (age(entry, now), entry.state.as_str());
-        let severity = plain::one_line(&entry.severity);
+        let severity = escape::one_line(&entry.severity);
         let row = columns.row([&entry.id, &severity, state, &age, &place, &title]);
         writeln!(out, "{}", columns.coloured(&row, entry))?;
     }
@@ -77,7 +77,7 @@ impl Columns {
             let texts = entries.iter().map(|entry| text(entry).width());
             texts.chain([heading.width()]).max().unwrap_or_default()
         };
-        let severity = widest("SEVERITY", &|entry| plain::one_line(&entry.severity));
+        let severity = widest("SEVERITY", &|entry| escape::one_line(&entry.severity));
         let state = match with_state {
             true => widest("STATE", &|entry| entry.state.as_str().to_owned()),
             false => 0,
@@ -105,7 +105,7 @@ impl Columns {
     fn coloured(&self, row: &str, entry: &Entry) -> String {
         let style = style_of(entry);
         let (id, rest) = row.split_at(entry.id.len());
-        let (severity, rest) = rest.split_at(2 + plain::one_line(&entry.severity).len());
+        let (severity, rest) = rest.split_at(2 + escape::one_line(&entry.severity).len());
         format!("{DIM}{id}{DIM:#}{style}{severity}{style:#}{rest}")
     }
 }
@@ -122,7 +122,7 @@ fn style_of(entry: &Entry) -> Style {
 /// Prints the action that was taken on a finding.
 pub(crate) fn print_line(what: &str, entry: &Entry) -> anyhow::Result<()> {
     let line = format!("{} {} ({})", entry.id, entry.title, place(entry));
-    writeln!(Styled::new(), "{GREEN}{what}{GREEN:#} {}", plain::one_line(&line))?;
+    writeln!(Styled::new(), "{GREEN}{what}{GREEN:#} {}", escape::one_line(&line))?;
     Ok(())
 }
 
@@ -131,10 +131,14 @@ pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
     let mut out = Styled::new();
     let entry = &history.entry;
     let style = style_of(entry);
-    let title = plain::one_line(&entry.title);
-    writeln!(out, "{style}{}{style:#}: {BOLD}{title}{BOLD:#}\n", plain::one_line(&entry.severity))?;
+    let title = escape::one_line(&entry.title);
+    writeln!(
+        out,
+        "{style}{}{style:#}: {BOLD}{title}{BOLD:#}\n",
+        escape::one_line(&entry.severity)
+    )?;
     let mut fact = |name: &str, value: &str| {
-        writeln!(out, "  {DIM}{name:<12}{DIM:#}{}", plain::one_line(value))
+        writeln!(out, "  {DIM}{name:<12}{DIM:#}{}", escape::one_line(value))
     };
     fact("id", &entry.id)?;
     fact("state", entry.state.as_str())?;
@@ -173,16 +177,16 @@ pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
 
 fn write_finding(out: &mut impl Write, finding: &Finding) -> anyhow::Result<()> {
     if !finding.description.is_empty() {
-        writeln!(out, "\n  {}", wrapped(&plain::one_line(&finding.description), 2, "  "))?;
+        writeln!(out, "\n  {}", wrapped(&escape::one_line(&finding.description), 2, "  "))?;
     }
     if let Some(fix) = &finding.suggested_fix {
-        writeln!(out, "  {}", wrapped(&plain::one_line(&format!("fix: {fix}")), 2, "  "))?;
+        writeln!(out, "  {}", wrapped(&escape::one_line(&format!("fix: {fix}")), 2, "  "))?;
     }
     if !finding.evidence.is_empty() {
         writeln!(out, "\n{BOLD}evidence{BOLD:#}")?;
     }
     for line in finding.evidence.iter().flat_map(|text| text.lines()) {
-        let line = plain::visible(line).replace('\t', "    ");
+        let line = escape::escape_hidden(line).replace('\t', "    ");
         writeln!(out, "  {DIM}|{DIM:#} {}", cut_end(&line, WIDTH.saturating_sub(4)))?;
     }
     Ok(())
@@ -207,7 +211,7 @@ impl Event<'_> {
             }
         };
         let indent = " ".repeat(STAMP);
-        let text = wrapped(&plain::one_line(&text), STAMP, &indent);
+        let text = wrapped(&escape::one_line(&text), STAMP, &indent);
         writeln!(out, "  {DIM}{}{DIM:#}  {style}{word:<12}{style:#}  {text}", minute(at))?;
         if let Event::Look(look) = self {
             for vote in &look.votes {
@@ -239,13 +243,13 @@ fn told(look: &Look) -> String {
 
 fn said(vote: &Heard) -> String {
     let sure = vote.confidence.map(|sure| format!(", {sure}% sure")).unwrap_or_default();
-    plain::one_line(&format!("{}: {}{sure}", vote.reviewer, vote.severity))
+    escape::one_line(&format!("{}: {}{sure}", vote.reviewer, vote.severity))
 }
 
 fn place(entry: &Entry) -> String {
     let Some(file) = &entry.file else { return "the change".to_owned() };
     let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();
-    plain::one_line(&format!("{file}{line}"))
+    escape::one_line(&format!("{file}{line}"))
 }
 
 fn age(entry: &Entry, now: Moment) -> String {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use assay_engine::wording::count;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_review::depth::Depth;
 use assay_review::roster::{Entry, Roster};
 use assay_review::{Estimate, Interest};
@@ -22,15 +22,15 @@ pub(crate) fn print_roster(
         Depth::Lite => "lite",
         Depth::Full => "full",
     };
-    writeln!(out, "{BOLD}{depth} roster{BOLD:#}: {}", plain::one_line(&roster.because))?;
+    writeln!(out, "{BOLD}{depth} roster{BOLD:#}: {}", escape::one_line(&roster.because))?;
     for Entry { name, interest, estimate } in &roster.entries {
         let (style, word, reason) = match interest {
             Interest::Reads(reason) => (GREEN, "reads", reason),
             Interest::Rests(reason) => (DIM, "rests", reason),
         };
-        writeln!(out, "  {style}{word}{style:#}  {name}: {}", plain::one_line(reason))?;
+        writeln!(out, "  {style}{word}{style:#}  {name}: {}", escape::one_line(reason))?;
         if let Some(estimate) = estimate {
-            writeln!(out, "         {DIM}{}{DIM:#}", plain::one_line(&in_words(estimate)))?;
+            writeln!(out, "         {DIM}{}{DIM:#}", escape::one_line(&in_words(estimate)))?;
         }
     }
     match (with_models, with_cost) {

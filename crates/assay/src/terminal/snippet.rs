@@ -7,7 +7,7 @@ use assay_change::Change;
 use assay_findings::finding::Finding;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Replacement;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_rules::Redaction;
 use unicode_width::UnicodeWidthStr;
 
@@ -155,7 +155,7 @@ fn room() -> usize {
 
 /// Makes a line printable: tabs as blanks, control characters visible.
 fn fit(line: &str) -> String {
-    plain::visible(&line.replace('\t', "    ")).into_owned()
+    escape::escape_hidden(&line.replace('\t', "    ")).into_owned()
 }
 
 /// Returns the part of a line that is shown, with a mark at each cut.

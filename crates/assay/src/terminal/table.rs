@@ -1,6 +1,6 @@
 //! Tables of text with aligned columns.
 
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::MAX_WIDTH;
@@ -39,7 +39,7 @@ impl Room {
 /// Formats rows of text under a heading. Control characters are made visible.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], room: Room) -> String {
     let heading = heading.iter().map(|&text| text.to_owned()).collect();
-    let clean = |row: &Vec<String>| row.iter().map(|cell| plain::one_line(cell)).collect();
+    let clean = |row: &Vec<String>| row.iter().map(|cell| escape::one_line(cell)).collect();
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(rows.iter().map(clean)).collect();
     let widest = |rows: &[Vec<String>], column: usize| {
         rows.iter().map(|row| row[column].width()).max().unwrap_or(0)

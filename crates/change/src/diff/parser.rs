@@ -1,6 +1,6 @@
 //! The parser of diffs, line by line, from pieces of any size: [`Parser`].
 
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 use super::names::{self, Names};
 use super::{Content, FileDiff, Hunk, Mode, Origin, Span, Unread};
@@ -200,21 +200,21 @@ impl Parser {
     }
 
     /// Adds a line number to the lines of the current hunk.
-    fn remember(&mut self, number: u32, lines: fn(&mut Hunk) -> &mut Vec<Lines>) {
+    fn remember(&mut self, number: u32, lines: fn(&mut Hunk) -> &mut Vec<LineRange>) {
         let Some(hunk) = self.files.last_mut().and_then(|file| file.hunks.last_mut()) else {
             return;
         };
         let lines = lines(hunk);
         match lines.last_mut() {
             Some(last) if last.end().saturating_add(1) == number => {
-                *last = Lines::range(last.start(), number).unwrap_or(*last);
+                *last = LineRange::range(last.start(), number).unwrap_or(*last);
             }
             _ => {
                 if lines.is_empty() {
                     // Most hunks have one run of lines.
                     lines.reserve_exact(1);
                 }
-                lines.extend(Lines::at(number));
+                lines.extend(LineRange::at(number));
                 self.count_place();
             }
         }

@@ -1,6 +1,6 @@
 //! Faults of a diff: [`Fault`] in its syntax, [`Misfit`] if it does not apply.
 
-use assay_findings::ground::TreeError;
+use assay_findings::grounding::TreeError;
 use assay_findings::path::RepoPath;
 
 /// A fault in the syntax of a diff.

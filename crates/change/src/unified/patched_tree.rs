@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use assay_findings::ground::Tree;
+use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 use super::hunks::apply;
 use super::patched_line::{Budget, LineOrigin, PatchedLine};
@@ -295,7 +295,7 @@ fn between(old: (u32, u32), new: (u32, u32)) -> Option<Hunk> {
     };
     let lines = |span: Span| {
         let last = span.start.saturating_add(span.count).saturating_sub(1);
-        Lines::range(span.start, last).filter(|_| span.count > 0).into_iter().collect()
+        LineRange::range(span.start, last).filter(|_| span.count > 0).into_iter().collect()
     };
     let (old, new) = (span(old), span(new));
     let changed = old.count > 0 || new.count > 0;

@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use assay_change::diff::{changed_lines, parse};
 use assay_change::tree::DirTree;
 use assay_change::{Scope, Selection};
-use assay_findings::ground::ChangedLines;
+use assay_findings::grounding::ChangedLines;
 use expect_test::expect;
 
 use crate::shown::{against, commits, open, path, show};

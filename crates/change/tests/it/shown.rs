@@ -5,7 +5,7 @@ use std::path::Path;
 use assay_change::diff::{Content, FileDiff, Origin};
 use assay_change::{Change, Scope, Selection};
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 pub(crate) fn open(folder: &Path, scope: Scope) -> Change {
     assay_change::open(folder, &scope, &Selection::default()).unwrap()
@@ -25,7 +25,7 @@ pub(crate) fn path(path: &str) -> RepoPath {
 
 /// Counts the added and the removed lines.
 pub(crate) fn counts(file: &FileDiff) -> (u32, u32) {
-    let count = |lines: &mut dyn Iterator<Item = Lines>| {
+    let count = |lines: &mut dyn Iterator<Item = LineRange>| {
         lines.map(|lines| lines.end() - lines.start() + 1).sum()
     };
     (count(&mut file.added()), count(&mut file.removed()))

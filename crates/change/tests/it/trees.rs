@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use assay_change::tree::DirTree;
 use assay_change::{Change, Scope};
-use assay_findings::ground::Tree;
+use assay_findings::grounding::Tree;
 
 use crate::shown::{against, commits, open, path};
 use assay_testkit::Repository;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_change::unified::{FaultKind, LineOrigin, MisfitKind, PatchedTree, read};
-use assay_findings::ground::{Symbol, Tree, TreeError};
+use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 
 /// A tree in memory.

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use serde::{Deserialize, Serialize};
 
 /// Lines of a file: sorted ranges that neither overlap nor touch.
@@ -103,8 +103,8 @@ impl FromIterator<u32> for LineRanges {
     }
 }
 
-impl FromIterator<Lines> for LineRanges {
-    fn from_iter<I: IntoIterator<Item = Lines>>(lines: I) -> LineRanges {
+impl FromIterator<LineRange> for LineRanges {
+    fn from_iter<I: IntoIterator<Item = LineRange>>(lines: I) -> LineRanges {
         LineRanges::new(lines.into_iter().map(|lines| (lines.start(), lines.end())).collect())
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use assay_findings::post::WhenReady;
+use assay_findings::post::ReadyAction;
 use assay_sandbox::{KeySource, Keys};
 use assay_services::github::{GitHub, PUBLIC, Pace};
 use assay_services::http::{Patience, ServerUrl, ServiceClock};
@@ -39,7 +39,7 @@ pub struct StoredGithub {
     pub repositories: Vec<RepositoryName>,
     /// The review that is posted on a pull request whose change is ready, if approvals are allowed
     /// otherwise.
-    pub when_ready: WhenReady,
+    pub when_ready: ReadyAction,
     /// The labels that a pull request needs, at least one of them, to be reviewed automatically.
     pub labels: Vec<String>,
     /// The variable with the secret that webhook deliveries are signed with.

@@ -34,12 +34,12 @@ use assay_agents::config::framework::{QueueSettings, Safeguards, TaskSettings, W
 use assay_change::state::is_at_or_below;
 use assay_change::tree::DirTree;
 use assay_change::{Change, LeaveOut};
-use assay_findings::coverage::Requirement;
+use assay_findings::coverage::CoverageRequirement;
 use assay_findings::grade::Grade;
-use assay_findings::ground::{Tree, TreeError};
+use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
-use assay_findings::shown::ShownLimit;
-use assay_findings::verdict::WithoutContent;
+use assay_findings::shown_limit::ShownLimit;
+use assay_findings::verdict::NoContentPolicy;
 use assay_review::baseline::{self, Baseline};
 use assay_review::command::form::Form;
 use assay_review::command::{CommandReviewer, known};
@@ -104,7 +104,7 @@ struct Review {
     at_a_time: usize,
     fail_on: Option<String>,
     /// The verdict on a change without reviewable content.
-    nothing_to_review: WithoutContent,
+    nothing_to_review: NoContentPolicy,
     /// The number of findings that are shown; the others are folded.
     shown: ShownLimit,
     commands: Vec<StoredCommand>,
@@ -121,7 +121,7 @@ struct Review {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Coverage {
-    require: Requirement,
+    require: CoverageRequirement,
 }
 
 /// An analyser as configured: a well-known name, or a full definition.
@@ -153,7 +153,7 @@ impl Default for Review {
             max_file_kib: 1024,
             at_a_time: 4,
             fail_on: None,
-            nothing_to_review: WithoutContent::default(),
+            nothing_to_review: NoContentPolicy::default(),
             shown: ShownLimit::default(),
             commands: Vec::new(),
             models: false,
@@ -361,9 +361,9 @@ pub struct Settings {
     /// The lowest severity that blocks; `None` if the configuration sets none.
     pub fail_on: Option<Grade>,
     /// The coverage that is required.
-    pub require: Requirement,
+    pub require: CoverageRequirement,
     /// The verdict on a change without reviewable content.
-    pub without_content: WithoutContent,
+    pub without_content: NoContentPolicy,
     /// The number of findings that are shown.
     pub shown: ShownLimit,
     /// The rules: the built-in ones, and those of the repository.
@@ -496,9 +496,9 @@ fn may_belong(change: &Change, path: &str) -> bool {
     change.is_limited && assay_change::is_tracked(&change.root, path)
 }
 
-/// Reads a file that decides on the review of a change. The version before the change is used if the
-/// change touches the file or may contain it, otherwise the one in the work tree. Adds a note if the
-/// change touches the file, or if the work tree differs from the version before.
+/// Reads a file that decides on the review of a change. The version before the change is used if
+/// the change touches the file or may contain it, otherwise the one in the work tree. Adds a note
+/// if the change touches the file, or if the work tree differs from the version before.
 fn decisive(
     change: &Change,
     path: &str,

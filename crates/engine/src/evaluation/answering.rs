@@ -7,8 +7,8 @@
 use anyhow::{anyhow, bail};
 use assay_change::{Scope, Selection};
 use assay_eval::set::Case;
-use assay_findings::spent::Spent;
 use assay_findings::synthesis::Synthesis;
+use assay_findings::usage::ReviewUsage;
 use assay_models::Nonce;
 use assay_review::delegation::transcript::{Found, ReviewTranscript, Wording};
 use assay_review::delegation::{Brief, ReadBy, host_description};
@@ -172,9 +172,9 @@ fn answer_open_briefs(
 }
 
 /// Returns the effort of a review by an agent; each answered question counts as a call.
-pub(crate) fn effort(review: &Review) -> Spent {
+pub(crate) fn effort(review: &Review) -> ReviewUsage {
     let calls = review.exchanges.iter().filter(|it| it.transcript.answer.is_some()).count();
-    Spent { calls: calls as u64, bytes: review.bytes(), ..Spent::default() }
+    ReviewUsage { calls: calls as u64, bytes: review.bytes(), ..ReviewUsage::default() }
 }
 
 fn ask_plain_question(

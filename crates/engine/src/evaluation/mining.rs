@@ -468,7 +468,7 @@ fn main_origin(origins: &[LineOrigin]) -> Option<String> {
 }
 
 fn changed_lines(file: &FileDiff) -> u32 {
-    let count = |lines: assay_findings::vote::Lines| lines.end() - lines.start() + 1;
+    let count = |lines: assay_findings::vote::LineRange| lines.end() - lines.start() + 1;
     file.added().map(count).sum::<u32>() + file.removed().map(count).sum::<u32>()
 }
 

@@ -13,7 +13,7 @@ use assay_base::clock::Stopwatch;
 use assay_change::{Scope, Selection};
 use assay_eval::score::Effort;
 use assay_eval::set::Case;
-use assay_findings::gate::Mode;
+use assay_findings::gate::ReviewMode;
 
 use super::answering::replay;
 use super::case_output::{CaseOutput, ReplayedAnswers};
@@ -236,7 +236,7 @@ fn review_case(
             let (request, line) = run.line(model.as_deref(), taken)?;
             let repository = lay_out()?;
             let prepared = open(&repository, &request, Some(line))?;
-            let reviewed = prepared.review_unseen(Mode::ReportOnly);
+            let reviewed = prepared.review_unseen(ReviewMode::ReportOnly);
             if let Some(folder) = &run.record {
                 reviewed.record(&prepared, &folder.join(&case.id))?;
             }
@@ -319,7 +319,7 @@ fn open(
 }
 
 fn of_prepared(prepared: &Prepared) -> anyhow::Result<CaseOutput> {
-    Ok(CaseOutput::of_synthesis(&prepared.review_unseen(Mode::ReportOnly).synthesis))
+    Ok(CaseOutput::of_synthesis(&prepared.review_unseen(ReviewMode::ReportOnly).synthesis))
 }
 
 /// Replays the recording of a case, or reads the output that is stored instead.

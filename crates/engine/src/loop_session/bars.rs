@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use assay_change::Change;
-use assay_findings::ground::TreeError;
+use assay_findings::grounding::TreeError;
 use assay_findings::path::RepoPath;
 use assay_store::disk::{self, Sure};
 use assay_validate::bar::Bar;

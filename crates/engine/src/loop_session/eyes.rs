@@ -2,7 +2,7 @@
 
 use assay_change::{Scope, Selection};
 use assay_checks::check::CheckOutcome;
-use assay_findings::gate::Mode;
+use assay_findings::gate::ReviewMode;
 use assay_gates::model::{ModelCriterionJudge, ModelJudge};
 use assay_gates::reconcile::CriterionJudge;
 use assay_gates::subject::Subject;
@@ -46,7 +46,7 @@ impl Reviews for Eyes<'_> {
         self.deadline.check()?;
         let prepared = self.prepare(base).map_err(broke)?;
         prepared.memory_trouble().into_iter().for_each(self.warn);
-        let reviewed = prepared.review_unseen(Mode::ReportOnly);
+        let reviewed = prepared.review_unseen(ReviewMode::ReportOnly);
         match reviewed.keep(&prepared) {
             Ok(kept) => kept.trouble.iter().for_each(|trouble| (self.warn)(trouble)),
             Err(error) => (self.warn)(&format!("the review could not be kept: {error:#}")),

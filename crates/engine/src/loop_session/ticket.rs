@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_base::clock::Clock;
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_services::mail::{Delivery, Letter, Mail, TicketWord};
 use assay_store::disk::DiskError;
 use assay_store::outbox::{self, Outbox};

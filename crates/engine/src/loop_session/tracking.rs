@@ -10,7 +10,7 @@ use std::path::Path;
 
 use assay_change::repository_name;
 use assay_checks::check::CheckOutcome;
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_services::linear::{Id, Linear, LinearError, LinearIssue};
 use assay_services::mail;
 use assay_services::outcome::Moved;

@@ -5,8 +5,8 @@ use assay_findings::finding::Finding;
 use assay_findings::outcome;
 use assay_findings::read;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::verdict::State;
-use assay_findings::vote::{Anchor, Lines, Vote};
+use assay_findings::verdict::VerdictState;
+use assay_findings::vote::{Confidence, LineRange, Vote};
 use serde_json::Value;
 
 use super::{FormatError, typed};
@@ -26,7 +26,7 @@ impl From<&Synthesis> for CaseResult {
         let spent = synthesis.spent.clone().unwrap_or_default();
         CaseResult {
             comments: synthesis.findings.iter().filter(|it| it.shown).map(of_finding).collect(),
-            blocks: synthesis.verdict.state == State::NotReady,
+            blocks: synthesis.verdict.state == VerdictState::NotReady,
             effort: Effort {
                 calls: spent.calls + spent.kept_answers,
                 bytes: spent.bytes,
@@ -70,9 +70,9 @@ fn of_vote(vote: &Vote) -> Comment {
     Comment {
         text: format!("{}\n{}", vote.title, vote.description),
         path: vote.file.as_ref().map(ToString::to_string),
-        lines: vote.lines.map(|lines: Lines| (lines.start(), lines.end())),
+        lines: vote.lines.map(|lines: LineRange| (lines.start(), lines.end())),
         severity: Some(vote.grade.word().to_owned()),
-        confidence: vote.confidence.map(|anchor: Anchor| f64::from(anchor.percent()) / 100.0),
+        confidence: vote.confidence.map(|anchor: Confidence| f64::from(anchor.percent()) / 100.0),
         blocks: vote.grade.blocks(),
     }
 }

@@ -4,9 +4,9 @@ use assay_eval::formats::parse_output;
 use assay_eval::score::CaseResult;
 use assay_findings::grade::Grade;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::shown::ShownLimit;
-use assay_findings::synthesis::{Circumstances, synthesize};
-use assay_findings::vote::{Anchor, Vote};
+use assay_findings::shown_limit::ShownLimit;
+use assay_findings::synthesis::{SynthesisInputs, synthesize};
+use assay_findings::vote::{Confidence, Vote};
 use expect_test::{Expect, expect};
 
 fn check(text: &str, expected: Expect) {
@@ -170,10 +170,10 @@ fn an_output_without_a_review_is_an_error_and_not_an_empty_review() {
 fn what_a_review_folds_is_no_comment() {
     let mut report = Report::new(Reviewer::new("reader", ReviewerKind::Persona));
     let mut vote = Vote::new("the name could be shorter", Grade::from_word("P2"));
-    vote.confidence = Some(Anchor::HIGH);
+    vote.confidence = Some(Confidence::HIGH);
     report.votes.push(vote);
     let comments = |shown: ShownLimit| {
-        let around = Circumstances { shown, ..Circumstances::default() };
+        let around = SynthesisInputs { shown, ..SynthesisInputs::default() };
         let synthesis = synthesize(std::slice::from_ref(&report), &around);
         assert_eq!(synthesis.findings.len(), 1);
         let kept = serde_json::to_string(&synthesis).expect("a synthesis can be written");

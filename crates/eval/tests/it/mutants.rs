@@ -9,7 +9,7 @@ use assay_eval::comment::{Comment, is_same_file, normal_path, without_repetition
 use assay_eval::matching::{MatchRule, WordRule};
 use assay_eval::score::{CaseResult, Counts, score_case};
 use assay_eval::set::{Case, Label, parse_cases};
-use assay_findings::likeness::ComparedTexts;
+use assay_findings::claim_similarity::ComparedTexts;
 use proptest::prelude::*;
 
 /// A fault of a scorer.

@@ -2,19 +2,19 @@
 
 use std::cmp::Reverse;
 
-use super::place::{Place, Relation};
-use super::{BAR, Millionths};
-use crate::likeness::Claims;
+use super::place::{Relation, VotePlace};
+use super::{MIN_MEAN_STRENGTH, Millionths};
+use crate::claim_similarity::Claims;
 
 /// The minimum strength of a link; weaker links are dropped.
-const FLOOR: Millionths = BAR / 3;
+const MIN_STRENGTH: Millionths = MIN_MEAN_STRENGTH / 3;
 
 /// The minimum sum of common words for which claims are compared in full: the factor of no place
-/// raises a lower sum to [`FLOOR`].
-const MIN_LIKENESS: f64 = FLOOR as f64 / 1_500_000.0;
+/// raises a lower sum to [`MIN_STRENGTH`].
+const MIN_WORD_SUM: f64 = MIN_STRENGTH as f64 / 1_500_000.0;
 
-/// The product of similarity and factor below which rounding cannot reach [`FLOOR`].
-const ALMOST_FLOOR: f64 = (FLOOR - 1) as f64 / 1_000_000.0;
+/// The product of similarity and factor below which rounding cannot reach [`MIN_STRENGTH`].
+const MIN_PRODUCT: f64 = (MIN_STRENGTH - 1) as f64 / 1_000_000.0;
 
 /// The maximum number of earlier votes that one word compares with a vote, so that the work grows
 /// with the number of votes.
@@ -116,12 +116,12 @@ impl Tally {
 
 /// Finds the links among votes that are sorted by file. `reviewers` is the number of each vote's
 /// reviewer.
-pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims<'_>) -> Vec<Link> {
+pub(super) fn links(places: &[VotePlace], reviewers: &[u32], claims: &Claims<'_>) -> Vec<Link> {
     let postings = || Postings::new(claims.stems() + 1);
     let (mut in_file, mut loose, mut all) = (postings(), postings(), postings());
     // Claims without words are compared by way of a stem of their own.
     let no_words = [(claims.stems() as u32, 1.0)];
-    let any_loose = places.iter().any(Place::is_loose);
+    let any_loose = places.iter().any(VotePlace::is_loose);
     let mut tally = Tally { parts: vec![0.0; places.len()], met: Vec::new() };
     let mut links = Vec::new();
     for (at, place) in places.iter().enumerate() {
@@ -138,22 +138,22 @@ pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims<'_>) ->
         tally.count((at, vector), lists, |other, part| {
             let before = other as usize;
             let has_title = place.has_title_beside(&places[before]);
-            if part < MIN_LIKENESS && !has_title {
+            if part < MIN_WORD_SUM && !has_title {
                 return;
             }
             let factor = factor(&places[before], place, reviewers[before] == reviewers[at]);
             // If no list is cut, the sum has every common word, in the order of a dot product, and
             // names in common make no two claims more alike.
-            if factor == 0.0 || (!is_cut && !has_title && part * factor < ALMOST_FLOOR) {
+            if factor == 0.0 || (!is_cut && !has_title && part * factor < MIN_PRODUCT) {
                 return;
             }
-            let likeness = match is_cut {
+            let similarity = match is_cut {
                 _ if has_title => 1.0,
-                true => claims.likeness(before, at),
-                false => claims.likeness_by(before, at, part),
+                true => claims.similarity(before, at),
+                false => claims.similarity_from_cosine(before, at, part),
             };
-            let strength = strength(likeness, factor);
-            if strength >= FLOOR {
+            let strength = strength(similarity, factor);
+            if strength >= MIN_STRENGTH {
                 links.push(Link { first: other, second: at as u32, strength });
             }
         });
@@ -169,7 +169,7 @@ pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims<'_>) ->
 }
 
 /// Keeps the links between votes that strong links connect, directly or indirectly. No other votes
-/// ever share a group, because a mean reaches [`BAR`] only if one of its links does.
+/// ever share a group, because a mean reaches [`MIN_MEAN_STRENGTH`] only if one of its links does.
 fn within_components(mut links: Vec<Link>, votes: usize) -> Vec<Link> {
     let mut parents: Vec<u32> = (0..votes as u32).collect();
     fn root(parents: &mut [u32], mut vote: u32) -> u32 {
@@ -180,7 +180,7 @@ fn within_components(mut links: Vec<Link>, votes: usize) -> Vec<Link> {
         }
         vote
     }
-    for link in links.iter().filter(|link| link.strength >= BAR) {
+    for link in links.iter().filter(|link| link.strength >= MIN_MEAN_STRENGTH) {
         let (a, b) = (root(&mut parents, link.first), root(&mut parents, link.second));
         parents[a.max(b) as usize] = a.min(b);
     }
@@ -211,7 +211,7 @@ fn strongest(mut links: Vec<Link>, votes: usize) -> Vec<Link> {
 }
 
 /// Returns the factor by which the places of two votes raise or lower their similarity.
-fn factor(a: &Place, b: &Place, is_one_reviewer: bool) -> f64 {
+fn factor(a: &VotePlace, b: &VotePlace, is_one_reviewer: bool) -> f64 {
     match Relation::of(a, b) {
         // A reviewer that names one line twice means two defects on it.
         Relation::SameLine if is_one_reviewer => Relation::Plain.factor(),
@@ -220,13 +220,13 @@ fn factor(a: &Place, b: &Place, is_one_reviewer: bool) -> f64 {
 }
 
 /// Returns the strength of a link: the similarity of two votes times the factor of their places.
-fn strength(likeness: f64, factor: f64) -> Millionths {
-    ((likeness * factor).min(1.0) * 1_000_000.0).round() as Millionths
+fn strength(similarity: f64, factor: f64) -> Millionths {
+    ((similarity * factor).min(1.0) * 1_000_000.0).round() as Millionths
 }
 
 /// Finds the links among all pairs of votes that have a word in common, or no words.
 #[cfg(test)]
-pub(super) fn all_pairs(places: &[Place], reviewers: &[u32], claims: &Claims<'_>) -> Vec<Link> {
+pub(super) fn all_pairs(places: &[VotePlace], reviewers: &[u32], claims: &Claims<'_>) -> Vec<Link> {
     let mut links = Vec::new();
     for second in 0..places.len() {
         for first in 0..second {
@@ -239,9 +239,9 @@ pub(super) fn all_pairs(places: &[Place], reviewers: &[u32], claims: &Claims<'_>
             let (one, other) = (&places[first], &places[second]);
             let factor = factor(one, other, reviewers[first] == reviewers[second]);
             let has_title = one.has_title_beside(other);
-            let likeness = if has_title { 1.0 } else { claims.likeness(first, second) };
-            let strength = strength(likeness, factor);
-            if strength >= FLOOR {
+            let similarity = if has_title { 1.0 } else { claims.similarity(first, second) };
+            let strength = strength(similarity, factor);
+            if strength >= MIN_STRENGTH {
                 links.push(Link { first: first as u32, second: second as u32, strength });
             }
         }

@@ -1,9 +1,9 @@
 //! Votes on one defect: [`group`] joins votes whose claims are alike.
 //!
 //! A vote is compared with all votes of a group. The two groups with the greatest mean link are
-//! joined first, and no groups whose mean is below [`BAR`]. Links are whole numbers, votes are
-//! sorted, and ties go to the first votes, so neither the order of arrival nor a repetition makes a
-//! difference.
+//! joined first, and no groups whose mean is below [`MIN_MEAN_STRENGTH`]. Links are whole numbers,
+//! votes are sorted, and ties go to the first votes, so neither the order of arrival nor a
+//! repetition makes a difference.
 
 mod links;
 mod place;
@@ -15,17 +15,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::links::Link;
-use self::place::{Numbers, Place, Relation};
+use self::place::{Relation, TextNumbers, VotePlace};
+use crate::claim_similarity::Claims;
 use crate::collections::{FastMap, FastSet};
-use crate::ground::Grounded;
-use crate::likeness::Claims;
+use crate::grounding::GroundedVote;
 use crate::report::ReviewerKind;
 
 /// The strength of a link, at most a million.
 pub(crate) type Millionths = u64;
 
 /// The minimum mean link of two groups that are joined.
-pub(crate) const BAR: Millionths = 270_000;
+pub(crate) const MIN_MEAN_STRENGTH: Millionths = 270_000;
 
 /// The rule by which a vote was joined to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -50,20 +50,20 @@ pub(crate) struct Group {
 }
 
 /// Groups votes that are sorted by file and without repeats, each with its folded title.
-pub(crate) fn group(votes: &[&Grounded<'_>], titles: &[&str]) -> Vec<Group> {
+pub(crate) fn group(votes: &[&GroundedVote<'_>], titles: &[&str]) -> Vec<Group> {
     let texts = votes.iter().map(|v| (v.vote.title.as_str(), v.vote.description.as_str()));
     let claims = Claims::of(texts);
-    let mut numbers = Numbers::default();
+    let mut numbers = TextNumbers::default();
     let titled = votes.iter().zip(titles);
-    let places: Vec<Place> =
-        titled.map(|(vote, title)| Place::of(vote, title, &mut numbers)).collect();
+    let places: Vec<VotePlace> =
+        titled.map(|(vote, title)| VotePlace::of(vote, title, &mut numbers)).collect();
     let reviewers = reviewers(votes);
     let links = links::links(&places, &reviewers, &claims);
     Grouping::new(votes, &claims, &places, reviewers, &links).run()
 }
 
 /// Returns the number of each vote's reviewer. A persona that two models play is two reviewers.
-fn reviewers(votes: &[&Grounded<'_>]) -> Vec<u32> {
+fn reviewers(votes: &[&GroundedVote<'_>]) -> Vec<u32> {
     let mut numbers: FastMap<(&str, Option<&str>), u32> = FastMap::default();
     let mut all = Vec::with_capacity(votes.len());
     for reviewer in votes.iter().map(|vote| vote.reviewer) {
@@ -86,23 +86,23 @@ struct Candidate {
 }
 
 struct Grouping<'v, 'a> {
-    votes: &'v [&'v Grounded<'a>],
+    votes: &'v [&'v GroundedVote<'a>],
     claims: &'v Claims<'v>,
-    places: &'v [Place],
+    places: &'v [VotePlace],
     reviewers: Vec<u32>,
     groups: Vec<Option<Group>>,
     /// The sums of the links between a group and others, by the number of the other group.
     sums: Vec<BTreeMap<u32, Millionths>>,
-    /// The pairs of votes of one reviewer whose link alone reaches [`BAR`].
+    /// The pairs of votes of one reviewer whose link alone reaches [`MIN_MEAN_STRENGTH`].
     own: FastSet<(u32, u32)>,
     candidates: BinaryHeap<Candidate>,
 }
 
 impl<'v, 'a> Grouping<'v, 'a> {
     fn new(
-        votes: &'v [&'v Grounded<'a>],
+        votes: &'v [&'v GroundedVote<'a>],
         claims: &'v Claims<'v>,
-        places: &'v [Place],
+        places: &'v [VotePlace],
         reviewers: Vec<u32>,
         links: &[Link],
     ) -> Self {
@@ -112,7 +112,7 @@ impl<'v, 'a> Grouping<'v, 'a> {
         for &Link { first, second, strength } in links {
             sums[first as usize].insert(second, strength);
             sums[second as usize].insert(first, strength);
-            if strength < BAR {
+            if strength < MIN_MEAN_STRENGTH {
                 continue;
             }
             if reviewers[first as usize] == reviewers[second as usize] {
@@ -186,7 +186,7 @@ impl<'v, 'a> Grouping<'v, 'a> {
             }
         }
         self.relation(first, second) != Relation::Elsewhere
-            && self.claims.apart(first as usize, second as usize).is_none()
+            && self.claims.difference(first as usize, second as usize).is_none()
     }
 
     fn relation(&self, a: u32, b: u32) -> Relation {
@@ -210,7 +210,7 @@ impl<'v, 'a> Grouping<'v, 'a> {
             self.sums[c as usize].insert(a, sum);
             let beside = self.groups[c as usize].as_ref().map_or(0, |group| group.members.len());
             let mean = sum / (size * beside).max(1) as Millionths;
-            if mean >= BAR {
+            if mean >= MIN_MEAN_STRENGTH {
                 let (groups, sizes) =
                     if a < c { ((a, c), (size, beside)) } else { ((c, a), (beside, size)) };
                 self.candidates.push(Candidate { mean, groups: Reverse(groups), sizes });

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 
 use crate::collections::FastMap;
-use crate::finding::Mark;
-use crate::ground::Grounded;
-use crate::vote::Lines;
+use crate::finding::GroundingMark;
+use crate::grounding::GroundedVote;
+use crate::vote::LineRange;
 
 /// The greatest distance of lines that are near each other.
-const NEAR_LINES: u32 = 10;
+const MAX_LINE_DISTANCE: u32 = 10;
 
 /// The maximum number of lines of ranges that count as one line if they overlap.
-const SHORT_RANGE: u32 = 3;
+const MAX_SHORT_RANGE: u32 = 3;
 
 /// The greatest distance in lines of equal titles that are one claim.
-const TITLE_LINES: u32 = 3;
+const MAX_TITLE_DISTANCE: u32 = 3;
 
 /// The relation of the places of two votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,11 +31,11 @@ pub(super) enum Relation {
 
 /// The place of a vote, with texts as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct VotePlace {
     /// The file; `None` if the vote named no place. A place that grounding found excludes the vote
     /// from no group.
     pub(super) file: Option<u32>,
-    lines: Option<Lines>,
+    lines: Option<LineRange>,
     symbol: Option<u32>,
     quote: Option<u32>,
     category: Option<u32>,
@@ -47,26 +47,26 @@ pub(super) struct Place {
 
 /// Numbers for texts, one for each different text.
 #[derive(Debug, Default)]
-pub(super) struct Numbers<'t>(FastMap<Cow<'t, str>, u32>);
+pub(super) struct TextNumbers<'t>(FastMap<Cow<'t, str>, u32>);
 
-impl<'t> Numbers<'t> {
+impl<'t> TextNumbers<'t> {
     fn of(&mut self, text: impl Into<Cow<'t, str>>) -> u32 {
         let next = self.0.len() as u32;
         *self.0.entry(text.into()).or_insert(next)
     }
 }
 
-impl Place {
+impl VotePlace {
     /// Returns the place of a vote with its folded title.
     pub(super) fn of<'t>(
-        vote: &'t Grounded<'_>,
+        vote: &'t GroundedVote<'_>,
         title: &'t str,
-        numbers: &mut Numbers<'t>,
-    ) -> Place {
-        let is_loose = vote.file.is_none() || vote.marks.contains(&Mark::PlacedByAssay);
+        numbers: &mut TextNumbers<'t>,
+    ) -> VotePlace {
+        let is_loose = vote.file.is_none() || vote.marks.contains(&GroundingMark::PlacedByAssay);
         let file = vote.file.as_ref().filter(|_| !is_loose);
         let category = vote.vote.category.as_ref().map(|name| name.to_lowercase());
-        Place {
+        VotePlace {
             file: file.map(|file| numbers.of(file.as_str())),
             lines: vote.lines,
             symbol: vote.symbol.as_deref().map(|symbol| numbers.of(symbol)),
@@ -83,21 +83,22 @@ impl Place {
 
     /// Returns true if two places have equal titles and are next to each other: one claim, whatever
     /// the descriptions state.
-    pub(super) fn has_title_beside(&self, other: &Place) -> bool {
+    pub(super) fn has_title_beside(&self, other: &VotePlace) -> bool {
         let lines = self.lines.zip(other.lines);
-        let are_near = || lines.is_none_or(|(a, b)| a.start().abs_diff(b.start()) <= TITLE_LINES);
+        let are_near =
+            || lines.is_none_or(|(a, b)| a.start().abs_diff(b.start()) <= MAX_TITLE_DISTANCE);
         self.title == other.title && self.file.is_some() && self.file == other.file && are_near()
     }
 
     /// Returns true if both votes name a category, and the categories differ.
-    fn differs_in_kind(&self, other: &Place) -> bool {
+    fn differs_in_kind(&self, other: &VotePlace) -> bool {
         self.category.zip(other.category).is_some_and(|(a, b)| a != b)
     }
 }
 
 impl Relation {
     /// Returns the relation of two places.
-    pub(super) fn of(a: &Place, b: &Place) -> Relation {
+    pub(super) fn of(a: &VotePlace, b: &VotePlace) -> Relation {
         if a.is_loose() || b.is_loose() {
             return Relation::Plain;
         }
@@ -110,7 +111,8 @@ impl Relation {
             return one_line;
         }
         let in_one_symbol = a.symbol.is_some() && a.symbol == b.symbol;
-        let is_near = lines.is_none_or(|(a, b)| distance(a, b) <= NEAR_LINES) || in_one_symbol;
+        let is_near =
+            lines.is_none_or(|(a, b)| distance(a, b) <= MAX_LINE_DISTANCE) || in_one_symbol;
         // If the tree is known, one text may be on two lines.
         let is_checked = a.is_checked && b.is_checked;
         match a.quote.is_some() && a.quote == b.quote && (is_near || !is_checked) {
@@ -136,13 +138,13 @@ impl Relation {
     }
 }
 
-fn is_same_line(a: Lines, b: Lines) -> bool {
-    let is_short = |lines: Lines| lines.end() - lines.start() < SHORT_RANGE;
+fn is_same_line(a: LineRange, b: LineRange) -> bool {
+    let is_short = |lines: LineRange| lines.end() - lines.start() < MAX_SHORT_RANGE;
     a == b || (distance(a, b) == 0 && is_short(a) && is_short(b))
 }
 
 /// Returns the number of lines between the nearest lines of two ranges; 0 if they overlap.
-fn distance(a: Lines, b: Lines) -> u32 {
+fn distance(a: LineRange, b: LineRange) -> u32 {
     a.start().max(b.start()).saturating_sub(a.end().min(b.end()))
 }
 
@@ -151,10 +153,10 @@ mod tests {
     use super::*;
 
     /// Returns the place of a line with a quote, checked against the tree.
-    fn place(line: u32, quote: Option<u32>) -> Place {
-        Place {
+    fn place(line: u32, quote: Option<u32>) -> VotePlace {
+        VotePlace {
             file: Some(0),
-            lines: Lines::at(line),
+            lines: LineRange::at(line),
             symbol: None,
             quote,
             category: None,
@@ -182,7 +184,7 @@ mod tests {
 
     #[test]
     fn quotes_that_were_not_checked_do_not_part_near_lines() {
-        let unchecked = |line, quote| Place { is_checked: false, ..place(line, Some(quote)) };
+        let unchecked = |line, quote| VotePlace { is_checked: false, ..place(line, Some(quote)) };
         assert_eq!(Relation::of(&unchecked(7, 1), &unchecked(8, 2)), Relation::Plain);
     }
 }

@@ -3,22 +3,22 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::alike::fold_title;
 use crate::grade::Grade;
-use crate::ground::Ground;
+use crate::grounding::Grounder;
 use crate::path::RepoPath;
 use crate::report::Reviewer;
-use crate::vote::{Lines, Vote};
+use crate::title_similarity::fold_title;
+use crate::vote::{LineRange, Vote};
 
 /// Groups votes by comparing all pairs of votes, and then all pairs of groups, in every round.
-fn group_slowly(votes: &[&Grounded<'_>], titles: &[&str]) -> BTreeSet<BTreeSet<u32>> {
+fn group_slowly(votes: &[&GroundedVote<'_>], titles: &[&str]) -> BTreeSet<BTreeSet<u32>> {
     let texts = votes.iter().map(|v| (v.vote.title.as_str(), v.vote.description.as_str()));
     let claims = Claims::of(texts);
-    let mut numbers = Numbers::default();
-    let places: Vec<Place> = votes
+    let mut numbers = TextNumbers::default();
+    let places: Vec<VotePlace> = votes
         .iter()
         .zip(titles)
-        .map(|(vote, title)| Place::of(vote, title, &mut numbers))
+        .map(|(vote, title)| VotePlace::of(vote, title, &mut numbers))
         .collect();
     let reviewers = reviewers(votes);
     let links = links::all_pairs(&places, &reviewers, &claims);
@@ -36,8 +36,8 @@ fn group_slowly(votes: &[&Grounded<'_>], titles: &[&str]) -> BTreeSet<BTreeSet<u
                 let pairs = || one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b)));
                 let sum: Millionths = pairs().map(|(a, b)| link(a, b)).sum();
                 let mean = sum / (one.len() * other.len()) as Millionths;
-                let may_join =
-                    mean >= BAR && pairs().all(|(a, b)| grouping.may_share(a.min(b), a.max(b)));
+                let may_join = mean >= MIN_MEAN_STRENGTH
+                    && pairs().all(|(a, b)| grouping.may_share(a.min(b), a.max(b)));
                 best = best.max(may_join.then_some((mean, Reverse((*a, *b)))));
             }
         }
@@ -64,7 +64,7 @@ fn vote((_, place, title, description): &Drawn) -> Vote {
     vote.description = words(description);
     if let Some((file, line)) = place {
         vote.file = RepoPath::exact(&format!("src/{file}.rs")).ok();
-        vote.lines = Lines::at(*line);
+        vote.lines = LineRange::at(*line);
     }
     vote
 }
@@ -86,14 +86,14 @@ proptest! {
             .map(|number| Reviewer::new(format!("reader-{number}"), ReviewerKind::Persona))
             .collect();
         let votes: Vec<Vote> = drawn.iter().map(vote).collect();
-        let ground = Ground::new(None, None);
-        let grounded: Vec<Grounded<'_>> = votes
+        let ground = Grounder::new(None, None);
+        let grounded: Vec<GroundedVote<'_>> = votes
             .iter()
             .zip(&drawn)
             .enumerate()
             .map(|(at, (vote, drawn))| ground.check(vote, &reviewers[drawn.0], (0, at)))
             .collect();
-        let grounded: Vec<&Grounded<'_>> = grounded.iter().collect();
+        let grounded: Vec<&GroundedVote<'_>> = grounded.iter().collect();
         let titles: Vec<String> = votes.iter().map(|vote| fold_title(&vote.title)).collect();
         let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
         let groups = group(&grounded, &titles);

@@ -3,7 +3,7 @@
 use crate::grade::Grade;
 
 /// The maximum number of bytes of a sentence that are read before a clause.
-const LOOK_BACK: usize = 400;
+const MAX_LOOK_BACK: usize = 400;
 
 /// A part of a line that states one thought.
 pub(super) struct Clause<'l> {
@@ -56,15 +56,15 @@ impl Position {
             at: self.clause,
             is_question,
             follows_colon: self.follows_colon,
-            sentence: &line[self.no_further_than(line, self.sentence)..end],
-            thought_before: &line[self.no_further_than(line, self.thought)..self.clause],
+            sentence: &line[self.bounded_start(line, self.sentence)..end],
+            thought_before: &line[self.bounded_start(line, self.thought)..self.clause],
             after: &line[end..],
         }
     }
 
     /// Bounds the text before a clause that is read, so that the work stays linear.
-    fn no_further_than(&self, line: &str, start: usize) -> usize {
-        start.max(line.floor_char_boundary(self.clause.saturating_sub(LOOK_BACK)))
+    fn bounded_start(&self, line: &str, start: usize) -> usize {
+        start.max(line.floor_char_boundary(self.clause.saturating_sub(MAX_LOOK_BACK)))
     }
 
     fn step(&mut self, at: usize, border: &Border) {
@@ -93,7 +93,7 @@ impl Border {
         let bytes = line.as_bytes();
         let spaced = bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace);
         let ends = matches!(bytes[at], b';' | b'!' | b'?') || (bytes[at] == b'.' && spaced);
-        let parts = bytes[at] == b',' && spaced && !goes_on(&line[at + 1..]);
+        let parts = bytes[at] == b',' && spaced && !continues_list(&line[at + 1..]);
         if ends || parts {
             return Some(Border { width: 1, ends_sentence: ends, turns: ends, is_colon: false });
         }
@@ -110,7 +110,7 @@ impl Border {
 }
 
 /// Returns true if a comma only separates the members of one list: `no CRITICAL, HIGH or MAJOR`.
-fn goes_on(rest: &str) -> bool {
+fn continues_list(rest: &str) -> bool {
     let next = rest.split_whitespace().next().unwrap_or("");
     let next = next.trim_matches(|c: char| !c.is_alphanumeric());
     matches!(next, "or" | "and" | "nor" | "failed") || Grade::is_word(next)

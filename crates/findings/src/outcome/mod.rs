@@ -1,8 +1,8 @@
-//! The outcome of a single review text: [`judge`] returns its [`Outcome`].
+//! The outcome of a single review text: [`judge`] returns its [`TextOutcome`].
 //!
 //! The findings decide first. Only if they leave the decision open, the reviewer's own verdict is
 //! read, from its conclusion and never from code, quotes or the diff. A text without a verdict does
-//! not approve. The [`Audit`] lists the words that were found and the rule that decided.
+//! not approve. The [`OutcomeAudit`] lists the words that were found and the rule that decided.
 //!
 //! The reviewer's words count against its report and never for it. If the words reject the change
 //! and no listed finding blocks it, or if they state that the change was not reviewed, the report
@@ -14,7 +14,7 @@
 
 mod clauses;
 mod objections;
-mod speech;
+mod prose_lines;
 mod words;
 
 use assay_base::text::first_chars;
@@ -23,16 +23,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::grade::Impact;
 use crate::incomplete::{IncompleteKind, IncompleteReason};
-use crate::read::{OwnLines, Reading, severity_tag};
+use crate::read::{OwnLines, ReadResult, severity_tag};
 use crate::verdict_words::structured_verdict;
-use speech::Line;
-use words::Seen;
+use prose_lines::Line;
+use words::DecidingWord;
 
-pub use crate::verdict_words::Word;
+pub use crate::verdict_words::VerdictWord;
 
 /// The outcome of a review text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Outcome {
+#[schemars(rename = "Outcome")]
+pub struct TextOutcome {
     /// True if the reviewer approved, and none of its findings contradicts the approval.
     pub approved: bool,
     /// True if there is a critical finding or severity.
@@ -53,7 +54,8 @@ pub struct Outcome {
 /// The rule that decided the outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum DecidedBy {
+#[schemars(rename = "DecidedBy")]
+pub enum DecidingRule {
     /// A finding of MAJOR or above, or of an unknown severity.
     Findings,
     /// A severity named in the prose.
@@ -73,7 +75,8 @@ pub enum DecidedBy {
 /// The meaning that a matched word was read with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Meaning {
+#[schemars(rename = "Meaning")]
+pub enum WordMeaning {
     /// An approval.
     Approve,
     /// A request for changes.
@@ -96,41 +99,43 @@ pub enum Meaning {
 
 /// A match of a deciding word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Match {
+#[schemars(rename = "Match")]
+pub struct WordMatch {
     /// The clause with the word.
     pub text: String,
     /// The line of the word, from 1; 0 for a word in the JSON.
     pub line: usize,
     /// The meaning that the word was read with.
-    pub meaning: Meaning,
+    pub meaning: WordMeaning,
 }
 
 /// The audit of an outcome: the verdict, the deciding rule and the matched words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Audit {
+#[schemars(rename = "Audit")]
+pub struct OutcomeAudit {
     /// The reviewer's verdict; null if the text has none.
-    pub word: Option<Word>,
+    pub word: Option<VerdictWord>,
     /// The rule that decided.
-    pub decided_by: DecidedBy,
+    pub decided_by: DecidingRule,
     /// True if the reviewer approved, but the outcome is no approval.
     pub overruled: bool,
     /// Every deciding word that was found, up to a limit.
-    pub matches: Vec<Match>,
+    pub matches: Vec<WordMatch>,
 }
 
 /// The maximum number of matches in an audit.
 const MAX_MATCHES: usize = 100;
 
 /// The maximum number of characters of a quoted sentence.
-const QUOTED_CHARS: usize = 120;
+const MAX_QUOTED_CHARS: usize = 120;
 
 /// The outcome of a review text, with its audit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
+pub struct TextJudgement {
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: TextOutcome,
     /// The words and the rule that led to the outcome.
-    pub audit: Audit,
+    pub audit: OutcomeAudit,
     /// The reasons why the text may have left out a finding, by its form and by its words.
     pub incomplete: Vec<IncompleteReason>,
     /// The sentence by which the reviewer rejects the change; `None` if no sentence does.
@@ -138,7 +143,7 @@ pub struct Judgement {
 }
 
 /// Judges a review text by the findings that were read from it and by its words.
-pub fn judge(text: &str, reading: &Reading) -> Judgement {
+pub fn judge(text: &str, reading: &ReadResult) -> TextJudgement {
     let text = reading.unescaped.as_deref().unwrap_or(text);
     let votes = reading.votes.as_deref().unwrap_or_default();
     let prose = Prose::of(text, reading);
@@ -150,53 +155,53 @@ pub fn judge(text: &str, reading: &Reading) -> Judgement {
         .any(|vote| vote.grade.is_unmapped() || matches!(vote.grade.impact().level(), 1 | 2));
     let mut incomplete = reading.incomplete.clone();
     let listed_blocks = votes.iter().any(|vote| vote.grade.blocks() && vote.counts());
-    incomplete.extend(prose.shortcomings(listed_blocks, reading));
+    incomplete.extend(prose.contradictions(listed_blocks, reading));
     // An approval behind the last finding marks the end of the findings in a text without JSON.
     let is_ended = reading.json_spans.is_empty() && prose.approves_last();
     let is_complete =
         incomplete.iter().all(|reason| is_ended && reason.kind == IncompleteKind::OpenList);
     let decided_by = if found_critical || found_major {
-        DecidedBy::Findings
+        DecidingRule::Findings
     } else if prose.critical || prose.major {
-        DecidedBy::NamedSeverity
+        DecidingRule::NamedSeverity
     } else if prose.test_failure {
-        DecidedBy::TestFailures
-    } else if word == Some(Word::RequestChanges) || prose.has_objection() {
-        DecidedBy::Conclusion
+        DecidingRule::TestFailures
+    } else if word == Some(VerdictWord::RequestChanges) || prose.has_objection() {
+        DecidingRule::Conclusion
     } else if !is_complete {
-        DecidedBy::Unreadable
+        DecidingRule::Unreadable
     } else if word.is_some() {
-        DecidedBy::Conclusion
+        DecidingRule::Conclusion
     } else if default_deny {
-        DecidedBy::DefaultDeny
+        DecidingRule::DefaultDeny
     } else {
-        DecidedBy::Nothing
+        DecidingRule::Nothing
     };
-    let approved = decided_by == DecidedBy::Conclusion
-        && word == Some(Word::Approve)
+    let approved = decided_by == DecidingRule::Conclusion
+        && word == Some(VerdictWord::Approve)
         && !prose.has_objection()
         && prose.bare_tag.is_none();
     let needs_fix = match decided_by {
-        DecidedBy::Findings
-        | DecidedBy::NamedSeverity
-        | DecidedBy::TestFailures
-        | DecidedBy::DefaultDeny => true,
-        DecidedBy::Conclusion => !approved,
-        DecidedBy::Unreadable | DecidedBy::Nothing => false,
+        DecidingRule::Findings
+        | DecidingRule::NamedSeverity
+        | DecidingRule::TestFailures
+        | DecidingRule::DefaultDeny => true,
+        DecidingRule::Conclusion => !approved,
+        DecidingRule::Unreadable | DecidingRule::Nothing => false,
     };
-    let outcome = Outcome {
+    let outcome = TextOutcome {
         approved,
         has_critical_issues: found_critical || prose.critical,
         has_test_failures: prose.test_failure,
-        has_change_requests: word == Some(Word::RequestChanges) || prose.has_objection(),
+        has_change_requests: word == Some(VerdictWord::RequestChanges) || prose.has_objection(),
         has_major_issues: found_major || prose.major || default_deny,
         needs_fix,
         ambiguous: !approved && !needs_fix,
     };
-    let overruled = word == Some(Word::Approve) && !approved;
+    let overruled = word == Some(VerdictWord::Approve) && !approved;
     let rejection = prose.rejection().map(str::to_owned);
-    let audit = Audit { word, decided_by, overruled, matches: prose.matches };
-    Judgement { outcome, audit, incomplete, rejection }
+    let audit = OutcomeAudit { word, decided_by, overruled, matches: prose.matches };
+    TextJudgement { outcome, audit, incomplete, rejection }
 }
 
 /// The statements in the prose of a review.
@@ -209,7 +214,7 @@ struct Prose {
     /// finding.
     bare_tag: Option<String>,
     /// The last verdict at the place of a conclusion.
-    concluded: Option<Word>,
+    concluded: Option<VerdictWord>,
     /// True if any verdict of the text approves; `refused` is the same for a request for changes.
     approved: bool,
     refused: bool,
@@ -218,36 +223,36 @@ struct Prose {
     /// The number of the last line that approves.
     last_approval: usize,
     /// The first sentence of each meaning that counts against the change or the report.
-    sentences: Vec<(Meaning, String)>,
-    matches: Vec<Match>,
+    sentences: Vec<(WordMeaning, String)>,
+    matches: Vec<WordMatch>,
 }
 
 /// Returns the beginning of a sentence, to be quoted.
-fn quoted(sentence: &str) -> String {
-    first_chars(sentence.trim(), QUOTED_CHARS).to_owned()
+fn truncate_quote(sentence: &str) -> String {
+    first_chars(sentence.trim(), MAX_QUOTED_CHARS).to_owned()
 }
 
 impl Prose {
-    fn of(text: &str, reading: &Reading) -> Prose {
+    fn of(text: &str, reading: &ReadResult) -> Prose {
         let mut prose = Prose::default();
-        for line in speech::lines(&OwnLines::of(text, &reading.json_spans)) {
+        for line in prose_lines::lines(&OwnLines::of(text, &reading.json_spans)) {
             prose.line(&line);
         }
         for text in reading.envelope.summary.iter().chain(&reading.envelope.words) {
-            prose.member(text);
+            prose.read_member(text);
         }
         if let Some(word) = &reading.envelope.verdict {
-            prose.structured_word(word);
+            prose.record_structured_verdict(word);
         }
         prose
     }
 
     /// Returns the reviewer's verdict: its conclusion, or else its statements elsewhere, of which a
     /// request for changes takes precedence.
-    fn word(&self) -> Option<Word> {
+    fn word(&self) -> Option<VerdictWord> {
         let elsewhere = match (self.refused, self.approved) {
-            (true, _) => Some(Word::RequestChanges),
-            (false, true) => Some(Word::Approve),
+            (true, _) => Some(VerdictWord::RequestChanges),
+            (false, true) => Some(VerdictWord::Approve),
             (false, false) => None,
         };
         self.concluded.or(elsewhere)
@@ -255,19 +260,19 @@ impl Prose {
 
     /// Reads a text that is a member of the report, such as its summary. An approval there does not
     /// count.
-    fn member(&mut self, text: &str) {
+    fn read_member(&mut self, text: &str) {
         let mut own = OwnLines::of(text, &[]);
         own.lines.iter_mut().for_each(|line| line.is_fenced = true);
-        for line in speech::lines(&own) {
+        for line in prose_lines::lines(&own) {
             let tag = severity_tag(line.raw).filter(|tag| tag.set_off && !tag.rest.is_empty());
             if let Some(tag) = tag.filter(|tag| tag.grade.impact() <= Impact::MAJOR) {
                 let meaning = match tag.grade.impact().level() {
-                    0 => Meaning::Critical,
-                    _ => Meaning::Major,
+                    0 => WordMeaning::Critical,
+                    _ => WordMeaning::Major,
                 };
-                self.take(&line, Seen { clause: line.raw, meaning });
+                self.record_word(&line, DecidingWord { clause: line.raw, meaning });
             }
-            self.words_of(&line);
+            self.record_words(&line);
         }
     }
 
@@ -277,54 +282,59 @@ impl Prose {
             let heavy = tag.grade.impact() <= Impact::MAJOR;
             let is_cut = tag.rest.is_empty() && !line.is_heading() && !line.is_followed_by_none;
             if heavy && (is_cut || !tag.set_off && tag.at_margin) {
-                self.bare_tag.get_or_insert_with(|| quoted(line.raw));
+                self.bare_tag.get_or_insert_with(|| truncate_quote(line.raw));
             }
         }
-        self.words_of(line);
+        self.record_words(line);
     }
 
     /// Records the deciding words of a line.
-    fn words_of(&mut self, line: &Line<'_>) {
+    fn record_words(&mut self, line: &Line<'_>) {
         let seen = words::severities(line)
             .into_iter()
             .chain(words::test_failures(line))
             .chain(objections::objections(line))
             .chain(words::verdicts(line));
         for seen in seen {
-            self.take(line, seen);
+            self.record_word(line, seen);
         }
     }
 
     /// Records one deciding word.
-    fn take(&mut self, line: &Line<'_>, seen: Seen<'_>) {
+    fn record_word(&mut self, line: &Line<'_>, seen: DecidingWord<'_>) {
         match seen.meaning {
-            Meaning::Critical => self.critical = true,
-            Meaning::Major => self.major = true,
-            Meaning::TestFailure => self.test_failure = true,
-            Meaning::Approve if line.is_fenced => {}
-            Meaning::Approve => {
+            WordMeaning::Critical => self.critical = true,
+            WordMeaning::Major => self.major = true,
+            WordMeaning::TestFailure => self.test_failure = true,
+            WordMeaning::Approve if line.is_fenced => {}
+            WordMeaning::Approve => {
                 self.last_approval = line.number;
-                self.verdict(Word::Approve, line.is_conclusion);
+                self.record_verdict(VerdictWord::Approve, line.is_conclusion);
             }
-            Meaning::RequestChanges => self.verdict(Word::RequestChanges, line.is_conclusion),
-            Meaning::Objection | Meaning::Concern | Meaning::NotReviewed | Meaning::Ignored => {}
+            WordMeaning::RequestChanges => {
+                self.record_verdict(VerdictWord::RequestChanges, line.is_conclusion)
+            }
+            WordMeaning::Objection
+            | WordMeaning::Concern
+            | WordMeaning::NotReviewed
+            | WordMeaning::Ignored => {}
         }
-        let rejects = !matches!(seen.meaning, Meaning::Approve | Meaning::Ignored);
+        let rejects = !matches!(seen.meaning, WordMeaning::Approve | WordMeaning::Ignored);
         if rejects && !self.sentences.iter().any(|(meaning, _)| *meaning == seen.meaning) {
-            self.sentences.push((seen.meaning, quoted(seen.clause)));
+            self.sentences.push((seen.meaning, truncate_quote(seen.clause)));
         }
         if self.matches.len() < MAX_MATCHES {
-            let text = quoted(seen.clause);
-            self.matches.push(Match { text, line: line.number, meaning: seen.meaning });
+            let text = truncate_quote(seen.clause);
+            self.matches.push(WordMatch { text, line: line.number, meaning: seen.meaning });
         }
     }
 
-    fn verdict(&mut self, word: Word, is_conclusion: bool) {
+    fn record_verdict(&mut self, word: VerdictWord, is_conclusion: bool) {
         if is_conclusion {
             self.concluded = Some(word);
         }
-        self.approved |= word == Word::Approve;
-        self.refused |= word == Word::RequestChanges;
+        self.approved |= word == VerdictWord::Approve;
+        self.refused |= word == VerdictWord::RequestChanges;
     }
 
     fn approves_last(&self) -> bool {
@@ -332,45 +342,47 @@ impl Prose {
     }
 
     fn has_objection(&self) -> bool {
-        self.sentence(Meaning::Objection).is_some()
+        self.sentence(WordMeaning::Objection).is_some()
     }
 
     /// Returns the first sentence with a meaning.
-    fn sentence(&self, meaning: Meaning) -> Option<&str> {
+    fn sentence(&self, meaning: WordMeaning) -> Option<&str> {
         self.sentences.iter().find(|(seen, _)| *seen == meaning).map(|(_, text)| text.as_str())
     }
 
     /// Returns the first sentence by which the reviewer rejects the change.
     fn rejection(&self) -> Option<&str> {
         let rejecting = [
-            Meaning::Critical,
-            Meaning::Major,
-            Meaning::TestFailure,
-            Meaning::Objection,
-            Meaning::RequestChanges,
+            WordMeaning::Critical,
+            WordMeaning::Major,
+            WordMeaning::TestFailure,
+            WordMeaning::Objection,
+            WordMeaning::RequestChanges,
         ];
         let sentence = rejecting.iter().find_map(|meaning| self.sentence(*meaning));
         sentence.or(self.bare_tag.as_deref())
     }
 
     /// Returns the reasons by which the words of a report contradict its list of findings.
-    fn shortcomings(&self, listed_blocks: bool, reading: &Reading) -> Vec<IncompleteReason> {
+    fn contradictions(&self, listed_blocks: bool, reading: &ReadResult) -> Vec<IncompleteReason> {
         let mut reasons = Vec::new();
-        if let Some(sentence) = self.sentence(Meaning::NotReviewed) {
+        if let Some(sentence) = self.sentence(WordMeaning::NotReviewed) {
             let text = format!("the reviewer says that the change was not reviewed: `{sentence}`");
             reasons.push(IncompleteReason::new(IncompleteKind::NotReviewed, text));
         }
         let not_covered = &reading.envelope.remarks.not_covered;
         if let Some(first) = not_covered.first() {
-            let text =
-                format!("the reviewer did not look at all of the change: `{}`", quoted(first));
+            let text = format!(
+                "the reviewer did not look at all of the change: `{}`",
+                truncate_quote(first)
+            );
             reasons.push(IncompleteReason::new(IncompleteKind::NotReviewed, text));
         }
         let Some(votes) = &reading.votes else { return reasons };
         if listed_blocks {
             return reasons;
         }
-        let concern = self.sentence(Meaning::Concern).filter(|_| votes.is_empty());
+        let concern = self.sentence(WordMeaning::Concern).filter(|_| votes.is_empty());
         if let Some(sentence) = self.rejection().or(concern) {
             let text = format!("its words reject the change, and its list does not: `{sentence}`");
             reasons.push(IncompleteReason::new(IncompleteKind::Contradiction, text));
@@ -380,17 +392,17 @@ impl Prose {
 
     /// Records the verdict of the JSON. An approval there does not override a conclusion of the
     /// prose.
-    fn structured_word(&mut self, text: &str) {
+    fn record_structured_verdict(&mut self, text: &str) {
         let Some(word) = structured_verdict(text) else { return };
         let meaning = match word {
-            Word::Approve => Meaning::Approve,
-            Word::RequestChanges => {
-                self.concluded = Some(Word::RequestChanges);
-                self.sentences.push((Meaning::RequestChanges, quoted(text)));
-                Meaning::RequestChanges
+            VerdictWord::Approve => WordMeaning::Approve,
+            VerdictWord::RequestChanges => {
+                self.concluded = Some(VerdictWord::RequestChanges);
+                self.sentences.push((WordMeaning::RequestChanges, truncate_quote(text)));
+                WordMeaning::RequestChanges
             }
         };
-        self.verdict(word, false);
-        self.matches.push(Match { text: quoted(text), line: 0, meaning });
+        self.record_verdict(word, false);
+        self.matches.push(WordMatch { text: truncate_quote(text), line: 0, meaning });
     }
 }

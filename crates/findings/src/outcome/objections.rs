@@ -6,27 +6,27 @@
 //! evidence. All of them count against a report, so a sentence that is hard to read counts as an
 //! objection.
 
-use super::Meaning;
+use super::WordMeaning;
 use super::clauses::clauses;
-use super::speech::{Line, says_nothing};
-use super::words::Seen;
+use super::prose_lines::{Line, says_nothing};
+use super::words::DecidingWord;
 use crate::verdict_words::Words;
 
 /// Returns the objections of a line, at most one for each clause.
-pub(super) fn objections<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
-    let is_label = line.is_heading() || line.said.trim_end().trim_end_matches('*').ends_with(':');
-    let is_empty_label = is_label && line.is_followed_by_none || says_none_at_the_end(&line.said);
+pub(super) fn objections<'l>(line: &'l Line<'_>) -> Vec<DecidingWord<'l>> {
+    let is_label = line.is_heading() || line.prose.trim_end().trim_end_matches('*').ends_with(':');
+    let is_empty_label = is_label && line.is_followed_by_none || says_none_at_the_end(&line.prose);
     if line.is_unchecked || is_empty_label {
         return Vec::new();
     }
-    let found = clauses(&line.said, &[]).into_iter().filter(|clause| !clause.is_question);
+    let found = clauses(&line.prose, &[]).into_iter().filter(|clause| !clause.is_question);
     found
         .filter_map(|clause| {
             let meaning = meaning_of(&Words::of(before_condition(clause.text)))?;
-            if line.is_heading() && meaning == Meaning::Concern {
+            if line.is_heading() && meaning == WordMeaning::Concern {
                 return None;
             }
-            Some(Seen { clause: clause.text, meaning })
+            Some(DecidingWord { clause: clause.text, meaning })
         })
         .collect()
 }
@@ -50,14 +50,14 @@ fn before_condition(clause: &str) -> &str {
 }
 
 /// Returns the kind of objection that a clause makes; `None` if it makes none.
-fn meaning_of(words: &Words<'_>) -> Option<Meaning> {
+fn meaning_of(words: &Words<'_>) -> Option<WordMeaning> {
     if says_not_reviewed(words) {
-        return Some(Meaning::NotReviewed);
+        return Some(WordMeaning::NotReviewed);
     }
-    if demands_a_fix(words) {
-        return Some(Meaning::Objection);
+    if demands_fix(words) {
+        return Some(WordMeaning::Objection);
     }
-    tells_a_defect(words).then_some(Meaning::Concern)
+    describes_defect(words).then_some(WordMeaning::Concern)
 }
 
 /// Nouns and pronouns for the content that a review reads.
@@ -143,7 +143,7 @@ fn says_nothing_was_shown(words: &Words<'_>) -> bool {
 }
 
 /// Returns true if a clause demands a fix, or demands that the change is not merged.
-fn demands_a_fix(words: &Words<'_>) -> bool {
+fn demands_fix(words: &Words<'_>) -> bool {
     const FIXED: [&str; 9] = [
         "fixed", "addressed", "changed", "corrected", "resolved", "reverted", "replaced",
         "rewritten", "repaired",
@@ -194,7 +194,7 @@ const TROUBLES: [&str; 13] = [
 ];
 
 /// Returns true if a clause describes a defect in the change: "there is a serious SQL injection".
-fn tells_a_defect(words: &Words<'_>) -> bool {
+fn describes_defect(words: &Words<'_>) -> bool {
     const DENIALS: [&str; 13] = [
         "no", "not", "none", "never", "without", "zero", "0", "cannot", "neither", "nor",
         "nothing", "free", "unable",

@@ -2,31 +2,31 @@
 //!
 //! Each clause is searched alone, so that a negation applies only to its own thought.
 
-use super::Meaning;
+use super::WordMeaning;
 use super::clauses::{Clause, clauses};
-use super::speech::{Line, says_nothing};
+use super::prose_lines::{Line, says_nothing};
 use crate::grade::Grade;
 use crate::verdict_words::{NEGATIONS, Words};
 
 /// A deciding word, by its meaning and its clause.
-pub(super) struct Seen<'l> {
+pub(super) struct DecidingWord<'l> {
     pub(super) clause: &'l str,
-    pub(super) meaning: Meaning,
+    pub(super) meaning: WordMeaning,
 }
 
 /// Finds the severities that a line names: in capitals with a colon after them or in brackets, as a
 /// number of issues, or as the topic of a heading.
-pub(super) fn severities<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
+pub(super) fn severities<'l>(line: &'l Line<'_>) -> Vec<DecidingWord<'l>> {
     let mut seen = Vec::new();
-    let last_colon = line.said.rfind(':');
+    let last_colon = line.prose.rfind(':');
     let in_table = line.raw.contains('|');
     let starts_as_title = line.raw.trim_start().starts_with(['#', '*']);
-    for clause in clauses(&line.said, &[" - ", " – ", " — "]) {
+    for clause in clauses(&line.prose, &[" - ", " – ", " — "]) {
         let words = Words::of(clause.text);
         for (at, word) in words.all.iter().enumerate() {
             let meaning = match word.text.to_ascii_uppercase().as_str() {
-                "CRITICAL" => Meaning::Critical,
-                "HIGH" | "MAJOR" | "BLOCKER" | "BLOCKING" => Meaning::Major,
+                "CRITICAL" => WordMeaning::Critical,
+                "HIGH" | "MAJOR" | "BLOCKER" | "BLOCKING" => WordMeaning::Major,
                 _ => continue,
             };
             let colon_after = last_colon.is_some_and(|colon| colon > clause.at + word.at);
@@ -38,7 +38,7 @@ pub(super) fn severities<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
             let tabled = in_table && words.count(at + 1).is_some_and(|count| count > 0);
             let leading = at == 0
                 && word.text.to_ascii_lowercase().starts_with("block")
-                && line.said[clause.at + word.at + word.text.len()..].starts_with(':');
+                && line.prose[clause.at + word.at + word.text.len()..].starts_with(':');
             let meant = shouted || labelled || named || tabled || leading;
             if !(meant || words.counts_issues(at)) {
                 continue;
@@ -49,21 +49,21 @@ pub(super) fn severities<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
                 || is_past
                 || says_nothing(words.after_issues(at))
                 || (named && line.is_heading() && line.is_followed_by_none);
-            let meaning = if denied { Meaning::Ignored } else { meaning };
-            seen.push(Seen { clause: clause.text, meaning });
+            let meaning = if denied { WordMeaning::Ignored } else { meaning };
+            seen.push(DecidingWord { clause: clause.text, meaning });
         }
     }
     seen
 }
 
 /// Finds the statements of a line about failed tests.
-pub(super) fn test_failures<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
+pub(super) fn test_failures<'l>(line: &'l Line<'_>) -> Vec<DecidingWord<'l>> {
     let mut seen = Vec::new();
-    for sentence in line.said.split_inclusive(['.', ';', '!', '?']) {
+    for sentence in line.prose.split_inclusive(['.', ';', '!', '?']) {
         let words = Words::of(sentence);
         let Some(at) = words.failed_tests() else { continue };
         if words.is_counted_as_none(at) {
-            seen.push(Seen { clause: sentence, meaning: Meaning::Ignored });
+            seen.push(DecidingWord { clause: sentence, meaning: WordMeaning::Ignored });
             continue;
         }
         let counted =
@@ -76,45 +76,50 @@ pub(super) fn test_failures<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
         let supposed = words.any(&["if", "would", "unless", "whenever"])
             || !counted && (is_header || words.any(&about_code));
         let denied = supposed || words.is_denied(at) || words.is_past();
-        let meaning = if denied { Meaning::Ignored } else { Meaning::TestFailure };
-        seen.push(Seen { clause: sentence, meaning });
+        let meaning = if denied { WordMeaning::Ignored } else { WordMeaning::TestFailure };
+        seen.push(DecidingWord { clause: sentence, meaning });
     }
     seen
 }
 
 /// Finds the verdicts of a line.
-pub(super) fn verdicts<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
+pub(super) fn verdicts<'l>(line: &'l Line<'_>) -> Vec<DecidingWord<'l>> {
     let mut seen = Vec::new();
     let separators = [" - ", " – ", " — ", ": ", " → ", " so ", " and ", " therefore "];
-    for clause in clauses(&line.said, &separators) {
+    for clause in clauses(&line.prose, &separators) {
         let words = Words::of(clause.text);
         let meaning = match (words.approval(), words.changes(line.is_conclusion)) {
             (None, None) => continue,
             // The word of the form itself requests changes, whatever reason is next to it.
             (None, Some(at)) if words.is_form_word(at) && !words.is_denied(at) => {
                 let is_other = line.is_unchecked || says_none(clause.after) || words.any(&["said"]);
-                if is_other { Meaning::Ignored } else { Meaning::RequestChanges }
+                if is_other { WordMeaning::Ignored } else { WordMeaning::RequestChanges }
             }
-            _ if line.is_unchecked || clause.is_question => Meaning::Ignored,
-            _ if Words::of(clause.sentence).is_past() => Meaning::Ignored,
+            _ if line.is_unchecked || clause.is_question => WordMeaning::Ignored,
+            _ if Words::of(clause.sentence).is_past() => WordMeaning::Ignored,
             // "APPROVE or REQUEST_CHANGES" names the choice and makes none.
-            (Some(at), Some(_)) if words.any(&["or"]) || at == 0 => Meaning::Ignored,
-            (_, Some(_)) if says_none(clause.after) => Meaning::Ignored,
+            (Some(at), Some(_)) if words.any(&["or"]) || at == 0 => WordMeaning::Ignored,
+            (_, Some(_)) if says_none(clause.after) => WordMeaning::Ignored,
             (_, Some(at)) => changes_meaning(&words, at),
             (Some(at), None) => approval_meaning(line, &clause, &words, at),
         };
-        seen.push(Seen { clause: clause.text, meaning });
+        seen.push(DecidingWord { clause: clause.text, meaning });
     }
     seen
 }
 
-fn approval_meaning(line: &Line<'_>, clause: &Clause<'_>, words: &Words<'_>, at: usize) -> Meaning {
+fn approval_meaning(
+    line: &Line<'_>,
+    clause: &Clause<'_>,
+    words: &Words<'_>,
+    at: usize,
+) -> WordMeaning {
     let small = words.all[at].text.starts_with(|c: char| c.is_lowercase());
     let refused_before = small && Words::of(clause.thought_before).any(&REFUSALS);
     let carried_over = small && clause.at == 0 && Words::of(&line.before).any(&REFUSALS);
     let taken_back = words.is_negated_after(at) || is_taken_back(clause.after);
     if words.is_refused(at) || taken_back || refused_before || carried_over {
-        return Meaning::RequestChanges;
+        return WordMeaning::RequestChanges;
     }
     let about_something_else = clause.follows_colon && !words.all[at].is_shouted();
     if words.is_conditional(at)
@@ -122,9 +127,9 @@ fn approval_meaning(line: &Line<'_>, clause: &Clause<'_>, words: &Words<'_>, at:
         || (about_something_else && !line.is_conclusion)
         || !words.approves(at, line.is_conclusion)
     {
-        return Meaning::Ignored;
+        return WordMeaning::Ignored;
     }
-    Meaning::Approve
+    WordMeaning::Approve
 }
 
 /// Returns true if the text behind an approval denies it: `Approved: no`.
@@ -153,10 +158,10 @@ fn asks_for_fixes(after: &str) -> bool {
     asks.iter().any(|ask| after.contains(ask))
 }
 
-fn changes_meaning(words: &Words<'_>, at: usize) -> Meaning {
+fn changes_meaning(words: &Words<'_>, at: usize) -> WordMeaning {
     let supposed = words.any(&["if", "could", "might", "unless", "whether", "when"])
         || words.lower[..at].iter().any(|word| word == "would");
-    if supposed || words.is_denied(at) { Meaning::Ignored } else { Meaning::RequestChanges }
+    if supposed || words.is_denied(at) { WordMeaning::Ignored } else { WordMeaning::RequestChanges }
 }
 
 /// Words that refuse any approval after them in the sentence.
@@ -166,7 +171,7 @@ const REFUSALS: [&str; 18] = [
 ];
 
 /// The maximum number of words that are read before a word.
-const WORDS_BACK: usize = 16;
+const MAX_WORDS_BACK: usize = 16;
 
 impl<'c> Words<'c> {
     pub(super) fn len(&self) -> usize {
@@ -187,7 +192,7 @@ impl<'c> Words<'c> {
     fn is_denied(&self, at: usize) -> bool {
         const PASSED: [&str; 9] = ["or", "and", "nor", "of", "the", "our", "any", "a", "to"];
         let mut others = 0;
-        for before in (at.saturating_sub(WORDS_BACK)..at).rev() {
+        for before in (at.saturating_sub(MAX_WORDS_BACK)..at).rev() {
             let gap = &self.clause
                 [self.all[before].at + self.all[before].text.len()..self.all[before + 1].at];
             if gap.contains([':', '(', '[']) {
@@ -290,7 +295,7 @@ impl<'c> Words<'c> {
                     },
                     // "Not all tests pass", "the tests did not pass".
                     "pass" => {
-                        let from = at.saturating_sub(WORDS_BACK);
+                        let from = at.saturating_sub(MAX_WORDS_BACK);
                         let denies = |word: &String| word == "not" || word.ends_with("n't");
                         let denied = self.lower[from..at].iter().any(denies);
                         denied && self.tests_before(at)

@@ -8,16 +8,16 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::coverage::Coverage;
+use crate::coverage::ReviewCoverage;
 use crate::finding::Finding;
 use crate::grade::Obligation;
 use crate::synthesis::Synthesis;
-use crate::verdict::{Rule, State};
+use crate::verdict::{VerdictRule, VerdictState};
 
 /// The action that the configuration (`github.when_ready`) asks for if a change is ready.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WhenReady {
+pub enum ReadyAction {
     /// An approval, if all conditions of [`approval`] hold.
     Approve,
     /// A comment.
@@ -31,12 +31,12 @@ pub enum Approval {
     /// The review approves.
     Granted,
     /// The review does not approve; there is at least one reason.
-    Withheld(Vec<Withheld>),
+    Withheld(Vec<WithheldReason>),
 }
 
 /// A reason why a review does not approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Withheld {
+pub enum WithheldReason {
     /// The configuration does not ask for approvals.
     NotConfigured,
     /// The verdict is `not ready`.
@@ -55,21 +55,25 @@ pub enum Withheld {
     HeldBack,
 }
 
-impl fmt::Display for Withheld {
+impl fmt::Display for WithheldReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Withheld::NotConfigured => f.write_str("`github.when_ready` is not set to `approve`"),
-            Withheld::NotReady => f.write_str("the change is not ready"),
-            Withheld::NothingToReview => f.write_str("the change has nothing to review"),
-            Withheld::Incomplete => f.write_str("the review is incomplete"),
-            Withheld::NotRead => f.write_str("no model has read the change"),
-            Withheld::PartlyRead(hunks) => {
-                write!(f, "no model has read {}", counted(*hunks, "hunk"))
+            WithheldReason::NotConfigured => {
+                f.write_str("`github.when_ready` is not set to `approve`")
             }
-            Withheld::Open(findings) => {
-                write!(f, "{} at `should` or above", counted(*findings, "open finding"))
+            WithheldReason::NotReady => f.write_str("the change is not ready"),
+            WithheldReason::NothingToReview => f.write_str("the change has nothing to review"),
+            WithheldReason::Incomplete => f.write_str("the review is incomplete"),
+            WithheldReason::NotRead => f.write_str("no model has read the change"),
+            WithheldReason::PartlyRead(hunks) => {
+                write!(f, "no model has read {}", format_count(*hunks, "hunk"))
             }
-            Withheld::HeldBack => f.write_str("a finding that may block was held back as unsure"),
+            WithheldReason::Open(findings) => {
+                write!(f, "{} at `should` or above", format_count(*findings, "open finding"))
+            }
+            WithheldReason::HeldBack => {
+                f.write_str("a finding that may block was held back as unsure")
+            }
         }
     }
 }
@@ -84,7 +88,7 @@ impl Approval {
     }
 
     /// Returns the reasons against an approval in words; `None` if the approval is granted.
-    pub fn why_not(&self) -> Option<String> {
+    pub fn withheld_text(&self) -> Option<String> {
         match self {
             Approval::Granted => None,
             Approval::Withheld(reasons) => {
@@ -95,10 +99,10 @@ impl Approval {
 }
 
 /// Decides whether a review approves its pull request.
-pub fn approval(when_ready: WhenReady, review: &Synthesis) -> Approval {
+pub fn approval(when_ready: ReadyAction, review: &Synthesis) -> Approval {
     let mut reasons = match when_ready {
-        WhenReady::Approve => Vec::new(),
-        WhenReady::Comment => vec![Withheld::NotConfigured],
+        ReadyAction::Approve => Vec::new(),
+        ReadyAction::Comment => vec![WithheldReason::NotConfigured],
     };
     reasons.extend(objections(review));
     match reasons.is_empty() {
@@ -107,22 +111,22 @@ pub fn approval(when_ready: WhenReady, review: &Synthesis) -> Approval {
     }
 }
 
-fn objections(synthesis: &Synthesis) -> Vec<Withheld> {
+fn objections(synthesis: &Synthesis) -> Vec<WithheldReason> {
     let verdict = &synthesis.verdict;
     let by_state = match verdict.state {
-        State::NotReady => Some(Withheld::NotReady),
-        State::NothingToReview => Some(Withheld::NothingToReview),
-        State::Ready | State::ReadyWithFixes | State::Incomplete => None,
+        VerdictState::NotReady => Some(WithheldReason::NotReady),
+        VerdictState::NothingToReview => Some(WithheldReason::NothingToReview),
+        VerdictState::Ready | VerdictState::ReadyWithFixes | VerdictState::Incomplete => None,
     };
-    let is_incomplete = verdict.incomplete || verdict.state == State::Incomplete;
-    let open = synthesis.findings.iter().filter(|finding| counts(finding)).count();
-    let held_back = verdict.because.iter().any(|reason| reason.rule == Rule::HeldBack);
+    let is_incomplete = verdict.incomplete || verdict.state == VerdictState::Incomplete;
+    let open = synthesis.findings.iter().filter(|finding| prevents_approval(finding)).count();
+    let held_back = verdict.because.iter().any(|reason| reason.rule == VerdictRule::HeldBack);
     [
         by_state,
-        is_incomplete.then_some(Withheld::Incomplete),
-        unread(synthesis.coverage.as_ref()),
-        (open > 0).then_some(Withheld::Open(open)),
-        held_back.then_some(Withheld::HeldBack),
+        is_incomplete.then_some(WithheldReason::Incomplete),
+        unread_reason(synthesis.coverage.as_ref()),
+        (open > 0).then_some(WithheldReason::Open(open)),
+        held_back.then_some(WithheldReason::HeldBack),
     ]
     .into_iter()
     .flatten()
@@ -130,7 +134,7 @@ fn objections(synthesis: &Synthesis) -> Vec<Withheld> {
 }
 
 /// Returns true if an open finding prevents an approval.
-fn counts(finding: &Finding) -> bool {
+fn prevents_approval(finding: &Finding) -> bool {
     finding.grade.obligation() != Obligation::May
         || finding.grade.blocks()
         || finding.grade.is_unmapped()
@@ -138,17 +142,17 @@ fn counts(finding: &Finding) -> bool {
 
 /// Returns the reason that a model did not read all of the change. Without a coverage there is no
 /// evidence that any reviewer read the change.
-fn unread(coverage: Option<&Coverage>) -> Option<Withheld> {
+fn unread_reason(coverage: Option<&ReviewCoverage>) -> Option<WithheldReason> {
     let Some(coverage) = coverage.filter(|coverage| coverage.by_model > 0) else {
-        return Some(Withheld::NotRead);
+        return Some(WithheldReason::NotRead);
     };
     match coverage.unread_by_models() {
         0 => None,
-        hunks => Some(Withheld::PartlyRead(hunks)),
+        hunks => Some(WithheldReason::PartlyRead(hunks)),
     }
 }
 
 /// Formats a number with its noun.
-fn counted(number: usize, noun: &str) -> String {
+fn format_count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

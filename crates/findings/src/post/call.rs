@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::marker::Marker;
-use super::{Event, Fingerprint, Place, Post, ReviewKey, Side};
+use super::{CommentPlace, DiffSide, Fingerprint, Post, ReviewEvent, ReviewKey};
 use crate::path::RepoPath;
 
 /// The body of a call that only carries comments.
-const MORE: &str = "More comments of the same review.";
+const CONTINUED_BODY: &str = "More comments of the same review.";
 
 /// A call that posts a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct ReviewCall {
     /// The reviewed commit.
     pub commit: String,
     /// The event of the review.
-    pub event: Event,
+    pub event: ReviewEvent,
     /// The text of the review.
     pub body: String,
     /// The comments on lines.
@@ -32,7 +32,7 @@ pub struct LineComment {
     /// The path of the file.
     pub path: RepoPath,
     /// The side of the diff.
-    pub side: Side,
+    pub side: DiffSide,
     /// The first line, from 1; `None` if there is only one.
     pub start: Option<u32>,
     /// The last line, from 1.
@@ -55,7 +55,7 @@ pub struct FileComment {
 }
 
 /// Appends the marker to the body of a review.
-pub(super) fn signed(text: &str, key: &ReviewKey) -> String {
+pub(super) fn append_marker(text: &str, key: &ReviewKey) -> String {
     format!("{text}\n\n{}", Marker::Review(key.clone()))
 }
 
@@ -67,19 +67,19 @@ impl ReviewCall {
         comments: Vec<LineComment>,
     ) -> ReviewCall {
         let findings = comments.iter().map(|comment| comment.fingerprint.as_str());
-        let key = ReviewKey::over([of.as_str()].into_iter().chain(findings));
-        let (commit, body) = (commit.to_owned(), signed(MORE, &key));
-        ReviewCall { key, commit, event: Event::Comment, body, comments }
+        let key = ReviewKey::from_texts([of.as_str()].into_iter().chain(findings));
+        let (commit, body) = (commit.to_owned(), append_marker(CONTINUED_BODY, &key));
+        ReviewCall { key, commit, event: ReviewEvent::Comment, body, comments }
     }
 
     /// Splits a call that was refused, so that its valid part is accepted: first the event from its
     /// comments, then the comments in halves. Returns `None` if the call cannot be split.
-    pub fn parted(mut self) -> Option<[ReviewCall; 2]> {
+    pub fn split(mut self) -> Option<[ReviewCall; 2]> {
         let kept = match self.event {
-            Event::Approve | Event::RequestChanges => 0,
-            Event::Comment => self.comments.len() / 2,
+            ReviewEvent::Approve | ReviewEvent::RequestChanges => 0,
+            ReviewEvent::Comment => self.comments.len() / 2,
         };
-        if self.comments.len() == kept || (kept == 0 && self.event == Event::Comment) {
+        if self.comments.len() == kept || (kept == 0 && self.event == ReviewEvent::Comment) {
             return None;
         }
         let rest = self.comments.split_off(kept);
@@ -90,7 +90,7 @@ impl ReviewCall {
 
 impl Post {
     pub(super) fn as_line_comment(&self) -> Option<LineComment> {
-        let Place::Lines { side, start, line } = self.place else { return None };
+        let CommentPlace::DiffLines { side, start, line } = self.place else { return None };
         let path = self.path.clone()?;
         let (fingerprint, body) = (self.fingerprint.clone(), self.body.clone());
         Some(LineComment { fingerprint, path, side, start, line, body })

@@ -5,26 +5,26 @@ use std::collections::BTreeSet;
 use assay_base::text::{first_bytes, truncate};
 use serde::{Deserialize, Serialize};
 
-use super::anchor::{Placed, lines_of};
-use super::fitting::{Entry, Room};
+use super::layout::{Entry, SummaryLimits};
 use super::marker::Fingerprint;
-use super::summary::{Page, counts, old_ones, title};
-use super::{INLINE, Why, comment};
+use super::placement::{Placement, lines_of};
+use super::summary::{SummaryPage, counts, pre_existing_list, title};
+use super::{MAX_INLINE_COMMENTS, SummaryReason, comment};
 use crate::finding::Finding;
 use crate::grade::SarifLevel;
 use crate::path::RepoPath;
 use crate::synthesis::Synthesis;
-use crate::verdict::State;
-use crate::write::{plain, seven_level};
+use crate::verdict::VerdictState;
+use crate::write::{escape, seven_level};
 
 /// The maximum length of a summary, in bytes.
-const SUMMARY: usize = 65_000;
+const MAX_SUMMARY_BYTES: usize = 65_000;
 /// The maximum length of an annotation's message, in bytes.
-const MESSAGE: usize = 60_000;
+const MAX_MESSAGE_BYTES: usize = 60_000;
 /// The maximum length of an annotation's title, in characters.
-const TITLE: usize = 250;
+const MAX_TITLE_CHARS: usize = 250;
 /// The maximum number of annotations in one call.
-const BATCH: usize = 50;
+const MAX_BATCH: usize = 50;
 
 /// A check run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,12 +54,12 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    fn of(state: State) -> Conclusion {
+    fn of(state: VerdictState) -> Conclusion {
         match state {
-            State::Ready => Conclusion::Success,
-            State::ReadyWithFixes | State::NothingToReview => Conclusion::Neutral,
-            State::NotReady => Conclusion::Failure,
-            State::Incomplete => Conclusion::ActionRequired,
+            VerdictState::Ready => Conclusion::Success,
+            VerdictState::ReadyWithFixes | VerdictState::NothingToReview => Conclusion::Neutral,
+            VerdictState::NotReady => Conclusion::Failure,
+            VerdictState::Incomplete => Conclusion::ActionRequired,
         }
     }
 }
@@ -103,37 +103,40 @@ pub fn check_run(synthesis: &Synthesis, run: Option<&str>) -> CheckRun {
     let mut is_first = |finding: &&Finding| seen.insert(Fingerprint::of(finding));
     let mut open: Vec<&Finding> = synthesis.findings.iter().filter(&mut is_first).collect();
     let old: Vec<&Finding> = synthesis.pre_existing.iter().filter(&mut is_first).collect();
-    open.sort_by(|a, b| a.by_weight(b));
+    open.sort_by(|a, b| a.cmp_by_weight(b));
     let mut annotations = Vec::new();
     let mut entries = Vec::new();
     for finding in &open {
-        match annotation(finding).filter(|_| finding.shown && annotations.len() < INLINE) {
+        match annotation(finding)
+            .filter(|_| finding.shown && annotations.len() < MAX_INLINE_COMMENTS)
+        {
             Some(annotation) => annotations.push(annotation),
             None => entries.push(entry(finding)),
         }
     }
     entries.sort_by_key(|entry: &Entry| entry.is_folded);
     let counts = counts(open.iter().map(|finding| comment::level(finding)));
-    let page = Page::new(synthesis, &[], run, None);
-    let old = old_ones(old.into_iter().map(comment::line).collect());
-    let parts = page.with(&counts, &entries, old, Room { parts: 1, bytes: SUMMARY });
+    let page = SummaryPage::new(synthesis, &[], run, None);
+    let old = pre_existing_list(old.into_iter().map(comment::line).collect());
+    let parts =
+        page.with(&counts, &entries, old, SummaryLimits { parts: 1, bytes: MAX_SUMMARY_BYTES });
     CheckRun {
-        title: truncate(&title(synthesis), TITLE),
+        title: truncate(&title(synthesis), MAX_TITLE_CHARS),
         summary: parts.into_iter().next().unwrap_or_default(),
         conclusion: Conclusion::of(synthesis.verdict.state),
-        batches: annotations.chunks(BATCH).map(<[Annotation]>::to_vec).collect(),
+        batches: annotations.chunks(MAX_BATCH).map(<[Annotation]>::to_vec).collect(),
     }
 }
 
 fn entry(finding: &Finding) -> Entry {
     let why = if !finding.shown {
-        Why::Folded
+        SummaryReason::Folded
     } else if finding.line.is_some() {
-        Why::TooMany
+        SummaryReason::TooMany
     } else {
-        Why::NoFile
+        SummaryReason::NoFile
     };
-    let full = comment::entry(finding, &Placed::in_summary(why));
+    let full = comment::entry(finding, &Placement::in_summary(why));
     let is_folded = !finding.shown;
     Entry {
         group: comment::level(finding).to_owned(),
@@ -156,14 +159,14 @@ fn annotation(finding: &Finding) -> Option<Annotation> {
             SarifLevel::Warning => AnnotationLevel::Warning,
             SarifLevel::Note => AnnotationLevel::Notice,
         },
-        title: truncate(&plain::one_line(&title), TITLE),
+        title: truncate(&escape::one_line(&title), MAX_TITLE_CHARS),
         message: message(finding),
     })
 }
 
 /// Returns the description and the fix as inert plain text.
 fn message(finding: &Finding) -> String {
-    let text = |text: &str| plain::visible(&text.replace("\r\n", "\n")).trim().to_owned();
+    let text = |text: &str| escape::escape_hidden(&text.replace("\r\n", "\n")).trim().to_owned();
     let mut message = text(&finding.description);
     if message.is_empty() {
         message = text(&finding.title);
@@ -177,8 +180,8 @@ fn message(finding: &Finding) -> String {
     if let Some(fix) = &finding.suggested_fix {
         message.push_str(&format!("\n\nFix: {}", text(fix)));
     }
-    if message.len() <= MESSAGE {
+    if message.len() <= MAX_MESSAGE_BYTES {
         return message;
     }
-    format!("{}… (the rest is cut)", first_bytes(&message, MESSAGE))
+    format!("{}… (the rest is cut)", first_bytes(&message, MAX_MESSAGE_BYTES))
 }

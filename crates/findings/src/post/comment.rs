@@ -2,65 +2,71 @@
 
 use assay_base::text::truncate;
 
-use super::BODY;
-use super::anchor::{Place, Placed, lines_of};
-use super::files::Files;
+use super::MAX_BODY_BYTES;
+use super::file_cache::FileCache;
 use super::marker::{Finders, Fingerprint, Marker};
+use super::placement::{CommentPlace, Placement, lines_of};
 use super::text::{self, Block};
-use crate::finding::{Finding, Mark};
+use crate::claim_similarity::squeeze;
+use crate::finding::{Finding, GroundingMark};
 use crate::grade::SEVEN_LEVELS;
-use crate::likeness::squeeze;
-use crate::vote::Lines;
-use crate::write::{plain, seven_level, sign, worth_note};
+use crate::vote::LineRange;
+use crate::write::{escape, seven_level, sign, worth_note};
 
 /// The maximum length of an entry of the summary, in bytes, so that a part has room for at least
 /// one.
-pub(super) const ENTRY: usize = 50_000;
+pub(super) const MAX_ENTRY_BYTES: usize = 50_000;
 /// The maximum length of a title in a heading, in characters.
-const TITLE: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 /// The maximum length of a title in a one-line entry, in characters.
-const SHORT_TITLE: usize = 120;
+const MAX_SHORT_TITLE_CHARS: usize = 120;
 /// The maximum length of the name of a file, a rule or a category, in characters.
-const NAME: usize = 200;
+const MAX_NAME_CHARS: usize = 200;
 /// The maximum number of quotes that are repeated, and the maximum characters of each.
-const QUOTES: usize = 2;
-const QUOTE: usize = 200;
+const MAX_QUOTES: usize = 2;
+const MAX_QUOTE_CHARS: usize = 200;
 /// The note at the end of a text that was cut.
-const CUT: &str = "_The text is longer than a comment may be; the rest is cut._";
+const CUT_NOTE: &str = "_The text is longer than a comment may be; the rest is cut._";
 
 /// Formats a comment on a line or a file.
 pub(super) fn body(
     finding: &Finding,
-    placed: &Placed,
+    placed: &Placement,
     suggestion: Option<&str>,
-    files: &Files<'_>,
+    files: &FileCache<'_>,
 ) -> String {
-    let mut head = vec![format!("**{}**", heading(finding, TITLE))];
+    let mut head = vec![format!("**{}**", heading(finding, MAX_TITLE_CHARS))];
     head.extend(placed.fit.in_words().map(|note| format!("_{note}_")));
     let mut foot: Vec<String> = suggestion.map(str::to_owned).into_iter().collect();
-    foot.push(small(finding));
+    foot.push(metadata_line(finding));
     let by = Finders::of(finding.reviewers.iter().map(String::as_str));
     foot.push(Marker::Finding(Fingerprint::of(finding), by).to_string());
-    let seen = shown_lines(placed).and_then(|lines| code_on(finding, lines, files));
-    assembled(head, matter(finding, seen.as_deref(), suggestion), foot, BODY)
+    let seen = shown_lines(placed).and_then(|lines| squeezed_code(finding, lines, files));
+    assemble(head, finding_texts(finding, seen.as_deref(), suggestion), foot, MAX_BODY_BYTES)
 }
 
 /// Formats an entry of the summary.
-pub(super) fn entry(finding: &Finding, placed: &Placed) -> String {
-    let mut head = vec![format!("**{}**", heading(finding, TITLE))];
-    head.extend(place(finding, NAME));
-    if let Place::Summary { why } = placed.place
+pub(super) fn entry(finding: &Finding, placed: &Placement) -> String {
+    let mut head = vec![format!("**{}**", heading(finding, MAX_TITLE_CHARS))];
+    head.extend(place(finding, MAX_NAME_CHARS));
+    if let CommentPlace::Summary { why } = placed.place
         && let Some(why) = why.in_words()
     {
         head.push(format!("_Not a comment of its own: {why}._"));
     }
-    assembled(head, matter(finding, None, None), vec![small(finding)], ENTRY)
+    assemble(
+        head,
+        finding_texts(finding, None, None),
+        vec![metadata_line(finding)],
+        MAX_ENTRY_BYTES,
+    )
 }
 
 /// Formats a finding on one line.
 pub(super) fn line(finding: &Finding) -> String {
-    let place = place(finding, NAME).map(|place| format!(" ({place})")).unwrap_or_default();
-    format!("{}{place}", heading(finding, SHORT_TITLE))
+    let place =
+        place(finding, MAX_NAME_CHARS).map(|place| format!(" ({place})")).unwrap_or_default();
+    format!("{}{place}", heading(finding, MAX_SHORT_TITLE_CHARS))
 }
 
 /// Returns the level, of the seven, under which a finding is counted and grouped, whatever its
@@ -71,8 +77,8 @@ pub(super) fn level(finding: &Finding) -> &'static str {
 
 /// Returns the severity and the title.
 fn heading(finding: &Finding, most: usize) -> String {
-    let severity = plain::comment(&truncate(seven_level(&finding.grade), 40));
-    let title = plain::comment(&truncate(&finding.title, most));
+    let severity = escape::escape_comment(&truncate(seven_level(&finding.grade), 40));
+    let title = escape::escape_comment(&truncate(&finding.title, most));
     format!("{} {severity}: {title}", sign(&finding.grade)).trim().to_owned()
 }
 
@@ -83,17 +89,19 @@ fn place(finding: &Finding, most: usize) -> Option<String> {
         Some(lines) => format!(":{}", lines.start()),
         None => String::new(),
     };
-    Some(plain::code(&format!("{file}{lines}")))
+    Some(escape::to_code_span(&format!("{file}{lines}")))
 }
 
 /// Returns one small line with category, rule, reviewers and confidence.
-fn small(finding: &Finding) -> String {
-    let mut words = vec![plain::comment(&truncate(&finding.category, NAME))];
-    words.extend(finding.rule.as_deref().map(|rule| plain::code(&truncate(rule, NAME))));
-    let names = truncate(&finding.reviewers.join(", "), NAME);
-    words.push(format!("found by {}", plain::comment(&names)));
+fn metadata_line(finding: &Finding) -> String {
+    let mut words = vec![escape::escape_comment(&truncate(&finding.category, MAX_NAME_CHARS))];
+    words.extend(
+        finding.rule.as_deref().map(|rule| escape::to_code_span(&truncate(rule, MAX_NAME_CHARS))),
+    );
+    let names = truncate(&finding.reviewers.join(", "), MAX_NAME_CHARS);
+    words.push(format!("found by {}", escape::escape_comment(&names)));
     words.push(format!("confidence {}{}", finding.confidence.percent(), worth_note(finding)));
-    if finding.marks.contains(&Mark::PlacedByAssay) {
+    if finding.marks.contains(&GroundingMark::PlacedByAssay) {
         words.push("place found by assay".to_owned());
     }
     if finding.requires_verification {
@@ -103,21 +111,25 @@ fn small(finding: &Finding) -> String {
 }
 
 /// The texts of a finding, in the order in which they are written.
-struct Matter {
+struct FindingTexts {
     description: Vec<Block>,
     why: Vec<Block>,
     fix: Vec<Block>,
 }
 
-fn matter(finding: &Finding, seen: Option<&str>, suggestion: Option<&str>) -> Matter {
+fn finding_texts(finding: &Finding, seen: Option<&str>, suggestion: Option<&str>) -> FindingTexts {
     let is_told = finding.description.trim() == finding.title.trim();
     let mut description = if is_told { Vec::new() } else { text::blocks(&finding.description) };
     description.extend(finding.doubt().map(Block::Paragraph));
-    Matter { description, why: why(finding, seen), fix: fix(finding, suggestion) }
+    FindingTexts {
+        description,
+        why: evidence_blocks(finding, seen),
+        fix: fix_blocks(finding, suggestion),
+    }
 }
 
 /// Returns the evidence of the finding, without quotes of the lines that the comment is on.
-fn why(finding: &Finding, seen: Option<&str>) -> Vec<Block> {
+fn evidence_blocks(finding: &Finding, seen: Option<&str>) -> Vec<Block> {
     let is_seen = |quote: &str| {
         let quote = squeeze(quote.trim().trim_matches('`'));
         seen.is_some_and(|seen| seen.contains(&quote))
@@ -126,14 +138,14 @@ fn why(finding: &Finding, seen: Option<&str>) -> Vec<Block> {
         .evidence
         .iter()
         .filter(|quote| !quote.trim().is_empty() && !is_seen(quote))
-        .take(QUOTES)
-        .map(|quote| truncate(&plain::one_line(quote), QUOTE))
+        .take(MAX_QUOTES)
+        .map(|quote| truncate(&escape::one_line(quote), MAX_QUOTE_CHARS))
         .collect();
     if quotes.is_empty() { Vec::new() } else { vec![Block::Paragraph(quotes.join("; "))] }
 }
 
 /// Returns the fix, unless the suggestion already shows the same code.
-fn fix(finding: &Finding, suggestion: Option<&str>) -> Vec<Block> {
+fn fix_blocks(finding: &Finding, suggestion: Option<&str>) -> Vec<Block> {
     let Some(fix) = finding.suggested_fix.as_deref().filter(|fix| !fix.trim().is_empty()) else {
         return Vec::new();
     };
@@ -145,14 +157,14 @@ fn fix(finding: &Finding, suggestion: Option<&str>) -> Vec<Block> {
 }
 
 /// Assembles a body. A third of the room is reserved for the fix, however long the description is.
-fn assembled(head: Vec<String>, matter: Matter, foot: Vec<String>, most: usize) -> String {
-    const LABELS: usize = 100;
+fn assemble(head: Vec<String>, matter: FindingTexts, foot: Vec<String>, most: usize) -> String {
+    const LABEL_BYTES: usize = 100;
     let fixed: usize = head.iter().chain(&foot).map(|piece| piece.len() + 2).sum();
-    let room = most.saturating_sub(fixed + LABELS + CUT.len());
-    let fix = text::fitted(&matter.fix, room / 3);
-    let why = text::fitted(&matter.why, room / 6);
+    let room = most.saturating_sub(fixed + LABEL_BYTES + CUT_NOTE.len());
+    let fix = text::fit(&matter.fix, room / 3);
+    let why = text::fit(&matter.why, room / 6);
     let left = room.saturating_sub(fix.text.len() + why.text.len());
-    let description = text::fitted(&matter.description, left);
+    let description = text::fit(&matter.description, left);
     let is_cut = fix.is_cut || why.is_cut || description.is_cut;
     let mut pieces = head;
     pieces.extend(Some(description.text).filter(|text| !text.is_empty()));
@@ -164,20 +176,22 @@ fn assembled(head: Vec<String>, matter: Matter, foot: Vec<String>, most: usize) 
         let gap = if starts_with_text { " " } else { "\n\n" };
         pieces.push(format!("**Fix**:{gap}{}", fix.text));
     }
-    pieces.extend(is_cut.then(|| CUT.to_owned()));
+    pieces.extend(is_cut.then(|| CUT_NOTE.to_owned()));
     pieces.extend(foot);
     pieces.join("\n\n")
 }
 
-fn shown_lines(placed: &Placed) -> Option<Lines> {
+fn shown_lines(placed: &Placement) -> Option<LineRange> {
     match placed.place {
-        Place::Lines { start, line, .. } => Lines::range(start.unwrap_or(line), line),
-        Place::File | Place::Summary { .. } => None,
+        CommentPlace::DiffLines { start, line, .. } => {
+            LineRange::range(start.unwrap_or(line), line)
+        }
+        CommentPlace::File | CommentPlace::Summary { .. } => None,
     }
 }
 
 /// Returns the text of some lines of the finding's file, without whitespace.
-fn code_on(finding: &Finding, lines: Lines, files: &Files<'_>) -> Option<String> {
+fn squeezed_code(finding: &Finding, lines: LineRange, files: &FileCache<'_>) -> Option<String> {
     let text = files.read(finding.file.as_ref()?)?;
     let start = lines.start() as usize - 1;
     let count = (lines.end() - lines.start()) as usize + 1;

@@ -1,14 +1,14 @@
-//! The diff of a pull request as the service shows it: [`Diff`], with the lines that take a
-//! comment.
+//! The diff of a pull request as the service shows it: [`PullRequestDiff`], with the lines that
+//! take a comment.
 
 use serde::{Deserialize, Serialize};
 
 use crate::path::RepoPath;
-use crate::vote::Lines;
+use crate::vote::LineRange;
 
 /// The changes of a pull request, by file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Diff {
+pub struct PullRequestDiff {
     /// The changed files.
     pub files: Vec<FileHunks>,
 }
@@ -32,13 +32,13 @@ pub struct HunkLines {
     /// The number, after the change, of the first line on the right side, from 1.
     pub new_start: u32,
     /// The kind of each line, from the top down.
-    pub lines: Vec<Kind>,
+    pub lines: Vec<DiffLineKind>,
 }
 
 /// The kind of a line of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum DiffLineKind {
     /// The line exists before and after the change.
     Context,
     /// The change adds the line.
@@ -50,14 +50,14 @@ pub enum Kind {
 /// The side of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Side {
+pub enum DiffSide {
     /// The text before the change.
     Left,
     /// The text after the change.
     Right,
 }
 
-impl Diff {
+impl PullRequestDiff {
     /// Returns a file by the path that the diff shows: its new path, or the old path of a deleted
     /// file.
     pub fn file(&self, path: &RepoPath) -> Option<&FileHunks> {
@@ -71,13 +71,13 @@ impl FileHunks {
     }
 
     /// Returns the side that comments on the file are shown on.
-    pub fn side(&self) -> Side {
-        if self.new_path.is_some() { Side::Right } else { Side::Left }
+    pub fn side(&self) -> DiffSide {
+        if self.new_path.is_some() { DiffSide::Right } else { DiffSide::Left }
     }
 
     /// Returns the runs of lines that take a comment on the file's side. Two runs are in one hunk
     /// only if lines of the other side separate them.
-    pub(super) fn commentable(&self) -> Vec<Lines> {
+    pub(super) fn commentable(&self) -> Vec<LineRange> {
         let side = self.side();
         self.hunks.iter().flat_map(|hunk| hunk.commentable(side)).collect()
     }
@@ -86,23 +86,24 @@ impl FileHunks {
 impl HunkLines {
     /// Returns the lines that take a comment: on the right the lines after the change, on the left
     /// the removed lines.
-    fn commentable(&self, side: Side) -> Vec<Lines> {
-        let mut runs: Vec<Lines> = Vec::new();
+    fn commentable(&self, side: DiffSide) -> Vec<LineRange> {
+        let mut runs: Vec<LineRange> = Vec::new();
         let mut number = match side {
-            Side::Left => self.old_start,
-            Side::Right => self.new_start,
+            DiffSide::Left => self.old_start,
+            DiffSide::Right => self.new_start,
         };
         for kind in &self.lines {
             let (counts, takes_comment) = match (side, kind) {
-                (Side::Right, Kind::Context | Kind::Added) => (true, true),
-                (Side::Left, Kind::Removed) => (true, true),
-                (Side::Left, Kind::Context) => (true, false),
-                (Side::Right, Kind::Removed) | (Side::Left, Kind::Added) => (false, false),
+                (DiffSide::Right, DiffLineKind::Context | DiffLineKind::Added) => (true, true),
+                (DiffSide::Left, DiffLineKind::Removed) => (true, true),
+                (DiffSide::Left, DiffLineKind::Context) => (true, false),
+                (DiffSide::Right, DiffLineKind::Removed)
+                | (DiffSide::Left, DiffLineKind::Added) => (false, false),
             };
             if takes_comment {
                 match runs.last_mut().filter(|run| run.end().checked_add(1) == Some(number)) {
-                    Some(run) => *run = Lines::range(run.start(), number).unwrap_or(*run),
-                    None => runs.extend(Lines::at(number)),
+                    Some(run) => *run = LineRange::range(run.start(), number).unwrap_or(*run),
+                    None => runs.extend(LineRange::at(number)),
                 }
             }
             if counts {

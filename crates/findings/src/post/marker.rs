@@ -13,17 +13,17 @@ use assay_base::text::first_chars;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Finding;
-use crate::identity::{self, Resolved};
+use crate::identity::{self, ResolvedFinding};
 use crate::path::RepoPath;
 
 /// The number of digits of a finding's fingerprint.
-const PRINT: usize = 32;
+const FINGERPRINT_DIGITS: usize = 32;
 /// The number of digits that identify the file.
-const FILE: usize = 12;
+const FILE_DIGITS: usize = 12;
 /// The number of digits that identify a reviewer.
-const FINDER: usize = 8;
+const FINDER_DIGITS: usize = 8;
 /// The number of digits that identify the branch that a review compared with.
-const BASE: usize = 8;
+const BASE_DIGITS: usize = 8;
 
 /// The key by which a posted finding is recognised: its fingerprint and its file, as
 /// `<32 digits>-<12 digits>`. The file is needed because the same code may be in several files.
@@ -46,12 +46,12 @@ pub struct Finders(BTreeSet<String>);
 impl Finders {
     /// Creates the set from the names of reviewers.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Finders {
-        let short = |name| short_hash(name, FINDER);
+        let short = |name| short_hash(name, FINDER_DIGITS);
         Finders(names.into_iter().map(short).collect())
     }
 
     /// Returns true if all of these reviewers are among others, and there is at least one.
-    pub fn are_among(&self, others: &Finders) -> bool {
+    pub fn is_subset_of(&self, others: &Finders) -> bool {
         !self.0.is_empty() && self.0.is_subset(&others.0)
     }
 }
@@ -79,18 +79,18 @@ impl Fingerprint {
     }
 
     /// Returns the fingerprint of a finding of an earlier round.
-    pub fn of_resolved(resolved: &Resolved) -> Fingerprint {
+    pub fn of_resolved(resolved: &ResolvedFinding) -> Fingerprint {
         Fingerprint::new(&resolved.fingerprint, resolved.file.as_ref())
     }
 
     fn new(print: &str, file: Option<&RepoPath>) -> Fingerprint {
         let file = identity::id(print, file);
-        if is_hex(print, PRINT) {
+        if is_hex(print, FINGERPRINT_DIGITS) {
             return Fingerprint(format!("{print}-{file}"));
         }
         // A finding that was read from a file may have any text as its fingerprint.
         let hash = blake3::hash(print.as_bytes()).to_hex();
-        Fingerprint(format!("{}-{file}", &hash[..PRINT]))
+        Fingerprint(format!("{}-{file}", &hash[..FINGERPRINT_DIGITS]))
     }
 
     /// Returns the fingerprint as text.
@@ -101,23 +101,23 @@ impl Fingerprint {
 
 impl ReviewKey {
     /// Computes a key from some texts.
-    pub(super) fn over<'a>(texts: impl IntoIterator<Item = &'a str>) -> ReviewKey {
+    pub(super) fn from_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> ReviewKey {
         let mut hasher = blake3::Hasher::new();
         for text in texts {
             hasher.update(&(text.len() as u64).to_le_bytes());
             hasher.update(text.as_bytes());
         }
-        ReviewKey(hasher.finalize().to_hex()[..PRINT].to_owned())
+        ReviewKey(hasher.finalize().to_hex()[..FINGERPRINT_DIGITS].to_owned())
     }
 
     /// Returns the key of the same review, compared with a branch.
-    pub(super) fn against(&self, base: &str) -> ReviewKey {
+    pub(super) fn with_base(&self, base: &str) -> ReviewKey {
         let hash = blake3::hash(base.as_bytes()).to_hex();
-        ReviewKey(format!("{}-{}", &self.0[..PRINT], &hash[..BASE]))
+        ReviewKey(format!("{}-{}", &self.0[..FINGERPRINT_DIGITS], &hash[..BASE_DIGITS]))
     }
 
     /// Returns true if two reviews are known to have compared with different branches.
-    pub fn is_against_another_than(&self, other: &ReviewKey) -> bool {
+    pub fn has_other_base(&self, other: &ReviewKey) -> bool {
         let base = |key: &ReviewKey| key.0.split_once('-').map(|(_, base)| base.to_owned());
         base(self).zip(base(other)).is_some_and(|(own, other)| own != other)
     }
@@ -133,7 +133,9 @@ impl FromStr for Fingerprint {
 
     fn from_str(text: &str) -> Result<Self, KeyError> {
         match text.split_once('-') {
-            Some((print, file)) if is_hex(print, PRINT) && is_hex(file, FILE) => {
+            Some((print, file))
+                if is_hex(print, FINGERPRINT_DIGITS) && is_hex(file, FILE_DIGITS) =>
+            {
                 Ok(Fingerprint(text.to_owned()))
             }
             _ => Err(KeyError(first_chars(text, 80).to_owned())),
@@ -146,7 +148,8 @@ impl FromStr for ReviewKey {
 
     fn from_str(text: &str) -> Result<Self, KeyError> {
         let (print, base) = text.split_once('-').map_or((text, None), |(p, b)| (p, Some(b)));
-        match is_hex(print, PRINT) && base.is_none_or(|base| is_hex(base, BASE)) {
+        match is_hex(print, FINGERPRINT_DIGITS) && base.is_none_or(|base| is_hex(base, BASE_DIGITS))
+        {
             true => Ok(ReviewKey(text.to_owned())),
             false => Err(KeyError(first_chars(text, 80).to_owned())),
         }
@@ -226,7 +229,7 @@ fn read_line(line: &str) -> Option<Marker> {
         "finding" => {
             let (fingerprint, by) = key.split_once(' ')?;
             let by: BTreeSet<String> = by.split(',').map(str::to_owned).collect();
-            let is_one = by.iter().all(|name| is_hex(name, FINDER));
+            let is_one = by.iter().all(|name| is_hex(name, FINDER_DIGITS));
             fingerprint.parse().ok().filter(|_| is_one).map(|it| Marker::Finding(it, Finders(by)))
         }
         "review" => key.parse().ok().map(Marker::Review),

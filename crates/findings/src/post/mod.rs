@@ -1,21 +1,21 @@
-//! The review of a pull request: [`compose()`] turns a synthesis into a [`Draft`] of comments and a
-//! summary, with every finding in exactly one of them.
+//! The review of a pull request: [`compose()`] turns a synthesis into a [`ReviewDraft`] of comments
+//! and a summary, with every finding in exactly one of them.
 //!
 //! This module sends nothing. The client that posts a draft finds out which comments exist and
-//! which are refused ([`Standing`]), asks the draft for the rest, and decides no text. All text of
-//! findings is treated as hostile: it cannot forge a [`marker`], end a fence, load an image or
+//! which are refused ([`PostedState`]), asks the draft for the rest, and decides no text. All text
+//! of findings is treated as hostile: it cannot forge a [`marker`], end a fence, load an image or
 //! mention a user.
 
-mod anchor;
 mod approval;
 mod call;
 mod check_run;
 mod comment;
 mod compose;
 mod diff;
-mod files;
-mod fitting;
+mod file_cache;
+mod layout;
 pub mod marker;
+mod placement;
 mod suggestion;
 mod summary;
 mod text;
@@ -25,35 +25,35 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use self::call::signed;
-use self::summary::Page;
+use self::call::append_marker;
+use self::summary::SummaryPage;
 use crate::path::RepoPath;
-use crate::verdict::State;
+use crate::verdict::VerdictState;
 
-pub use self::anchor::{Place, Why};
-pub use self::approval::{Approval, WhenReady, Withheld, approval};
+pub use self::approval::{Approval, ReadyAction, WithheldReason, approval};
 pub use self::call::{FileComment, LineComment, ReviewCall};
 pub use self::check_run::{Annotation, AnnotationLevel, CheckRun, Conclusion, check_run};
-pub use self::compose::{Surroundings, compose};
-pub use self::diff::{Diff, FileHunks, HunkLines, Kind, Side};
+pub use self::compose::{DraftInputs, compose};
+pub use self::diff::{DiffLineKind, DiffSide, FileHunks, HunkLines, PullRequestDiff};
 pub use self::marker::{Finders, Fingerprint, ReviewKey};
-pub use self::suggestion::Parses;
+pub use self::placement::{CommentPlace, SummaryReason};
+pub use self::suggestion::SyntaxChecker;
 pub use self::summary::spare_part;
 pub use self::ticket::ticket_comment;
 
 /// The maximum length of a body with its marker, in bytes; the service accepts a little more.
-const BODY: usize = 60_000;
+const MAX_BODY_BYTES: usize = 60_000;
 /// The maximum number of comments in one call.
-const COMMENTS: usize = 30;
+const MAX_COMMENTS_PER_CALL: usize = 30;
 /// The maximum number of comments on one pull request.
-const INLINE: usize = 100;
+const MAX_INLINE_COMMENTS: usize = 100;
 /// The maximum length of a reason in a review's body, in characters.
-const REASON: usize = 300;
+const MAX_REASON_CHARS: usize = 300;
 
 /// The effect of a review on its pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Event {
+pub enum ReviewEvent {
     /// The review approves the pull request.
     Approve,
     /// The review blocks the pull request.
@@ -62,53 +62,58 @@ pub enum Event {
     Comment,
 }
 
-impl Event {
+impl ReviewEvent {
     /// Returns the event as the service's API spells it.
     pub fn as_str(self) -> &'static str {
         match self {
-            Event::Approve => "APPROVE",
-            Event::RequestChanges => "REQUEST_CHANGES",
-            Event::Comment => "COMMENT",
+            ReviewEvent::Approve => "APPROVE",
+            ReviewEvent::RequestChanges => "REQUEST_CHANGES",
+            ReviewEvent::Comment => "COMMENT",
         }
     }
 
     /// Returns the event of a review. Only an approval that is granted results in `Approve`.
-    fn of(state: State, approval: &Approval) -> Event {
+    fn of(state: VerdictState, approval: &Approval) -> ReviewEvent {
         match (approval, state) {
-            (Approval::Granted, _) => Event::Approve,
-            (Approval::Withheld(_), State::NotReady) => Event::RequestChanges,
+            (Approval::Granted, _) => ReviewEvent::Approve,
+            (Approval::Withheld(_), VerdictState::NotReady) => ReviewEvent::RequestChanges,
             (
                 Approval::Withheld(_),
-                State::Ready | State::ReadyWithFixes | State::NothingToReview | State::Incomplete,
-            ) => Event::Comment,
+                VerdictState::Ready
+                | VerdictState::ReadyWithFixes
+                | VerdictState::NothingToReview
+                | VerdictState::Incomplete,
+            ) => ReviewEvent::Comment,
         }
     }
 }
 
 /// A review that is ready to be posted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Draft {
+pub struct ReviewDraft {
     head: String,
     /// The branch that the commits were compared with, if its name is known.
     #[serde(default)]
     base: Option<String>,
-    event: Event,
+    event: ReviewEvent,
     /// True if the change is ready, whatever the event of the review is.
     #[serde(default)]
     is_ready: bool,
     /// The reviewers whose silence proves that a finding is gone; empty if a required reviewer did
     /// not complete its review.
-    looked: Finders,
+    #[serde(rename = "looked")]
+    reliable: Finders,
     /// The findings that exist, or may exist, and are not posted.
     #[serde(default)]
-    untold: BTreeSet<Fingerprint>,
+    #[serde(rename = "untold")]
+    unposted: BTreeSet<Fingerprint>,
     /// The verdict in a sentence or two.
     verdict: String,
     key: ReviewKey,
     posts: Vec<Post>,
     /// The findings that are gone or were dismissed, and need no comment any more.
     settled: BTreeSet<Fingerprint>,
-    page: Page,
+    page: SummaryPage,
 }
 
 /// A finding of a draft.
@@ -119,7 +124,7 @@ pub struct Post {
     /// The file of the finding.
     pub path: Option<RepoPath>,
     /// The place where the finding is shown.
-    pub place: Place,
+    pub place: CommentPlace,
     /// The severity, of the seven levels.
     severity: String,
     /// The text of the comment; empty if the finding is in the summary.
@@ -132,7 +137,7 @@ pub struct Post {
 
 /// The state of a pull request: the comments and reviews that exist on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct PostedState {
     /// The findings that have a comment.
     pub visible: BTreeSet<Fingerprint>,
     /// The findings whose comment was refused, each with the reason.
@@ -141,7 +146,7 @@ pub struct Standing {
     pub reviews: BTreeSet<ReviewKey>,
 }
 
-impl Draft {
+impl ReviewDraft {
     /// Returns the commit that was reviewed.
     pub fn head(&self) -> &str {
         &self.head
@@ -149,9 +154,9 @@ impl Draft {
 
     /// Sets the branch that the commits were compared with: compared with another branch, they are
     /// another change.
-    pub fn against(self, base: Option<String>) -> Draft {
-        let key = base.as_deref().map_or_else(|| self.key.clone(), |base| self.key.against(base));
-        Draft { base, key, ..self }
+    pub fn with_base(self, base: Option<String>) -> ReviewDraft {
+        let key = base.as_deref().map_or_else(|| self.key.clone(), |base| self.key.with_base(base));
+        ReviewDraft { base, key, ..self }
     }
 
     /// Returns the branch that the commits were compared with, if it is known.
@@ -160,7 +165,7 @@ impl Draft {
     }
 
     /// Returns the event of the review.
-    pub fn event(&self) -> Event {
+    pub fn event(&self) -> ReviewEvent {
         self.event
     }
 
@@ -181,15 +186,15 @@ impl Draft {
 
     /// Returns the calls that post the missing comments, the worst first. The first call carries
     /// the verdict, unless the verdict exists already.
-    pub fn calls(&self, standing: &Standing) -> Vec<ReviewCall> {
+    pub fn calls(&self, posted: &PostedState) -> Vec<ReviewCall> {
         let missing: Vec<LineComment> =
-            self.missing(standing).filter_map(Post::as_line_comment).collect();
-        let mut chunks = missing.chunks(COMMENTS);
+            self.missing(posted).filter_map(Post::as_line_comment).collect();
+        let mut chunks = missing.chunks(MAX_COMMENTS_PER_CALL);
         let mut calls = Vec::new();
-        if !standing.reviews.contains(&self.key) {
+        if !posted.reviews.contains(&self.key) {
             let comments = chunks.next().unwrap_or_default().to_vec();
             let (commit, event) = (self.head.clone(), self.event);
-            let body = signed(&self.verdict, &self.key);
+            let body = append_marker(&self.verdict, &self.key);
             calls.push(ReviewCall { key: self.key.clone(), commit, event, body, comments });
         }
         for comments in chunks {
@@ -199,37 +204,40 @@ impl Draft {
     }
 
     /// Returns the missing comments on files, which are posted one by one.
-    pub fn file_comments(&self, standing: &Standing) -> Vec<FileComment> {
+    pub fn file_comments(&self, posted: &PostedState) -> Vec<FileComment> {
         let comment = |post: &Post| {
-            let path = post.path.clone().filter(|_| post.place == Place::File)?;
+            let path = post.path.clone().filter(|_| post.place == CommentPlace::File)?;
             let (fingerprint, commit) = (post.fingerprint.clone(), self.head.clone());
             Some(FileComment { fingerprint, commit, path, body: post.body.clone() })
         };
-        self.missing(standing).filter_map(comment).collect()
+        self.missing(posted).filter_map(comment).collect()
     }
 
     /// Returns the findings whose comments can be resolved: those that are known to be gone or were
     /// dismissed, and those that every reviewer that found them looked for again, reliably, and did
     /// not report.
-    pub fn settled(&self, comments: &BTreeMap<Fingerprint, Finders>) -> BTreeSet<Fingerprint> {
+    pub fn resolvable_comments(
+        &self,
+        comments: &BTreeMap<Fingerprint, Finders>,
+    ) -> BTreeSet<Fingerprint> {
         let open: BTreeSet<&Fingerprint> =
-            self.posts.iter().map(|post| &post.fingerprint).chain(&self.untold).collect();
+            self.posts.iter().map(|post| &post.fingerprint).chain(&self.unposted).collect();
         let is_settled = |(print, by): &(&Fingerprint, &Finders)| {
-            let is_gone = self.settled.contains(print) || by.are_among(&self.looked);
+            let is_gone = self.settled.contains(print) || by.is_subset_of(&self.reliable);
             is_gone && !open.contains(print)
         };
         comments.iter().filter(is_settled).map(|(print, _)| print.clone()).collect()
     }
 
     /// Returns the parts of the summary, which contains every finding without a comment.
-    pub fn summary(&self, standing: &Standing) -> Vec<String> {
-        summary::parts(&self.page, &self.posts, standing)
+    pub fn summary(&self, posted: &PostedState) -> Vec<String> {
+        summary::parts(&self.page, &self.posts, posted)
     }
 
-    fn missing<'a>(&'a self, standing: &'a Standing) -> impl Iterator<Item = &'a Post> {
+    fn missing<'a>(&'a self, posted: &'a PostedState) -> impl Iterator<Item = &'a Post> {
         self.posts.iter().filter(|post| {
-            !standing.visible.contains(&post.fingerprint)
-                && !standing.refused.contains_key(&post.fingerprint)
+            !posted.visible.contains(&post.fingerprint)
+                && !posted.refused.contains_key(&post.fingerprint)
         })
     }
 }

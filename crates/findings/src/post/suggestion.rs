@@ -2,27 +2,27 @@
 //!
 //! The block replaces exactly the lines of its comment, so both are decided here together.
 
-use super::anchor::{Fit, Place, Placed, overlap};
-use super::diff::Side;
-use super::files::Files;
-use crate::finding::{Finding, Mark};
-use crate::likeness::squeeze;
+use super::diff::DiffSide;
+use super::file_cache::FileCache;
+use super::placement::{CommentPlace, Fit, Placement, overlap};
+use crate::claim_similarity::squeeze;
+use crate::finding::{Finding, GroundingMark};
 use crate::path::RepoPath;
-use crate::vote::{Lines, Replacement};
-use crate::write::plain;
+use crate::vote::{LineRange, Replacement};
+use crate::write::escape;
 
 /// The maximum number of lines of a block that is extended to the lines of its comment.
-const MOST_LINES: u32 = 30;
+const MAX_LINES: u32 = 30;
 /// The maximum length of a block, in bytes.
-const MOST_BYTES: usize = 10_000;
+const MAX_BYTES: usize = 10_000;
 /// The minimum length of a line, in characters without whitespace, that does not occur twice in a
 /// row by chance.
-const TELLING: usize = 8;
+const MIN_DISTINCTIVE_CHARS: usize = 8;
 
 /// A syntax check for the text of files.
 ///
 /// An implementation checks the text alone: it reads no file, and runs no program.
-pub trait Parses {
+pub trait SyntaxChecker {
     /// Returns true if the text parses without an error; `None` if the language is unknown.
     fn parses(&self, path: &RepoPath, text: &str) -> Option<bool>;
 }
@@ -30,18 +30,18 @@ pub trait Parses {
 /// A block, and the lines that it replaces.
 pub(super) struct Suggestion {
     pub(super) block: String,
-    pub(super) lines: Lines,
+    pub(super) lines: LineRange,
 }
 
 /// Writes the block of a finding whose fix is exact, applies to the file as it is, is in the hunk
 /// of its comment, and does not break the syntax of the file.
 pub(super) fn suggest(
     finding: &Finding,
-    placed: &Placed,
-    files: &Files<'_>,
-    parses: Option<&dyn Parses>,
+    placed: &Placement,
+    files: &FileCache<'_>,
+    parses: Option<&dyn SyntaxChecker>,
 ) -> Option<Suggestion> {
-    let replacement = finding.replacement.as_ref().filter(|_| is_where_it_was_said(finding))?;
+    let replacement = finding.replacement.as_ref().filter(|_| is_at_stated_place(finding))?;
     let path = finding.file.as_ref()?;
     let lines = range(replacement, placed)?;
     let text = files.read(path)?;
@@ -50,39 +50,46 @@ pub(super) fn suggest(
         return None;
     }
     if let Some(parses) = parses
-        && parses.parses(path, &edit.whole()) == Some(false)
+        && parses.parses(path, &edit.edited_file()) == Some(false)
         && parses.parses(path, &text) != Some(false)
     {
         return None;
     }
-    let code = edit.within(lines)?;
+    let code = edit.edited_lines(lines)?;
     let is_plain =
-        matches!(plain::visible(&code.replace("\r\n", "\n")), std::borrow::Cow::Borrowed(_));
-    if !is_plain || code.len() > MOST_BYTES {
+        matches!(escape::escape_hidden(&code.replace("\r\n", "\n")), std::borrow::Cow::Borrowed(_));
+    if !is_plain || code.len() > MAX_BYTES {
         return None;
     }
-    let fence = plain::fence_around(&code);
+    let fence = escape::fence_around(&code);
     Some(Suggestion { block: format!("{fence}suggestion\n{code}{fence}"), lines })
 }
 
 /// Returns true if the finding is at the place that its reviewer stated; otherwise the lines of the
 /// fix are wrong as well.
-fn is_where_it_was_said(finding: &Finding) -> bool {
-    let off = [Mark::FileMoved, Mark::LineMoved, Mark::LineBeyondEnd, Mark::QuoteNotFound];
+fn is_at_stated_place(finding: &Finding) -> bool {
+    let off = [
+        GroundingMark::FileMoved,
+        GroundingMark::LineMoved,
+        GroundingMark::LineBeyondEnd,
+        GroundingMark::QuoteNotFound,
+    ];
     !finding.marks.iter().any(|mark| off.contains(mark))
 }
 
 /// Returns the lines of both the comment and the fix, if they are in one hunk.
-fn range(replacement: &Replacement, placed: &Placed) -> Option<Lines> {
-    let Place::Lines { side: Side::Right, start, line } = placed.place else { return None };
+fn range(replacement: &Replacement, placed: &Placement) -> Option<LineRange> {
+    let CommentPlace::DiffLines { side: DiffSide::Right, start, line } = placed.place else {
+        return None;
+    };
     let (Fit::Exact | Fit::Clipped(_)) = placed.fit else { return None };
     let run = placed.run?;
-    let shown = Lines::range(start.unwrap_or(line), line)?;
-    let fixed = Lines::range(replacement.start_line(), replacement.end_line())?;
+    let shown = LineRange::range(start.unwrap_or(line), line)?;
+    let fixed = LineRange::range(replacement.start_line(), replacement.end_line())?;
     overlap(shown, fixed)?;
-    let both = Lines::range(shown.start().min(fixed.start()), shown.end().max(fixed.end()))?;
-    let fits = |lines: &Lines| overlap(run, *lines) == Some(*lines);
-    let is_short = both.end() - both.start() < MOST_LINES;
+    let both = LineRange::range(shown.start().min(fixed.start()), shown.end().max(fixed.end()))?;
+    let fits = |lines: &LineRange| overlap(run, *lines) == Some(*lines);
+    let is_short = both.end() - both.start() < MAX_LINES;
     Some(both).filter(|both| is_short && fits(both)).or(Some(fixed).filter(fits))
 }
 
@@ -124,7 +131,7 @@ impl<'t> Edit<'t> {
             let (Some(new), Some(neighbour)) = (new, neighbour) else { return false };
             let new = squeeze(new);
             let was_so = old.is_some_and(|old| squeeze(old) == new);
-            new.chars().count() >= TELLING && squeeze(neighbour) == new && !was_so
+            new.chars().count() >= MIN_DISTINCTIVE_CHARS && squeeze(neighbour) == new && !was_so
         };
         let replaced = &self.lines[self.from..self.to];
         let before = self.from.checked_sub(1).and_then(|at| self.lines.get(at));
@@ -133,7 +140,7 @@ impl<'t> Edit<'t> {
     }
 
     /// Returns the whole file after the edit.
-    fn whole(&self) -> String {
+    fn edited_file(&self) -> String {
         let mut out = self.lines[..self.from].concat();
         out.push_str(&self.new.concat());
         out.push_str(&self.lines[self.to..].concat());
@@ -142,7 +149,7 @@ impl<'t> Edit<'t> {
 
     /// Returns the text of some lines around the edit after it, each with its end; `None` if the
     /// file has no such lines.
-    fn within(&self, lines: Lines) -> Option<String> {
+    fn edited_lines(&self, lines: LineRange) -> Option<String> {
         let (start, end) = (lines.start() as usize - 1, lines.end() as usize);
         let before = self.lines.get(start..self.from)?;
         let after = self.lines.get(self.to..end)?;

@@ -5,66 +5,66 @@ use std::collections::BTreeSet;
 use assay_base::text::truncate;
 use serde::{Deserialize, Serialize};
 
-use super::fitting::{Aside, Entry, Room, arranged};
+use super::layout::{Entry, FoldedList, SummaryLimits, arrange};
 use super::marker::Marker;
 use super::text::{self, Block};
-use super::{BODY, Place, Post, REASON, Standing, Why};
-use crate::coverage::Coverage;
+use super::{CommentPlace, MAX_BODY_BYTES, MAX_REASON_CHARS, Post, PostedState, SummaryReason};
+use crate::coverage::ReviewCoverage;
 use crate::finding::Finding;
 use crate::grade::SEVEN_LEVELS;
-use crate::identity::Resolved;
+use crate::identity::ResolvedFinding;
 use crate::synthesis::Synthesis;
-use crate::verdict::{Rule, Verdict};
-use crate::write::plain;
+use crate::verdict::{Verdict, VerdictRule};
+use crate::write::escape;
 
 /// The maximum number of parts of a summary.
-const PARTS: usize = 5;
+const MAX_PARTS: usize = 5;
 /// The number of bytes for the heading and the marker of a part.
-const FRAME: usize = 200;
+const FRAME_BYTES: usize = 200;
 /// The maximum length of the text above the findings, in bytes.
-const HEAD: usize = 12_000;
+const MAX_HEAD_BYTES: usize = 12_000;
 /// The maximum number of items of a list, and the maximum characters of each.
-const ITEMS: usize = 300;
-const ITEM: usize = 200;
+const MAX_ITEMS: usize = 300;
+const MAX_ITEM_CHARS: usize = 200;
 
 /// The content of a summary besides the findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Page {
+pub(super) struct SummaryPage {
     /// The verdict.
     title: String,
     /// The reasons of the verdict, and the coverage.
     reasons: String,
-    lists: Vec<List>,
+    lists: Vec<SummaryList>,
     /// The address or the command that shows the whole review.
     run: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct List {
+struct SummaryList {
     title: String,
     items: Vec<String>,
     more: usize,
 }
 
-impl Page {
+impl SummaryPage {
     /// Creates the page. `why_comment` is the reason why the review is a comment and not an
     /// approval, if it is one.
     pub(super) fn new(
         synthesis: &Synthesis,
-        resolved: &[&Resolved],
+        resolved: &[&ResolvedFinding],
         run: Option<&str>,
         why_comment: Option<String>,
-    ) -> Page {
+    ) -> SummaryPage {
         let mut reasons = reasons(&synthesis.verdict);
         reasons.extend(synthesis.coverage.as_ref().map(ToString::to_string));
         reasons.extend(why_comment);
-        let short = reasons.iter().map(|reason| truncate(reason, REASON));
-        let mut reasons = text::fitted(&short.map(Block::Item).collect::<Vec<_>>(), HEAD);
+        let short = reasons.iter().map(|reason| truncate(reason, MAX_REASON_CHARS));
+        let mut reasons = text::fit(&short.map(Block::Item).collect::<Vec<_>>(), MAX_HEAD_BYTES);
         if reasons.is_cut {
             reasons.text.push_str("\n- and more that there is no room for");
         }
-        Page {
-            title: plain::comment(&title(synthesis)),
+        SummaryPage {
+            title: escape::escape_comment(&title(synthesis)),
             reasons: reasons.text,
             lists: lists(synthesis, resolved),
             run: run.map(str::to_owned),
@@ -73,8 +73,8 @@ impl Page {
 
     /// Returns the sentence that names the place of the whole review; empty if there is none.
     fn pointer(&self) -> String {
-        let run = self.run.as_deref().map(|run| truncate(run, ITEM));
-        run.map(|run| format!(" All of it: {}", plain::code(&run))).unwrap_or_default()
+        let run = self.run.as_deref().map(|run| truncate(run, MAX_ITEM_CHARS));
+        run.map(|run| format!(" All of it: {}", escape::to_code_span(&run))).unwrap_or_default()
     }
 
     /// Arranges the page and its findings in parts.
@@ -82,36 +82,36 @@ impl Page {
         &self,
         counts: &str,
         entries: &[Entry],
-        old: Option<Aside>,
-        room: Room,
+        old: Option<FoldedList>,
+        room: SummaryLimits,
     ) -> Vec<String> {
         let pieces = [self.reasons.as_str(), counts];
         let pieces: Vec<&str> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
-        let lists = self.lists.iter().map(|list| Aside {
+        let lists = self.lists.iter().map(|list| FoldedList {
             title: list.title.clone(),
             items: list.items.clone(),
             more: list.more,
         });
-        let asides: Vec<Aside> = old.into_iter().chain(lists).collect();
-        arranged(&pieces.join("\n\n"), entries, &asides, &self.pointer(), room)
+        let asides: Vec<FoldedList> = old.into_iter().chain(lists).collect();
+        arrange(&pieces.join("\n\n"), entries, &asides, &self.pointer(), room)
     }
 }
 
 /// Returns the verdict in a few words, with its limits.
 pub(super) fn title(synthesis: &Synthesis) -> String {
-    let caveat = synthesis.coverage.as_ref().and_then(Coverage::caveat);
+    let caveat = synthesis.coverage.as_ref().and_then(ReviewCoverage::caveat);
     let caveat = caveat.map(|caveat| format!(" ({caveat})")).unwrap_or_default();
-    plain::capitalised(&format!("{}{caveat}", synthesis.verdict.state.in_words()))
+    escape::capitalize(&format!("{}{caveat}", synthesis.verdict.state.in_words()))
 }
 
 /// Returns the reasons of a verdict without naming findings, which are listed elsewhere.
 pub(super) fn reasons(verdict: &Verdict) -> Vec<String> {
-    let unmet = verdict.because.iter().filter(|r| r.rule == Rule::UnmetRequirement).count();
+    let unmet = verdict.because.iter().filter(|r| r.rule == VerdictRule::UnmetRequirement).count();
     let mut said_unmet = false;
     let in_words = verdict.because.iter().filter_map(|reason| match reason.rule {
-        Rule::UnmetRequirement if std::mem::replace(&mut said_unmet, true) => None,
-        Rule::UnmetRequirement if unmet == 1 => Some("1 requirement is not met".to_owned()),
-        Rule::UnmetRequirement => Some(format!("{unmet} requirements are not met")),
+        VerdictRule::UnmetRequirement if std::mem::replace(&mut said_unmet, true) => None,
+        VerdictRule::UnmetRequirement if unmet == 1 => Some("1 requirement is not met".to_owned()),
+        VerdictRule::UnmetRequirement => Some(format!("{unmet} requirements are not met")),
         _ if reason.findings.is_empty() => Some(reason.text.clone()),
         _ => reason.text.split(": ").next().map(str::to_owned),
     });
@@ -119,12 +119,13 @@ pub(super) fn reasons(verdict: &Verdict) -> Vec<String> {
 }
 
 /// Formats the parts of a pull request's summary.
-pub(super) fn parts(page: &Page, posts: &[Post], standing: &Standing) -> Vec<String> {
-    let is_old = |post: &&Post| post.place == Place::Summary { why: Why::PreExisting };
+pub(super) fn parts(page: &SummaryPage, posts: &[Post], posted: &PostedState) -> Vec<String> {
+    let is_old =
+        |post: &&Post| post.place == CommentPlace::Summary { why: SummaryReason::PreExisting };
     let (old, open): (Vec<&Post>, Vec<&Post>) = posts.iter().partition(is_old);
     let hidden = |posts: Vec<&'_ Post>| -> Vec<Entry> {
-        let hidden = posts.into_iter().filter(|post| !standing.visible.contains(&post.fingerprint));
-        hidden.map(|post| entry(post, standing)).collect()
+        let hidden = posts.into_iter().filter(|post| !posted.visible.contains(&post.fingerprint));
+        hidden.map(|post| entry(post, posted)).collect()
     };
     let counts = counts(open.iter().map(|post| post.severity.as_str()));
     let all = open.len();
@@ -136,25 +137,25 @@ pub(super) fn parts(page: &Page, posts: &[Post], standing: &Standing) -> Vec<Str
         (_, 1) => " 1 is a comment on the change; what follows is not.".to_owned(),
         (_, shown) => format!(" {shown} are comments on the change; what follows is not."),
     };
-    let old = old_ones(hidden(old).into_iter().map(|entry| entry.line).collect());
-    let room = Room { parts: PARTS, bytes: BODY - FRAME };
-    framed(&page.title, page.with(&format!("{counts}{shown}"), &entries, old, room))
+    let old = pre_existing_list(hidden(old).into_iter().map(|entry| entry.line).collect());
+    let room = SummaryLimits { parts: MAX_PARTS, bytes: MAX_BODY_BYTES - FRAME_BYTES };
+    add_frames(&page.title, page.with(&format!("{counts}{shown}"), &entries, old, room))
 }
 
 /// Returns the list of findings that are older than the change; `None` if there are none.
-pub(super) fn old_ones(lines: Vec<String>) -> Option<Aside> {
+pub(super) fn pre_existing_list(lines: Vec<String>) -> Option<FoldedList> {
     let title = "There before this change".to_owned();
-    Some(Aside { title, items: lines, more: 0 }).filter(|aside| !aside.items.is_empty())
+    Some(FoldedList { title, items: lines, more: 0 }).filter(|aside| !aside.items.is_empty())
 }
 
-fn entry(post: &Post, standing: &Standing) -> Entry {
-    let refused = standing.refused.get(&post.fingerprint);
+fn entry(post: &Post, posted: &PostedState) -> Entry {
+    let refused = posted.refused.get(&post.fingerprint);
     let note = refused.map(|why| {
-        let why = plain::comment(&truncate(why, ITEM));
+        let why = escape::escape_comment(&truncate(why, MAX_ITEM_CHARS));
         format!("\n\n_Refused as a comment on the change_: {why}")
     });
     let full = format!("{}{}", post.entry, note.unwrap_or_default());
-    let is_folded = post.place == Place::Summary { why: Why::Folded };
+    let is_folded = post.place == CommentPlace::Summary { why: SummaryReason::Folded };
     Entry { group: post.severity.clone(), is_folded, full, line: post.line.clone() }
 }
 
@@ -175,7 +176,7 @@ pub(super) fn counts<'a>(levels: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Adds the heading and the marker to each part.
-fn framed(title: &str, parts: Vec<String>) -> Vec<String> {
+fn add_frames(title: &str, parts: Vec<String>) -> Vec<String> {
     let all = parts.len();
     let frame = |(part, number): (String, u32)| {
         let of = if all > 1 { format!(", part {number} of {all}") } else { String::new() };
@@ -189,12 +190,12 @@ pub fn spare_part(number: u32) -> String {
     format!("_This part of the summary is no longer needed._\n\n{}", Marker::Summary(number))
 }
 
-fn lists(synthesis: &Synthesis, resolved: &[&Resolved]) -> Vec<List> {
+fn lists(synthesis: &Synthesis, resolved: &[&ResolvedFinding]) -> Vec<SummaryList> {
     let texts = |texts: &[String]| -> Vec<String> { texts.iter().map(|text| item(text)).collect() };
     let lists = [
-        ("Not looked at", not_looked_at(synthesis)),
-        ("Resolved since the last review", resolved.iter().copied().map(gone).collect()),
-        ("Nobody could look for again", synthesis.unseen.iter().map(gone).collect()),
+        ("Not looked at", uncovered_items(synthesis)),
+        ("Resolved since the last review", resolved.iter().copied().map(resolved_item).collect()),
+        ("Nobody could look for again", synthesis.unseen.iter().map(resolved_item).collect()),
         ("Held back as unsure", synthesis.held_back.iter().map(super::comment::line).collect()),
         ("Left alone on purpose", synthesis.dismissed.iter().map(dismissed).collect()),
         ("Testing gaps", texts(&synthesis.testing_gaps)),
@@ -203,14 +204,14 @@ fn lists(synthesis: &Synthesis, resolved: &[&Resolved]) -> Vec<List> {
     let with_items = lists.into_iter().filter(|(_, items)| !items.is_empty());
     with_items
         .map(|(title, mut items)| {
-            let more = items.len().saturating_sub(ITEMS);
-            items.truncate(ITEMS);
-            List { title: title.to_owned(), items, more }
+            let more = items.len().saturating_sub(MAX_ITEMS);
+            items.truncate(MAX_ITEMS);
+            SummaryList { title: title.to_owned(), items, more }
         })
         .collect()
 }
 
-fn not_looked_at(synthesis: &Synthesis) -> Vec<String> {
+fn uncovered_items(synthesis: &Synthesis) -> Vec<String> {
     let unusable = synthesis.reports.iter().filter_map(|report| {
         let why = report.unusable.as_deref()?;
         Some(item(&format!("{} gave nothing usable: {why}", report.reviewer)))
@@ -220,9 +221,9 @@ fn not_looked_at(synthesis: &Synthesis) -> Vec<String> {
     unusable.chain(files.into_iter().map(|file| item(file))).collect()
 }
 
-fn gone(resolved: &Resolved) -> String {
-    let file = resolved.file.as_ref().map(|file| truncate(file.as_str(), ITEM));
-    let place = file.map(|file| format!(" ({})", plain::code(&file))).unwrap_or_default();
+fn resolved_item(resolved: &ResolvedFinding) -> String {
+    let file = resolved.file.as_ref().map(|file| truncate(file.as_str(), MAX_ITEM_CHARS));
+    let place = file.map(|file| format!(" ({})", escape::to_code_span(&file))).unwrap_or_default();
     format!("{}{place}", item(&resolved.title))
 }
 
@@ -232,5 +233,5 @@ fn dismissed(finding: &Finding) -> String {
 }
 
 fn item(text: &str) -> String {
-    plain::comment(&truncate(text, ITEM))
+    escape::escape_comment(&truncate(text, MAX_ITEM_CHARS))
 }

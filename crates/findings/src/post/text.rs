@@ -3,7 +3,7 @@
 use assay_base::markdown::{self, Document, Kind};
 use assay_base::text::truncate;
 
-use crate::write::plain;
+use crate::write::escape;
 
 /// A block of a reviewer's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,17 +17,17 @@ pub(super) enum Block {
 
 /// Text that was cut to fit.
 #[derive(Debug, Default)]
-pub(super) struct Fitted {
+pub(super) struct FittedText {
     pub(super) text: String,
     /// True if some of the text was cut.
     pub(super) is_cut: bool,
 }
 
 /// The minimum number of characters of a cut piece; shorter pieces are not readable.
-const LEAST: usize = 20;
+const MIN_PIECE_CHARS: usize = 20;
 
 /// The maximum nesting depth of quotes that is shown.
-const MAX_QUOTES: usize = 3;
+const MAX_QUOTE_DEPTH: usize = 3;
 
 /// Splits a text into paragraphs, items of lists and code. A fence without an end extends to the
 /// end of the text.
@@ -50,7 +50,7 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
             | Kind::Table(_)
             | Kind::Html(_)
             | Kind::Definition => {
-                let text = said(&page, block);
+                let text = block_source(&page, block);
                 if !text.is_empty() {
                     blocks.push(match item.take().filter(|_| block.parent.is_some()) {
                         Some(Some(number)) => Block::Numbered(number, text),
@@ -65,7 +65,7 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
 }
 
 /// Returns the source of a block on one line. The marks of a heading and of quotes are included.
-fn said(page: &Document<'_>, block: &markdown::Block<'_>) -> String {
+fn block_source(page: &Document<'_>, block: &markdown::Block<'_>) -> String {
     let source = page.source(block).trim();
     let is_marked = matches!(block.kind, Kind::Heading(_)) && source.starts_with('#');
     let lines = page.source_lines(block);
@@ -74,20 +74,20 @@ fn said(page: &Document<'_>, block: &markdown::Block<'_>) -> String {
         false => lines.iter().map(|line| line.text).collect::<Vec<_>>().join(" "),
     };
     let quotes = page.around(block).filter(|around| around.kind == Kind::Quote).count();
-    "> ".repeat(quotes.min(MAX_QUOTES)) + &text
+    "> ".repeat(quotes.min(MAX_QUOTE_DEPTH)) + &text
 }
 
 impl Block {
-    pub(super) fn written(&self) -> String {
+    pub(super) fn to_markdown(&self) -> String {
         match self {
-            Block::Paragraph(text) => plain::comment(text),
-            Block::Item(text) => format!("- {}", plain::comment(text)),
-            Block::Numbered(number, text) => format!("{number}. {}", plain::comment(text)),
-            Block::Code(code) => plain::fenced(code),
+            Block::Paragraph(text) => escape::escape_comment(text),
+            Block::Item(text) => format!("- {}", escape::escape_comment(text)),
+            Block::Numbered(number, text) => format!("{number}. {}", escape::escape_comment(text)),
+            Block::Code(code) => escape::to_code_block(code),
         }
     }
 
-    fn shortened(&self, most: usize) -> Block {
+    fn truncate(&self, most: usize) -> Block {
         match self {
             Block::Paragraph(text) => Block::Paragraph(truncate(text, most)),
             Block::Item(text) => Block::Item(truncate(text, most)),
@@ -96,7 +96,7 @@ impl Block {
         }
     }
 
-    fn characters(&self) -> usize {
+    fn char_count(&self) -> usize {
         let (Block::Paragraph(text)
         | Block::Item(text)
         | Block::Numbered(_, text)
@@ -106,26 +106,26 @@ impl Block {
 
     /// Writes as much of the block as there is room for. The source is cut, so that no escape and
     /// no fence is cut in two.
-    fn within(&self, room: usize) -> Fitted {
-        let whole = self.written();
+    fn fit_within(&self, room: usize) -> FittedText {
+        let whole = self.to_markdown();
         if whole.len() <= room {
-            return Fitted { text: whole, is_cut: false };
+            return FittedText { text: whole, is_cut: false };
         }
-        let mut most = self.characters().min(room);
-        while most >= LEAST {
-            let text = self.shortened(most).written();
+        let mut most = self.char_count().min(room);
+        while most >= MIN_PIECE_CHARS {
+            let text = self.truncate(most).to_markdown();
             if text.len() <= room {
-                return Fitted { text, is_cut: true };
+                return FittedText { text, is_cut: true };
             }
             most = most * 3 / 4;
         }
-        Fitted { text: String::new(), is_cut: true }
+        FittedText { text: String::new(), is_cut: true }
     }
 }
 
 /// Writes as many blocks as there is room for, in their order.
-pub(super) fn fitted(blocks: &[Block], room: usize) -> Fitted {
-    let mut out = Fitted::default();
+pub(super) fn fit(blocks: &[Block], room: usize) -> FittedText {
+    let mut out = FittedText::default();
     let mut after_item = false;
     for block in blocks {
         let is_item = matches!(block, Block::Item(_) | Block::Numbered(..));
@@ -134,7 +134,7 @@ pub(super) fn fitted(blocks: &[Block], room: usize) -> Fitted {
             (false, true) => "\n",
             (false, false) => "\n\n",
         };
-        let piece = block.within(room.saturating_sub(out.text.len() + gap.len()));
+        let piece = block.fit_within(room.saturating_sub(out.text.len() + gap.len()));
         if !piece.text.is_empty() {
             out.text.push_str(gap);
             out.text.push_str(&piece.text);
@@ -154,7 +154,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn check(text: &str, room: usize, expected: Expect) {
-        let fitted = fitted(&blocks(text), room);
+        let fitted = fit(&blocks(text), room);
         assert!(fitted.text.len() <= room);
         let cut = if fitted.is_cut { "\n(cut)" } else { "" };
         expected.assert_eq(&format!("{}{cut}", fitted.text));

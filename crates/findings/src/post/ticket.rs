@@ -7,39 +7,39 @@ use super::comment;
 use super::summary::{counts, reasons};
 use crate::finding::Finding;
 use crate::synthesis::Synthesis;
-use crate::write::{plain, seven_level};
+use crate::write::{escape, seven_level};
 
 /// The maximum number of findings that are named.
-const NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 /// The maximum length of a text, in characters.
-const TEXT: usize = 160;
+const MAX_TEXT_CHARS: usize = 160;
 
 /// Formats the result of a review in a few lines: the verdict, the counts, the worst findings and
 /// the pull request's address.
 pub fn ticket_comment(synthesis: &Synthesis, pull_request: &str) -> String {
-    let state = plain::capitalised(synthesis.verdict.state.in_words());
+    let state = escape::capitalize(synthesis.verdict.state.in_words());
     let why = reasons(&synthesis.verdict);
-    let why: Vec<String> = why.iter().take(2).map(|reason| inert(reason)).collect();
+    let why: Vec<String> = why.iter().take(2).map(|reason| defuse(reason)).collect();
     let mut lines = vec![format!("Review: {state}: {}.", why.join("; "))];
     let severities = synthesis.findings.iter().map(comment::level);
     lines.push(counts(severities).replace("**", ""));
     let mut findings: Vec<&Finding> = synthesis.findings.iter().collect();
-    findings.sort_by(|a, b| a.by_weight(b));
-    lines.extend(findings.iter().take(NAMED).zip(1..).map(|(finding, number)| {
-        let place = finding.place().map(|place| format!(" ({})", inert(&place)));
-        let severity = inert(seven_level(&finding.grade));
-        format!("{number}. {severity}: {}{}", inert(&finding.title), place.unwrap_or_default())
+    findings.sort_by(|a, b| a.cmp_by_weight(b));
+    lines.extend(findings.iter().take(MAX_NAMED).zip(1..).map(|(finding, number)| {
+        let place = finding.place().map(|place| format!(" ({})", defuse(&place)));
+        let severity = defuse(seven_level(&finding.grade));
+        format!("{number}. {severity}: {}{}", defuse(&finding.title), place.unwrap_or_default())
     }));
-    if findings.len() > NAMED {
-        lines.push(format!("and {} more", findings.len() - NAMED));
+    if findings.len() > MAX_NAMED {
+        lines.push(format!("and {} more", findings.len() - MAX_NAMED));
     }
-    lines.push(plain::one_line(pull_request));
+    lines.push(escape::one_line(pull_request));
     lines.join("\n")
 }
 
 /// Breaks up text that trackers read as a mention, a macro, a link or an image.
-fn inert(text: &str) -> String {
-    let text = truncate(&plain::one_line(text), TEXT);
+fn defuse(text: &str) -> String {
+    let text = truncate(&escape::one_line(text), MAX_TEXT_CHARS);
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

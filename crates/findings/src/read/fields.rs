@@ -4,27 +4,27 @@ use std::borrow::Cow;
 
 use super::json::Json;
 use super::{Envelope, prose};
-use crate::grade::{Grade, Native, Scheme};
+use crate::grade::{Grade, NativeSeverity, Scheme};
 use crate::path::RepoPath;
 use crate::verdict_words::{asks_for_changes, is_rejection};
-use crate::vote::{Anchor, AutofixClass, Lines, Owner, Vote};
+use crate::vote::{AutofixClass, Confidence, LineRange, Owner, Vote};
 
-const TITLE_CHARS: usize = 100;
+const MAX_TITLE_CHARS: usize = 100;
 
-const TITLES: [&str; 2] = ["title", "name"];
-const DESCRIPTIONS: [&str; 8] = [
+const TITLE_KEYS: [&str; 2] = ["title", "name"];
+const DESCRIPTION_KEYS: [&str; 8] = [
     "description", "why_it_matters", "issue", "message", "details", "problem", "explanation",
     "comment",
 ];
-const FILES: [&str; 6] = ["file", "path", "filename", "file_path", "filePath", "location"];
-const SEVERITIES: [&str; 4] = ["severity", "level", "priority", "severity_level"];
-const VERDICTS: [&str; 9] = [
+const FILE_KEYS: [&str; 6] = ["file", "path", "filename", "file_path", "filePath", "location"];
+const SEVERITY_KEYS: [&str; 4] = ["severity", "level", "priority", "severity_level"];
+const VERDICT_KEYS: [&str; 9] = [
     "verdict", "decision", "recommendation", "overall", "conclusion", "outcome", "status",
     "final_verdict", "overall_verdict",
 ];
 
 /// Further keys that may hold a verdict.
-const OTHER_VERDICTS: [&str; 7] =
+const OTHER_VERDICT_KEYS: [&str; 7] =
     ["state", "result", "review_decision", "action", "event", "assessment", "overall_correctness"];
 
 /// Flags that reject a change if they are false.
@@ -40,13 +40,13 @@ const REJECTING_FLAGS: [&str; 10] = [
 ];
 
 /// Members of a report that hold sentences of the reviewer.
-const SENTENCES: [&str; 10] = [
+const SENTENCE_KEYS: [&str; 10] = [
     "notes", "note", "comment", "message", "reason", "explanation", "analysis", "review",
     "refusal", "error",
 ];
 
 /// The result of reading one item.
-pub(super) struct Taken {
+pub(super) struct ParsedItem {
     pub(super) vote: Option<Vote>,
     /// The reason and the text of each part that was refused.
     pub(super) refused: Vec<(String, String)>,
@@ -61,7 +61,7 @@ pub(super) fn has_text(item: &Json<'_>) -> bool {
     let is_text = |key: &str| {
         item.get(key).and_then(Json::as_text).is_some_and(|text| !text.trim().is_empty())
     };
-    is_text("title") || DESCRIPTIONS.iter().any(|key| is_text(key))
+    is_text("title") || DESCRIPTION_KEYS.iter().any(|key| is_text(key))
 }
 
 pub(super) fn has_severity(item: &Json<'_>) -> bool {
@@ -69,7 +69,7 @@ pub(super) fn has_severity(item: &Json<'_>) -> bool {
 }
 
 pub(super) fn has_place(item: &Json<'_>) -> bool {
-    FILES.iter().any(|key| matches!(item.get(key), Some(Json::Text(_) | Json::Object(_))))
+    FILE_KEYS.iter().any(|key| matches!(item.get(key), Some(Json::Text(_) | Json::Object(_))))
 }
 
 fn severity_word<'j>(item: &'j Json<'_>) -> Option<&'j str> {
@@ -81,7 +81,7 @@ fn severity_word<'j>(item: &'j Json<'_>) -> Option<&'j str> {
         };
         text.filter(|text| !text.trim().is_empty())
     };
-    SEVERITIES.iter().find_map(word).or_else(|| {
+    SEVERITY_KEYS.iter().find_map(word).or_else(|| {
         // `type` is an issue type in one format and a severity in another.
         word(&"type").filter(|word| Grade::is_word(word))
     })
@@ -90,10 +90,11 @@ fn severity_word<'j>(item: &'j Json<'_>) -> Option<&'j str> {
 /// Returns the worst of the severities that a finding states. A severity of no vocabulary counts as
 /// the worst.
 fn worst_severity(item: &Json<'_>) -> Option<Grade> {
-    let words = SEVERITIES.iter().filter_map(|key| item.get(key)).flat_map(|value| match value {
-        Json::Array(items) => items.iter().filter_map(Json::as_text).collect(),
-        value => value.as_text().into_iter().collect::<Vec<&str>>(),
-    });
+    let words =
+        SEVERITY_KEYS.iter().filter_map(|key| item.get(key)).flat_map(|value| match value {
+            Json::Array(items) => items.iter().filter_map(Json::as_text).collect(),
+            value => value.as_text().into_iter().collect::<Vec<&str>>(),
+        });
     let grades = words.filter(|word| !word.trim().is_empty()).map(Grade::from_word);
     let worst = grades.min_by(|a, b| {
         b.is_unmapped().cmp(&a.is_unmapped()).then_with(|| a.impact().cmp(&b.impact()))
@@ -105,16 +106,16 @@ fn worst_severity(item: &Json<'_>) -> Option<Grade> {
 /// between them. Returns `None` if no such key repeats.
 pub(super) fn split_repeated<'a>(entries: &[(Cow<'a, str>, Json<'a>)]) -> Option<Vec<Json<'a>>> {
     /// Keys that a finding has once.
-    const ONCE: [&str; 8] = [
+    const UNIQUE_KEYS: [&str; 8] = [
         "title", "severity", "description", "why_it_matters", "file", "line_number", "line",
         "confidence",
     ];
-    let mut seen = [false; ONCE.len()];
+    let mut seen = [false; UNIQUE_KEYS.len()];
     let mut parts: Vec<Vec<(Cow<'a, str>, Json<'a>)>> = vec![Vec::new()];
     for (key, value) in entries {
-        if let Some(at) = ONCE.iter().position(|name| name.eq_ignore_ascii_case(key)) {
+        if let Some(at) = UNIQUE_KEYS.iter().position(|name| name.eq_ignore_ascii_case(key)) {
             if seen[at] {
-                seen = [false; ONCE.len()];
+                seen = [false; UNIQUE_KEYS.len()];
                 parts.push(Vec::new());
             }
             seen[at] = true;
@@ -125,8 +126,8 @@ pub(super) fn split_repeated<'a>(entries: &[(Cow<'a, str>, Json<'a>)]) -> Option
 }
 
 /// Reads an item as a vote. `group` is the name of the list that contains the item.
-pub(super) fn vote(item: &Json<'_>, group: Option<&str>, root: Option<&str>) -> Taken {
-    let mut reader = Reader { item, root, faults: Vec::new(), refused: Vec::new() };
+pub(super) fn vote(item: &Json<'_>, group: Option<&str>, root: Option<&str>) -> ParsedItem {
+    let mut reader = ItemReader { item, root, faults: Vec::new(), refused: Vec::new() };
     let vote = match item {
         Json::Object(_) if is_finding(item) => Some(reader.vote(group)),
         Json::Object(_) => {
@@ -145,7 +146,7 @@ pub(super) fn vote(item: &Json<'_>, group: Option<&str>, root: Option<&str>) -> 
             None
         }
     };
-    Taken { vote, refused: reader.refused }
+    ParsedItem { vote, refused: reader.refused }
 }
 
 /// Creates a vote from a text that names no severity; `None` if the text is empty.
@@ -153,7 +154,7 @@ pub(super) fn bare_text(text: &str) -> Option<Vote> {
     if text.trim().is_empty() {
         return None;
     }
-    let mut vote = Vote::new(prose::title_of(text, TITLE_CHARS), Grade::from_word("UNKNOWN"));
+    let mut vote = Vote::new(prose::title_of(text, MAX_TITLE_CHARS), Grade::from_word("UNKNOWN"));
     vote.description = text.trim().to_owned();
     vote.faults.push("no severity".to_owned());
     Some(vote)
@@ -163,14 +164,14 @@ fn raw(item: &Json<'_>) -> String {
     item.to_value().to_string()
 }
 
-struct Reader<'j, 'a, 'r> {
+struct ItemReader<'j, 'a, 'r> {
     item: &'j Json<'a>,
     root: Option<&'r str>,
     faults: Vec<String>,
     refused: Vec<(String, String)>,
 }
 
-impl<'j, 'a> Reader<'j, 'a, '_> {
+impl<'j, 'a> ItemReader<'j, 'a, '_> {
     fn vote(&mut self, group: Option<&str>) -> Vote {
         let grade = self.grade(group);
         let (title, description) = self.texts();
@@ -230,38 +231,38 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
 
     /// Restores the original severity word of a grade that was written in another vocabulary.
     fn native_grade(&self, shown: &Grade) -> Option<Grade> {
-        let native: Native =
+        let native: NativeSeverity =
             serde_json::from_value(self.item.get("native_severity")?.to_value()).ok()?;
         let grade = match native.scheme {
             Scheme::Unknown => Grade::from_word(&native.word),
             scheme => Grade::in_scheme(scheme, &native.word)?,
         };
         let scheme = shown.native()?.scheme;
-        (grade.in_words_of(scheme) == shown.word()).then_some(grade)
+        (grade.word_in_scheme(scheme) == shown.word()).then_some(grade)
     }
 
     fn texts(&mut self) -> (String, String) {
-        let title = self.first_text(&TITLES);
+        let title = self.first_text(&TITLE_KEYS);
         let description =
-            self.first_text(&DESCRIPTIONS).or_else(|| title.clone()).unwrap_or_else(|| {
+            self.first_text(&DESCRIPTION_KEYS).or_else(|| title.clone()).unwrap_or_else(|| {
                 self.faults.push("no description".to_owned());
                 String::new()
             });
-        let title = title.unwrap_or_else(|| prose::title_of(&description, TITLE_CHARS));
+        let title = title.unwrap_or_else(|| prose::title_of(&description, MAX_TITLE_CHARS));
         (title, description)
     }
 
     // ---- place
 
-    fn place(&mut self) -> (Option<RepoPath>, Option<Lines>) {
+    fn place(&mut self) -> (Option<RepoPath>, Option<LineRange>) {
         let (file, named_lines) = self.file();
         let lines = self.lines().or(named_lines);
         (file, lines)
     }
 
-    fn file(&mut self) -> (Option<RepoPath>, Option<Lines>) {
+    fn file(&mut self) -> (Option<RepoPath>, Option<LineRange>) {
         let mut found = (None, None);
-        for key in FILES {
+        for key in FILE_KEYS {
             found = match self.item.get(key) {
                 Some(Json::Text(text)) if !text.trim().is_empty() => self.file_text(text),
                 Some(object @ Json::Object(_)) => self.file_object(object),
@@ -274,7 +275,7 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
         found
     }
 
-    fn file_text(&mut self, text: &str) -> (Option<RepoPath>, Option<Lines>) {
+    fn file_text(&mut self, text: &str) -> (Option<RepoPath>, Option<LineRange>) {
         let (path, lines) = prose::split_place(text);
         match RepoPath::parse(path, self.root) {
             Ok(path) => (Some(path), lines),
@@ -286,13 +287,13 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
         }
     }
 
-    fn file_object(&mut self, object: &Json<'a>) -> (Option<RepoPath>, Option<Lines>) {
-        let text = FILES.iter().find_map(|key| object.get(key).and_then(Json::as_text));
+    fn file_object(&mut self, object: &Json<'a>) -> (Option<RepoPath>, Option<LineRange>) {
+        let text = FILE_KEYS.iter().find_map(|key| object.get(key).and_then(Json::as_text));
         let (path, lines) = text.map_or((None, None), |text| self.file_text(text));
         (path, lines_of(object).or(lines))
     }
 
-    fn lines(&mut self) -> Option<Lines> {
+    fn lines(&mut self) -> Option<LineRange> {
         let lines = lines_of(self.item);
         let named = LINE_KEYS.iter().find_map(|key| self.item.get(key));
         if lines.is_none() && named.is_some_and(|value| *value != Json::Null) {
@@ -311,16 +312,16 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
     }
 
     fn fix(&self) -> Option<String> {
-        const FIXES: [&str; 6] =
+        const FIX_KEYS: [&str; 6] =
             ["suggested_fix", "fix", "fix_required", "suggestion", "recommendation", "remediation"];
-        FIXES.iter().find_map(|key| match self.item.get(key)? {
+        FIX_KEYS.iter().find_map(|key| match self.item.get(key)? {
             Json::Text(text) => (!text.trim().is_empty()).then(|| text.to_string()),
             value @ (Json::Array(_) | Json::Object(_)) => Some(raw(value)),
             Json::Null | Json::Bool(_) | Json::Number(_) => None,
         })
     }
 
-    fn confidence(&mut self) -> Option<Anchor> {
+    fn confidence(&mut self) -> Option<Confidence> {
         let (percent, shown) = match self.item.get("confidence")? {
             Json::Number(text) => (as_percent(text.parse().ok()?), (*text).to_owned()),
             Json::Text(text) => match confidence_word(text) {
@@ -336,7 +337,7 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
                 return None;
             }
         };
-        let anchor = Anchor::at_or_below(percent);
+        let anchor = Confidence::at_or_below(percent);
         if shown != anchor.percent().to_string() {
             self.faults.push(format!("confidence `{shown}` taken as {}", anchor.percent()));
         }
@@ -399,22 +400,22 @@ const LINE_KEYS: [&str; 7] =
     ["line_number", "line", "lines", "start_line", "startLine", "lineNumber", "line_start"];
 const END_KEYS: [&str; 4] = ["end_line", "line_end", "endLine", "lineEnd"];
 
-fn lines_of(object: &Json<'_>) -> Option<Lines> {
+fn lines_of(object: &Json<'_>) -> Option<LineRange> {
     let lines = LINE_KEYS.iter().filter_map(|key| object.get(key)).find_map(lines_value)?;
     let end = END_KEYS.iter().filter_map(|key| object.get(key)).find_map(lines_value);
     match end {
-        Some(end) if end.start() >= lines.start() => Lines::range(lines.start(), end.start()),
+        Some(end) if end.start() >= lines.start() => LineRange::range(lines.start(), end.start()),
         _ => Some(lines),
     }
 }
 
-fn lines_value(value: &Json<'_>) -> Option<Lines> {
+fn lines_value(value: &Json<'_>) -> Option<LineRange> {
     match value {
-        Json::Number(text) => Lines::at(whole(text)?),
+        Json::Number(text) => LineRange::at(parse_whole(text)?),
         Json::Text(text) => prose::parse_lines(text),
         Json::Array(items) => match items.as_slice() {
             [first, .., last] => {
-                Lines::range(lines_value(first)?.start(), lines_value(last)?.end())
+                LineRange::range(lines_value(first)?.start(), lines_value(last)?.end())
             }
             [only] => lines_value(only),
             [] => None,
@@ -424,7 +425,7 @@ fn lines_value(value: &Json<'_>) -> Option<Lines> {
     }
 }
 
-fn whole(text: &str) -> Option<u32> {
+fn parse_whole(text: &str) -> Option<u32> {
     text.parse().ok().or_else(|| {
         let number: f64 = text.parse().ok()?;
         (number.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&number))
@@ -452,7 +453,7 @@ fn confidence_word(text: &str) -> Option<f64> {
 }
 
 /// Fills the empty fields of an envelope from a review object.
-pub(super) fn envelope(review: &Json<'_>, envelope: &mut Envelope) {
+pub(super) fn fill_envelope(review: &Json<'_>, envelope: &mut Envelope) {
     let text = |key: &str| review.get(key).and_then(Json::as_text).map(str::to_owned);
     let fill = |slot: &mut Option<String>, key: &str| {
         if slot.is_none() {
@@ -462,7 +463,7 @@ pub(super) fn envelope(review: &Json<'_>, envelope: &mut Envelope) {
     fill(&mut envelope.reviewer, "reviewer");
     fill(&mut envelope.family, "model_family");
     fill(&mut envelope.summary, "summary");
-    envelope.words.extend(SENTENCES.iter().flat_map(|key| text_list(review.get(key))));
+    envelope.words.extend(SENTENCE_KEYS.iter().flat_map(|key| text_list(review.get(key))));
     envelope.independence_verified |=
         review.get("independence_verified") == Some(&Json::Bool(true));
     for (list, key) in [
@@ -497,9 +498,10 @@ fn text_list(value: Option<&Json<'_>>) -> Vec<String> {
 /// Returns the verdict of a review object, or the verdict `before` of another object. Of several
 /// words, one that asks for changes counts: a verdict counts against a report.
 pub(super) fn verdict_word(object: &Json<'_>, before: Option<String>) -> Option<String> {
-    let words = VERDICTS.iter().filter_map(|key| object.get(key).and_then(Json::as_text));
+    let words = VERDICT_KEYS.iter().filter_map(|key| object.get(key).and_then(Json::as_text));
     // Other keys hold other words as well, so only a plain rejection counts there.
-    let rejecting = OTHER_VERDICTS.iter().filter_map(|key| object.get(key).and_then(Json::as_text));
+    let rejecting =
+        OTHER_VERDICT_KEYS.iter().filter_map(|key| object.get(key).and_then(Json::as_text));
     let rejecting = rejecting.filter(|word| is_rejection(word));
     let is = |key: &str, flag: bool| object.get(key) == Some(&Json::Bool(flag));
     let refuses = APPROVING_FLAGS.iter().any(|key| is(key, false))

@@ -1,11 +1,11 @@
-//! The reader of reviewers' texts: [`read`] turns any text into a [`Reading`].
+//! The reader of reviewers' texts: [`read`] turns any text into a [`ReadResult`].
 //!
 //! [`find`] looks for JSON in the text, [`json`] parses and repairs it, [`spelling`] corrects
 //! misspelt keys, [`fields`] converts it to votes, and [`prose`] reads lines that begin with a
 //! severity. [`crate::outcome`] decides whether the review approves.
 
+mod extract;
 mod fields;
-mod find;
 mod json;
 mod keys;
 mod own_lines;
@@ -26,8 +26,8 @@ use crate::incomplete::{IncompleteKind, IncompleteReason};
 use crate::vote::Vote;
 
 pub(crate) use own_lines::OwnLines;
-pub use prose::{Tag, severity_tag};
-pub(crate) use unlisted::unlisted;
+pub use prose::{SeverityTag, severity_tag};
+pub(crate) use unlisted::find_unlisted;
 
 /// The maximum length of a text, in bytes.
 pub const MAX_TEXT: usize = 16 << 20;
@@ -36,13 +36,13 @@ pub const MAX_TEXT: usize = 16 << 20;
 const MAX_FINDINGS: usize = 20_000;
 
 /// The maximum number of characters of the text that replace a missing summary.
-const SUMMARY_CHARS: usize = 500;
+const MAX_SUMMARY_CHARS: usize = 500;
 
 /// The maximum number of characters of a rejected piece that are stored.
-const RAW_CHARS: usize = 2_000;
+const MAX_RAW_CHARS: usize = 2_000;
 
 /// The maximum number of characters of a rejected piece that are quoted in a reason.
-const QUOTED_CHARS: usize = 120;
+const MAX_QUOTED_CHARS: usize = 120;
 
 /// The kind of a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -176,23 +176,25 @@ pub struct Repair {
 
 /// A piece that could not be read, with the reason and its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Rejected {
+#[schemars(rename = "Rejected")]
+pub struct RejectedText {
     /// The reason.
     pub reason: String,
     /// The text of the piece, shortened if it is long.
     pub raw: String,
 }
 
-impl Rejected {
-    fn new(reason: impl Into<String>, raw: &str) -> Rejected {
-        Rejected { reason: reason.into(), raw: first_chars(raw, RAW_CHARS).to_owned() }
+impl RejectedText {
+    fn new(reason: impl Into<String>, raw: &str) -> RejectedText {
+        RejectedText { reason: reason.into(), raw: first_chars(raw, MAX_RAW_CHARS).to_owned() }
     }
 }
 
 /// The source of the findings of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Fallback {
+#[schemars(rename = "Fallback")]
+pub enum ReadFallback {
     /// JSON alone.
     None,
     /// Lines that begin with a severity, in addition to JSON or without any.
@@ -239,12 +241,12 @@ pub struct Envelope {
 
 /// The result of reading a reviewer's text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct ReadResult {
     /// The votes; `None` if the text is no structured review, which differs from a review without
     /// findings.
     pub votes: Option<Vec<Vote>>,
     /// The source of the votes.
-    pub fallback: Fallback,
+    pub fallback: ReadFallback,
     /// The content of the report besides its votes.
     pub envelope: Envelope,
     /// The summary, or the beginning of the text in its place.
@@ -252,7 +254,7 @@ pub struct Reading {
     /// The repairs that were made.
     pub repairs: Vec<Repair>,
     /// The pieces that could not be read.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedText>,
     /// The number of items that may be findings and could not be read.
     pub lost: usize,
     /// The reasons why the text may have left out a finding; empty if the list of findings is
@@ -279,15 +281,15 @@ pub fn decode(bytes: &[u8]) -> (String, Option<Repair>) {
 
 /// Reads a reviewer's text. `root` is the absolute path of the repository, if it is known, so that
 /// absolute paths inside of it can be made relative.
-pub fn read(text: &str, root: Option<&str>) -> Reading {
+pub fn read(text: &str, root: Option<&str>) -> ReadResult {
     if text.len() > MAX_TEXT {
         let reason = format!("the text has {} bytes; at most {MAX_TEXT} are read", text.len());
-        return unusable(Rejected::new(reason, first_bytes(text, RAW_CHARS)));
+        return unusable(RejectedText::new(reason, first_bytes(text, MAX_RAW_CHARS)));
     }
     if text.trim().is_empty() {
-        return unusable(Rejected::new("the text is empty", text));
+        return unusable(RejectedText::new("the text is empty", text));
     }
-    let mut found = find::find(text, root);
+    let mut found = extract::extract(text, root);
     let unescaped = match found.votes {
         Some(_) => None,
         None => retry_unescaped(text, root, &mut found),
@@ -308,7 +310,7 @@ pub fn read(text: &str, root: Option<&str>) -> Reading {
         reading.incomplete.push(IncompleteReason::new(IncompleteKind::OpenList, text));
     }
     if let (Some(line), Some(_)) = (own.announcement(), &reading.votes) {
-        let line = first_chars(line, QUOTED_CHARS);
+        let line = first_chars(line, MAX_QUOTED_CHARS);
         let text = format!("nothing follows the last line of the text, `{line}`");
         reading.incomplete.push(IncompleteReason::new(IncompleteKind::OpenList, text));
     }
@@ -321,23 +323,27 @@ pub fn read(text: &str, root: Option<&str>) -> Reading {
 
 /// Parses a text that is one JSON array or object, and repairs it if necessary. Valid JSON results
 /// in exactly its value.
-pub fn mended_json(text: &str) -> Option<serde_json::Value> {
+pub fn repair_json(text: &str) -> Option<serde_json::Value> {
     let start = text.find(|c: char| !c.is_whitespace())?;
     if text.len() > MAX_TEXT || !text[start..].starts_with(['[', '{']) {
         return None;
     }
-    let mut allowance = json::Allowance::for_text(text);
+    let mut allowance = json::ParseBudget::for_text(text);
     Some(json::parse_at(text, start, &mut allowance).value.to_value())
 }
 
-fn unusable(rejected: Rejected) -> Reading {
-    let found = find::Found { rejected: vec![rejected], ..find::Found::default() };
-    Reading { usable: false, ..Reading::of(found) }
+fn unusable(rejected: RejectedText) -> ReadResult {
+    let found = extract::Extraction { rejected: vec![rejected], ..extract::Extraction::default() };
+    ReadResult { usable: false, ..ReadResult::of(found) }
 }
 
 /// Reads JSON whose quotes were all escaped, or all doubled, as happens when it is wrapped into
 /// another format. Returns the text without these escapes, if it contains a review.
-fn retry_unescaped(text: &str, root: Option<&str>, found: &mut find::Found) -> Option<String> {
+fn retry_unescaped(
+    text: &str,
+    root: Option<&str>,
+    found: &mut extract::Extraction,
+) -> Option<String> {
     let start = text.find(['{', '['])?;
     let mut plain: Vec<Cow<'_, str>> = Vec::new();
     if text.contains("\"\":") {
@@ -347,7 +353,7 @@ fn retry_unescaped(text: &str, root: Option<&str>, found: &mut find::Found) -> O
         plain.push(scan::unescape(text).0);
     }
     for plain in plain {
-        let again = find::find(&plain, root);
+        let again = extract::extract(&plain, root);
         if again.votes.is_some() {
             *found = again;
             found.repairs.insert(0, Repair { kind: RepairKind::EscapedJson, at: start });
@@ -393,11 +399,11 @@ fn from_json(
     own: &OwnLines<'_>,
     root: Option<&str>,
     mut votes: Vec<Vote>,
-    mut found: find::Found,
-) -> Reading {
+    mut found: extract::Extraction,
+) -> ReadResult {
     let summary = match &found.envelope.summary {
         Some(summary) => summary.clone(),
-        None => prose::opening(&prose::without(text, &found.json_spans), SUMMARY_CHARS),
+        None => prose::truncate_text(&prose::without(text, &found.json_spans), MAX_SUMMARY_CHARS),
     };
     // A guess in one place may have changed any of the findings.
     let is_repaired = found.repairs.iter().any(|repair| repair.kind.is_guess());
@@ -406,29 +412,34 @@ fn from_json(
     let is_compact = votes.iter().all(|vote| vote.is_compact);
     votes.iter_mut().for_each(|vote| vote.is_compact = is_compact);
     let lines = prose::tagged_lines(own, root, &mut found.rejected).votes;
-    let lines = unlisted(lines, &votes);
-    let fallback = if lines.is_empty() { Fallback::None } else { Fallback::Lines };
+    let lines = find_unlisted(lines, &votes);
+    let fallback = if lines.is_empty() { ReadFallback::None } else { ReadFallback::Lines };
     votes.extend(lines);
-    Reading { votes: Some(votes), fallback, summary, ..Reading::of(found) }
+    ReadResult { votes: Some(votes), fallback, summary, ..ReadResult::of(found) }
 }
 
 fn from_prose(
     text: &str,
     own: &OwnLines<'_>,
     root: Option<&str>,
-    mut found: find::Found,
-) -> Reading {
+    mut found: extract::Extraction,
+) -> ReadResult {
     let mut lines = prose::tagged_lines(own, root, &mut found.rejected);
     if drop_repeated(&mut lines.votes) {
         found.repairs.push(Repair { kind: RepairKind::Duplicate, at: 0 });
     }
     if lines.votes.is_empty() {
-        let summary = prose::opening(text, SUMMARY_CHARS);
-        return Reading { summary, ..Reading::of(found) };
+        let summary = prose::truncate_text(text, MAX_SUMMARY_CHARS);
+        return ReadResult { summary, ..ReadResult::of(found) };
     }
     found.incomplete.push(no_list());
     let votes = Some(lines.votes);
-    Reading { votes, fallback: Fallback::Lines, summary: lines.text, ..Reading::of(found) }
+    ReadResult {
+        votes,
+        fallback: ReadFallback::Lines,
+        summary: lines.text,
+        ..ReadResult::of(found)
+    }
 }
 
 /// Returns the reason why findings outside of a list are not complete: a cut between two of them,
@@ -440,24 +451,24 @@ fn no_list() -> IncompleteReason {
 
 /// Rejects lines inside of fences that look like blocking findings and that no vote covers. Such a
 /// line is a quotation, or the reviewer's own words behind a fence that was lost or doubled.
-fn reject_quoted_findings(own: &OwnLines<'_>, root: Option<&str>, reading: &mut Reading) {
+fn reject_quoted_findings(own: &OwnLines<'_>, root: Option<&str>, reading: &mut ReadResult) {
     let finding = |line: &str| {
         let vote = prose::line_vote(line, root, &mut Vec::new())?;
         (vote.file.is_some() && vote.grade.blocks()).then_some(vote)
     };
     let quoted = own.quoted.iter().filter_map(|(_, line)| finding(line)).collect();
-    for vote in unlisted(quoted, reading.votes.as_deref().unwrap_or_default()) {
+    for vote in find_unlisted(quoted, reading.votes.as_deref().unwrap_or_default()) {
         let reason = "a finding inside of a code fence, which may be quoted";
-        reading.rejected.push(Rejected::new(reason, &vote.description));
+        reading.rejected.push(RejectedText::new(reason, &vote.description));
     }
 }
 
-impl Reading {
+impl ReadResult {
     /// Creates a reading from the content that was found, still without votes and summary.
-    fn of(found: find::Found) -> Reading {
-        Reading {
+    fn of(found: extract::Extraction) -> ReadResult {
+        ReadResult {
             votes: None,
-            fallback: Fallback::Text,
+            fallback: ReadFallback::Text,
             envelope: found.envelope,
             summary: String::new(),
             repairs: found.repairs,
@@ -473,7 +484,7 @@ impl Reading {
     /// Records that a piece was rejected, since the piece may be a finding.
     fn note_rejected(&mut self) {
         let Some(first) = self.rejected.first() else { return };
-        let raw = first_chars(&first.raw, QUOTED_CHARS);
+        let raw = first_chars(&first.raw, MAX_QUOTED_CHARS);
         let more = match self.rejected.len() - 1 {
             0 => String::new(),
             more => format!(", and {more} more"),

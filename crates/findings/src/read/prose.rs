@@ -3,14 +3,14 @@
 use assay_base::text::first_chars;
 
 use super::own_lines::OwnLines;
-use super::{Rejected, scan};
+use super::{RejectedText, scan};
 use crate::grade::{Grade, Scheme};
 use crate::path::RepoPath;
-use crate::vote::{Lines, Vote};
+use crate::vote::{LineRange, Vote};
 
 /// A severity at the beginning of a line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tag<'t> {
+pub struct SeverityTag<'t> {
     /// The grade of the word.
     pub grade: Grade,
     /// The text of the line behind the word.
@@ -23,7 +23,7 @@ pub struct Tag<'t> {
 }
 
 /// Parses the severity that a line begins with, behind list marks, bold marks and emoji.
-pub fn severity_tag(line: &str) -> Option<Tag<'_>> {
+pub fn severity_tag(line: &str) -> Option<SeverityTag<'_>> {
     let body = strip_decoration(line)?;
     let end = body.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(body.len());
     let end = word_with_hyphen(body, end);
@@ -52,7 +52,7 @@ pub fn severity_tag(line: &str) -> Option<Tag<'_>> {
     if is_count(rest) {
         return None;
     }
-    Some(Tag { grade, rest, set_off, at_margin: opened == 0 })
+    Some(SeverityTag { grade, rest, set_off, at_margin: opened == 0 })
 }
 
 /// Returns the end of a severity word that may contain a hyphen, such as `show-stopper`.
@@ -164,7 +164,7 @@ pub(super) struct TaggedLines {
 pub(super) fn tagged_lines(
     own: &OwnLines<'_>,
     root: Option<&str>,
-    rejected: &mut Vec<Rejected>,
+    rejected: &mut Vec<RejectedText>,
 ) -> TaggedLines {
     let mut found = TaggedLines { votes: Vec::new(), text: String::new() };
     let mut refused = Vec::new();
@@ -181,7 +181,7 @@ pub(super) fn tagged_lines(
             take_continuation(line, last);
         }
     }
-    rejected.extend(refused.iter().map(|(reason, raw)| Rejected::new(reason.as_str(), raw)));
+    rejected.extend(refused.iter().map(|(reason, raw)| RejectedText::new(reason.as_str(), raw)));
     found
 }
 
@@ -227,15 +227,15 @@ pub(super) fn line_vote(
 }
 
 /// A place named in a line of text.
-struct Place<'t> {
+struct NamedPlace<'t> {
     path: &'t str,
-    lines: Option<Lines>,
+    lines: Option<LineRange>,
     /// The byte range in the line that names the place.
     span: (usize, usize),
 }
 
 /// Finds the first word of a text that names a file, with its line if there is one.
-fn find_place(text: &str) -> Option<Place<'_>> {
+fn find_place(text: &str) -> Option<NamedPlace<'_>> {
     let noise = |c: char| {
         matches!(c, '(' | ')' | '[' | ']' | ',' | ';' | '`' | '*' | '"' | '\'' | '<' | '>')
     };
@@ -251,13 +251,13 @@ fn find_place(text: &str) -> Option<Place<'_>> {
             continue;
         }
         let lines = lines.or_else(|| line_after(&text[from..]));
-        return Some(Place { path, lines, span: (start, from) });
+        return Some(NamedPlace { path, lines, span: (start, from) });
     }
     None
 }
 
 /// Parses `line 12` right after a path.
-fn line_after(text: &str) -> Option<Lines> {
+fn line_after(text: &str) -> Option<LineRange> {
     let text = text.trim_start_matches([' ', ',', '(', 'a', 't', 'o', 'n']);
     let rest = text.strip_prefix("lines ").or_else(|| text.strip_prefix("line "))?;
     parse_lines(rest)
@@ -280,7 +280,7 @@ fn is_path(text: &str, has_line: bool) -> bool {
 }
 
 /// Removes the place from a line that begins with it, or ends with it in brackets.
-fn without_place(text: &str, place: &Place<'_>) -> String {
+fn without_place(text: &str, place: &NamedPlace<'_>) -> String {
     let (start, end) = place.span;
     let before = text[..start].trim();
     let after = text[end..].trim();
@@ -296,7 +296,7 @@ fn without_place(text: &str, place: &Place<'_>) -> String {
 }
 
 /// Splits `src/a.rs:12-15`, `src/a.rs#L12`, `src/a.rs (line 12)` into a path and lines.
-pub(super) fn split_place(text: &str) -> (&str, Option<Lines>) {
+pub(super) fn split_place(text: &str) -> (&str, Option<LineRange>) {
     let text = text.trim().trim_matches('`');
     if !text.bytes().any(|b| matches!(b, b':' | b'#' | b' ')) {
         return (text, None);
@@ -323,7 +323,7 @@ pub(super) fn split_place(text: &str) -> (&str, Option<Lines>) {
 }
 
 /// Parses `42`, `42-45`, `L42-L45`, `lines 42 to 45` or `42:5` (a column, which is dropped).
-pub(super) fn parse_lines(text: &str) -> Option<Lines> {
+pub(super) fn parse_lines(text: &str) -> Option<LineRange> {
     let (first, rest) = leading_number(text)?;
     let joined = rest.trim_start();
     let range = joined
@@ -331,8 +331,8 @@ pub(super) fn parse_lines(text: &str) -> Option<Lines> {
         .or_else(|| joined.strip_prefix("to "))
         .or_else(|| joined.strip_prefix(".."));
     match range.and_then(leading_number) {
-        Some((last, _)) => Lines::range(first, last),
-        None => Lines::at(first),
+        Some((last, _)) => LineRange::range(first, last),
+        None => LineRange::at(first),
     }
 }
 
@@ -357,7 +357,7 @@ pub(super) fn title_of(text: &str, chars: usize) -> String {
 }
 
 /// Returns the first `chars` characters of a text.
-pub(super) fn opening(text: &str, chars: usize) -> String {
+pub(super) fn truncate_text(text: &str, chars: usize) -> String {
     first_chars(text.trim(), chars).to_owned()
 }
 

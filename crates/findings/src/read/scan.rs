@@ -1,4 +1,4 @@
-//! Small steps over bytes, from which [`super::json`] and [`super::find`] are built.
+//! Small steps over bytes, from which [`super::json`] and [`super::extract`] are built.
 //!
 //! Each step reads a bounded stretch, or a stretch that its caller then skips.
 

@@ -37,7 +37,7 @@ fn correct_object(entries: &mut [(Cow<'_, str>, Json<'_>)]) -> bool {
     let mut corrected = false;
     for at in 0..entries.len() {
         let (key, value) = &entries[at];
-        let Some(meant) = meant(key, value) else { continue };
+        let Some(meant) = intended_key(key, value) else { continue };
         let is_there = entries.iter().any(|(other, _)| other.eq_ignore_ascii_case(meant));
         if !is_there {
             entries[at].0 = Cow::Borrowed(meant);
@@ -48,19 +48,19 @@ fn correct_object(entries: &mut [(Cow<'_, str>, Json<'_>)]) -> bool {
 }
 
 /// Returns the correct spelling of a misspelt key, if the value is possible for that key.
-fn meant(key: &str, value: &Json<'_>) -> Option<&'static str> {
+fn intended_key(key: &str, value: &Json<'_>) -> Option<&'static str> {
     // The usual keys need no comparison.
     if KEYS.contains(&key) || !(3..=16).contains(&key.len()) || !key.is_ascii() {
         return None;
     }
     let names = REPORT_KEYS.iter().chain(&FINDING_KEYS);
-    let mut near = names.filter(|name| takes(name, value) && is_one_slip_away(key, name));
+    let mut near = names.filter(|name| accepts_value(name, value) && is_one_slip_away(key, name));
     let meant = near.next()?;
     near.next().is_none().then_some(*meant)
 }
 
 /// Returns true if a value is possible for a key.
-fn takes(key: &str, value: &Json<'_>) -> bool {
+fn accepts_value(key: &str, value: &Json<'_>) -> bool {
     match key {
         "findings" | "issues" | "issues_found" => {
             matches!(value, Json::Array(_) | Json::Object(_))

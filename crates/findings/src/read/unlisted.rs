@@ -1,8 +1,8 @@
-//! Findings that a reviewer names in prose and leaves out of its list: [`unlisted`].
+//! Findings that a reviewer names in prose and leaves out of its list: [`find_unlisted`].
 
 use std::collections::HashSet;
 
-use crate::alike::{self, Subject, fold_title};
+use crate::title_similarity::{self, ComparedTitle, fold_title};
 use crate::vote::Vote;
 
 /// The maximum number of comparisons of titles, word by word; beyond it, only places and equal
@@ -11,7 +11,7 @@ const MAX_COMPARISONS: usize = 10_000;
 
 /// Returns the votes of `lines` that no listed vote covers. A listed vote covers a vote that is not
 /// worse and is at the same place or alike.
-pub(crate) fn unlisted(lines: Vec<Vote>, listed: &[Vote]) -> Vec<Vote> {
+pub(crate) fn find_unlisted(lines: Vec<Vote>, listed: &[Vote]) -> Vec<Vote> {
     if lines.is_empty() {
         return lines;
     }
@@ -62,7 +62,9 @@ fn is_alike(vote: &Vote, line: &Vote) -> bool {
     if matches!((&vote.file, &line.file), (Some(a), Some(b)) if a != b) {
         return false;
     }
-    let subject = |title, vote: &Vote| Subject { title, file: None, line: vote.line() };
-    let is_same = |title| alike::alike(subject(title, vote), subject(&line.title, line)).is_same();
+    let subject = |title, vote: &Vote| ComparedTitle { title, file: None, line: vote.line() };
+    let is_same = |title| {
+        title_similarity::compare(subject(title, vote), subject(&line.title, line)).is_same()
+    };
     is_same(&vote.title) || is_same(&vote.description)
 }

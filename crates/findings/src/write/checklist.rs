@@ -1,11 +1,11 @@
 //! The numbered checklist: a heading for each finding, its issue and its fix.
 
-use super::{Document, plain, seven_level, sign, verification_mark};
+use super::{FindingsDocument, escape, seven_level, sign, verification_mark};
 use crate::finding::Finding;
 
 const INDENT: &str = "    ";
 
-pub(super) fn write(document: &Document<'_>) -> String {
+pub(super) fn write(document: &FindingsDocument<'_>) -> String {
     let items: Vec<String> = document
         .worst_first()
         .into_iter()
@@ -14,21 +14,24 @@ pub(super) fn write(document: &Document<'_>) -> String {
         .collect();
     let incomplete = document.why_incomplete();
     let incomplete = incomplete.map(|why| {
-        format!("**The review is incomplete**: {}\n", plain::without_links(&plain::one_line(&why)))
+        format!(
+            "**The review is incomplete**: {}\n",
+            escape::disable_links(&escape::one_line(&why))
+        )
     });
     incomplete.into_iter().chain(items).collect::<Vec<_>>().join("\n")
 }
 
-fn item(document: &Document<'_>, finding: &Finding, number: usize) -> String {
+fn item(document: &FindingsDocument<'_>, finding: &Finding, number: usize) -> String {
     let mut out = format!(
         "### {number}. {} {}: {}{}{}\n",
         sign(&finding.grade),
-        plain::one_line(seven_level(&finding.grade)),
+        escape::one_line(seven_level(&finding.grade)),
         title_case(&finding.category),
         place(document, finding),
         verification_mark(finding),
     );
-    let text = |text: &str| plain::indented(&plain::without_links(text), INDENT);
+    let text = |text: &str| escape::indent(&escape::disable_links(text), INDENT);
     out.push_str(&format!("**Issue**: {}\n", text(&finding.issue())));
     if let Some(fix) = &finding.suggested_fix {
         out.push_str(&format!("**Suggested Fix**: {}\n", text(fix)));
@@ -36,11 +39,11 @@ fn item(document: &Document<'_>, finding: &Finding, number: usize) -> String {
     out
 }
 
-fn place(document: &Document<'_>, finding: &Finding) -> String {
+fn place(document: &FindingsDocument<'_>, finding: &Finding) -> String {
     let Some(place) = finding.place() else { return String::new() };
     match document.link(finding) {
-        Some(link) => format!(" ([{}]({link}))", plain::markdown(&place)),
-        None => format!(" ({})", plain::without_links(&plain::one_line(&place))),
+        Some(link) => format!(" ([{}]({link}))", escape::escape_markdown(&place)),
+        None => format!(" ({})", escape::disable_links(&escape::one_line(&place))),
     }
 }
 
@@ -51,5 +54,5 @@ fn title_case(category: &str) -> String {
         let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
         first + chars.as_str()
     });
-    plain::without_links(&plain::one_line(&words.collect::<Vec<_>>().join(" ")))
+    escape::disable_links(&escape::one_line(&words.collect::<Vec<_>>().join(" ")))
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{Document, checklist, plain, qa, tasklist};
+use super::{FindingsDocument, checklist, escape, qa, tasklist};
 use crate::finding::Finding;
 use crate::grade::{SEVEN_LEVELS, Scheme};
 
@@ -26,13 +26,13 @@ const NOT_REQUEUED: &str =
     "5. Queue the review again (`assay queue push --type review`): nothing does that by itself";
 
 /// Returns the description of a fix task for a person, whose work does not queue a new review.
-pub fn for_a_person(description: &str) -> String {
+pub fn describe_for_person(description: &str) -> String {
     description.replace(REQUEUED, NOT_REQUEUED)
 }
 
 /// The form of the list of findings in a fix task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum List {
+pub enum ListStyle {
     /// A heading for each finding.
     Headings,
     /// A check box for each finding.
@@ -59,7 +59,7 @@ pub struct FixTask {
     pub context: Map<String, Value>,
 }
 
-pub(super) fn write(document: &Document<'_>, list: List) -> FixTask {
+pub(super) fn write(document: &FindingsDocument<'_>, list: ListStyle) -> FixTask {
     FixTask {
         id: id(document),
         kind: "fix",
@@ -71,13 +71,13 @@ pub(super) fn write(document: &Document<'_>, list: List) -> FixTask {
     }
 }
 
-fn cycle(document: &Document<'_>) -> u32 {
+fn cycle(document: &FindingsDocument<'_>) -> u32 {
     document.cycle.unwrap_or(1)
 }
 
 /// Derives the id from the whole id of the review and its cycle, so that the same review queues one
 /// task only and no two reviews queue the same.
-fn id(document: &Document<'_>) -> String {
+fn id(document: &FindingsDocument<'_>) -> String {
     let root = document.context.get("_root_task_id").and_then(Value::as_str);
     let review = root.or(document.review_id).map(str::to_owned).unwrap_or_else(|| {
         // A review without an id is identified by its findings.
@@ -92,9 +92,9 @@ fn id(document: &Document<'_>) -> String {
 
 fn title(context: &Map<String, Value>) -> String {
     let jira = context.get("jira_key").and_then(Value::as_str);
-    let about = jira.map(plain::one_line).or_else(|| match context.get("pr_number") {
+    let about = jira.map(escape::one_line).or_else(|| match context.get("pr_number") {
         Some(Value::Number(number)) => Some(format!("PR #{number}")),
-        Some(Value::String(number)) => Some(format!("PR #{}", plain::one_line(number))),
+        Some(Value::String(number)) => Some(format!("PR #{}", escape::one_line(number))),
         _ => None,
     });
     match about {
@@ -103,31 +103,31 @@ fn title(context: &Map<String, Value>) -> String {
     }
 }
 
-fn description(document: &Document<'_>, list: List) -> String {
+fn description(document: &FindingsDocument<'_>, list: ListStyle) -> String {
     let listed = match list {
-        List::Headings => format!("## Issues to Address\n\n{}", checklist::write(document)),
-        List::Boxes => format!("## Review Findings\n\n{}", tasklist::write(document)),
+        ListStyle::Headings => format!("## Issues to Address\n\n{}", checklist::write(document)),
+        ListStyle::Boxes => format!("## Review Findings\n\n{}", tasklist::write(document)),
     };
-    let summary = plain::indented(&plain::without_links(document.summary.unwrap_or("")), "    ");
-    match structured(document) {
+    let summary = escape::indent(&escape::disable_links(document.summary.unwrap_or("")), "    ");
+    match structured_findings(document) {
         None => format!(
             "QA review found issues that need fixing.\n\n## Findings\n{summary}\n\n{INSTRUCTIONS}"
         ),
         Some(findings) => format!(
             "QA review found {} issue(s) that need fixing.\n\n## Summary\n{}\n\n{listed}\n{INSTRUCTIONS}",
             findings.len(),
-            if summary.is_empty() { counted(document) } else { summary },
+            if summary.is_empty() { format_counts(document) } else { summary },
         ),
     }
 }
 
 /// Returns the findings of a review that has any: a task without findings contains the review's
 /// text.
-fn structured<'d>(document: &Document<'d>) -> Option<&'d [Finding]> {
+fn structured_findings<'d>(document: &FindingsDocument<'d>) -> Option<&'d [Finding]> {
     document.findings.filter(|findings| !findings.is_empty())
 }
 
-fn counted(document: &Document<'_>) -> String {
+fn format_counts(document: &FindingsDocument<'_>) -> String {
     let parts: Vec<String> = SEVEN_LEVELS
         .iter()
         .map(|level| (count(document, level), level))
@@ -137,13 +137,13 @@ fn counted(document: &Document<'_>) -> String {
     format!("Found {}", if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") })
 }
 
-fn count(document: &Document<'_>, level: &str) -> usize {
-    document.findings().iter().filter(|f| f.grade.in_words_of(Scheme::Qa7) == level).count()
+fn count(document: &FindingsDocument<'_>, level: &str) -> usize {
+    document.findings().iter().filter(|f| f.grade.word_in_scheme(Scheme::Qa7) == level).count()
 }
 
 /// Returns the context of the task: the review's context without `review_*` fields, with the branch
 /// and the findings.
-fn context(document: &Document<'_>) -> Map<String, Value> {
+fn context(document: &FindingsDocument<'_>) -> Map<String, Value> {
     let mut context: Map<String, Value> = document
         .context
         .iter()
@@ -154,7 +154,7 @@ fn context(document: &Document<'_>) -> Map<String, Value> {
         context.insert("worktree_branch".to_owned(), branch);
     }
     context.insert("_review_cycle_count".to_owned(), json!(cycle(document)));
-    match structured(document) {
+    match structured_findings(document) {
         Some(findings) => {
             context.insert(
                 "structured_findings".to_owned(),

@@ -1,26 +1,26 @@
 //! Annotations for a GitHub workflow: a command on each line of its log.
 
-use super::{Document, folded_mark, plain, seven_level, verification_mark};
+use super::{FindingsDocument, escape, folded_mark, seven_level, verification_mark};
 use crate::finding::Finding;
 use crate::grade::SarifLevel;
-use crate::verdict::State;
+use crate::verdict::VerdictState;
 
-pub(super) fn write(document: &Document<'_>) -> String {
+pub(super) fn write(document: &FindingsDocument<'_>) -> String {
     let findings = document.worst_first().into_iter().map(annotation);
     incomplete(document).into_iter().chain(nothing_to_review(document)).chain(findings).collect()
 }
 
 /// Returns a notice that there was nothing to review, so that a passing job is not mistaken for an
 /// approval.
-fn nothing_to_review(document: &Document<'_>) -> Option<String> {
+fn nothing_to_review(document: &FindingsDocument<'_>) -> Option<String> {
     let verdict = &document.synthesis?.verdict;
     let reasons: Vec<&str> = verdict.because.iter().map(|reason| reason.text.as_str()).collect();
-    (verdict.state == State::NothingToReview)
+    (verdict.state == VerdictState::NothingToReview)
         .then(|| format!("::notice title=Nothing to review::{}\n", data(&reasons.join("; "))))
 }
 
 /// Returns an error that the review is incomplete, which no finding reports.
-fn incomplete(document: &Document<'_>) -> Option<String> {
+fn incomplete(document: &FindingsDocument<'_>) -> Option<String> {
     let reasons = document.why_incomplete()?;
     Some(format!("::error title=The review is incomplete::{}\n", data(&reasons)))
 }
@@ -56,9 +56,9 @@ fn annotation(finding: &Finding) -> String {
 
 fn data(text: &str) -> String {
     let text = text.replace('\r', "\n");
-    plain::visible(&text).replace('%', "%25").replace('\n', "%0A")
+    escape::escape_hidden(&text).replace('%', "%25").replace('\n', "%0A")
 }
 
 fn property(text: &str) -> String {
-    data(&plain::one_line(text)).replace(':', "%3A").replace(',', "%2C")
+    data(&escape::one_line(text)).replace(':', "%3A").replace(',', "%2C")
 }

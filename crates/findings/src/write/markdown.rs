@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::{Document, plain, seven_level, sign, verification_mark, worth_note};
-use crate::coverage::Coverage;
+use super::{FindingsDocument, escape, seven_level, sign, verification_mark, worth_note};
+use crate::coverage::ReviewCoverage;
 use crate::finding::Finding;
 use crate::synthesis::Synthesis;
 
-pub(super) fn write(document: &Document<'_>) -> String {
+pub(super) fn write(document: &FindingsDocument<'_>) -> String {
     let mut page = Vec::new();
     if let Some(synthesis) = document.synthesis {
         page.push(verdict(synthesis));
     }
     if let Some(summary) = document.summary.filter(|summary| !summary.trim().is_empty()) {
-        page.push(plain::markdown(summary));
+        page.push(escape::escape_markdown(summary));
     }
     let findings = document.worst_first();
     if findings.is_empty() {
@@ -32,39 +32,39 @@ pub(super) fn write(document: &Document<'_>) -> String {
         ));
     }
     if let Some(synthesis) = document.synthesis {
-        page.extend(aside("Held back as unsure", &named(&synthesis.held_back)));
-        page.extend(aside("There before this change", &named(&synthesis.pre_existing)));
-        page.extend(aside("Not looked at", &not_covered(synthesis)));
-        page.extend(aside("Left alone on purpose", &dismissed(&synthesis.dismissed)));
-        page.extend(aside("Testing gaps", &escaped(&synthesis.testing_gaps)));
-        page.extend(aside("Residual risks", &escaped(&synthesis.residual_risks)));
+        page.extend(folded_list("Held back as unsure", &named(&synthesis.held_back)));
+        page.extend(folded_list("There before this change", &named(&synthesis.pre_existing)));
+        page.extend(folded_list("Not looked at", &not_covered(synthesis)));
+        page.extend(folded_list("Left alone on purpose", &dismissed(&synthesis.dismissed)));
+        page.extend(folded_list("Testing gaps", &escape_all(&synthesis.testing_gaps)));
+        page.extend(folded_list("Residual risks", &escape_all(&synthesis.residual_risks)));
     }
     page.join("\n\n") + "\n"
 }
 
 fn verdict(synthesis: &Synthesis) -> String {
-    let caveat = synthesis.coverage.as_ref().and_then(Coverage::caveat);
+    let caveat = synthesis.coverage.as_ref().and_then(ReviewCoverage::caveat);
     let caveat = caveat.map(|caveat| format!(" ({caveat})")).unwrap_or_default();
-    let state = plain::capitalised(synthesis.verdict.state.in_words());
+    let state = escape::capitalize(synthesis.verdict.state.in_words());
     let mut lines = vec![format!("## {state}{caveat}")];
     lines.push(String::new());
     for reason in &synthesis.verdict.because {
-        lines.push(format!("- {}", plain::markdown(&reason.text)));
+        lines.push(format!("- {}", escape::escape_markdown(&reason.text)));
     }
     if let Some(coverage) = &synthesis.coverage {
-        lines.push(format!("- {}", plain::markdown(&coverage.to_string())));
+        lines.push(format!("- {}", escape::escape_markdown(&coverage.to_string())));
     }
     if let Some(spent) = &synthesis.spent {
-        lines.push(format!("- {}", plain::markdown(&spent.to_string())));
+        lines.push(format!("- {}", escape::escape_markdown(&spent.to_string())));
     }
     lines.join("\n")
 }
 
-fn section(document: &Document<'_>, finding: &Finding) -> String {
-    let severity = plain::markdown(seven_level(&finding.grade));
-    let title = plain::markdown(&finding.title);
+fn section(document: &FindingsDocument<'_>, finding: &Finding) -> String {
+    let severity = escape::escape_markdown(seven_level(&finding.grade));
+    let title = escape::escape_markdown(&finding.title);
     let mut lines = vec![format!("### {} {severity}: {title}", sign(&finding.grade))];
-    let place = finding.place().map(|place| plain::code(&place));
+    let place = finding.place().map(|place| escape::to_code_span(&place));
     let place = place.map(|place| match document.link(finding) {
         Some(link) => format!("[{place}]({link}) · "),
         None => format!("{place} · "),
@@ -72,23 +72,27 @@ fn section(document: &Document<'_>, finding: &Finding) -> String {
     lines.push(format!(
         "{}{}{} · confidence {}{} · found by {}{}",
         place.unwrap_or_default(),
-        plain::markdown(&finding.category),
-        finding.rule.as_deref().map(|rule| format!(" · {}", plain::code(rule))).unwrap_or_default(),
+        escape::escape_markdown(&finding.category),
+        finding
+            .rule
+            .as_deref()
+            .map(|rule| format!(" · {}", escape::to_code_span(rule)))
+            .unwrap_or_default(),
         finding.confidence.percent(),
         worth_note(finding),
-        plain::markdown(&finding.reviewers.join(", ")),
+        escape::escape_markdown(&finding.reviewers.join(", ")),
         verification_mark(finding).replace('[', "\\[").replace(']', "\\]"),
     ));
     if finding.description != finding.title {
-        lines.push(plain::markdown(&finding.description));
+        lines.push(escape::escape_markdown(&finding.description));
     }
-    lines.extend(finding.doubt().map(|doubt| plain::markdown(&doubt)));
+    lines.extend(finding.doubt().map(|doubt| escape::escape_markdown(&doubt)));
     if let Some(fix) = &finding.suggested_fix {
         let several = fix.trim_end().contains('\n');
         lines.push(if several {
-            format!("**Fix**\n\n{}", plain::fenced(fix))
+            format!("**Fix**\n\n{}", escape::to_code_block(fix))
         } else {
-            format!("**Fix**: {}", plain::markdown(fix))
+            format!("**Fix**: {}", escape::escape_markdown(fix))
         });
     }
     lines.join("\n\n")
@@ -98,11 +102,11 @@ fn named(findings: &[Finding]) -> Vec<String> {
     findings
         .iter()
         .map(|finding| {
-            let place = finding.place().map(|place| format!(" ({})", plain::code(&place)));
+            let place = finding.place().map(|place| format!(" ({})", escape::to_code_span(&place)));
             format!(
                 "{} {}{}, confidence {}",
-                plain::markdown(seven_level(&finding.grade)),
-                plain::markdown(&finding.title),
+                escape::escape_markdown(seven_level(&finding.grade)),
+                escape::escape_markdown(&finding.title),
                 place.unwrap_or_default(),
                 finding.confidence.percent(),
             )
@@ -113,24 +117,24 @@ fn named(findings: &[Finding]) -> Vec<String> {
 fn not_covered(synthesis: &Synthesis) -> Vec<String> {
     let files = synthesis.reports.iter().flat_map(|report| &report.not_covered);
     let once: BTreeSet<&String> = files.collect();
-    once.into_iter().map(|file| plain::markdown(file)).collect()
+    once.into_iter().map(|file| escape::escape_markdown(file)).collect()
 }
 
 fn dismissed(findings: &[Finding]) -> Vec<String> {
     let reasons = findings.iter().map(|f| f.dismissal.as_deref().unwrap_or("no reason"));
     let named = findings.iter().zip(reasons).map(|(finding, reason)| {
-        let place = finding.place().map(|place| format!(" ({})", plain::code(&place)));
-        let title = plain::markdown(&finding.title);
-        format!("{title}{}: {}", place.unwrap_or_default(), plain::markdown(reason))
+        let place = finding.place().map(|place| format!(" ({})", escape::to_code_span(&place)));
+        let title = escape::escape_markdown(&finding.title);
+        format!("{title}{}: {}", place.unwrap_or_default(), escape::escape_markdown(reason))
     });
     named.collect()
 }
 
-fn escaped(texts: &[String]) -> Vec<String> {
-    texts.iter().map(|text| plain::markdown(text)).collect()
+fn escape_all(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| escape::escape_markdown(text)).collect()
 }
 
-fn aside(title: &str, items: &[String]) -> Option<String> {
+fn folded_list(title: &str, items: &[String]) -> Option<String> {
     if items.is_empty() {
         return None;
     }

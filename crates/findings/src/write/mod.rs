@@ -1,14 +1,14 @@
-//! The output formats of findings: one file each, listed in [`Form`].
+//! The output formats of findings: one file each, listed in [`OutputFormat`].
 //!
-//! Text from findings is data in all of them: [`plain`] escapes text that could forge a line, a
+//! Text from findings is data in all of them: [`escape`] escapes text that could forge a line, a
 //! mark or an escape.
 
 mod checklist;
+pub mod escape;
 mod fix_task;
 mod github;
 mod markdown;
 mod persona;
-pub mod plain;
 mod qa;
 mod rdjson;
 mod sarif;
@@ -19,15 +19,15 @@ use std::fmt;
 use assay_base::percent::encode_path;
 use serde_json::{Map, Value};
 
-pub use self::fix_task::{FixTask, List, for_a_person};
-use crate::finding::{Finding, Mark};
+pub use self::fix_task::{FixTask, ListStyle, describe_for_person};
+use crate::finding::{Finding, GroundingMark};
 use crate::grade::{Grade, Scheme};
 use crate::report::Report;
 use crate::synthesis::Synthesis;
 
 /// An output format of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum OutputFormat {
     /// A numbered checklist under headings.
     Checklist,
     /// A list of tasks with boxes.
@@ -53,32 +53,32 @@ pub enum Form {
 }
 
 /// All formats with their names.
-pub const FORMS: [(Form, &str); 11] = [
-    (Form::Checklist, "checklist"),
-    (Form::Tasklist, "tasklist"),
-    (Form::FixTask, "fix-task"),
-    (Form::Markdown, "markdown"),
-    (Form::Sarif, "sarif"),
-    (Form::Rdjson, "rdjson"),
-    (Form::Rdjsonl, "rdjsonl"),
-    (Form::Github, "github"),
-    (Form::Qa, "qa"),
-    (Form::Persona, "persona"),
-    (Form::PersonaCompact, "persona-compact"),
+pub const OUTPUT_FORMATS: [(OutputFormat, &str); 11] = [
+    (OutputFormat::Checklist, "checklist"),
+    (OutputFormat::Tasklist, "tasklist"),
+    (OutputFormat::FixTask, "fix-task"),
+    (OutputFormat::Markdown, "markdown"),
+    (OutputFormat::Sarif, "sarif"),
+    (OutputFormat::Rdjson, "rdjson"),
+    (OutputFormat::Rdjsonl, "rdjsonl"),
+    (OutputFormat::Github, "github"),
+    (OutputFormat::Qa, "qa"),
+    (OutputFormat::Persona, "persona"),
+    (OutputFormat::PersonaCompact, "persona-compact"),
 ];
 
-impl Form {
+impl OutputFormat {
     /// Returns a format by its name; `None` if there is no such format.
-    pub fn from_name(name: &str) -> Option<Form> {
-        FORMS.iter().find(|(_, known)| *known == name).map(|(form, _)| *form)
+    pub fn from_name(name: &str) -> Option<OutputFormat> {
+        OUTPUT_FORMATS.iter().find(|(_, known)| *known == name).map(|(form, _)| *form)
     }
 
     fn name(self) -> &'static str {
-        FORMS.iter().find(|(form, _)| *form == self).map_or("", |(_, name)| name)
+        OUTPUT_FORMATS.iter().find(|(form, _)| *form == self).map_or("", |(_, name)| name)
     }
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for OutputFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -86,7 +86,7 @@ impl fmt::Display for Form {
 
 /// The content to write, with the facts around it.
 #[derive(Debug, Default)]
-pub struct Document<'a> {
+pub struct FindingsDocument<'a> {
     /// The findings; `None` if a review has no structured ones.
     pub findings: Option<&'a [Finding]>,
     /// The synthesis of the findings; `None` if they are not from a synthesis.
@@ -109,7 +109,7 @@ pub struct Document<'a> {
     pub version: &'a str,
 }
 
-impl<'a> Document<'a> {
+impl<'a> FindingsDocument<'a> {
     fn findings(&self) -> &'a [Finding] {
         self.findings.unwrap_or_default()
     }
@@ -140,30 +140,32 @@ impl<'a> Document<'a> {
 }
 
 /// Writes a document in a format.
-pub fn write(form: Form, document: &Document<'_>) -> String {
+pub fn write(form: OutputFormat, document: &FindingsDocument<'_>) -> String {
     match form {
-        Form::Checklist => checklist::write(document),
-        Form::Tasklist => tasklist::write(document),
-        Form::FixTask => pretty(&fix_task(document, List::Headings)),
-        Form::Markdown => markdown::write(document),
-        Form::Sarif => pretty(&sarif::write(document)),
-        Form::Rdjson => pretty(&rdjson::write(document)),
-        Form::Rdjsonl => rdjson::write_lines(document),
-        Form::Github => github::write(document),
-        Form::Qa => pretty(&qa::write(document)),
-        Form::Persona => pretty(&persona::write(document, persona::Tier::Detail)),
-        Form::PersonaCompact => pretty(&persona::write(document, persona::Tier::Merge)),
+        OutputFormat::Checklist => checklist::write(document),
+        OutputFormat::Tasklist => tasklist::write(document),
+        OutputFormat::FixTask => pretty(&fix_task(document, ListStyle::Headings)),
+        OutputFormat::Markdown => markdown::write(document),
+        OutputFormat::Sarif => pretty(&sarif::write(document)),
+        OutputFormat::Rdjson => pretty(&rdjson::write(document)),
+        OutputFormat::Rdjsonl => rdjson::write_lines(document),
+        OutputFormat::Github => github::write(document),
+        OutputFormat::Qa => pretty(&qa::write(document)),
+        OutputFormat::Persona => pretty(&persona::write(document, persona::OutputTier::Detail)),
+        OutputFormat::PersonaCompact => {
+            pretty(&persona::write(document, persona::OutputTier::Merge))
+        }
     }
 }
 
 /// Returns the task that a review creates for a fixer.
-pub fn fix_task(document: &Document<'_>, list: List) -> FixTask {
+pub fn fix_task(document: &FindingsDocument<'_>, list: ListStyle) -> FixTask {
     fix_task::write(document, list)
 }
 
 /// Returns the schema of the seven-level format.
 pub(crate) fn qa_schema() -> Value {
-    schemars::schema_for!(qa::Review).to_value()
+    schemars::schema_for!(qa::QaReview).to_value()
 }
 
 /// Returns the schema of a fix task.
@@ -174,18 +176,18 @@ pub(crate) fn fix_task_schema() -> Value {
 /// Writes a value as JSON over several lines.
 pub fn pretty(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string_pretty(value).expect("our own types are valid JSON");
-    plain::json(text) + "\n"
+    escape::escape_json(text) + "\n"
 }
 
 /// Writes a value as JSON on one line.
 fn compact(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(value).expect("our own types are valid JSON");
-    plain::json(text) + "\n"
+    escape::escape_json(text) + "\n"
 }
 
 /// Returns the word of a grade among the seven levels; a word of no vocabulary stays as it is.
 pub(crate) fn seven_level(grade: &Grade) -> &str {
-    if grade.is_unmapped() { grade.word() } else { grade.in_words_of(Scheme::Qa7) }
+    if grade.is_unmapped() { grade.word() } else { grade.word_in_scheme(Scheme::Qa7) }
 }
 
 /// Returns the sign of a grade; empty for a word of no vocabulary.
@@ -196,7 +198,7 @@ pub fn sign(grade: &Grade) -> &'static str {
 
 /// Returns the marks of a finding: its fix must be verified, or assay found its place.
 fn verification_mark(finding: &Finding) -> &'static str {
-    let is_placed = finding.marks.contains(&Mark::PlacedByAssay);
+    let is_placed = finding.marks.contains(&GroundingMark::PlacedByAssay);
     match (finding.requires_verification, is_placed) {
         (true, true) => " [needs-verification] [placed-by-assay]",
         (true, false) => " [needs-verification]",
@@ -219,6 +221,6 @@ fn folded_mark(finding: &Finding) -> String {
 
 /// Returns the original severity word of a grade; `None` if it is in the vocabulary that is
 /// written.
-fn native_elsewhere(grade: &Grade, written_in: Scheme) -> Option<&crate::grade::Native> {
+fn native_elsewhere(grade: &Grade, written_in: Scheme) -> Option<&crate::grade::NativeSeverity> {
     grade.native().filter(|native| native.scheme != written_in)
 }

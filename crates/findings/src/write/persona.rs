@@ -3,19 +3,19 @@
 use assay_base::text::first_chars;
 use serde::Serialize;
 
-use super::{Document, native_elsewhere};
+use super::{FindingsDocument, native_elsewhere};
 use crate::finding::Finding;
-use crate::grade::{Native, Scheme};
+use crate::grade::{NativeSeverity, Scheme};
 
 /// The reviewer name of a report that is merged from others.
-const SELF: &str = "assay";
+const MERGED_REVIEWER: &str = "assay";
 
 /// The maximum length of a title, in characters.
-const TITLE: usize = 100;
+const MAX_TITLE_CHARS: usize = 100;
 
 /// The tier of a report.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tier {
+pub(super) enum OutputTier {
     /// All fields, for the file.
     Detail,
     /// The fields that merging needs.
@@ -50,17 +50,17 @@ struct PersonaFinding<'a> {
     evidence: Option<Vec<String>>,
     pre_existing: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    native_severity: Option<&'a Native>,
+    native_severity: Option<&'a NativeSeverity>,
 }
 
-pub(super) fn write<'a>(document: &Document<'a>, tier: Tier) -> PersonaReport<'a> {
+pub(super) fn write<'a>(document: &FindingsDocument<'a>, tier: OutputTier) -> PersonaReport<'a> {
     let (synthesis, report) = (document.synthesis, document.report);
     let risks = report.map(|report| &report.remarks.residual_risks);
     let gaps = report.map(|report| &report.remarks.testing_gaps);
     let all_risks = || synthesis.map(|synthesis| &synthesis.residual_risks);
     let all_gaps = || synthesis.map(|synthesis| &synthesis.testing_gaps);
     PersonaReport {
-        reviewer: report.map_or(SELF, |report| &report.reviewer.name),
+        reviewer: report.map_or(MERGED_REVIEWER, |report| &report.reviewer.name),
         findings: document.worst_first().into_iter().map(|f| finding(f, tier)).collect(),
         residual_risks: risks.or_else(all_risks).map_or(&[], Vec::as_slice),
         testing_gaps: gaps.or_else(all_gaps).map_or(&[], Vec::as_slice),
@@ -68,11 +68,11 @@ pub(super) fn write<'a>(document: &Document<'a>, tier: Tier) -> PersonaReport<'a
     }
 }
 
-fn finding(finding: &Finding, tier: Tier) -> PersonaFinding<'_> {
-    let detail = tier == Tier::Detail;
+fn finding(finding: &Finding, tier: OutputTier) -> PersonaFinding<'_> {
+    let detail = tier == OutputTier::Detail;
     PersonaFinding {
-        title: first_chars(&finding.title, TITLE).to_owned(),
-        severity: finding.grade.in_words_of(Scheme::P),
+        title: first_chars(&finding.title, MAX_TITLE_CHARS).to_owned(),
+        severity: finding.grade.word_in_scheme(Scheme::P),
         file: finding.file.as_ref().map_or("", |file| file.as_str()),
         // The format has no value for a whole file, so its first line is used.
         line: finding.line.unwrap_or(1),

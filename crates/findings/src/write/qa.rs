@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Document, native_elsewhere, seven_level};
+use super::{FindingsDocument, native_elsewhere, seven_level};
 use crate::finding::Finding;
-use crate::grade::{Native, Scheme};
+use crate::grade::{NativeSeverity, Scheme};
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Review {
+#[schemars(rename = "Review")]
+pub(super) struct QaReview {
     findings: Vec<QaFinding>,
     summary: String,
 }
@@ -23,19 +24,19 @@ pub(super) struct QaFinding {
     description: String,
     suggested_fix: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    native_severity: Option<Native>,
+    native_severity: Option<NativeSeverity>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     requires_verification: bool,
 }
 
-pub(super) fn write(document: &Document<'_>) -> Review {
-    Review {
+pub(super) fn write(document: &FindingsDocument<'_>) -> QaReview {
+    QaReview {
         findings: findings(document),
         summary: document.summary.unwrap_or_default().to_owned(),
     }
 }
 
-pub(super) fn findings(document: &Document<'_>) -> Vec<QaFinding> {
+pub(super) fn findings(document: &FindingsDocument<'_>) -> Vec<QaFinding> {
     document.worst_first().into_iter().map(QaFinding::of).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Document, compact, folded_mark, plain, verification_mark};
+use super::{FindingsDocument, compact, escape, folded_mark, verification_mark};
 use crate::finding::Finding;
 use crate::grade::SarifLevel;
 
@@ -63,25 +63,25 @@ struct Suggestion<'a> {
     text: &'a str,
 }
 
-pub(super) fn write<'a>(document: &Document<'a>) -> DiagnosticResult<'a> {
+pub(super) fn write<'a>(document: &FindingsDocument<'a>) -> DiagnosticResult<'a> {
     let diagnostics = document.worst_first().into_iter().map(diagnostic).collect();
     DiagnosticResult { source: SOURCE, diagnostics }
 }
 
-pub(super) fn write_lines(document: &Document<'_>) -> String {
+pub(super) fn write_lines(document: &FindingsDocument<'_>) -> String {
     document.worst_first().into_iter().map(|finding| compact(&diagnostic(finding))).collect()
 }
 
 fn diagnostic(finding: &Finding) -> Diagnostic<'_> {
-    let mut message = plain::visible(&finding.title).into_owned();
+    let mut message = escape::escape_hidden(&finding.title).into_owned();
     if finding.description != finding.title {
-        message.push_str(&format!("\n{}", plain::visible(&finding.description)));
+        message.push_str(&format!("\n{}", escape::escape_hidden(&finding.description)));
     }
     if let Some(doubt) = finding.doubt() {
-        message.push_str(&format!("\n{}", plain::visible(&doubt)));
+        message.push_str(&format!("\n{}", escape::escape_hidden(&doubt)));
     }
     if let Some(fix) = &finding.suggested_fix {
-        message.push_str(&format!("\nFix: {}", plain::visible(fix)));
+        message.push_str(&format!("\nFix: {}", escape::escape_hidden(fix)));
     }
     message.push_str(verification_mark(finding));
     message.push_str(&folded_mark(finding));

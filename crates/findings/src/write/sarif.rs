@@ -6,16 +6,16 @@ use assay_base::percent::encode_path;
 use assay_base::text::first_chars;
 use serde::Serialize;
 
-use super::{Document, plain, verification_mark};
-use crate::finding::{Finding, Mark};
+use super::{FindingsDocument, escape, verification_mark};
+use crate::finding::{Finding, GroundingMark};
 use crate::grade::{Impact, SarifLevel};
-use crate::vote::Anchor;
+use crate::vote::Confidence;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// The maximum length of a rule's description, in characters.
-const DESCRIPTION: usize = 1_000;
+const MAX_DESCRIPTION_CHARS: usize = 1_000;
 
 #[derive(Serialize)]
 pub(super) struct Log {
@@ -32,7 +32,7 @@ struct Run {
     automation_details: AutomationDetails,
     invocations: Vec<Invocation>,
     column_kind: &'static str,
-    results: Vec<Outcome>,
+    results: Vec<SarifResult>,
 }
 
 /// The run of the review; successful unless the review is incomplete.
@@ -101,7 +101,7 @@ struct Message {
 /// A result in SARIF.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Outcome {
+struct SarifResult {
     rule_id: String,
     rule_index: usize,
     level: SarifLevel,
@@ -111,18 +111,18 @@ struct Outcome {
     partial_fingerprints: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fixes: Vec<Fix>,
-    properties: OutcomeProperties,
+    properties: ResultProperties,
 }
 
 #[derive(Serialize)]
-struct OutcomeProperties {
+struct ResultProperties {
     severity: String,
     confidence: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
     worth: Option<f64>,
     shown: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    marks: Vec<Mark>,
+    marks: Vec<GroundingMark>,
     reviewers: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suggested_fix: Option<String>,
@@ -181,7 +181,7 @@ struct SarifReplacement {
     inserted_content: Message,
 }
 
-pub(super) fn write(document: &Document<'_>) -> Log {
+pub(super) fn write(document: &FindingsDocument<'_>) -> Log {
     let findings = document.worst_first();
     let mut by_rule: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
     for finding in &findings {
@@ -192,7 +192,7 @@ pub(super) fn write(document: &Document<'_>) -> Log {
     let results = findings.iter().map(|finding| {
         let id = rule_id(finding);
         let at = index[id.as_str()];
-        outcome(finding, id, at)
+        sarif_result(finding, id, at)
     });
     Log {
         schema: SCHEMA,
@@ -213,7 +213,7 @@ pub(super) fn write(document: &Document<'_>) -> Log {
     }
 }
 
-fn invocation(document: &Document<'_>) -> Invocation {
+fn invocation(document: &FindingsDocument<'_>) -> Invocation {
     let incomplete = document.why_incomplete();
     Invocation {
         execution_successful: incomplete.is_none(),
@@ -221,7 +221,7 @@ fn invocation(document: &Document<'_>) -> Invocation {
             .map(|why| Notification {
                 level: SarifLevel::Error,
                 message: Message {
-                    text: format!("The review is incomplete: {}", plain::one_line(&why)),
+                    text: format!("The review is incomplete: {}", escape::one_line(&why)),
                 },
             })
             .into_iter()
@@ -240,7 +240,7 @@ fn rule_id(finding: &Finding) -> String {
 /// Describes a rule by the worst of its findings, which come first.
 fn rule(id: &str, hits: &[&Finding]) -> ReportingRule {
     let worst = hits[0];
-    let category = plain::one_line(&worst.category);
+    let category = escape::one_line(&worst.category);
     let (short, full) = match worst.rule {
         Some(_) => (non_empty(&worst.title, id), non_empty(&worst.description, id)),
         None => {
@@ -252,9 +252,9 @@ fn rule(id: &str, hits: &[&Finding]) -> ReportingRule {
     ReportingRule {
         id: id.to_owned(),
         name: pascal_case(id),
-        short_description: Message { text: shortened(&short) },
-        help: Message { text: shortened(&full) },
-        full_description: Message { text: shortened(&full) },
+        short_description: Message { text: truncate_description(&short) },
+        help: Message { text: truncate_description(&full) },
+        full_description: Message { text: truncate_description(&full) },
         default_configuration: Configuration { level: worst.grade.sarif_level() },
         properties: RuleProperties {
             tags: vec![category],
@@ -264,12 +264,12 @@ fn rule(id: &str, hits: &[&Finding]) -> ReportingRule {
     }
 }
 
-fn outcome(finding: &Finding, rule_id: String, rule_index: usize) -> Outcome {
+fn sarif_result(finding: &Finding, rule_id: String, rule_index: usize) -> SarifResult {
     let mut fingerprints = BTreeMap::from([("assayFingerprint/v1", finding.fingerprint.clone())]);
     if let Some(hash) = &finding.line_hash {
         fingerprints.insert("primaryLocationLineHash", hash.clone());
     }
-    Outcome {
+    SarifResult {
         rule_id,
         rule_index,
         level: finding.grade.sarif_level(),
@@ -277,7 +277,7 @@ fn outcome(finding: &Finding, rule_id: String, rule_index: usize) -> Outcome {
         locations: location(finding).into_iter().collect(),
         partial_fingerprints: fingerprints,
         fixes: fix(finding).into_iter().collect(),
-        properties: OutcomeProperties {
+        properties: ResultProperties {
             severity: finding.severity.clone(),
             confidence: finding.confidence.percent(),
             worth: finding.worth,
@@ -290,13 +290,13 @@ fn outcome(finding: &Finding, rule_id: String, rule_index: usize) -> Outcome {
 }
 
 fn message(finding: &Finding) -> String {
-    let title = plain::one_line(&finding.title);
+    let title = escape::one_line(&finding.title);
     let mut text = non_empty(&title, "finding").trim_end_matches('.').to_owned() + ".";
     if finding.description != finding.title {
-        text.push_str(&format!(" {}", plain::visible(&finding.description)));
+        text.push_str(&format!(" {}", escape::escape_hidden(&finding.description)));
     }
     if let Some(doubt) = finding.doubt() {
-        text.push_str(&format!(" {}", plain::visible(&doubt)));
+        text.push_str(&format!(" {}", escape::escape_hidden(&doubt)));
     }
     text + verification_mark(finding)
 }
@@ -342,12 +342,12 @@ fn fix(finding: &Finding) -> Option<Fix> {
 }
 
 fn non_empty(text: &str, else_use: &str) -> String {
-    let text = plain::visible(text.trim());
+    let text = escape::escape_hidden(text.trim());
     if text.is_empty() { else_use.to_owned() } else { text.into_owned() }
 }
 
-fn shortened(text: &str) -> String {
-    first_chars(text, DESCRIPTION).to_owned()
+fn truncate_description(text: &str) -> String {
+    first_chars(text, MAX_DESCRIPTION_CHARS).to_owned()
 }
 
 fn pascal_case(id: &str) -> String {
@@ -357,7 +357,7 @@ fn pascal_case(id: &str) -> String {
         .collect()
 }
 
-fn precision(confidence: Anchor) -> &'static str {
+fn precision(confidence: Confidence) -> &'static str {
     match confidence.percent() {
         100 => "very-high",
         75 => "high",

@@ -1,8 +1,8 @@
 //! The output formats, compared with the schemas of their readers and with snapshots.
 
 use assay_findings::report::{Report, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_findings::write::{self, Document, Form};
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
+use assay_findings::write::{self, FindingsDocument, OutputFormat};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
@@ -34,22 +34,22 @@ fn synthesis() -> Synthesis {
         Report::from_text(&security.to_string(), "security", None),
         Report::from_text(&rules.to_string(), "rules", None).of_kind(ReviewerKind::Rules),
     ];
-    synthesize(&reports, &Circumstances { tree: Some(&tree), ..Circumstances::default() })
+    synthesize(&reports, &SynthesisInputs { tree: Some(&tree), ..SynthesisInputs::default() })
 }
 
-fn written(form: Form) -> String {
+fn write_form(form: OutputFormat) -> String {
     let synthesis = synthesis();
-    let document = Document {
+    let document = FindingsDocument {
         findings: Some(&synthesis.findings),
         synthesis: Some(&synthesis),
         version: "1.2.3",
-        ..Document::default()
+        ..FindingsDocument::default()
     };
     write::write(form, &document)
 }
 
-fn check(form: Form, expected: Expect) {
-    expected.assert_eq(&written(form));
+fn check(form: OutputFormat, expected: Expect) {
+    expected.assert_eq(&write_form(form));
 }
 
 fn check_schema(schema: &str, document: &Value) {
@@ -62,7 +62,7 @@ fn check_schema(schema: &str, document: &Value) {
 
 #[test]
 fn sarif_is_valid_by_its_schema() {
-    let log: Value = serde_json::from_str(&written(Form::Sarif)).unwrap();
+    let log: Value = serde_json::from_str(&write_form(OutputFormat::Sarif)).unwrap();
     check_schema(include_str!("../fixtures/sarif-2.1.0.schema.json"), &log);
     let run = &log["runs"][0];
     let first = &run["results"][0];
@@ -83,16 +83,17 @@ fn sarif_is_valid_by_its_schema() {
 
 #[test]
 fn an_empty_review_is_valid_sarif() {
-    let document = Document { findings: Some(&[]), version: "1.2.3", ..Document::default() };
-    let log: Value = serde_json::from_str(&write::write(Form::Sarif, &document)).unwrap();
+    let document =
+        FindingsDocument { findings: Some(&[]), version: "1.2.3", ..FindingsDocument::default() };
+    let log: Value = serde_json::from_str(&write::write(OutputFormat::Sarif, &document)).unwrap();
     check_schema(include_str!("../fixtures/sarif-2.1.0.schema.json"), &log);
 }
 
 #[test]
 fn rdjson_is_valid_by_its_schema_and_rules() {
-    let result: Value = serde_json::from_str(&written(Form::Rdjson)).unwrap();
+    let result: Value = serde_json::from_str(&write_form(OutputFormat::Rdjson)).unwrap();
     check_schema(include_str!("../fixtures/rdjson/DiagnosticResult.json"), &result);
-    let lines = written(Form::Rdjsonl);
+    let lines = write_form(OutputFormat::Rdjsonl);
     for (line, whole) in lines.lines().zip(result["diagnostics"].as_array().unwrap()) {
         let diagnostic: Value = serde_json::from_str(line).unwrap();
         check_schema(include_str!("../fixtures/rdjson/Diagnostic.json"), &diagnostic);
@@ -108,7 +109,7 @@ fn rdjson_is_valid_by_its_schema_and_rules() {
 #[test]
 fn a_page_for_a_pull_request_shows_and_renders_nothing_foreign() {
     check(
-        Form::Markdown,
+        OutputFormat::Markdown,
         expect![[r#"
             ## Not ready
 
@@ -154,7 +155,7 @@ fn a_page_for_a_pull_request_shows_and_renders_nothing_foreign() {
 #[test]
 fn annotations_stand_on_a_line_each() {
     check(
-        Form::Github,
+        OutputFormat::Github,
         expect![[r#"
         ::error file=src/a b.py,line=3,endLine=3,title=CRITICAL%3A SQL built from input::Anybody reads any row.%0AFix: bind:%0A    db.run(sql, args) [needs-verification]
         ::notice file=src/ünï.rs,line=2,endLine=2,title=LOW%3A Debug output::It ends up in the logs.%0AFix: Delete the line.
@@ -166,7 +167,7 @@ fn annotations_stand_on_a_line_each() {
 #[test]
 fn a_checklist_keeps_the_lines_of_a_fix_apart_from_its_own() {
     check(
-        Form::Checklist,
+        OutputFormat::Checklist,
         expect![[r#"
         ### 1. 🔴 CRITICAL: Security (src/a b.py:3) [needs-verification]
         **Issue**: SQL built from input. Anybody reads any row.
@@ -186,13 +187,13 @@ fn a_checklist_keeps_the_lines_of_a_fix_apart_from_its_own() {
 #[test]
 fn places_become_links_where_the_repository_is_known() {
     let synthesis = synthesis();
-    let document = Document {
+    let document = FindingsDocument {
         findings: Some(&synthesis.findings[..1]),
         repository: Some("https://github.com/owner/repo/"),
         commit: Some("abc123"),
-        ..Document::default()
+        ..FindingsDocument::default()
     };
-    let written = write::write(Form::Checklist, &document);
+    let written = write::write(OutputFormat::Checklist, &document);
     let heading = written.lines().next().unwrap();
     assert_eq!(
         heading,

@@ -3,8 +3,8 @@
 use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, synthesize};
-use assay_findings::vote::{Anchor, Lines, Vote};
+use assay_findings::synthesis::{SynthesisInputs, synthesize};
+use assay_findings::vote::{Confidence, LineRange, Vote};
 use expect_test::expect;
 
 /// Texts from which titles and descriptions are built: words, names, quotes, line references.
@@ -170,11 +170,12 @@ fn vote(numbers: &mut Numbers, defects: &[Vec<&'static str>]) -> Vote {
     }
     if numbers.chance(85) {
         let line = 1 + (defect * 7 + numbers.below(6)) as u32;
-        vote.lines = Lines::range(line, line + numbers.below(5) as u32);
+        vote.lines = LineRange::range(line, line + numbers.below(5) as u32);
     }
     vote.category = numbers.chance(30).then(|| numbers.pick(&["Security", "style"]).to_owned());
     vote.rule = numbers.chance(8).then(|| numbers.pick(&["a/b", "a/c"]).to_owned());
-    vote.confidence = numbers.chance(60).then(|| Anchor::at_or_below(numbers.below(101) as f64));
+    vote.confidence =
+        numbers.chance(60).then(|| Confidence::at_or_below(numbers.below(101) as f64));
     if numbers.chance(30) {
         vote.evidence = vec![format!("`let total = {};`", numbers.pick(&["sum(all)", "len(x)"]))];
     }
@@ -183,7 +184,7 @@ fn vote(numbers: &mut Numbers, defects: &[Vec<&'static str>]) -> Vote {
 
 /// Returns a hash of the results of merging.
 fn digest(reports: &[Report]) -> String {
-    let merged = synthesize(reports, &Circumstances::default());
+    let merged = synthesize(reports, &SynthesisInputs::default());
     let lists = (&merged.findings, &merged.pre_existing, &merged.held_back, &merged.merges);
     let text = serde_json::to_string(&lists).unwrap();
     blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()

@@ -1,12 +1,12 @@
 //! Grounding: votes are checked against a tree and a diff.
 
-use assay_findings::finding::Mark;
-use assay_findings::ground::{ChangedLines, Ground, Grounded, Symbol, Tree, TreeError};
+use assay_findings::finding::GroundingMark;
+use assay_findings::grounding::{ChangedLines, GroundedVote, Grounder, Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, synthesize};
-use assay_findings::verdict::State;
-use assay_findings::vote::{Lines, Vote};
+use assay_findings::synthesis::{SynthesisInputs, synthesize};
+use assay_findings::verdict::VerdictState;
+use assay_findings::vote::{LineRange, Vote};
 use expect_test::{Expect, expect};
 
 use crate::memory_tree::MemoryTree;
@@ -22,8 +22,10 @@ fn tree() -> MemoryTree {
 /// Returns the changed lines: lines 6 to 8 of src/orders.rs.
 fn changed() -> ChangedLines {
     let mut changed = ChangedLines::default();
-    changed
-        .insert(RepoPath::parse("src/orders.rs", None).unwrap(), vec![Lines::range(6, 8).unwrap()]);
+    changed.insert(
+        RepoPath::parse("src/orders.rs", None).unwrap(),
+        vec![LineRange::range(6, 8).unwrap()],
+    );
     changed
 }
 
@@ -40,11 +42,11 @@ fn check(kind: &str, fields: &str, expected: Expect) {
     );
     let report = Report::from_text(&text, "x", None).of_kind(kind);
     let (tree, changed) = (tree(), changed());
-    let ground = Ground::new(Some(&tree), Some(&changed));
+    let ground = Grounder::new(Some(&tree), Some(&changed));
     expected.assert_eq(&shown(&ground.check(&report.votes[0], &report.reviewer, (0, 0))));
 }
 
-fn shown(grounded: &Grounded<'_>) -> String {
+fn shown(grounded: &GroundedVote<'_>) -> String {
     let place = grounded.file.as_ref().map_or("-".to_owned(), ToString::to_string);
     let line = grounded.lines.map_or("-".to_owned(), |lines| lines.start().to_string());
     let old = if grounded.pre_existing { " old" } else { "" };
@@ -172,7 +174,7 @@ fn old_is_believed_of_nothing_that_cannot_be_looked_up() {
         );
         let report = Report::from_text(&text, "x", None);
         let (tree, changed) = (tree(), changed());
-        let ground = Ground::new(Some(&tree), Some(&changed));
+        let ground = Grounder::new(Some(&tree), Some(&changed));
         assert!(!ground.check(&report.votes[0], &report.reviewer, (0, 0)).pre_existing, "{fields}");
     }
 }
@@ -187,9 +189,9 @@ fn a_vote_without_a_file_is_not_old_even_where_no_change_is_known() {
     let text = r#"{"reviewer": "security", "findings": [
         {"title": "`TopicUser.find_by` returns nil", "severity": "P0", "file": "src/b.rs", "confidence": 0, "pre_existing": true}]}"#;
     let further = Report::from_text(text, "security", None);
-    let state = |reports: &[Report]| synthesize(reports, &Circumstances::default()).verdict.state;
-    assert_eq!(state(std::slice::from_ref(&first)), State::NotReady);
-    assert_eq!(state(&[first, further]), State::NotReady);
+    let state = |reports: &[Report]| synthesize(reports, &SynthesisInputs::default()).verdict.state;
+    assert_eq!(state(std::slice::from_ref(&first)), VerdictState::NotReady);
+    assert_eq!(state(&[first, further]), VerdictState::NotReady);
 }
 
 #[test]
@@ -209,11 +211,11 @@ fn a_rule_is_old_only_where_it_fires_on_the_base() {
 #[test]
 fn without_a_tree_nothing_is_capped() {
     let vote = Vote {
-        confidence: assay_findings::vote::Anchor::try_from(100).ok(),
+        confidence: assay_findings::vote::Confidence::try_from(100).ok(),
         ..Vote::new("t", assay_findings::grade::Grade::from_word("P1"))
     };
     let reviewer = Reviewer::new("x", ReviewerKind::Persona);
-    let grounded = Ground::new(None, None).check(&vote, &reviewer, (0, 0));
+    let grounded = Grounder::new(None, None).check(&vote, &reviewer, (0, 0));
     assert_eq!(shown(&grounded), "-:- at 100 []");
 }
 
@@ -303,15 +305,15 @@ fn a_file_that_cannot_be_read_is_not_an_absent_file() {
     };
     let report = Report::from_text(&text("P1"), "x", None).of_kind(ReviewerKind::Persona);
     let (tree, changed) = (UnreadableTree, changed());
-    let ground = Ground::new(Some(&tree), Some(&changed));
+    let ground = Grounder::new(Some(&tree), Some(&changed));
     let grounded = ground.check(&report.votes[0], &report.reviewer, (0, 0));
     assert_eq!(shown(&grounded), "src/orders.rs:7 at 100 [FileUnreadable]");
     assert_eq!(ground.errors().len(), 1);
-    for (severity, expected) in [("P1", State::NotReady), ("P3", State::Incomplete)] {
+    for (severity, expected) in [("P1", VerdictState::NotReady), ("P3", VerdictState::Incomplete)] {
         let mut report = Report::from_text(&text(severity), "x", None);
         report.required = true;
         let (tree, changed) = (Some(&tree as &dyn Tree), Some(&changed));
-        let around = Circumstances { tree, changed, ..Circumstances::default() };
+        let around = SynthesisInputs { tree, changed, ..SynthesisInputs::default() };
         let verdict = synthesize(&[report], &around).verdict;
         assert_eq!((verdict.state, verdict.incomplete), (expected, true), "{verdict:?}");
     }
@@ -325,14 +327,15 @@ fn a_vote_that_names_no_place_is_shown_where_its_names_stand() {
     ]);
     let mut changed = ChangedLines::default();
     for (file, last) in [("src/orders.rs", 4), ("src/bill.rs", 3)] {
-        changed.insert(RepoPath::exact(file).unwrap(), vec![Lines::range(1, last).unwrap()]);
+        changed.insert(RepoPath::exact(file).unwrap(), vec![LineRange::range(1, last).unwrap()]);
     }
     let text = r#"{"findings": [{"title": "`gateway.submit` is retried without a key",
         "severity": "P1", "description": "A card may be charged twice.", "confidence": 75}]}"#;
     let report = Report::from_text(text, "reviewer", None);
-    let around = Circumstances { tree: Some(&tree), changed: Some(&changed), ..Default::default() };
+    let around =
+        SynthesisInputs { tree: Some(&tree), changed: Some(&changed), ..Default::default() };
     let placed = synthesize(std::slice::from_ref(&report), &around);
-    let alone = Circumstances { tree: Some(&tree), ..Default::default() };
+    let alone = SynthesisInputs { tree: Some(&tree), ..Default::default() };
     let unplaced = synthesize(&[report], &alone);
     let finding = |synthesis: &assay_findings::synthesis::Synthesis| {
         let mut all = synthesis.findings.iter().chain(&synthesis.held_back);
@@ -340,7 +343,7 @@ fn a_vote_that_names_no_place_is_shown_where_its_names_stand() {
     };
     let (placed_one, unplaced_one) = (finding(&placed), finding(&unplaced));
     assert_eq!(placed_one.place().as_deref(), Some("src/bill.rs:2"));
-    assert!(placed_one.marks.contains(&Mark::PlacedByAssay));
+    assert!(placed_one.marks.contains(&GroundingMark::PlacedByAssay));
     // The place is only shown: verdict, confidence and identity stay.
     assert_eq!(unplaced_one.place(), None);
     assert_eq!(placed_one.id, unplaced_one.id);
@@ -370,11 +373,11 @@ fn ground_in_script(file: &str, line: u32, evidence: &[&str]) -> String {
     let tree = MemoryTree::new(&[("web/orders.js", SCRIPT)]);
     let mut vote = Vote::new("t", assay_findings::grade::Grade::from_word("P1"));
     vote.file = RepoPath::exact(file).ok();
-    vote.lines = Lines::at(line);
-    vote.confidence = assay_findings::vote::Anchor::try_from(75).ok();
+    vote.lines = LineRange::at(line);
+    vote.confidence = assay_findings::vote::Confidence::try_from(75).ok();
     vote.evidence = evidence.iter().map(|entry| (*entry).to_owned()).collect();
     let reviewer = Reviewer::new("x", ReviewerKind::Persona);
-    shown(&Ground::new(Some(&tree), None).check(&vote, &reviewer, (0, 0)))
+    shown(&Grounder::new(Some(&tree), None).check(&vote, &reviewer, (0, 0)))
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use assay_findings::ground::{Symbol, Tree, TreeError};
+use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 /// A tree of files and symbols.
 pub(crate) struct MemoryTree {
@@ -19,7 +19,7 @@ impl MemoryTree {
     }
 
     pub(crate) fn with_symbol(mut self, path: &str, name: &str, lines: (u32, u32)) -> MemoryTree {
-        let lines = Lines::range(lines.0, lines.1).unwrap();
+        let lines = LineRange::range(lines.0, lines.1).unwrap();
         self.symbols.push((path_of(path), Symbol { name: name.to_owned(), lines }));
         self
     }
@@ -39,7 +39,7 @@ impl Tree for MemoryTree {
     }
 
     fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError> {
-        let inside = |lines: Lines| lines.start() <= line && line <= lines.end();
+        let inside = |lines: LineRange| lines.start() <= line && line <= lines.end();
         let symbol = self.symbols.iter().find(|(p, s)| p == path && inside(s.lines));
         Ok(symbol.map(|(_, symbol)| symbol.clone()))
     }

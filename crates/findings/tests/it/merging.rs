@@ -5,8 +5,8 @@ use assay_findings::grade::Grade;
 use assay_findings::identity::Suppression;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_findings::vote::{Anchor, Lines, Vote};
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
+use assay_findings::vote::{Confidence, LineRange, Vote};
 use expect_test::{Expect, expect};
 use serde_json::json;
 
@@ -33,7 +33,7 @@ fn synthesis(votes: &str) -> Synthesis {
         }
     }
     let reports = Report::list_from_text(&json!(reports).to_string(), None);
-    synthesize(&reports, &Circumstances::default())
+    synthesize(&reports, &SynthesisInputs::default())
 }
 
 fn check(votes: &str, expected: Expect) {
@@ -135,7 +135,7 @@ fn alike_claims_in_other_files_or_far_apart_in_other_functions_stay_apart() {
         {"reviewer": "three", "findings": [finding("b.rs", 4)]},
     ]);
     let reports = Report::list_from_text(&reports.to_string(), None);
-    let around = Circumstances { tree: Some(&tree), ..Circumstances::default() };
+    let around = SynthesisInputs { tree: Some(&tree), ..SynthesisInputs::default() };
     assert_eq!(synthesize(&reports, &around).findings.len(), 3);
 }
 
@@ -151,7 +151,7 @@ fn a_reviewer_that_names_no_place_may_say_one_thing_twice() {
         finding("The second header is never closed"),
     ]}]);
     let reports = Report::list_from_text(&reports.to_string(), None);
-    let synthesis = synthesize(&reports, &Circumstances::default());
+    let synthesis = synthesize(&reports, &SynthesisInputs::default());
     assert_eq!(synthesis.findings.len(), 2, "{:#?}", synthesis.findings);
 }
 
@@ -161,9 +161,9 @@ fn what_a_model_says_between_them_does_not_make_one_of_two_that_a_rule_found() {
         let grade = Grade::from_word("HIGH");
         let mut vote = Vote::new(title, grade);
         vote.file = Some(RepoPath::exact("a.py").unwrap());
-        vote.lines = Lines::at(line);
+        vote.lines = LineRange::at(line);
         vote.rule = rule.map(str::to_owned);
-        vote.confidence = Some(Anchor::CERTAIN);
+        vote.confidence = Some(Confidence::CERTAIN);
         vote
     };
     let title = "A shell runs what comes from outside";
@@ -177,7 +177,7 @@ fn what_a_model_says_between_them_does_not_make_one_of_two_that_a_rule_found() {
         line: 11,
         reason: "names are our own".to_owned(),
     }];
-    let around = Circumstances { suppressions: &suppressions, ..Circumstances::default() };
+    let around = SynthesisInputs { suppressions: &suppressions, ..SynthesisInputs::default() };
     for reports in [vec![rules.clone()], vec![rules.clone(), persona.clone()], vec![persona, rules]]
     {
         let synthesis = synthesize(&reports, &around);
@@ -271,7 +271,7 @@ fn in_one_symbol_alike_titles_are_one_defect() {
         {"reviewer": "three", "findings": [finding("Lock never released on errors", 35)]},
     ]);
     let reports = Report::list_from_text(&reports.to_string(), None);
-    let around = Circumstances { tree: Some(&tree), ..Circumstances::default() };
+    let around = SynthesisInputs { tree: Some(&tree), ..SynthesisInputs::default() };
     let reviewers: Vec<Vec<String>> =
         synthesize(&reports, &around).findings.into_iter().map(|f| f.reviewers).collect();
     assert_eq!(reviewers, [vec!["one", "two"], vec!["three"]]);

@@ -1,6 +1,6 @@
 //! The schema of a persona report: its constraints, and its explanations.
 
-use assay_findings::answer;
+use assay_findings::script_api;
 use serde_json::{Map, Value, json};
 
 /// Returns the constraints of a report, without explanations.
@@ -46,7 +46,7 @@ fn constraints() -> Value {
 }
 
 fn schema() -> Value {
-    answer::schema("persona").unwrap()
+    script_api::schema("persona").unwrap()
 }
 
 /// Removes the explanations of a schema; a member called `title` is none.

@@ -1,15 +1,15 @@
 //! Laws that hold for every input, tested on random inputs. `PROPTEST_CASES` sets their number.
 
-use assay_findings::answer::{self, Format};
 use assay_findings::grade::Grade;
+use assay_findings::persona_schema::{self, ReportTier};
 use assay_findings::read;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::shown::ShownLimit;
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_findings::validate::{self, Tier};
-use assay_findings::verdict::State;
-use assay_findings::vote::{Anchor, AutofixClass, Lines, Owner, Vote};
-use assay_findings::write::{self, Document};
+use assay_findings::script_api::{self, SeverityFormat};
+use assay_findings::shown_limit::ShownLimit;
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
+use assay_findings::verdict::VerdictState;
+use assay_findings::vote::{AutofixClass, Confidence, LineRange, Owner, Vote};
+use assay_findings::write::{self, FindingsDocument};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 /// Returns the findings of a text, each by its line, severity and description.
-fn told(text: &str) -> Vec<(Option<u32>, String, String)> {
+fn parsed_votes(text: &str) -> Vec<(Option<u32>, String, String)> {
     let votes = read::read(text, None).votes.unwrap_or_default();
     votes
         .into_iter()
@@ -96,7 +96,7 @@ enum Slip {
 
 /// Makes one slip at the `nth` structural character of the list, and returns the index of the
 /// finding that contains it; `None` if the character is between findings.
-fn slipped(findings: &[Value], pretty: bool, nth: usize, slip: Slip) -> (String, Option<usize>) {
+fn with_slip(findings: &[Value], pretty: bool, nth: usize, slip: Slip) -> (String, Option<usize>) {
     let write = |value: &Value| match pretty {
         true => serde_json::to_string_pretty(value).unwrap(),
         false => value.to_string(),
@@ -146,28 +146,28 @@ fn slipped(findings: &[Value], pretty: bool, nth: usize, slip: Slip) -> (String,
 proptest! {
     #[test]
     fn any_text_gives_an_answer(text in any::<String>()) {
-        answer::parse(text.as_bytes(), Format::Auto, None);
+        script_api::parse(text.as_bytes(), SeverityFormat::Auto, None);
     }
 
     #[test]
     fn any_bytes_give_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
-        answer::parse(&bytes, Format::Auto, None);
-        answer::validate(&bytes, Tier::Full);
+        script_api::parse(&bytes, SeverityFormat::Auto, None);
+        script_api::validate(&bytes, ReportTier::Full);
         let (text, _) = read::decode(&bytes);
-        synthesize(&Report::list_from_text(&text, None), &Circumstances::default());
+        synthesize(&Report::list_from_text(&text, None), &SynthesisInputs::default());
     }
 
     #[test]
     fn any_heap_of_json_marks_gives_an_answer(text in "[\\[\\]{}\",:'a1 \\\\\n`/#“”‘’´ü_().+-]{0,300}") {
-        answer::parse(text.as_bytes(), Format::Auto, None);
-        synthesize(&Report::list_from_text(&text, None), &Circumstances::default());
+        script_api::parse(text.as_bytes(), SeverityFormat::Auto, None);
+        synthesize(&Report::list_from_text(&text, None), &SynthesisInputs::default());
     }
 
     #[test]
     fn valid_json_is_read_as_it_stands(value in any_json(), pretty in any::<bool>()) {
         let list = Value::Array(vec![value]);
         let text = if pretty { serde_json::to_string_pretty(&list).unwrap() } else { list.to_string() };
-        prop_assert_eq!(read::mended_json(&text), Some(list));
+        prop_assert_eq!(read::repair_json(&text), Some(list));
     }
 
     #[test]
@@ -176,8 +176,8 @@ proptest! {
         let text = if pretty { serde_json::to_string_pretty(&review).unwrap() } else { review.to_string() };
         let fenced = format!("Here is what I found:\n```json\n{text}\n```\nREQUEST_CHANGES");
         let wanted: Vec<_> = findings.iter().map(expected).collect();
-        prop_assert_eq!(told(&text), wanted.clone());
-        prop_assert_eq!(told(&fenced), wanted);
+        prop_assert_eq!(parsed_votes(&text), wanted.clone());
+        prop_assert_eq!(parsed_votes(&fenced), wanted);
     }
 
     #[test]
@@ -187,8 +187,8 @@ proptest! {
         nth in any::<usize>(),
         slip in select(vec![Slip::Leave, Slip::Repeat]),
     ) {
-        let (text, touched) = slipped(&findings, pretty, nth, slip);
-        let told = told(&text);
+        let (text, touched) = with_slip(&findings, pretty, nth, slip);
+        let told = parsed_votes(&text);
         for (number, finding) in findings.iter().enumerate() {
             if Some(number) != touched {
                 prop_assert!(told.contains(&expected(finding)), "lost {number} of\n{text}\ngot {told:?}");
@@ -218,7 +218,7 @@ proptest! {
             at -= 1;
         }
         let whole = ends.iter().filter(|end| **end <= at).count();
-        let told = told(&text[..at]);
+        let told = parsed_votes(&text[..at]);
         for finding in &findings[..whole] {
             prop_assert!(told.contains(&expected(finding)), "lost one of\n{}\ngot {told:?}", &text[..at]);
         }
@@ -226,26 +226,26 @@ proptest! {
 
     #[test]
     fn the_schema_is_applied_as_a_full_implementation_applies_it(document in almost_a_report()) {
-        let schema: Value = serde_json::from_str(validate::SCHEMA).unwrap();
+        let schema: Value = serde_json::from_str(persona_schema::SCHEMA).unwrap();
         let peer = jsonschema::draft7::new(&schema).unwrap();
-        let errors = validate::validate(&document, Tier::Full);
+        let errors = persona_schema::validate(&document, ReportTier::Full);
         prop_assert_eq!(errors.is_empty(), peer.is_valid(&document), "{:?}", errors);
     }
 
     #[test]
     fn the_order_of_reports_makes_no_difference(reports in reports(), turn in any::<usize>()) {
-        let first = synthesize(&reports, &Circumstances::default());
+        let first = synthesize(&reports, &SynthesisInputs::default());
         let mut turned = reports.clone();
         turned.rotate_left(turn % reports.len().max(1));
         turned.reverse();
-        prop_assert_eq!(first, synthesize(&turned, &Circumstances::default()));
+        prop_assert_eq!(first, synthesize(&turned, &SynthesisInputs::default()));
     }
 
     #[test]
     fn a_report_that_arrives_twice_changes_nothing(reports in reports()) {
-        let once = synthesize(&reports, &Circumstances::default());
+        let once = synthesize(&reports, &SynthesisInputs::default());
         let doubled: Vec<Report> = reports.iter().chain(&reports).cloned().collect();
-        let twice = synthesize(&doubled, &Circumstances::default());
+        let twice = synthesize(&doubled, &SynthesisInputs::default());
         prop_assert_eq!(all_findings(&once), all_findings(&twice));
         prop_assert_eq!(once.verdict, twice.verdict);
     }
@@ -253,7 +253,7 @@ proptest! {
     #[test]
     fn merging_what_was_merged_changes_nothing(reports in reports(), turn in any::<usize>()) {
         // The votes of each finding become a report of their own, in another order.
-        let once = synthesize(&reports, &Circumstances::default());
+        let once = synthesize(&reports, &SynthesisInputs::default());
         let mut votes: Vec<(String, Vote)> = all_findings(&once)
             .iter()
             .flat_map(|finding| &finding.votes)
@@ -274,7 +274,7 @@ proptest! {
             })
             .collect();
         prop_assume!(!again.is_empty());
-        let again = synthesize(&again, &Circumstances::default());
+        let again = synthesize(&again, &SynthesisInputs::default());
         let groups = |synthesis: &Synthesis| -> Vec<(String, Vec<String>, String)> {
             let findings = all_findings(synthesis);
             let group = |f: &assay_findings::finding::Finding| {
@@ -293,7 +293,7 @@ proptest! {
     #[test]
     fn what_blocks_by_itself_blocks_among_others(reports in reports()) {
         let blocks = |reports: &[Report]| {
-            synthesize(reports, &Circumstances::default()).verdict.state == State::NotReady
+            synthesize(reports, &SynthesisInputs::default()).verdict.state == VerdictState::NotReady
         };
         let all_block = blocks(&reports);
         for report in &reports {
@@ -309,7 +309,7 @@ proptest! {
     #[test]
     fn the_order_of_votes_in_a_report_changes_no_group(reports in reports(), turn in any::<usize>()) {
         let groups = |reports: &[Report]| {
-            let made = synthesize(reports, &Circumstances::default());
+            let made = synthesize(reports, &SynthesisInputs::default());
             let mut groups: Vec<Vec<String>> =
                 all_findings(&made).into_iter().map(|finding| finding.reviewers).collect();
             groups.sort();
@@ -326,9 +326,9 @@ proptest! {
     #[test]
     fn folding_changes_no_verdict(reports in reports(), most in 0..9u32) {
         let shown = ShownLimit::AtMost(most);
-        let folded = synthesize(&reports, &Circumstances { shown, ..Circumstances::default() });
+        let folded = synthesize(&reports, &SynthesisInputs { shown, ..SynthesisInputs::default() });
         let shown = ShownLimit::All;
-        let all = synthesize(&reports, &Circumstances { shown, ..Circumstances::default() });
+        let all = synthesize(&reports, &SynthesisInputs { shown, ..SynthesisInputs::default() });
         prop_assert_eq!(&folded.verdict, &all.verdict);
         prop_assert_eq!(folded.findings.len(), all.findings.len());
         prop_assert!(folded.findings.iter().all(|f| f.shown || !f.grade.blocks()));
@@ -336,7 +336,7 @@ proptest! {
 
     #[test]
     fn no_grade_and_no_confidence_is_invented(reports in reports()) {
-        let synthesis = synthesize(&reports, &Circumstances::default());
+        let synthesis = synthesize(&reports, &SynthesisInputs::default());
         for finding in all_findings(&synthesis) {
             let votes: Vec<(&str, &Vote)> = finding
                 .votes
@@ -350,14 +350,14 @@ proptest! {
             prop_assert!(!at_grade.is_empty(), "nobody said {:?}", finding.grade);
             let best = at_grade.iter().map(|(_, v)| v.confidence.unwrap()).max().unwrap();
             let agree = at_grade.iter().any(|(name, _)| name != &at_grade[0].0);
-            let most = if agree { best.lifted() } else { best };
+            let most = if agree { best.next_higher() } else { best };
             prop_assert!(finding.confidence <= most, "{finding:?}");
         }
     }
 
     #[test]
     fn every_vote_ends_in_exactly_one_finding(reports in reports()) {
-        let synthesis = synthesize(&reports, &Circumstances::default());
+        let synthesis = synthesize(&reports, &SynthesisInputs::default());
         let mut seen: Vec<_> = all_findings(&synthesis).into_iter().flat_map(|f| f.votes).collect();
         let votes: usize = reports.iter().map(|report| report.votes.len()).sum();
         prop_assert_eq!(seen.len() + demoted_votes(&reports, &synthesis), votes);
@@ -369,15 +369,15 @@ proptest! {
     #[test]
     fn a_severity_comes_back_from_every_vocabulary(word in severity_word()) {
         let grade = Grade::from_word(word);
-        for form in [write::Form::Qa, write::Form::Persona] {
+        for form in [write::OutputFormat::Qa, write::OutputFormat::Persona] {
             let mut vote = Vote::new("a title", grade.clone());
             vote.file = assay_findings::path::RepoPath::parse("a.rs", None).ok();
-            vote.lines = Lines::at(3);
-            vote.confidence = Some(Anchor::CERTAIN);
+            vote.lines = LineRange::at(3);
+            vote.confidence = Some(Confidence::CERTAIN);
             let mut report = Report::new(Reviewer::new("x", ReviewerKind::Persona));
             report.votes.push(vote);
-            let synthesis = synthesize(&[report], &Circumstances::default());
-            let document = Document { findings: Some(&synthesis.findings), ..Document::default() };
+            let synthesis = synthesize(&[report], &SynthesisInputs::default());
+            let document = FindingsDocument { findings: Some(&synthesis.findings), ..FindingsDocument::default() };
             let there = write::write(form, &document);
             let back = read::read(&there, None).votes.unwrap();
             prop_assert_eq!(&back[0].grade, &grade, "{}", there);
@@ -389,16 +389,16 @@ proptest! {
         let findings = [json!({"file": "a.rs", "line_number": 1, "severity": "LOW",
             "description": format!("start {text}"), "suggested_fix": format!("do {text}")})];
         let reports = [Report::from_text(&json!({"findings": findings}).to_string(), "x", None)];
-        let synthesis = synthesize(&reports, &Circumstances::default());
-        let document = Document {
-            findings: Some(&synthesis.findings), synthesis: Some(&synthesis), ..Document::default()
+        let synthesis = synthesize(&reports, &SynthesisInputs::default());
+        let document = FindingsDocument {
+            findings: Some(&synthesis.findings), synthesis: Some(&synthesis), ..FindingsDocument::default()
         };
         let lines_of = |form| write::write(form, &document);
-        prop_assert_eq!(lines_of(write::Form::Checklist).matches("\n###").count(), 0);
-        prop_assert_eq!(lines_of(write::Form::Checklist).lines().filter(|l| l.starts_with("**")).count(), 2);
-        prop_assert_eq!(lines_of(write::Form::Github).lines().count(), 1);
-        prop_assert_eq!(lines_of(write::Form::Rdjsonl).lines().count(), 1);
-        for (form, name) in write::FORMS {
+        prop_assert_eq!(lines_of(write::OutputFormat::Checklist).matches("\n###").count(), 0);
+        prop_assert_eq!(lines_of(write::OutputFormat::Checklist).lines().filter(|l| l.starts_with("**")).count(), 2);
+        prop_assert_eq!(lines_of(write::OutputFormat::Github).lines().count(), 1);
+        prop_assert_eq!(lines_of(write::OutputFormat::Rdjsonl).lines().count(), 1);
+        for (form, name) in write::OUTPUT_FORMATS {
             let written = write::write(form, &document);
             prop_assert!(!written.contains(['\u{1b}', '\u{202e}', '\r']), "{}", name);
         }
@@ -525,8 +525,8 @@ fn vote() -> impl Strategy<Value = Vote> {
         .prop_map(|(title, file, line, grade, confidence, class, owner, quote, old)| {
             let mut vote = Vote::new(title, Grade::from_word(grade));
             vote.file = file.and_then(|f| assay_findings::path::RepoPath::parse(f, None).ok());
-            vote.lines = line.and_then(Lines::at);
-            vote.confidence = Anchor::try_from(confidence).ok();
+            vote.lines = line.and_then(LineRange::at);
+            vote.confidence = Confidence::try_from(confidence).ok();
             vote.autofix_class = class;
             vote.owner = owner;
             vote.evidence = quote.map(str::to_owned).into_iter().collect();

@@ -1,7 +1,7 @@
 //! The texts of reviewers, and the findings that are read from them.
 
-use assay_findings::answer::{self, Format};
-use assay_findings::read::{self, Fallback};
+use assay_findings::read::{self, ReadFallback};
+use assay_findings::script_api::{self, SeverityFormat};
 use expect_test::{Expect, expect};
 
 /// Checks the findings of a text, one per line, then the kinds of repairs and the rejected pieces.
@@ -27,7 +27,7 @@ fn check(text: &str, expected: Expect) {
             }
         }
     }
-    if reading.fallback == Fallback::Lines {
+    if reading.fallback == ReadFallback::Lines {
         shown += "(from lines)\n";
     }
     let mut kinds: Vec<String> = reading.repairs.iter().map(|r| format!("{:?}", r.kind)).collect();
@@ -251,7 +251,7 @@ fn a_review_in_one_fence_is_unwrapped() {
 
 /// Returns the outcome of a text as a word.
 fn outcome(text: &str) -> &'static str {
-    let (parsed, _) = answer::parse(text.as_bytes(), Format::Auto, None);
+    let (parsed, _) = script_api::parse(text.as_bytes(), SeverityFormat::Auto, None);
     match (parsed.outcome.approved, parsed.outcome.needs_fix) {
         (true, false) => "approved",
         (false, true) => "needs fix",

@@ -3,8 +3,8 @@
 use assay_findings::finding::Finding;
 use assay_findings::grade::Grade;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_findings::validation::{Answer, Opinion, to_validate};
+use assay_findings::second_look::{Opinion, SecondLookAnswer, select_for_second_look};
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_findings::vote::Vote;
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -26,7 +26,7 @@ fn report(reviewer: &str, kind: ReviewerKind, severity: &str, confidence: u32) -
     Report::from_text(&text.to_string(), reviewer, None).of_kind(kind)
 }
 
-fn opinion(finding: &Finding, answer: Answer, quote: &str) -> Opinion {
+fn opinion(finding: &Finding, answer: SecondLookAnswer, quote: &str) -> Opinion {
     Opinion {
         fingerprint: finding.fingerprint.clone(),
         file: finding.file.clone(),
@@ -52,12 +52,12 @@ fn shown(synthesis: &Synthesis) -> String {
 }
 
 /// Synthesizes reports, applies a second look to the finding, and checks the result.
-fn check(reports: &[Report], answer: Answer, quote: &str, expected: Expect) {
+fn check(reports: &[Report], answer: SecondLookAnswer, quote: &str, expected: Expect) {
     let tree = tree();
-    let around = |opinions| Circumstances { tree: Some(&tree), opinions, ..Default::default() };
+    let around = |opinions| SynthesisInputs { tree: Some(&tree), opinions, ..Default::default() };
     let first = synthesize(reports, &around(&[]));
     let opinions: Vec<Opinion> =
-        to_validate(&first.findings).iter().map(|f| opinion(f, answer, quote)).collect();
+        select_for_second_look(&first.findings).iter().map(|f| opinion(f, answer, quote)).collect();
     expected.assert_eq(&shown(&synthesize(reports, &around(&opinions))));
 }
 
@@ -67,7 +67,7 @@ const GUARD: &str = "items.len() >= 2";
 fn a_refutation_that_quotes_the_tree_holds_back_what_a_persona_found() {
     check(
         &[report("correctness", ReviewerKind::Persona, "P1", 75)],
-        Answer::Refute,
+        SecondLookAnswer::Refute,
         GUARD,
         expect![[r#"
             held back P1@75 refuted
@@ -79,7 +79,7 @@ fn a_refutation_that_quotes_the_tree_holds_back_what_a_persona_found() {
 fn a_refutation_whose_quote_is_nowhere_changes_nothing() {
     check(
         &[report("correctness", ReviewerKind::Persona, "P1", 75)],
-        Answer::Refute,
+        SecondLookAnswer::Refute,
         "items.len() >= 200",
         expect![[r#"
             open P1@75 unsure
@@ -91,7 +91,7 @@ fn a_refutation_whose_quote_is_nowhere_changes_nothing() {
 fn a_critical_finding_is_disputed_and_still_blocks() {
     check(
         &[report("correctness", ReviewerKind::Persona, "P0", 75)],
-        Answer::Refute,
+        SecondLookAnswer::Refute,
         GUARD,
         expect![[r#"
             open P0@75 disputed
@@ -103,7 +103,7 @@ fn a_critical_finding_is_disputed_and_still_blocks() {
 fn what_a_rule_is_sure_of_is_disputed_and_still_blocks() {
     check(
         &[report("rules", ReviewerKind::Rules, "HIGH", 100)],
-        Answer::Refute,
+        SecondLookAnswer::Refute,
         GUARD,
         expect![[r#"
             open HIGH@100 disputed
@@ -115,7 +115,7 @@ fn what_a_rule_is_sure_of_is_disputed_and_still_blocks() {
 fn a_second_look_that_did_not_come_about_is_told() {
     check(
         &[report("correctness", ReviewerKind::Persona, "P1", 75)],
-        Answer::Missing,
+        SecondLookAnswer::Missing,
         GUARD,
         expect![[r#"
             open P1@75 unvalidated
@@ -131,7 +131,7 @@ fn an_unsure_vote_for_worse_does_not_hide_what_a_rule_is_sure_of() {
     ];
     let tree = tree();
     let synthesis =
-        synthesize(&reports, &Circumstances { tree: Some(&tree), ..Default::default() });
+        synthesize(&reports, &SynthesisInputs { tree: Some(&tree), ..Default::default() });
     expect![[r#"
         open P0@0 -
         not ready"#]]
@@ -144,7 +144,7 @@ fn a_rules_finding_is_told_again_whatever_models_say_beside_it() {
     rule.votes[0].rule = Some("rust/index".to_owned());
     let mut persona = report("security", ReviewerKind::Persona, "P0", 100);
     let tree = tree();
-    let around = Circumstances { tree: Some(&tree), ..Default::default() };
+    let around = SynthesisInputs { tree: Some(&tree), ..Default::default() };
     let alone = synthesize(std::slice::from_ref(&rule), &around);
     persona.votes[0].evidence = vec!["`fn total(items: &[u32]) -> u32 {`".to_owned()];
     let both = synthesize(&[rule, persona], &around);
@@ -158,7 +158,7 @@ fn a_reviewer_gives_no_worse_grade_than_it_may() {
     let mut report = report("maintainability", ReviewerKind::Persona, "P0", 75);
     report.reviewer.cap = Some(Grade::from_word("P2"));
     let tree = tree();
-    let around = Circumstances { tree: Some(&tree), ..Default::default() };
+    let around = SynthesisInputs { tree: Some(&tree), ..Default::default() };
     expect![[r#"
         open P2@75 -
         ready with fixes"#]]
@@ -172,11 +172,11 @@ fn picked(kind: ReviewerKind, other: &str) -> (usize, usize) {
     let vote =
         |at: usize, word: &str| Vote::new(format!("defect number{at}"), Grade::from_word(word));
     all.votes = (0..5).map(|at| vote(at, "P1")).chain((5..25).map(|at| vote(at, other))).collect();
-    let mut findings = synthesize(&[all], &Circumstances::default());
+    let mut findings = synthesize(&[all], &SynthesisInputs::default());
     // A persona's finding without a quote is held back, which this test does not examine.
     findings.findings.append(&mut findings.held_back);
     assert_eq!(findings.findings.len(), 25);
-    let picked = to_validate(&findings.findings);
+    let picked = select_for_second_look(&findings.findings);
     let grave = picked.iter().filter(|finding| finding.severity == "P1").count();
     (picked.len(), grave)
 }

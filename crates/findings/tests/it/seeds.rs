@@ -1,10 +1,12 @@
 //! The worked examples of the documents that define the formats.
 
-use assay_findings::answer::{self, Format, Measure, Pair, RecurringQuestion};
 use assay_findings::report::Report;
-use assay_findings::synthesis::{Circumstances, synthesize};
-use assay_findings::vote::Anchor;
-use assay_findings::write::{self, Document, Form};
+use assay_findings::script_api::{
+    self, IssuePair, RecurrenceQuery, SeverityFormat, SimilarityMeasure,
+};
+use assay_findings::synthesis::{SynthesisInputs, synthesize};
+use assay_findings::vote::Confidence;
+use assay_findings::write::{self, FindingsDocument, OutputFormat};
 use serde_json::{Value, json};
 
 const REVIEW: &str = r#"Review complete. Found 2 issues:
@@ -70,20 +72,20 @@ const TASKLIST: &str = "1. [ ] **CRITICAL** (security): src/api/auth.ts:45
     Fix: Add eager loading or batch query
 ";
 
-fn parse(text: &str) -> answer::Parsed {
-    answer::parse(text.as_bytes(), Format::Auto, None).0
+fn parse(text: &str) -> script_api::ParseResult {
+    script_api::parse(text.as_bytes(), SeverityFormat::Auto, None).0
 }
 
 /// Reads a review and writes it in a format.
-fn rewritten(text: &str, form: Form, context: Value) -> String {
+fn rewrite(text: &str, form: OutputFormat, context: Value) -> String {
     let report = Report::from_text(text, "qa", None);
-    let synthesis = synthesize(&[report], &Circumstances::default());
+    let synthesis = synthesize(&[report], &SynthesisInputs::default());
     let summary = parse(text).summary;
-    let document = Document {
+    let document = FindingsDocument {
         findings: Some(&synthesis.findings),
         summary: Some(&summary),
         context: context.as_object().unwrap().clone(),
-        ..Document::default()
+        ..FindingsDocument::default()
     };
     write::write(form, &document)
 }
@@ -110,7 +112,8 @@ fn the_review_with_two_findings_is_read_whole() {
 
 #[test]
 fn its_fix_task_is_the_one_engineers_receive() {
-    let task = rewritten(REVIEW, Form::FixTask, json!({"jira_key": "PROJ-123", "pr_number": 456}));
+    let task =
+        rewrite(REVIEW, OutputFormat::FixTask, json!({"jira_key": "PROJ-123", "pr_number": 456}));
     let task: Value = serde_json::from_str(&task).unwrap();
     assert_eq!(task["description"], FIX_TASK);
     assert_eq!(task["title"], "Address code review feedback for PROJ-123");
@@ -146,7 +149,7 @@ fn the_array_form_is_read_and_the_list_of_tasks_is_written() {
     let wrapped =
         format!("{{\"findings\": {}}}", array.trim_matches('`').trim_start_matches("json"));
     assert_eq!(parse(array).findings, parse(&wrapped).findings);
-    assert_eq!(rewritten(&wrapped, Form::Tasklist, json!({})), TASKLIST);
+    assert_eq!(rewrite(&wrapped, OutputFormat::Tasklist, json!({})), TASKLIST);
 }
 
 #[test]
@@ -183,7 +186,7 @@ fn confidence_is_one_of_five_anchors_and_anything_else_is_taken_to_the_one_below
         [(json!(0.73), 50), (json!("85%"), 75), (json!(99), 75), (json!(1.0), 100), (json!(10), 0)]
     {
         let report = persona(json!({"confidence": given}));
-        assert_eq!(report.votes[0].confidence, Anchor::try_from(anchor).ok(), "{given}");
+        assert_eq!(report.votes[0].confidence, Confidence::try_from(anchor).ok(), "{given}");
         assert_eq!(report.votes[0].faults.len(), 1, "{given}: {:?}", report.votes[0].faults);
     }
 }
@@ -203,7 +206,7 @@ fn below_75_is_held_back_except_a_p0_from_50_on() {
         ("P3", 50, false),
     ] {
         let report = persona(json!({"severity": severity, "confidence": confidence}));
-        let synthesis = synthesize(&[report], &Circumstances::default());
+        let synthesis = synthesize(&[report], &SynthesisInputs::default());
         assert_eq!(synthesis.findings.len() == 1, reported, "{severity} at {confidence}");
         assert_eq!(synthesis.held_back.len() == 1, !reported, "{severity} at {confidence}");
     }
@@ -224,7 +227,7 @@ fn class_and_owner_decide_where_a_finding_goes() {
         ("gated_auto", "release", "report"),
     ] {
         let report = persona(json!({"autofix_class": class, "owner": owner}));
-        let synthesis = synthesize(&[report], &Circumstances::default());
+        let synthesis = synthesize(&[report], &SynthesisInputs::default());
         let queues = serde_json::to_value(&synthesis.queues).unwrap();
         assert_eq!(queues[queue], json!([synthesis.findings[0].id]), "{class} {owner}");
     }
@@ -241,21 +244,22 @@ fn severities_decide_the_verdict() {
         ("P1", "advisory", "not_ready"),
     ] {
         let report = persona(json!({"severity": severity, "autofix_class": class}));
-        let synthesis = synthesize(&[report], &Circumstances::default());
+        let synthesis = synthesize(&[report], &SynthesisInputs::default());
         assert_eq!(json!(synthesis.verdict.state), state, "{severity} {class}");
     }
 }
 
 #[test]
 fn the_compact_tier_leaves_out_reasons_and_evidence_only() {
-    let synthesis = synthesize(&[persona(json!({}))], &Circumstances::default());
-    let document = Document { findings: Some(&synthesis.findings), ..Document::default() };
-    let keys = |form: Form| -> Vec<String> {
+    let synthesis = synthesize(&[persona(json!({}))], &SynthesisInputs::default());
+    let document =
+        FindingsDocument { findings: Some(&synthesis.findings), ..FindingsDocument::default() };
+    let keys = |form: OutputFormat| -> Vec<String> {
         let report: Value = serde_json::from_str(&write::write(form, &document)).unwrap();
         report["findings"][0].as_object().unwrap().keys().cloned().collect()
     };
-    let compact = keys(Form::PersonaCompact);
-    let mut left_out = keys(Form::Persona);
+    let compact = keys(OutputFormat::PersonaCompact);
+    let mut left_out = keys(OutputFormat::Persona);
     left_out.retain(|key| !compact.contains(key));
     assert_eq!(left_out, ["why_it_matters", "evidence"]);
 }
@@ -269,12 +273,12 @@ fn the_three_recurring_titles_are_one_issue() {
     ];
     for a in &issues {
         for b in &issues {
-            let pair: Pair = serde_json::from_value(json!({"a": a, "b": b})).unwrap();
-            assert!(answer::same(&pair, Measure::Alike).same, "{a} {b}");
+            let pair: IssuePair = serde_json::from_value(json!({"a": a, "b": b})).unwrap();
+            assert!(script_api::compare(&pair, SimilarityMeasure::TitleWords).same, "{a} {b}");
         }
     }
-    let question: RecurringQuestion = serde_json::from_value(json!({"current": [issues[2]],
+    let question: RecurrenceQuery = serde_json::from_value(json!({"current": [issues[2]],
         "history": [{"issues": [issues[0]]}, {"issues": [issues[1]]}]}))
     .unwrap();
-    assert!(answer::find_recurring(&question).recurring);
+    assert!(script_api::find_recurring(&question).recurring);
 }

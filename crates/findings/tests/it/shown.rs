@@ -2,15 +2,15 @@
 
 use assay_findings::finding::Consequence;
 use assay_findings::grade::Grade;
-use assay_findings::ground::ChangedLines;
+use assay_findings::grounding::ChangedLines;
 use assay_findings::path::RepoPath;
 use assay_findings::post::check_run;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::shown::ShownLimit;
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_findings::validation::{Answer, Opinion};
-use assay_findings::vote::{Anchor, Lines, Vote};
-use assay_findings::write::{self, Document, Form};
+use assay_findings::second_look::{Opinion, SecondLookAnswer};
+use assay_findings::shown_limit::ShownLimit;
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
+use assay_findings::vote::{Confidence, LineRange, Vote};
+use assay_findings::write::{self, FindingsDocument, OutputFormat};
 
 const TITLES: [&str; 8] = [
     "cache entries outlive their tenants",
@@ -31,8 +31,8 @@ fn report(name: &str, kind: ReviewerKind, severity: &str, defects: &[usize]) -> 
         .map(|at| {
             let mut vote = Vote::new(TITLES[*at], Grade::from_word(severity));
             vote.file = Some(RepoPath::exact("a.rs").unwrap());
-            vote.lines = Lines::at(100 * (*at as u32 + 1));
-            vote.confidence = Some(Anchor::HIGH);
+            vote.lines = LineRange::at(100 * (*at as u32 + 1));
+            vote.confidence = Some(Confidence::HIGH);
             vote
         })
         .collect();
@@ -45,7 +45,7 @@ fn shown(synthesis: &Synthesis) -> Vec<&str> {
 }
 
 fn with(reports: &[Report], shown: ShownLimit) -> Synthesis {
-    synthesize(reports, &Circumstances { shown, ..Circumstances::default() })
+    synthesize(reports, &SynthesisInputs { shown, ..SynthesisInputs::default() })
 }
 
 #[test]
@@ -93,11 +93,16 @@ fn what_blocks_and_what_a_rule_found_is_never_folded() {
 
 /// Returns the number of findings that are shown, of eight findings of one persona in a change of
 /// `lines` lines, after a second look gave each the same answer.
-fn shown_after(severity: &str, lines: u32, answer: Answer, consequence: Consequence) -> usize {
+fn shown_after(
+    severity: &str,
+    lines: u32,
+    answer: SecondLookAnswer,
+    consequence: Consequence,
+) -> usize {
     let all: Vec<usize> = (0..TITLES.len()).collect();
     let reports = [report("one", ReviewerKind::Persona, severity, &all)];
     let mut changed = ChangedLines::default();
-    changed.insert(RepoPath::exact("a.rs").unwrap(), vec![Lines::range(1, lines).unwrap()]);
+    changed.insert(RepoPath::exact("a.rs").unwrap(), vec![LineRange::range(1, lines).unwrap()]);
     let opinion = |fingerprint: &str| Opinion {
         fingerprint: fingerprint.to_owned(),
         file: Some(RepoPath::exact("a.rs").unwrap()),
@@ -109,8 +114,11 @@ fn shown_after(severity: &str, lines: u32, answer: Answer, consequence: Conseque
     };
     let first = with(&reports, ShownLimit::All);
     let opinions: Vec<Opinion> = first.findings.iter().map(|f| opinion(&f.fingerprint)).collect();
-    let around =
-        Circumstances { changed: Some(&changed), opinions: &opinions, ..Circumstances::default() };
+    let around = SynthesisInputs {
+        changed: Some(&changed),
+        opinions: &opinions,
+        ..SynthesisInputs::default()
+    };
     let synthesis = synthesize(&reports, &around);
     assert_eq!(synthesis.findings.len() + synthesis.held_back.len(), TITLES.len());
     shown(&synthesis).len()
@@ -119,41 +127,42 @@ fn shown_after(severity: &str, lines: u32, answer: Answer, consequence: Conseque
 #[test]
 fn confirmed_findings_that_can_wait_are_shown_by_the_size_of_the_change() {
     for (lines, expected) in [(849, 5), (40, 0), (99, 1), (100, 2), (10_000, 5)] {
-        let shown = shown_after("P1", lines, Answer::Confirm, Consequence::Later);
+        let shown = shown_after("P1", lines, SecondLookAnswer::Confirm, Consequence::Later);
         assert_eq!(shown, expected, "{lines} lines");
     }
-    for (answer, consequence) in
-        [(Answer::Unsure, Consequence::Later), (Answer::Confirm, Consequence::Ignore)]
-    {
+    for (answer, consequence) in [
+        (SecondLookAnswer::Unsure, Consequence::Later),
+        (SecondLookAnswer::Confirm, Consequence::Ignore),
+    ] {
         assert_eq!(shown_after("P1", 10_000, answer, consequence), 0, "{answer:?} {consequence:?}");
     }
 }
 
 #[test]
 fn a_finding_for_which_a_second_look_would_stop_the_change_is_shown() {
-    assert_eq!(shown_after("P2", 10, Answer::Confirm, Consequence::Block), TITLES.len());
+    assert_eq!(shown_after("P2", 10, SecondLookAnswer::Confirm, Consequence::Block), TITLES.len());
 }
 
 #[test]
 fn what_is_folded_stands_in_every_form() {
     let reports = [report("one", ReviewerKind::Persona, "P3", &[0, 1, 2, 3, 4, 5])];
     let synthesis = with(&reports, ShownLimit::default());
-    let document = Document {
+    let document = FindingsDocument {
         findings: Some(&synthesis.findings),
         synthesis: Some(&synthesis),
-        ..Document::default()
+        ..FindingsDocument::default()
     };
-    for (form, name) in write::FORMS {
+    for (form, name) in write::OUTPUT_FORMATS {
         let text = write::write(form, &document);
         for title in &TITLES[..6] {
             assert!(text.contains(title), "{name} lacks {title}:\n{text}");
         }
     }
-    let markdown = write::write(Form::Markdown, &document);
+    let markdown = write::write(OutputFormat::Markdown, &document);
     assert!(markdown.contains("<summary>Folded, as less likely (4)</summary>"), "{markdown}");
-    let sarif = write::write(Form::Sarif, &document);
+    let sarif = write::write(OutputFormat::Sarif, &document);
     assert_eq!(sarif.matches("\"shown\": false").count(), 4, "{sarif}");
-    let lines = write::write(Form::Rdjsonl, &document);
+    let lines = write::write(OutputFormat::Rdjsonl, &document);
     assert_eq!(lines.matches("[folded, worth 0.455]").count(), 4, "{lines}");
 }
 
@@ -186,8 +195,8 @@ fn readers_that_did_not_read_a_file_could_not_have_said_it() {
 fn a_doubtful_vote_hides_no_sure_one() {
     let sure = report("one", ReviewerKind::Persona, "P1", &[0]);
     let mut doubtful = report("two", ReviewerKind::Persona, "P0", &[0]);
-    doubtful.votes[0].confidence = Some(Anchor::LOW);
-    let state = |reports: &[Report]| synthesize(reports, &Circumstances::default()).verdict.state;
+    doubtful.votes[0].confidence = Some(Confidence::LOW);
+    let state = |reports: &[Report]| synthesize(reports, &SynthesisInputs::default()).verdict.state;
     let alone = state(std::slice::from_ref(&sure));
     assert_eq!(state(&[sure, doubtful]), alone);
 }
@@ -197,8 +206,12 @@ fn a_worse_grade_that_nobody_is_sure_of_keeps_a_change_from_being_ready() {
     let mut sure = report("one", ReviewerKind::Persona, "P3", &[0]);
     sure.votes[0].autofix_class = Some(assay_findings::vote::AutofixClass::Advisory);
     let mut doubtful = report("two", ReviewerKind::Persona, "P0", &[0]);
-    doubtful.votes[0].confidence = Some(Anchor::LOW);
+    doubtful.votes[0].confidence = Some(Confidence::LOW);
     doubtful.votes[0].autofix_class = Some(assay_findings::vote::AutofixClass::Advisory);
-    let verdict = synthesize(&[sure, doubtful], &Circumstances::default()).verdict;
-    assert_eq!(verdict.state, assay_findings::verdict::State::ReadyWithFixes, "{verdict:#?}");
+    let verdict = synthesize(&[sure, doubtful], &SynthesisInputs::default()).verdict;
+    assert_eq!(
+        verdict.state,
+        assay_findings::verdict::VerdictState::ReadyWithFixes,
+        "{verdict:#?}"
+    );
 }

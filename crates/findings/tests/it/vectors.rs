@@ -3,18 +3,20 @@
 
 use std::collections::HashMap;
 
-use assay_findings::answer::{self, Format, Measure, Pair, RecurringQuestion};
 use assay_findings::finding::Finding;
-use assay_findings::gate::Mode;
+use assay_findings::gate::ReviewMode;
 use assay_findings::grade::{Grade, Scheme};
-use assay_findings::ground::{Ground, Symbol, Tree, TreeError};
+use assay_findings::grounding::{Grounder, Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
+use assay_findings::persona_schema::{self, ReportTier};
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_findings::validate::{self, Tier};
-use assay_findings::verdict::State;
-use assay_findings::write::{self, Document, Form};
-use assay_findings::{merge, read, sequence};
+use assay_findings::script_api::{
+    self, IssuePair, RecurrenceQuery, SeverityFormat, SimilarityMeasure,
+};
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
+use assay_findings::verdict::VerdictState;
+use assay_findings::write::{self, FindingsDocument, OutputFormat};
+use assay_findings::{merge, read, sequence_similarity};
 use serde_json::{Value, json};
 
 const REVIEW_TEXTS: &str = include_str!("../fixtures/vectors/review-texts.json");
@@ -34,20 +36,21 @@ fn id(case: &Value) -> &str {
 }
 
 /// Returns true if the actual value contains all of the expected one.
-fn holds(expected: &Value, actual: &Value) -> bool {
+fn matches_expected(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
-        (Value::Object(expected), Value::Object(actual)) => {
-            expected.iter().all(|(key, value)| actual.get(key).is_some_and(|a| holds(value, a)))
-        }
+        (Value::Object(expected), Value::Object(actual)) => expected
+            .iter()
+            .all(|(key, value)| actual.get(key).is_some_and(|a| matches_expected(value, a))),
         (Value::Array(expected), Value::Array(actual)) => {
-            expected.len() == actual.len() && expected.iter().zip(actual).all(|(e, a)| holds(e, a))
+            expected.len() == actual.len()
+                && expected.iter().zip(actual).all(|(e, a)| matches_expected(e, a))
         }
         _ => expected == actual,
     }
 }
 
 fn parsed(text: &str) -> Value {
-    let (parsed, _) = answer::parse(text.as_bytes(), Format::Auto, None);
+    let (parsed, _) = script_api::parse(text.as_bytes(), SeverityFormat::Auto, None);
     serde_json::to_value(parsed).unwrap()
 }
 
@@ -70,7 +73,7 @@ fn findings_are_read_as_the_cases_say() {
     for case in cases(REVIEW_TEXTS, "area", "parse") {
         let actual = parsed(case["input"]["text"].as_str().unwrap());
         let expected = instead.get(id(&case)).unwrap_or(&case["expect"]);
-        assert!(holds(expected, &actual), "{}: {expected:#}\n{actual:#}", id(&case));
+        assert!(matches_expected(expected, &actual), "{}: {expected:#}\n{actual:#}", id(&case));
     }
 }
 
@@ -132,18 +135,19 @@ fn listed(findings: &Value) -> Vec<Finding> {
     let text = json!({ "findings": findings }).to_string();
     let votes = read::read(&text, None).votes.unwrap();
     let reviewer = Reviewer::new("qa", ReviewerKind::Persona);
-    let ground = Ground::new(None, None);
+    let ground = Grounder::new(None, None);
     let grounded: Vec<_> =
         votes.iter().enumerate().map(|(at, vote)| ground.check(vote, &reviewer, (0, at))).collect();
-    merge::each_alone(&grounded)
+    merge::one_finding_per_vote(&grounded)
 }
 
 #[test]
 fn checklists_are_written_as_the_cases_say() {
     for case in cases(REVIEW_TEXTS, "area", "checklist") {
         let findings = listed(&case["input"]["findings"]);
-        let document = Document { findings: Some(&findings), ..Document::default() };
-        let written = write::write(Form::Checklist, &document);
+        let document =
+            FindingsDocument { findings: Some(&findings), ..FindingsDocument::default() };
+        let written = write::write(OutputFormat::Checklist, &document);
         assert_eq!(case["expect"]["markdown"], written, "{}", id(&case));
     }
 }
@@ -152,20 +156,21 @@ fn checklists_are_written_as_the_cases_say() {
 fn fix_tasks_are_made_as_the_cases_say() {
     for case in cases(REVIEW_TEXTS, "area", "fix_task") {
         let input = &case["input"];
-        let document = Document {
+        let document = FindingsDocument {
             findings: Some(&[]),
             context: input["context"].as_object().unwrap().clone(),
             // The case without a cycle is from the second one.
             cycle: Some(input["cycle"].as_u64().unwrap_or(2) as u32),
-            ..Document::default()
+            ..FindingsDocument::default()
         };
-        let task: Value = serde_json::from_str(&write::write(Form::FixTask, &document)).unwrap();
+        let task: Value =
+            serde_json::from_str(&write::write(OutputFormat::FixTask, &document)).unwrap();
         let expected = &case["expect"];
         for key in expected["absent"].as_array().into_iter().flatten() {
             assert!(task["context"].get(key.as_str().unwrap()).is_none(), "{}: {key}", id(&case));
         }
         if let Some(present) = expected.get("present") {
-            assert!(holds(present, &task["context"]), "{}: {task:#}", id(&case));
+            assert!(matches_expected(present, &task["context"]), "{}: {task:#}", id(&case));
         }
         if let Some(expected) = expected.get("id") {
             assert_eq!(&task["id"], expected, "{}", id(&case));
@@ -180,13 +185,13 @@ fn the_full_schema_is_applied_exactly() {
     let warned = ["A21", "A26", "A27", "A29"];
     for case in cases(PERSONAS, "group", "schema.full") {
         let document = &case["given"]["document"];
-        let errors = validate::validate(document, Tier::Full);
+        let errors = persona_schema::validate(document, ReportTier::Full);
         assert_eq!(json!(errors.is_empty()), case["expect"]["valid"], "{}: {errors:?}", id(&case));
         if let Some(at) = case["expect"]["error_at"].as_str() {
             let paths: Vec<&str> = errors.iter().map(|e| e.path.as_str()).collect();
             assert!(paths.contains(&format!("/{at}").as_str()), "{}: {paths:?}", id(&case));
         }
-        let advised = !validate::advise(document).is_empty();
+        let advised = !persona_schema::advise(document).is_empty();
         assert_eq!(advised, warned.contains(&id(&case)), "{}", id(&case));
     }
 }
@@ -238,15 +243,15 @@ fn synthesis_of(case: &Value) -> Synthesis {
     // about the cap.
     let tree = (id(case) == "D02").then_some(&OneLine as &dyn Tree);
     let mode = match case["given"]["mode"].as_str() {
-        Some("headless") => Mode::Headless,
-        _ => Mode::Interactive,
+        Some("headless") => ReviewMode::Headless,
+        _ => ReviewMode::Interactive,
     };
     let reports = Report::list_from_text(&case["given"]["returns"].to_string(), None);
-    synthesize(&reports, &Circumstances { tree, mode, ..Circumstances::default() })
+    synthesize(&reports, &SynthesisInputs { tree, mode, ..SynthesisInputs::default() })
 }
 
 /// Converts a synthesis to the form of the cases.
-fn in_their_words(synthesis: &Synthesis) -> Value {
+fn as_vector_json(synthesis: &Synthesis) -> Value {
     let titles = |ids: &[String]| -> Vec<&str> {
         synthesis
             .findings
@@ -284,7 +289,7 @@ fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
 
 fn check_merges(group: &str, instead: &HashMap<&str, Value>) {
     for case in cases(PERSONAS, "group", group) {
-        let actual = in_their_words(&synthesis_of(&case));
+        let actual = as_vector_json(&synthesis_of(&case));
         let checks = instead.get(id(&case)).unwrap_or(&case["expect"]["checks"]);
         for (path, expected) in checks.as_object().unwrap() {
             let got = at(&actual, path);
@@ -340,11 +345,11 @@ fn an_unmet_requirement_is_a_finding_and_blocks() {
     let text = r#"{"reviewer": "intent", "findings": [], "residual_risks": [],
         "testing_gaps": [], "unmet_requirements": ["R2"]}"#;
     let report = Report::from_text(text, "intent", None);
-    let synthesis = synthesize(&[report], &Circumstances::default());
+    let synthesis = synthesize(&[report], &SynthesisInputs::default());
     let expected = &cases(PERSONAS, "id", "F11")[0]["expect"]["finding"];
     let finding = serde_json::to_value(&synthesis.findings[0]).unwrap();
-    assert!(holds(expected, &finding), "F11: {finding:#}");
-    assert_eq!(synthesis.verdict.state, State::NotReady, "F11");
+    assert!(matches_expected(expected, &finding), "F11: {finding:#}");
+    assert_eq!(synthesis.verdict.state, VerdictState::NotReady, "F11");
 }
 
 fn scheme(name: &Value) -> Scheme {
@@ -359,7 +364,7 @@ fn severities_convert_as_the_cases_say() {
             "L01" => expected["rows"].as_array().unwrap().iter().for_each(check_row),
             "L05" => {
                 let grade = Grade::in_scheme(Scheme::Qr, "MUST").unwrap();
-                assert_eq!(grade.in_words_of(Scheme::P), expected["level"], "L05");
+                assert_eq!(grade.word_in_scheme(Scheme::P), expected["level"], "L05");
             }
             "L08" => check_order(),
             "L09" => {
@@ -375,13 +380,13 @@ fn severities_convert_as_the_cases_say() {
                 edited["impact"] = json!(1);
                 let grade: Grade = serde_json::from_value(edited).unwrap();
                 assert_eq!(grade.native(), None, "L10");
-                assert_eq!(grade.in_words_of(Scheme::Qa7), expected["export_qa7"], "L10");
+                assert_eq!(grade.word_in_scheme(Scheme::Qa7), expected["export_qa7"], "L10");
             }
             "L12" => {
                 let words = given["words"].as_array().unwrap();
                 for (word, p) in words.iter().zip(expected["p"].as_array().unwrap()) {
                     let grade = Grade::from_word(word.as_str().unwrap());
-                    assert_eq!(grade.in_words_of(Scheme::P), p, "L12: {word}");
+                    assert_eq!(grade.word_in_scheme(Scheme::P), p, "L12: {word}");
                 }
             }
             other => panic!("unknown case {other}"),
@@ -395,7 +400,7 @@ fn check_row(row: &Value) {
     for (to, name) in
         [(Scheme::Qa7, "qa7"), (Scheme::P, "p"), (Scheme::Hml, "hml"), (Scheme::Qr, "qr")]
     {
-        assert_eq!(grade.in_words_of(to), row[name], "L01: {level} as {name}");
+        assert_eq!(grade.word_in_scheme(to), row[name], "L01: {level} as {name}");
     }
     assert_eq!(grade.sarif_level().as_str(), row["sarif"], "L01: {level} in SARIF");
     let stored = serde_json::to_value(&grade).unwrap();
@@ -409,9 +414,9 @@ fn check_order() {
     for to in [Scheme::P, Scheme::Hml] {
         let converted: Vec<Grade> = words
             .iter()
-            .map(|word| Grade::in_scheme(to, Grade::from_word(word).in_words_of(to)).unwrap())
+            .map(|word| Grade::in_scheme(to, Grade::from_word(word).word_in_scheme(to)).unwrap())
             .collect();
-        assert!(converted.windows(2).all(|pair| pair[0].at_least(&pair[1])), "L08: {to:?}");
+        assert!(converted.windows(2).all(|pair| pair[0].is_at_least(&pair[1])), "L08: {to:?}");
     }
 }
 
@@ -420,21 +425,21 @@ fn keys_ratios_and_similarities_are_those_of_the_cases() {
     for case in cases(RECURRING, "area", "normalize_key") {
         let issue = &case["input"]["issue"];
         let line = issue["line"].as_u64().map(|line| line as u32);
-        let key = sequence::key(issue["title"].as_str(), issue["file"].as_str(), line);
+        let key = sequence_similarity::key(issue["title"].as_str(), issue["file"].as_str(), line);
         assert_eq!(key, case["expected"]["key"], "{}", id(&case));
     }
     for case in cases(RECURRING, "area", "sequence_ratio") {
         let text = |side: &str| case["input"][side].as_str().unwrap().to_owned();
-        let ratio = sequence::ratio(&text("a"), &text("b"));
+        let ratio = sequence_similarity::ratio(&text("a"), &text("b"));
         assert_eq!(round(ratio), case["expected"]["ratio"], "{}", id(&case));
     }
     for case in cases(RECURRING, "area", "similarity") {
-        let pair: Pair = serde_json::from_value(case["input"].clone()).unwrap();
-        let sequence = answer::same(&pair, Measure::Sequence);
+        let pair: IssuePair = serde_json::from_value(case["input"].clone()).unwrap();
+        let sequence = script_api::compare(&pair, SimilarityMeasure::Sequence);
         assert_eq!(round(sequence.score), case["expected"]["similarity"], "{}", id(&case));
         assert_eq!(sequence.same, case["expected"]["same"], "{}", id(&case));
         if let Some(wanted) = case.get("assay") {
-            let alike = answer::same(&pair, Measure::Alike);
+            let alike = script_api::compare(&pair, SimilarityMeasure::TitleWords);
             assert_eq!(alike.same, wanted["same"], "{}: {alike:?}", id(&case));
         }
     }
@@ -447,8 +452,8 @@ fn round(number: f64) -> f64 {
 #[test]
 fn recurring_issues_are_those_of_the_cases() {
     for case in cases(RECURRING, "area", "recurring") {
-        let question: RecurringQuestion = serde_json::from_value(case["input"].clone()).unwrap();
-        let found = answer::find_recurring(&question);
+        let question: RecurrenceQuery = serde_json::from_value(case["input"].clone()).unwrap();
+        let found = script_api::find_recurring(&question);
         let wanted = case.get("assay").unwrap_or(&case["expected"]);
         assert_eq!(found.recurring, wanted["recurring"], "{}: {found:?}", id(&case));
         if case.get("assay").is_none() {

@@ -1,13 +1,13 @@
 //! A reviewer's words count against its report, never for it.
 
-use assay_findings::answer::{self, Format};
 use assay_findings::report::Report;
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_findings::verdict::State;
+use assay_findings::script_api::{self, SeverityFormat};
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
+use assay_findings::verdict::VerdictState;
 use expect_test::{Expect, expect};
 
 fn synthesis(text: &str) -> Synthesis {
-    synthesize(&[Report::from_text(text, "reviewer", None)], &Circumstances::default())
+    synthesize(&[Report::from_text(text, "reviewer", None)], &SynthesisInputs::default())
 }
 
 /// Checks the verdict of a text and its reasons.
@@ -20,7 +20,7 @@ fn check(text: &str, expected: Expect) {
     expected.assert_eq(&shown);
 }
 
-fn state(text: &str) -> State {
+fn state(text: &str) -> VerdictState {
     synthesis(text).verdict.state
 }
 
@@ -47,11 +47,11 @@ fn a_list_that_holds_a_placeholder_is_not_complete_and_hides_no_line() {
     for list in ["[...]", "[TODO]", "[\"see below\"]", "[…]", "[ /* below */ ]"] {
         let text = format!("{{\"findings\": {list}}}\nHIGH: N+1 query (src/api/users.py:87)");
         let found = synthesis(&text);
-        assert_eq!(found.verdict.state, State::NotReady, "{text}");
+        assert_eq!(found.verdict.state, VerdictState::NotReady, "{text}");
         assert!(found.verdict.incomplete, "{text}");
         assert_eq!(found.findings[0].place().as_deref(), Some("src/api/users.py:87"), "{text}");
         let alone = format!("{{\"findings\": {list}}}");
-        assert_eq!(state(&alone), State::Incomplete, "{alone}");
+        assert_eq!(state(&alone), VerdictState::Incomplete, "{alone}");
     }
 }
 
@@ -81,8 +81,11 @@ fn words_that_reject_contradict_a_list_that_does_not() {
             format!("```json\n{{\"findings\": []}}\n```\n{words}"),
         ] {
             let state = state(&text);
-            assert!(matches!(state, State::Incomplete | State::NotReady), "{state:?}: {text}");
-            let parsed = answer::parse(text.as_bytes(), Format::Auto, None).0;
+            assert!(
+                matches!(state, VerdictState::Incomplete | VerdictState::NotReady),
+                "{state:?}: {text}"
+            );
+            let parsed = script_api::parse(text.as_bytes(), SeverityFormat::Auto, None).0;
             assert!(!parsed.outcome.approved, "{text}");
         }
     }
@@ -113,7 +116,7 @@ fn a_reviewer_that_did_not_review_gives_no_clean_bill() {
         "We could not open the patch.",
     ] {
         let text = format!("{words} {{\"findings\": []}}");
-        assert_eq!(state(&text), State::Incomplete, "{text}");
+        assert_eq!(state(&text), VerdictState::Incomplete, "{text}");
     }
     check(
         "I cannot review this change. {\"findings\": []}",
@@ -153,8 +156,8 @@ fn harmless_words_beside_an_empty_list_change_nothing() {
     ] {
         let text = format!("{words}\n{{\"findings\": []}}");
         let found = synthesis(&text);
-        assert_eq!(found.verdict.state, State::Ready, "{text}\n{:?}", found.verdict);
-        let outcome = answer::parse(text.as_bytes(), Format::Auto, None).0.outcome;
+        assert_eq!(found.verdict.state, VerdictState::Ready, "{text}\n{:?}", found.verdict);
+        let outcome = script_api::parse(text.as_bytes(), SeverityFormat::Auto, None).0.outcome;
         assert!(!outcome.has_test_failures && !outcome.has_change_requests, "{text}");
     }
 }
@@ -184,7 +187,7 @@ fn a_list_that_is_not_closed_is_not_complete() {
         r#"{"findings": [}"#,
         r#"{"findings": []"#,
     ] {
-        assert_eq!(state(text), State::Incomplete, "{text}");
+        assert_eq!(state(text), VerdictState::Incomplete, "{text}");
     }
 }
 
@@ -194,9 +197,9 @@ fn a_finding_inside_of_another_ones_member_counts() {
         {"title": "nit", "severity": "P3", "file": "a.py", "line": 1, "evidence":["x = 1"},
         {"title": "SQL injection", "severity": "P0", "file": "b.py", "line": 2, "evidence": []}]}"#;
     let found = synthesis(text);
-    assert_eq!((found.verdict.state, found.verdict.incomplete), (State::NotReady, true));
+    assert_eq!((found.verdict.state, found.verdict.incomplete), (VerdictState::NotReady, true));
     assert_eq!(found.findings[0].title, "SQL injection");
-    let parsed = answer::parse(text.as_bytes(), Format::Auto, None).0;
+    let parsed = script_api::parse(text.as_bytes(), SeverityFormat::Auto, None).0;
     assert!(!parsed.outcome.approved && parsed.findings.unwrap().len() == 2);
 }
 
@@ -208,17 +211,17 @@ fn a_severity_that_no_vocabulary_knows_blocks_until_a_reviewer_grades_it() {
         );
         Report::from_text(&text, name, None)
     };
-    let state = |reports: &[Report]| synthesize(reports, &Circumstances::default()).verdict.state;
+    let state = |reports: &[Report]| synthesize(reports, &SynthesisInputs::default()).verdict.state;
     for word in ["blockr", "SEV1", "catastrophic"] {
-        assert_eq!(state(&[report("one", word)]), State::NotReady, "{word}");
+        assert_eq!(state(&[report("one", word)]), VerdictState::NotReady, "{word}");
         assert_eq!(
             state(&[report("one", word), report("two", "LOW")]),
-            State::ReadyWithFixes,
+            VerdictState::ReadyWithFixes,
             "{word}"
         );
     }
     for word in ["BLOCKER", "fatal", "severe"] {
-        assert_eq!(state(&[report("one", word)]), State::NotReady, "{word}");
+        assert_eq!(state(&[report("one", word)]), VerdictState::NotReady, "{word}");
     }
 }
 
@@ -293,9 +296,13 @@ fn no_disguise_of_a_rejection_reads_as_a_pass() {
         "Could not complete the review.\n{\"findings\": []}",
     ] {
         let found = synthesis(text);
-        let is_stopped = matches!(found.verdict.state, State::Incomplete | State::NotReady);
+        let is_stopped =
+            matches!(found.verdict.state, VerdictState::Incomplete | VerdictState::NotReady);
         assert!(is_stopped, "{text}\n{:?}", found.verdict);
-        assert!(!answer::parse(text.as_bytes(), Format::Auto, None).0.outcome.approved, "{text}");
+        assert!(
+            !script_api::parse(text.as_bytes(), SeverityFormat::Auto, None).0.outcome.approved,
+            "{text}"
+        );
     }
 }
 
@@ -308,7 +315,10 @@ fn a_cut_before_the_findings_leaves_no_approval() {
         "Verdict: APPROVE\n\n```json\n{\"findings",
         "APPROVE\n\nCRITICAL",
     ] {
-        assert!(!answer::parse(text.as_bytes(), Format::Auto, None).0.outcome.approved, "{text}");
+        assert!(
+            !script_api::parse(text.as_bytes(), SeverityFormat::Auto, None).0.outcome.approved,
+            "{text}"
+        );
     }
 }
 
@@ -339,9 +349,9 @@ fn counts_of_zero_and_empty_sections_are_no_objections() {
             [format!("{words}\n\n{{\"findings\": []}}"), format!("{{\"findings\": []}}\n\n{words}")]
         {
             let found = synthesis(&text);
-            assert_eq!(found.verdict.state, State::Ready, "{text}\n{:?}", found.verdict);
+            assert_eq!(found.verdict.state, VerdictState::Ready, "{text}\n{:?}", found.verdict);
         }
     }
     let shortcode = "{\"findings\": []}\n\n:white_check_mark: No issues";
-    assert_eq!(state(shortcode), State::Ready);
+    assert_eq!(state(shortcode), VerdictState::Ready);
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use assay_change::diff::FileDiff;
 use assay_change::unified::Mark;
-use assay_findings::ground::squeeze;
+use assay_findings::grounding::squeeze;
 use assay_findings::path::RepoPath;
 use assay_rules::{CodeLines, TestEffect, TestFunction, asserts_on, is_program, test_functions};
 

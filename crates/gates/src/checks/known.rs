@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use assay_findings::ground::{Tree, TreeError};
+use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 
 use crate::facts::plan_diffs::Planned;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use assay_base::percent;
-use assay_findings::ground::TreeError;
+use assay_findings::grounding::TreeError;
 use assay_findings::path::RepoPath;
 
 use super::known::Known;

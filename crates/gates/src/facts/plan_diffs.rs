@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use assay_change::LeaveOut;
 use assay_change::unified::{FilePatch, PatchedTree};
-use assay_findings::ground::{Tree, TreeError};
+use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_rules::Rulebook;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_change::Change;
-use assay_findings::coverage::Look;
+use assay_findings::coverage::HunkOutcome;
 use assay_findings::grade::Obligation;
 use assay_findings::vote::Vote;
 use assay_rules::Rulebook;
@@ -56,9 +56,11 @@ impl Ruled {
             let of_file = ruled.files.entry(file.path().to_owned()).or_default();
             for look in looks.by_ref().take(file.hunks.len().max(1)) {
                 match look {
-                    Look::Failed(why) | Look::Unread(why) => of_file.unread = Some(why),
-                    Look::LeftOut(rule) => of_file.left_out = Some(rule),
-                    Look::Reviewed | Look::TextOnly | Look::NotConcerned => {}
+                    HunkOutcome::Failed(why) | HunkOutcome::Unread(why) => {
+                        of_file.unread = Some(why)
+                    }
+                    HunkOutcome::LeftOut(rule) => of_file.left_out = Some(rule),
+                    HunkOutcome::Reviewed | HunkOutcome::TextOnly | HunkOutcome::NotConcerned => {}
                 }
             }
         }

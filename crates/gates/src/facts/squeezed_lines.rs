@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use assay_change::unified::HunkText;
-use assay_findings::ground::squeeze;
+use assay_findings::grounding::squeeze;
 
 /// Returns the set of a text's lines, without their blanks.
 pub(crate) fn squeezed(text: &str) -> HashSet<String> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use assay_findings::ground::{Tree, TreeError};
+use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 
 /// The files of a tree, by their names, and its folders.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use assay_findings::ground::squeeze;
+use assay_findings::grounding::squeeze;
 use serde::Deserialize;
 
 use crate::gate::Proposed;

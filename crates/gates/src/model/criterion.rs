@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 use assay_models::Reply;
 use assay_rules::redacted_text;
 use serde::Deserialize;

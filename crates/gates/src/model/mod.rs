@@ -11,7 +11,7 @@ mod material;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 use assay_models::{Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt, Reply};
 use assay_rules::redacted_text;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Judges of criteria that code cannot decide: [`CriterionJudge`], whose answer counts only with a
 //! quote.
 
-use assay_findings::ground::{Tree, squeeze};
+use assay_findings::grounding::{Tree, squeeze};
 use assay_findings::path::RepoPath;
 
 use super::{Answer, CriterionResult, Evidence, Place};

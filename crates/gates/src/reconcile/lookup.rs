@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use assay_findings::ground::{Tree, TreeError};
+use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_rules::{
     CodeLines, DefinitionKind, Reach, TestEffect, WithSymbols, has_code_lines, is_program, is_word,

@@ -10,7 +10,7 @@ mod search;
 mod text;
 
 use assay_change::unified::{FilePatch, UnifiedDiff};
-use assay_findings::ground::Tree;
+use assay_findings::grounding::Tree;
 use serde::Serialize;
 
 use crate::claim::Reading;

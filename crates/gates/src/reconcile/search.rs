@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use assay_findings::ground::{Tree, TreeError};
+use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_rules::{NameSearch, NamedDefinition, Reach, Sighting, has_code_lines};
 

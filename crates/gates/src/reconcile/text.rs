@@ -1,7 +1,7 @@
 //! Formats a reconciliation for agents and people: [`text`].
 
 use assay_base::text::truncate;
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 
 use super::{Answer, CriterionResult, DiffResult, MilestoneResult, Reconciliation};
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 
 use crate::beside::{Checklist, JournalDecision};
 use crate::guide::Instruction;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_findings::ground::{Symbol, Tree, TreeError};
+use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 
 /// The texts of files, by path.

@@ -53,7 +53,7 @@ fn applied(before: &[(&str, &str)], diffs: &[&str]) -> String {
     }
     let change = patched.change("the plan", Path::new("/none"), BTreeMap::new());
     for file in &change.files {
-        let lines = |lines: &[assay_findings::vote::Lines]| {
+        let lines = |lines: &[assay_findings::vote::LineRange]| {
             let shown: Vec<String> =
                 lines.iter().map(|l| format!("{}-{}", l.start(), l.end())).collect();
             shown.join(",")

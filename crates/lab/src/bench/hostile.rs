@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use assay_findings::answer::{Format, parse};
+use assay_findings::script_api::{SeverityFormat, parse};
 use serde_json::{Value, json};
 
 use super::{Bar, Row, median};
@@ -102,7 +102,7 @@ pub(crate) fn child(kind: &str, bytes: usize, runs: usize) -> anyhow::Result<boo
     });
     let before = memory("VmRSS:")?;
     let start = Instant::now();
-    let read = || parse(text.as_bytes(), Format::Auto, None);
+    let read = || parse(text.as_bytes(), SeverityFormat::Auto, None);
     std::hint::black_box(read());
     let first = start.elapsed();
     let peak = memory("VmHWM:")?.saturating_sub(before);

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use assay_findings::alike::{Subject, alike};
 use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, synthesize};
-use assay_findings::vote::{Lines, Vote};
+use assay_findings::synthesis::{SynthesisInputs, synthesize};
+use assay_findings::title_similarity::{ComparedTitle, compare};
+use assay_findings::vote::{LineRange, Vote};
 
 use super::{Bar, Row, median};
 use crate::random::Random;
@@ -32,7 +32,7 @@ const OBJECTS: [&str; 10] = [
 /// Times merging few and many votes.
 pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     let (few, many) = (reports(FEW)?, reports(MANY)?);
-    let circumstances = Circumstances::default();
+    let circumstances = SynthesisInputs::default();
     let short = median(51, || synthesize(&few, &circumstances));
     let long = median(5, || synthesize(&many, &circumstances));
     let merged = synthesize(&many, &circumstances);
@@ -81,22 +81,22 @@ fn vote(random: &mut Random, votes: usize) -> anyhow::Result<Vote> {
     let grade = Grade::from_word(random.pick(&["P0", "P1", "P2", "P3"]));
     let mut vote = Vote::new(title, grade);
     vote.file = Some(RepoPath::parse(&format!("src/part_{file}.rs"), None)?);
-    vote.lines = Some(Lines::at(line + random.below(3) as u32).context("lines start at 1")?);
+    vote.lines = Some(LineRange::at(line + random.below(3) as u32).context("lines start at 1")?);
     vote.description = format!("{} It shows under load.", vote.title);
     Ok(vote)
 }
 
 /// Compares all pairs of a sample of the titles, and extrapolates the time for all titles.
 fn all_pairs(reports: &[Report]) -> Duration {
-    let subjects: Vec<Subject<'_>> = reports
+    let subjects: Vec<ComparedTitle<'_>> = reports
         .iter()
         .flat_map(|report| &report.votes)
         .take(SAMPLE)
-        .map(|vote| Subject { title: &vote.title, file: None, line: vote.line() })
+        .map(|vote| ComparedTitle { title: &vote.title, file: None, line: vote.line() })
         .collect();
     let time = median(1, || {
         let pairs = (0..subjects.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
-        pairs.filter(|(a, b)| alike(subjects[*a], subjects[*b]).is_same()).count()
+        pairs.filter(|(a, b)| compare(subjects[*a], subjects[*b]).is_same()).count()
     });
     time.mul_f64((MANY as f64 / SAMPLE as f64).powi(2))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_findings::recurring::{Issue, Round, recurring};
+use assay_findings::recurring::{IssueRound, RoundIssue, find_recurrences};
 use assay_testenv::workspace::target_folder;
 use serde_json::json;
 
@@ -20,10 +20,10 @@ const SAMPLE_ISSUES: usize = 50;
 /// Times the detection over a long history.
 pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     let mut random = Random::new(1);
-    let mut rounds: Vec<Round> = (0..ROUNDS).map(|_| round(&mut random)).collect();
+    let mut rounds: Vec<IssueRound> = (0..ROUNDS).map(|_| round(&mut random)).collect();
     let current = round(&mut random).issues;
-    let time = median(11, || recurring(&current, &rounds, 3));
-    let back = recurring(&current, &rounds, 3).len();
+    let time = median(11, || find_recurrences(&current, &rounds, 3));
+    let back = find_recurrences(&current, &rounds, 3).len();
     let what = format!("{back} of {ISSUES} issues recur in {ROUNDS} rounds of {ISSUES}");
     let mut rows = vec![Row::number(what, time.as_secs_f64() * 1e3, " ms", Bar::AtMost(50.0))];
     rounds.truncate(SAMPLE_ROUNDS);
@@ -37,22 +37,22 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
 }
 
 /// Returns a round of issues, most of which other rounds have in different words.
-fn round(random: &mut Random) -> Round {
+fn round(random: &mut Random) -> IssueRound {
     let issue = |random: &mut Random| {
         let defect = random.below(ISSUES * 3);
         let wording = random.pick(&["is not checked in", "is unchecked in", "isn't checked in"]);
-        Issue {
+        RoundIssue {
             title: Some(format!("Value {} {wording} `load_{defect}`", ["a", "b", "c"][defect % 3])),
             file: Some(format!("src/part_{}.rs", defect % 40)),
             line: Some(1 + defect as u32 + random.below(5) as u32),
-            ..Issue::default()
+            ..RoundIssue::default()
         }
     };
-    Round { status: None, issues: (0..ISSUES).map(|_| issue(random)).collect() }
+    IssueRound { status: None, issues: (0..ISSUES).map(|_| issue(random)).collect() }
 }
 
-fn difflib(current: &[Issue], past: &[Round]) -> anyhow::Result<Duration> {
-    let key = |issue: &Issue| {
+fn difflib(current: &[RoundIssue], past: &[IssueRound]) -> anyhow::Result<Duration> {
+    let key = |issue: &RoundIssue| {
         let (title, file) = (issue.title.as_deref(), issue.file.as_deref());
         format!("{}|{}|{}", title.unwrap_or(""), file.unwrap_or(""), issue.line.unwrap_or(0))
     };

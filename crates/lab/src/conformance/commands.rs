@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use assay_change::tree::DirTree;
-use assay_findings::ground::ChangedLines;
+use assay_findings::grounding::ChangedLines;
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
-use assay_findings::vote::{Lines, Replacement, Vote};
+use assay_findings::vote::{LineRange, Replacement, Vote};
 use assay_review::command::{CommandReviewer, known};
 use assay_testenv::workspace::{answers, command, target_folder};
 
@@ -233,7 +233,7 @@ fn review(analyser: &Analyser, reviewer: &CommandReviewer, root: &Path) -> anyho
     for (path, text) in analyser.files {
         let path = RepoPath::exact(path)?;
         let last = u32::try_from(text.lines().count())?;
-        changed.insert(path.clone(), Lines::range(1, last).into_iter().collect());
+        changed.insert(path.clone(), LineRange::range(1, last).into_iter().collect());
         files.push(path);
     }
     let tree = DirTree::new(root.to_owned());

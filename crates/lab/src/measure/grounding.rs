@@ -13,8 +13,8 @@ use assay_change::{Change, RecordedChange};
 use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, synthesize};
-use assay_findings::vote::{Anchor, Lines, Vote};
+use assay_findings::synthesis::{SynthesisInputs, synthesize};
+use assay_findings::vote::{Confidence, LineRange, Vote};
 use serde_json::{Value, json};
 
 use crate::workspace::write_json;
@@ -173,19 +173,19 @@ impl Placed<'_> {
         let mut vote = Vote::new(title, Grade::from_word("P1"));
         vote.description.clone_from(&self.note);
         vote.file = RepoPath::exact(path).ok();
-        vote.lines = Lines::at(line);
-        vote.confidence = Some(Anchor::HIGH);
+        vote.lines = LineRange::at(line);
+        vote.confidence = Some(Confidence::HIGH);
         vote.evidence = quote.map(str::to_owned).into_iter().collect();
         let mut report = Report::new(Reviewer::new("reader", ReviewerKind::Persona));
         report.votes.push(vote);
         let changed = self.pull.change.changed_lines();
-        let around = Circumstances {
+        let around = SynthesisInputs {
             tree: Some(self.pull.change.tree()),
             changed: Some(&changed),
-            ..Circumstances::default()
+            ..SynthesisInputs::default()
         };
         let synthesis = synthesize(&[report], &around);
-        let found = synthesis.findings.iter().find(|it| it.confidence >= Anchor::HIGH);
+        let found = synthesis.findings.iter().find(|it| it.confidence >= Confidence::HIGH);
         found.map_or(Fate::Doubted, |finding| Fate::Kept { line: finding.line })
     }
 

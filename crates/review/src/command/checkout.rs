@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use assay_base::percent;
-use assay_findings::ground::Tree;
+use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 
 /// The folder that an analyser ran in, and the tree that it contains.

@@ -3,7 +3,7 @@
 
 use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
-use assay_findings::vote::{Anchor, Lines};
+use assay_findings::vote::{Confidence, LineRange};
 
 use super::edit::Edit;
 
@@ -24,10 +24,10 @@ pub(crate) struct Draft {
     /// Further texts of the analyser, one for each paragraph.
     pub(crate) help: Vec<String>,
     pub(crate) file: Option<RepoPath>,
-    pub(crate) lines: Option<Lines>,
+    pub(crate) lines: Option<LineRange>,
     pub(crate) grade: Grade,
     pub(crate) category: String,
-    pub(crate) confidence: Option<Anchor>,
+    pub(crate) confidence: Option<Confidence>,
     pub(crate) fix: Option<Fix>,
     pub(crate) fires_on_base: bool,
     /// Problems with the format of the entry.

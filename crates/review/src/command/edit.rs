@@ -1,7 +1,7 @@
 //! Applies the edits of an analyser to the text of a file: [`replacement`] converts them to whole
 //! lines.
 
-use assay_findings::vote::{Lines, Replacement};
+use assay_findings::vote::{LineRange, Replacement};
 
 /// The maximum size of a file that is edited, in bytes.
 const MAX_FILE: usize = 1 << 20;
@@ -150,7 +150,7 @@ pub(crate) fn replacement(file: &FileText, edits: &[Edit]) -> Option<Replacement
     if changed == file.text[from..file.end_of(last)] || changed.len() > MAX_TEXT {
         return None;
     }
-    let lines = Lines::range(u32::try_from(first + 1).ok()?, u32::try_from(last + 1).ok()?)?;
+    let lines = LineRange::range(u32::try_from(first + 1).ok()?, u32::try_from(last + 1).ok()?)?;
     Some(Replacement::new(lines, changed))
 }
 

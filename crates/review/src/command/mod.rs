@@ -18,7 +18,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_base::clock::Stopwatch;
-use assay_findings::ground::{ChangedLines, Tree};
+use assay_findings::grounding::{ChangedLines, Tree};
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 

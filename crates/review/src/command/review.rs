@@ -1,7 +1,7 @@
 //! The implementation of `Reviewer` for an analyser.
 
 use assay_change::Change;
-use assay_findings::coverage::Look;
+use assay_findings::coverage::HunkOutcome;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, ReviewerKind};
 
@@ -51,11 +51,11 @@ impl Reviewer for CommandReviewer {
 
 impl CommandReviewer {
     /// Returns the outcome of each hunk: the analyser's files are read, unless it failed.
-    fn looks(&self, change: &Change, report: &Report) -> Vec<Look> {
+    fn looks(&self, change: &Change, report: &Report) -> Vec<HunkOutcome> {
         let look = |path: &Option<RepoPath>| match (path, &report.unusable) {
-            (Some(path), None) if self.files.matches(path) => Look::Reviewed,
-            (Some(path), Some(why)) if self.files.matches(path) => Look::Failed(why.clone()),
-            _ => Look::NotConcerned,
+            (Some(path), None) if self.files.matches(path) => HunkOutcome::Reviewed,
+            (Some(path), Some(why)) if self.files.matches(path) => HunkOutcome::Failed(why.clone()),
+            _ => HunkOutcome::NotConcerned,
         };
         let files = change.files.iter().zip(paths(change));
         files.flat_map(|(file, path)| vec![look(&path); file.hunks.len().max(1)]).collect()

@@ -1,7 +1,7 @@
 //! The severity words of analysers, and the levels that they map to.
 
 use assay_findings::grade::{Grade, Scheme};
-use assay_findings::vote::Anchor;
+use assay_findings::vote::Confidence;
 
 /// The words of analysers, in any case, and the level of each.
 ///
@@ -65,12 +65,12 @@ pub(crate) fn grade_of_score(score: f64) -> Option<Grade> {
 }
 
 /// Parses the confidence of an analyser.
-pub(crate) fn confidence(word: &str) -> Option<Anchor> {
+pub(crate) fn confidence(word: &str) -> Option<Confidence> {
     match word.trim().to_ascii_lowercase().as_str() {
-        "very-high" => Some(Anchor::CERTAIN),
-        "high" => Some(Anchor::HIGH),
-        "medium" => Some(Anchor::MODERATE),
-        "low" => Some(Anchor::LOW),
+        "very-high" => Some(Confidence::CERTAIN),
+        "high" => Some(Confidence::HIGH),
+        "medium" => Some(Confidence::MODERATE),
+        "low" => Some(Confidence::LOW),
         _ => None,
     }
 }

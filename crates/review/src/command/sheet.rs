@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use assay_base::text::first_chars;
 use assay_findings::path::RepoPath;
-use assay_findings::read::Rejected;
+use assay_findings::read::RejectedText;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::vote::{AutofixClass, Lines, Vote};
+use assay_findings::vote::{AutofixClass, LineRange, Vote};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ const MAX_FIXES: usize = 2_000;
 const QUOTE_CHARS: usize = 400;
 
 /// The key of a repeated finding: file, lines, rule and description.
-type Said = (Option<RepoPath>, Option<Lines>, Option<String>, String);
+type Said = (Option<RepoPath>, Option<LineRange>, Option<String>, String);
 
 /// A builder of a report, with the checkout that paths and lines refer to.
 pub(crate) struct Sheet<'a> {
@@ -86,7 +86,7 @@ impl<'a> Sheet<'a> {
         self.report.lost += 1;
         if self.report.rejected.len() < MAX_REJECTED {
             let raw = first_chars(raw, RAW_CHARS).to_owned();
-            self.report.rejected.push(Rejected { reason: reason.into(), raw });
+            self.report.rejected.push(RejectedText { reason: reason.into(), raw });
         }
     }
 
@@ -172,7 +172,7 @@ fn mend(vote: &mut Vote, fix: Fix, text: Option<&FileText>) {
 }
 
 /// Quotes the first of some lines.
-fn quote(text: &FileText, lines: Lines) -> Option<String> {
+fn quote(text: &FileText, lines: LineRange) -> Option<String> {
     let line = text.line(lines.start())?.trim();
     let is_long = line.chars().nth(QUOTE_CHARS).is_some();
     match line {

@@ -4,10 +4,10 @@
 //! briefs belong to `validator-2` and so on, since a part is always a part of the change.
 
 use assay_change::Change;
-use assay_findings::finding::{Consequence, Finding, Validated, Validation};
-use assay_findings::ground::Ground;
+use assay_findings::finding::{Consequence, Finding, Validation, ValidationState};
+use assay_findings::grounding::Grounder;
+use assay_findings::second_look::{Opinion, SecondLookAnswer};
 use assay_findings::synthesis::Synthesis;
-use assay_findings::validation::{Answer, Opinion};
 use assay_rules::Redacted;
 
 use super::receipt::{LookReceipt, QuoteCheck, Receipt, ReportState};
@@ -96,8 +96,8 @@ impl Delegated {
         self.hand_in(validator, &question, text)?;
         let Looked { looks, synthesis } = self.looked(&self.change);
         let opinions = looks.answered.get(number - 1).map(Vec::as_slice).unwrap_or_default();
-        let missing = opinions.iter().find(|opinion| opinion.answer == Answer::Missing);
-        let is_empty = opinions.iter().all(|opinion| opinion.answer == Answer::Missing);
+        let missing = opinions.iter().find(|opinion| opinion.answer == SecondLookAnswer::Missing);
+        let is_empty = opinions.iter().all(|opinion| opinion.answer == SecondLookAnswer::Missing);
         let unknown = numbers(text).into_iter().filter(|number| *number > opinions.len());
         let unknown = unknown.map(|number| format!("there is no finding {number}"));
         Ok(Receipt {
@@ -118,7 +118,7 @@ impl Delegated {
 
     fn look_receipts(&self, opinions: &[Opinion], synthesis: &Synthesis) -> Vec<LookReceipt> {
         let redacted = Redacted(self.change.tree());
-        let ground = Ground::new(Some(&redacted), None);
+        let ground = Grounder::new(Some(&redacted), None);
         let receipt = |(opinion, number): (&Opinion, usize)| {
             let finding = finding_of(opinion, synthesis);
             let quote = quote_check(opinion, &ground);
@@ -126,10 +126,10 @@ impl Delegated {
                 finding: number,
                 title: finding.map(|finding| finding.title.clone()).unwrap_or_default(),
                 answer: match opinion.answer {
-                    Answer::Confirm => "confirm",
-                    Answer::Refute => "refute",
-                    Answer::Unsure => "unsure",
-                    Answer::Missing => "missing",
+                    SecondLookAnswer::Confirm => "confirm",
+                    SecondLookAnswer::Refute => "refute",
+                    SecondLookAnswer::Unsure => "unsure",
+                    SecondLookAnswer::Missing => "missing",
                 },
                 effect: effect(opinion, &quote, finding),
                 quote,
@@ -147,11 +147,11 @@ fn finding_of<'s>(opinion: &Opinion, synthesis: &'s Synthesis) -> Option<&'s Fin
     all.find(|f| f.fingerprint == opinion.fingerprint && f.file == opinion.file)
 }
 
-fn quote_check(opinion: &Opinion, ground: &Ground<'_>) -> QuoteCheck {
+fn quote_check(opinion: &Opinion, ground: &Grounder<'_>) -> QuoteCheck {
     let file = opinion.quoted_file.as_ref().or(opinion.file.as_ref());
     match opinion.quote.as_ref().zip(file) {
         None => QuoteCheck::None,
-        Some((quote, file)) if ground.holds(file, quote) => QuoteCheck::Found,
+        Some((quote, file)) if ground.contains_quote(file, quote) => QuoteCheck::Found,
         Some(_) => QuoteCheck::NotFound,
     }
 }
@@ -163,17 +163,19 @@ fn effect(opinion: &Opinion, quote: &QuoteCheck, finding: Option<&Finding>) -> S
         return "none".to_owned();
     };
     let mut effect = match state {
-        Validated::Confirmed => "the finding is confirmed".to_owned(),
-        Validated::Refuted => "the finding is held back".to_owned(),
-        Validated::Disputed => "the finding stays and is marked as disputed".to_owned(),
-        Validated::Unsure if opinion.answer == Answer::Refute && *quote == QuoteCheck::None => {
+        ValidationState::Confirmed => "the finding is confirmed".to_owned(),
+        ValidationState::Refuted => "the finding is held back".to_owned(),
+        ValidationState::Disputed => "the finding stays and is marked as disputed".to_owned(),
+        ValidationState::Unsure
+            if opinion.answer == SecondLookAnswer::Refute && *quote == QuoteCheck::None =>
+        {
             "counts as unsure: a refutation needs a quote".to_owned()
         }
-        Validated::Unsure if opinion.answer == Answer::Refute => {
+        ValidationState::Unsure if opinion.answer == SecondLookAnswer::Refute => {
             "counts as unsure: the quote was not found".to_owned()
         }
-        Validated::Unsure => "the finding is marked as unsure".to_owned(),
-        Validated::Unvalidated => format!("the finding stays as it is: {}", opinion.why),
+        ValidationState::Unsure => "the finding is marked as unsure".to_owned(),
+        ValidationState::Unvalidated => format!("the finding stays as it is: {}", opinion.why),
     };
     if let Some(before) = lowered_from {
         let (before, after) = (before.percent(), finding.confidence.percent());

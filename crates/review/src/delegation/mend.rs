@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use assay_change::state::State;
 use assay_change::{Change, Scope, Selection};
-use assay_findings::coverage::{Look, Looks};
+use assay_findings::coverage::{HunkOutcome, ReviewerCoverage};
 use assay_findings::finding::Finding;
-use assay_findings::ground::{Ground, Tree};
+use assay_findings::grounding::{Grounder, Tree};
 use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
 use assay_rules::{Redacted, reads_text_only};
@@ -159,7 +159,7 @@ impl<'a> Since<'a> {
     /// Returns the worst finding that still exists, without those to skip, and the progress so far.
     pub fn next_fix(&self, skip: &BTreeSet<String>) -> NextFix<'a> {
         let mut findings: Vec<&Finding> = self.finished.synthesis.findings.iter().collect();
-        findings.sort_by(|a, b| a.by_weight(b));
+        findings.sort_by(|a, b| a.cmp_by_weight(b));
         let (mut still_there, mut fixed, mut not_verified) = (Vec::new(), Vec::new(), Vec::new());
         for finding in findings {
             match self.standing(finding).standing {
@@ -294,12 +294,17 @@ impl<'a> Since<'a> {
         let sees_in_text = rule.is_some_and(reads_text_only);
         let looks = self.review.looks.iter();
         let looks = looks.filter(|looks| judges.contains(&looks.reviewer.as_str()));
-        let of_file =
-            |looks: &'_ Looks| looks.hunks.get(hunks.clone()).unwrap_or_default().to_vec();
+        let of_file = |looks: &'_ ReviewerCoverage| {
+            looks.hunks.get(hunks.clone()).unwrap_or_default().to_vec()
+        };
         looks.flat_map(of_file).find_map(|look| match look {
-            Look::LeftOut(why) | Look::Unread(why) | Look::Failed(why) => Some(why),
-            Look::TextOnly if !sees_in_text => Some("it could only be read as text".to_owned()),
-            Look::Reviewed | Look::TextOnly | Look::NotConcerned => None,
+            HunkOutcome::LeftOut(why) | HunkOutcome::Unread(why) | HunkOutcome::Failed(why) => {
+                Some(why)
+            }
+            HunkOutcome::TextOnly if !sees_in_text => {
+                Some("it could only be read as text".to_owned())
+            }
+            HunkOutcome::Reviewed | HunkOutcome::TextOnly | HunkOutcome::NotConcerned => None,
         })
     }
 
@@ -319,8 +324,8 @@ impl<'a> Since<'a> {
             }
             Err(error) => return not_verified(error.to_string()),
         }
-        let ground = Ground::new(Some(&redacted), None);
-        let holds = finding.evidence.iter().any(|quote| ground.holds(file, quote));
+        let ground = Grounder::new(Some(&redacted), None);
+        let holds = finding.evidence.iter().any(|quote| ground.contains_quote(file, quote));
         if let Some(error) = ground.errors().first() {
             return not_verified(error.to_string());
         }

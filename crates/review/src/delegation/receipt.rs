@@ -7,11 +7,11 @@
 use std::fmt;
 
 use assay_change::Change;
-use assay_findings::finding::Mark;
+use assay_findings::finding::GroundingMark;
 use assay_findings::grade::Scheme;
-use assay_findings::ground::{Ground, Grounded};
+use assay_findings::grounding::{GroundedVote, Grounder};
 use assay_findings::path::RepoPath;
-use assay_findings::read::mended_json;
+use assay_findings::read::repair_json;
 use assay_findings::report::{Report, Reviewer};
 use assay_findings::vote::Vote;
 use assay_rules::{Redacted, WithSymbols};
@@ -168,7 +168,7 @@ impl FindingReceipt {
         let changed = change.changed_lines();
         let redacted = Redacted(change.tree());
         let tree = WithSymbols::new(&redacted);
-        let ground = Ground::new(Some(&tree), Some(&changed));
+        let ground = Grounder::new(Some(&tree), Some(&changed));
         let written = written_findings(text);
         let votes = report.votes.iter().enumerate();
         let receipt = |(at, vote): (usize, &Vote)| {
@@ -178,7 +178,7 @@ impl FindingReceipt {
             let entry = written.get(at).filter(|_| written.len() == report.votes.len());
             FindingReceipt {
                 title: vote.title.clone(),
-                severity: grounded.grade.in_words_of(Scheme::P).to_owned(),
+                severity: grounded.grade.word_in_scheme(Scheme::P).to_owned(),
                 confidence: grounded.confidence.percent(),
                 place: place(grounded.file.as_ref(), grounded.lines.map(|lines| lines.start())),
                 placing: placing(&grounded),
@@ -196,21 +196,21 @@ fn place(file: Option<&RepoPath>, line: Option<u32>) -> Option<String> {
     Some(line.map_or_else(|| file.to_string(), |line| format!("{file}:{line}")))
 }
 
-fn placing(grounded: &Grounded<'_>) -> Placing {
-    let has = |mark: Mark| grounded.marks.contains(&mark);
-    if has(Mark::PlacedByAssay) {
+fn placing(grounded: &GroundedVote<'_>) -> Placing {
+    let has = |mark: GroundingMark| grounded.marks.contains(&mark);
+    if has(GroundingMark::PlacedByAssay) {
         return Placing::ByAssay;
     }
     let Some(named) = place(grounded.vote.file.as_ref(), grounded.vote.line()) else {
         return Placing::None;
     };
-    if has(Mark::FileNotFound) {
+    if has(GroundingMark::FileNotFound) {
         Placing::OtherFile
-    } else if has(Mark::FileUnreadable) {
+    } else if has(GroundingMark::FileUnreadable) {
         Placing::Unreadable
-    } else if has(Mark::LineBeyondEnd) {
+    } else if has(GroundingMark::LineBeyondEnd) {
         Placing::LineBeyondEnd
-    } else if has(Mark::FileMoved) || has(Mark::LineMoved) {
+    } else if has(GroundingMark::FileMoved) || has(GroundingMark::LineMoved) {
         Placing::Moved { from: named }
     } else {
         Placing::AsNamed
@@ -218,17 +218,17 @@ fn placing(grounded: &Grounded<'_>) -> Placing {
 }
 
 fn quote_check(
-    grounded: &Grounded<'_>,
-    ground: &Ground<'_>,
+    grounded: &GroundedVote<'_>,
+    ground: &Grounder<'_>,
     by: &Reviewer,
     change: &Change,
 ) -> QuoteCheck {
-    let has = |mark: Mark| grounded.marks.contains(&mark);
-    let is_unknown = has(Mark::FileNotFound) || has(Mark::FileUnreadable);
+    let has = |mark: GroundingMark| grounded.marks.contains(&mark);
+    let is_unknown = has(GroundingMark::FileNotFound) || has(GroundingMark::FileUnreadable);
     if grounded.quoted.is_none() {
         return QuoteCheck::None;
     }
-    if !is_unknown && !has(Mark::QuoteNotFound) {
+    if !is_unknown && !has(GroundingMark::QuoteNotFound) {
         return QuoteCheck::Found;
     }
     let paths = change.files.iter().filter_map(|file| file.new_path.as_deref());
@@ -236,7 +236,7 @@ fn quote_check(
     let elsewhere = paths.find_map(|path| {
         let vote = Vote { file: Some(path), lines: None, ..grounded.vote.clone() };
         let checked = ground.check(&vote, by, grounded.source);
-        let is_there = checked.marks.contains(&Mark::LineMoved);
+        let is_there = checked.marks.contains(&GroundingMark::LineMoved);
         is_there.then(|| place(checked.file.as_ref(), checked.lines.map(|l| l.start()))).flatten()
     });
     match elsewhere {
@@ -247,10 +247,10 @@ fn quote_check(
 }
 
 /// Returns the values that count differently than in the report.
-fn notes(grounded: &Grounded<'_>) -> Vec<String> {
+fn notes(grounded: &GroundedVote<'_>) -> Vec<String> {
     let vote = grounded.vote;
     let mut notes = vote.faults.clone();
-    if grounded.marks.contains(&Mark::GradeCapped) {
+    if grounded.marks.contains(&GroundingMark::GradeCapped) {
         notes.push(format!("{} is more than this persona may give", vote.grade.word()));
     }
     if let Some(stated) = vote.confidence.filter(|stated| *stated != grounded.confidence) {
@@ -262,7 +262,7 @@ fn notes(grounded: &Grounded<'_>) -> Vec<String> {
     }
     if grounded.pre_existing {
         notes.push("it was there before the change".to_owned());
-    } else if grounded.marks.contains(&Mark::OutsideTheHunks) {
+    } else if grounded.marks.contains(&GroundingMark::OutsideTheHunks) {
         notes.push("it is not on a changed line".to_owned());
     }
     notes
@@ -293,7 +293,7 @@ fn missing_fields(vote: &Vote, entry: Option<&Value>) -> Vec<&'static str> {
 
 /// Returns the findings of a report as written.
 fn written_findings(text: &str) -> Vec<Value> {
-    match mended_json(text) {
+    match repair_json(text) {
         Some(Value::Array(findings)) => findings,
         Some(Value::Object(fields)) => match fields.get("findings") {
             Some(Value::Array(findings)) => findings.clone(),

@@ -12,10 +12,10 @@ use std::ops::Range;
 
 use assay_change::diff::{FileDiff, Origin};
 use assay_change::{Change, Lineage};
-use assay_findings::coverage::Look;
+use assay_findings::coverage::HunkOutcome;
 use assay_findings::finding::Finding;
-use assay_findings::ground::Ground;
-use assay_findings::identity::Resolved;
+use assay_findings::grounding::Grounder;
+use assay_findings::identity::ResolvedFinding;
 use assay_findings::path::RepoPath;
 use assay_findings::report::ReviewerKind;
 use assay_rules::{Redacted, reads_text_only};
@@ -43,7 +43,7 @@ pub(super) fn absent(
     let candidates = ledger.seen_in(files.keys().copied().chain(whole))?;
     let there: HashSet<(&str, &str)> = sightings.iter().flat_map(places).collect();
     let redacted = Redacted(kept.change.tree());
-    let ground = Ground::new(Some(&redacted), None);
+    let ground = Grounder::new(Some(&redacted), None);
     let before = Before { change: kept.change, lineage, known: Default::default() };
     let mut judge = Judge { kept, lineage, files, ground, before };
     let gone = candidates.into_iter().filter(|seen| {
@@ -53,8 +53,10 @@ pub(super) fn absent(
 }
 
 /// Returns a resolved finding in the form of a synthesis.
-pub(super) fn resolved(seen: &Seen) -> Option<Resolved> {
-    serde_json::from_str::<Finding>(&seen.finding).ok().map(|finding| Resolved::from(&finding))
+pub(super) fn resolved(seen: &Seen) -> Option<ResolvedFinding> {
+    serde_json::from_str::<Finding>(&seen.finding)
+        .ok()
+        .map(|finding| ResolvedFinding::from(&finding))
 }
 
 /// Returns the file of a finding, and its file before a rename.
@@ -96,7 +98,7 @@ struct Judge<'a> {
     kept: &'a Kept<'a>,
     lineage: &'a Lineage,
     files: BTreeMap<&'a str, Touched<'a>>,
-    ground: Ground<'a>,
+    ground: Grounder<'a>,
     before: Before<'a>,
 }
 
@@ -128,12 +130,15 @@ impl Judge<'_> {
             let mut answers = review.reports.iter().zip(&review.looks);
             answers.any(|(report, looks)| {
                 let read = |at: usize| match looks.hunks.get(at) {
-                    Some(Look::Reviewed) => true,
+                    Some(HunkOutcome::Reviewed) => true,
                     // Without a syntax tree, most rules cannot see their findings.
-                    Some(Look::TextOnly) => seen.file.is_empty() || sees_in_text,
+                    Some(HunkOutcome::TextOnly) => seen.file.is_empty() || sees_in_text,
                     // A check of the change as a whole ignores files that are left out.
-                    Some(Look::LeftOut(_)) => seen.file.is_empty(),
-                    Some(Look::Unread(_) | Look::Failed(_) | Look::NotConcerned) | None => false,
+                    Some(HunkOutcome::LeftOut(_)) => seen.file.is_empty(),
+                    Some(
+                        HunkOutcome::Unread(_) | HunkOutcome::Failed(_) | HunkOutcome::NotConcerned,
+                    )
+                    | None => false,
                 };
                 looks.reviewer == *name && report.is_whole() && hunks.clone().all(read)
             })
@@ -153,7 +158,7 @@ impl Judge<'_> {
             return true;
         }
         let finding = serde_json::from_str::<Finding>(&seen.finding);
-        finding.is_ok_and(|finding| self.ground.lacks(&path, &finding.evidence))
+        finding.is_ok_and(|finding| self.ground.lacks_all_quotes(&path, &finding.evidence))
     }
 
     /// Returns true if a persona had voted for a finding.

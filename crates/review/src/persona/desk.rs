@@ -8,7 +8,7 @@ use std::time::Duration;
 use assay_change::Change;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{self, ReviewerKind};
-use assay_findings::spent::{ModelSpent, Spent};
+use assay_findings::usage::{ModelUsage, ReviewUsage};
 use assay_models::{Answered, Ask, Caller, Failure, Mark, Model, Nonce, Prompt, Reply, says};
 use assay_rules::redacted_text;
 
@@ -64,8 +64,8 @@ pub(super) fn exchanged(prompt: &Prompt, outcome: &Result<Reply, Failure>) -> u6
 }
 
 /// Converts spending to the form of reports.
-pub(super) fn in_report(spent: assay_models::Spent) -> Spent {
-    Spent {
+pub(super) fn in_report(spent: assay_models::Spent) -> ReviewUsage {
+    ReviewUsage {
         calls: spent.calls,
         kept_answers: spent.cached,
         tokens: spent.tokens.total(),
@@ -77,9 +77,9 @@ pub(super) fn in_report(spent: assay_models::Spent) -> Spent {
 }
 
 /// Converts the spending on a model to the form of reports.
-fn of_model(model: String, spent: assay_models::Spent) -> ModelSpent {
-    let Spent { calls, kept_answers, tokens, usd, at_most, .. } = in_report(spent);
-    ModelSpent { model, calls, kept_answers, tokens, usd, at_most }
+fn of_model(model: String, spent: assay_models::Spent) -> ModelUsage {
+    let ReviewUsage { calls, kept_answers, tokens, usd, at_most, .. } = in_report(spent);
+    ModelUsage { model, calls, kept_answers, tokens, usd, at_most }
 }
 
 /// The context that all personas of a run share: the client, the models, and the change as prompts
@@ -176,11 +176,11 @@ impl Desk {
     }
 
     /// Returns the spending of the run so far.
-    pub fn spent(&self) -> Spent {
+    pub fn spent(&self) -> ReviewUsage {
         let budget = self.caller.budget();
         let models = budget.spent_by_model();
         let models = models.into_iter().map(|(model, spent)| of_model(model, spent)).collect();
-        Spent { models, ..in_report(budget.spent()) }
+        ReviewUsage { models, ..in_report(budget.spent()) }
     }
 
     pub(super) fn model(&self, persona: &Persona) -> &dyn Model {

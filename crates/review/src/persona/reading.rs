@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use assay_change::Change;
-use assay_findings::coverage::{Look, Looks};
+use assay_findings::coverage::{HunkOutcome, ReviewerCoverage};
 use assay_findings::incomplete::IncompleteKind;
 use assay_findings::report::{Report, ReviewerKind};
 use assay_models::{Class, Failure, Prompt, Spent};
@@ -340,7 +340,7 @@ impl<'a> Reading<'a> {
         self.report.spent = Some(in_report(self.spent));
         keep_secrets(&mut self.report, change);
         Answer {
-            looks: Looks {
+            looks: ReviewerCoverage {
                 reviewer: self.by.persona.name.clone(),
                 kind: ReviewerKind::Persona,
                 required: self.by.is_required,
@@ -368,28 +368,28 @@ impl<'a> Reading<'a> {
 
     /// Returns the outcome of a hunk. A hunk with lines in several parts is read if all of them
     /// are.
-    fn look(&self, hunk: usize) -> Look {
+    fn look(&self, hunk: usize) -> HunkOutcome {
         let failed = self.failed.iter().find(|failed| failed.hunks.contains(&hunk));
         if let Some(Failed { why, .. }) = failed {
-            return Look::Failed(format!("{}: {why}", self.by.persona.name));
+            return HunkOutcome::Failed(format!("{}: {why}", self.by.persona.name));
         }
         match self.briefing.not_read.get(hunk) {
             // The reviewer that left the file out, and the rules that found the instructions,
             // report that themselves.
-            Some(Some(NotRead::LeftOut(_) | NotRead::Addresses)) => Look::NotConcerned,
+            Some(Some(NotRead::LeftOut(_) | NotRead::Addresses)) => HunkOutcome::NotConcerned,
             Some(Some(NotRead::NotShown(why))) => self.not_shown(why),
             Some(None) if self.left_over.contains(&hunk) => self.not_shown(LEFT_OVER),
-            Some(None) if self.read.contains(&hunk) => Look::Reviewed,
+            Some(None) if self.read.contains(&hunk) => HunkOutcome::Reviewed,
             Some(None) | None => self.not_shown(NOT_SHOWN),
         }
     }
 
     /// Returns the outcome of a hunk that the persona should have read and was not shown. For a
     /// required persona, that is a failure.
-    fn not_shown(&self, why: &str) -> Look {
+    fn not_shown(&self, why: &str) -> HunkOutcome {
         match self.by.is_required {
-            true => Look::Failed(format!("{}: {why}", self.by.persona.name)),
-            false => Look::Unread(why.to_owned()),
+            true => HunkOutcome::Failed(format!("{}: {why}", self.by.persona.name)),
+            false => HunkOutcome::Unread(why.to_owned()),
         }
     }
 }

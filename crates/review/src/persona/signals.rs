@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use assay_change::Change;
-use assay_findings::ground::Tree;
+use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use assay_rules::Behaviour;
 
 use crate::depth::{Depth, depth, risks};
@@ -72,7 +72,7 @@ impl Signals {
 fn take_lines(
     tree: &dyn Tree,
     path: Option<&str>,
-    spans: impl Iterator<Item = Lines>,
+    spans: impl Iterator<Item = LineRange>,
     into: &mut Vec<String>,
 ) {
     let path = path.and_then(|path| RepoPath::exact(path).ok());

@@ -8,10 +8,10 @@ use std::thread;
 use assay_change::Change;
 use assay_findings::finding::{Consequence, Finding};
 use assay_findings::grade::Scheme;
-use assay_findings::ground::Tree;
+use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
-use assay_findings::read::mended_json;
-use assay_findings::validation::{Answer, Opinion, to_validate};
+use assay_findings::read::repair_json;
+use assay_findings::second_look::{Opinion, SecondLookAnswer, select_for_second_look};
 use assay_models::{Class, Failure, Prompt};
 use assay_rules::{
     Redacted, injection_in_file, redacted_text, without_injections, without_injections_in_file,
@@ -69,7 +69,7 @@ pub fn second_looks(
     desk: &Desk,
     at_a_time: usize,
 ) -> SecondLooks {
-    let picked = to_validate(findings);
+    let picked = select_for_second_look(findings);
     let look = Look { change, validator, desk };
     let (addressed, asked): (Vec<&Finding>, Vec<&Finding>) =
         picked.into_iter().partition(|finding| look.is_addressed(finding));
@@ -250,7 +250,7 @@ fn told(finding: &Finding, number: usize) -> String {
     let text = format!(
         "### FINDING {number}: {}\nSeverity: {}\nPlace: {place}\n{}What breaks: {}\n",
         finding.title,
-        finding.grade.in_words_of(Scheme::P),
+        finding.grade.word_in_scheme(Scheme::P),
         quote.unwrap_or_default(),
         finding.description
     );
@@ -261,7 +261,7 @@ fn missing(finding: &Finding, why: &str) -> Opinion {
     Opinion {
         fingerprint: finding.fingerprint.clone(),
         file: finding.file.clone(),
-        answer: Answer::Missing,
+        answer: SecondLookAnswer::Missing,
         why: why.to_owned(),
         quote: None,
         quoted_file: None,
@@ -274,7 +274,7 @@ fn missing(finding: &Finding, why: &str) -> Opinion {
 fn opinions(findings: &[&Finding], text: &str) -> Vec<Opinion> {
     let answers = answers(text);
     let why = match answers.is_empty() {
-        true if mended_json(text).is_none() => "the answer could not be read",
+        true if repair_json(text).is_none() => "the answer could not be read",
         true => "the answer is none of confirm, refute and unsure",
         false => "the answer does not speak of this finding",
     };
@@ -292,7 +292,7 @@ pub(crate) fn numbers(text: &str) -> Vec<usize> {
 
 /// Returns the entries of an answer that have an opinion, each with the number of its finding.
 pub(crate) fn answers(text: &str) -> Vec<(usize, Value)> {
-    let Some(value) = mended_json(text) else { return Vec::new() };
+    let Some(value) = repair_json(text) else { return Vec::new() };
     let entries = match &value {
         Value::Array(entries) => entries.clone(),
         Value::Object(fields) => {
@@ -331,11 +331,11 @@ fn opinion(finding: &Finding, value: &Value) -> Opinion {
 }
 
 /// Parses the answer of a second look; `None` for an unknown word.
-fn answer(value: &Value) -> Option<Answer> {
+fn answer(value: &Value) -> Option<SecondLookAnswer> {
     match value["answer"].as_str()?.to_ascii_lowercase().as_str() {
-        "confirm" | "confirmed" => Some(Answer::Confirm),
-        "refute" | "refuted" => Some(Answer::Refute),
-        "unsure" => Some(Answer::Unsure),
+        "confirm" | "confirmed" => Some(SecondLookAnswer::Confirm),
+        "refute" | "refuted" => Some(SecondLookAnswer::Refute),
+        "unsure" => Some(SecondLookAnswer::Unsure),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_base::text::first_bytes;
 use assay_change::Change;
-use assay_findings::ground::Tree;
+use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 use assay_rules::DefinitionKind;
 

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_base::text::first_bytes;
 use assay_change::diff::{FileDiff, Hunk, Origin};
-use assay_findings::ground::{Symbol, Tree};
+use assay_findings::grounding::{Symbol, Tree};
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use assay_rules::{WITHHELD, injection_in_file};
 
 use crate::sanitize::names;
@@ -231,7 +231,7 @@ impl<'t> Sheet<'t> {
     /// Walks both sides of a hunk together.
     fn lay_out(&mut self, hunk: &Hunk, number: usize, before: &'t [String]) {
         let within =
-            |spans: &[Lines], line| spans.iter().any(|s| (s.start()..=s.end()).contains(&line));
+            |spans: &[LineRange], line| spans.iter().any(|s| (s.start()..=s.end()).contains(&line));
         // A side without lines names the line before.
         let first = |span: assay_change::diff::Span| span.start + u32::from(span.count == 0);
         let (mut old, mut new) = (first(hunk.old), first(hunk.new));

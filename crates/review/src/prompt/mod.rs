@@ -51,10 +51,10 @@ pub(crate) const ANSWER_TOKENS: u32 = 16_000;
 /// The maximum number of tokens of an answer to a second look.
 const OPINION_TOKENS: u32 = 8_000;
 
-/// The schema of a report for prompts: with the constraints of [`validate::SCHEMA`] and short
+/// The schema of a report for prompts: with the constraints of [`persona_schema::SCHEMA`] and short
 /// descriptions, since every prompt contains it.
 ///
-/// [`validate::SCHEMA`]: assay_findings::validate::SCHEMA
+/// [`persona_schema::SCHEMA`]: assay_findings::persona_schema::SCHEMA
 const TERSE_SCHEMA: &str = include_str!("report-schema.json");
 
 /// The schema of a report for providers: without the members that only people read.

@@ -7,7 +7,7 @@
 
 use assay_base::text::first_bytes;
 use assay_change::Change;
-use assay_findings::ground::Tree;
+use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 
 use super::relevance::{self, FileWords};

@@ -256,7 +256,7 @@ fn constraints(schema: &Value) -> Value {
 
 #[test]
 fn models_are_held_to_the_schema_that_is_published() {
-    let published: Value = serde_json::from_str(assay_findings::validate::SCHEMA).unwrap();
+    let published: Value = serde_json::from_str(assay_findings::persona_schema::SCHEMA).unwrap();
     assert_eq!(constraints(&REPORT_SCHEMA), constraints(&published));
 }
 

@@ -8,7 +8,7 @@ pub(crate) mod names;
 use std::fmt;
 
 use assay_change::diff::{Content, FileDiff};
-use assay_findings::ground::{Symbol, Tree, TreeError};
+use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_rules::{
     Redacted, injection_in_name, redacted_text, without_injections, without_injections_in_file,

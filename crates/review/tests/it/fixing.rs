@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use assay_findings::path::RepoPath;
-use assay_findings::vote::{AutofixClass, Lines, Replacement};
+use assay_findings::vote::{AutofixClass, LineRange, Replacement};
 use assay_review::fix::Plan;
 use assay_review::runs::StoredFix;
 
@@ -18,7 +18,7 @@ fn fix(root: &Path, file: &str, (from, to): (u32, u32), text: &str) -> StoredFix
         file: RepoPath::exact(file).unwrap(),
         content: blake3::hash(&bytes).to_hex().to_string(),
         class: AutofixClass::SafeAuto,
-        replacement: Replacement::new(Lines::range(from, to).unwrap(), text),
+        replacement: Replacement::new(LineRange::range(from, to).unwrap(), text),
     }
 }
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use assay_findings::ground::ChangedLines;
+use assay_findings::grounding::ChangedLines;
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use assay_review::command::form::Form;
 use assay_review::command::known;
 use assay_review::command::{CommandReviewer, FILES};
@@ -32,7 +32,7 @@ struct Bench {
 impl Bench {
     fn new() -> Bench {
         let mut changed = ChangedLines::default();
-        changed.insert(path_of("a.py"), vec![Lines::at(1).unwrap()]);
+        changed.insert(path_of("a.py"), vec![LineRange::at(1).unwrap()]);
         Bench {
             folder: tempfile::tempdir().unwrap(),
             tree: MemoryTree::new(&[("a.py", "import os\nx = 1\n"), ("b.txt", "text\n")]),

@@ -8,10 +8,10 @@ use std::thread;
 use assay_base::shutdown::Shutdown;
 use assay_change::state as work_tree;
 use assay_change::{Change, Scope, Selection};
-use assay_findings::coverage::{Look, Looks};
+use assay_findings::coverage::{HunkOutcome, ReviewerCoverage};
 use assay_findings::report::{self, Report, ReviewerKind};
 use assay_findings::synthesis::Synthesis;
-use assay_findings::verdict::State;
+use assay_findings::verdict::VerdictState;
 use assay_review::runs::{self, Record};
 use assay_review::{
     Answer, AtATime, Interest, Order, Review, Reviewer, Rules, Tell, Terms, Watch, run_until,
@@ -63,11 +63,11 @@ impl Reviewer for Stub {
         }
         Answer {
             report: Report::new(report::Reviewer::new(self.name, self.kind())),
-            looks: Looks {
+            looks: ReviewerCoverage {
                 reviewer: self.name.to_owned(),
                 kind: self.kind(),
                 required: self.required,
-                hunks: vec![Look::Reviewed; change.hunks()],
+                hunks: vec![HunkOutcome::Reviewed; change.hunks()],
             },
             suppressions: Vec::new(),
             exchanges: Vec::new(),
@@ -168,7 +168,7 @@ fn an_interrupt_leaves_what_was_answered_and_is_never_a_pass() {
         let watch = AfterTheRules(shutdown.clone());
         let (review, synthesis) = review_until(&shutdown, &watch, &change, vec![hangs]);
         assert_eq!(review.interrupted, ["lint"]);
-        assert_eq!(synthesis.verdict.state, State::Incomplete);
+        assert_eq!(synthesis.verdict.state, VerdictState::Incomplete);
         let why: Vec<&str> = synthesis.verdict.because.iter().map(|it| it.text.as_str()).collect();
         assert!(
             why.iter().any(|why| why.contains("`lint`") && why.contains("interrupted")),
@@ -186,7 +186,7 @@ fn the_rules_answer_even_if_the_review_is_interrupted_before_it_begins() {
     let hangs = Stub { name: "lint", required: false, does: Does::Hang };
     let (review, synthesis) = review_until(&shutdown, &Nobody, &change, vec![hangs]);
     assert_eq!(review.interrupted, ["lint"]);
-    assert_eq!(synthesis.verdict.state, State::Incomplete);
+    assert_eq!(synthesis.verdict.state, VerdictState::Incomplete);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn without_a_required_reviewer_nothing_is_ready() {
     let (_repository, change) = repository();
     let crashes = Stub { name: "lint", required: true, does: Does::Crash };
     let (_, synthesis) = review(&change, vec![crashes]);
-    assert_eq!(synthesis.verdict.state, State::Incomplete);
+    assert_eq!(synthesis.verdict.state, VerdictState::Incomplete);
     assert!(told(&synthesis).contains("1 failed (lint: it crashed"), "{}", told(&synthesis));
 }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use assay_change::Change;
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 use crate::syntax::{Syntax, Touched};
 
@@ -119,12 +119,12 @@ pub fn behaviours(change: &Change) -> BTreeSet<Behaviour> {
 fn behaviours_in(
     path: &str,
     text: &str,
-    added: impl Iterator<Item = Lines>,
+    added: impl Iterator<Item = LineRange>,
 ) -> BTreeSet<Behaviour> {
     if crate::language::is_test(path) {
         return BTreeSet::new();
     }
-    let added: Vec<Lines> = added.collect();
+    let added: Vec<LineRange> = added.collect();
     let touched = Touched::new(added.iter().copied());
     let mut found = BTreeSet::new();
     if schema::lacks_index(path, text, &touched) {

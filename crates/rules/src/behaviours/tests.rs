@@ -3,7 +3,7 @@
 use super::*;
 
 fn found(path: &str, text: &str) -> BTreeSet<Behaviour> {
-    behaviours_in(path, text, Lines::range(1, text.lines().count() as u32).into_iter())
+    behaviours_in(path, text, LineRange::range(1, text.lines().count() as u32).into_iter())
 }
 
 /// Checks that some files have a behaviour, and that other, similar files do not.
@@ -434,7 +434,7 @@ fn a_column_that_refers_to_a_table_without_an_index_is_missing_index() {
 #[test]
 fn only_functions_around_added_lines_count() {
     let text = "def old(id):\n    return Order.objects.get(id=id)\n\n\ndef new():\n    return 1\n";
-    let of = |line: u32| behaviours_in("a.py", text, Lines::at(line).into_iter());
+    let of = |line: u32| behaviours_in("a.py", text, LineRange::at(line).into_iter());
     assert!(of(1).contains(&Behaviour::Query));
     assert!(of(6).is_empty());
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 use crate::syntax::{Syntax, SyntaxNode, Touched, lines_of};
 
@@ -97,7 +97,7 @@ const ITERATORS: [&str; 10] = [
 ];
 
 /// Returns the units of a file around added lines.
-pub(super) fn units(syntax: &Syntax, added: &[Lines]) -> Vec<Unit> {
+pub(super) fn units(syntax: &Syntax, added: &[LineRange]) -> Vec<Unit> {
     let touched = Touched::new(added.iter().copied());
     let mut functions: Vec<SyntaxNode<'_>> = Vec::new();
     syntax.visit(
@@ -110,10 +110,11 @@ pub(super) fn units(syntax: &Syntax, added: &[Lines]) -> Vec<Unit> {
             }
         },
     );
-    let covered: Vec<Lines> = functions.iter().map(lines_of).collect();
+    let covered: Vec<LineRange> = functions.iter().map(lines_of).collect();
     let is_covered = |line: u32| covered.iter().any(|f| f.start() <= line && line <= f.end());
     let loose = added.iter().flat_map(|lines| lines.start()..=lines.end());
-    let loose: Vec<Lines> = loose.filter(|line| !is_covered(*line)).filter_map(Lines::at).collect();
+    let loose: Vec<LineRange> =
+        loose.filter(|line| !is_covered(*line)).filter_map(LineRange::at).collect();
     let mut units: Vec<Unit> =
         functions.iter().map(|function| Unit::of_function(syntax, function)).collect();
     if !loose.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use assay_testkit::credentials::{Random, planted};
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::text::{Added, RULES};
 
 /// Returns the ranges of the credentials that the rules report for a file with this text.
 fn reported(text: &str) -> Vec<Range<usize>> {
-    let all = Lines::range(1, text.lines().count() as u32);
+    let all = LineRange::range(1, text.lines().count() as u32);
     let added = Added::new("shop/a.txt", text, all.into_iter());
     let rules = RULES.iter().filter(|rule| rule.wording.id.starts_with("secret/"));
     let hits: Vec<_> = rules.flat_map(|rule| (rule.look)(&added)).collect();

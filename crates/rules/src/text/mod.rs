@@ -6,7 +6,7 @@ mod secret;
 
 use std::cell::OnceCell;
 
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 use crate::credentials::{Credential, scan};
 use crate::hit::Hit;
@@ -26,7 +26,11 @@ pub(crate) struct Added<'t> {
 
 impl<'t> Added<'t> {
     /// Selects the added lines of a file.
-    pub(crate) fn new(path: &'t str, text: &'t str, added: impl Iterator<Item = Lines>) -> Self {
+    pub(crate) fn new(
+        path: &'t str,
+        text: &'t str,
+        added: impl Iterator<Item = LineRange>,
+    ) -> Self {
         let all: Vec<&str> = text.lines().collect();
         let numbers = added.flat_map(|lines| lines.start()..=lines.end());
         let lines = numbers.filter_map(|number| Some((number, *all.get(number as usize - 1)?)));

@@ -50,12 +50,12 @@ fn hit(added: &Added<'_>, credential: &Credential) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
-    use assay_findings::vote::Lines;
+    use assay_findings::vote::LineRange;
 
     use super::*;
 
     fn lines_hit(path: &str, text: &str, look: fn(&Added<'_>) -> Vec<Hit>) -> Vec<u32> {
-        let all = Lines::range(1, text.lines().count() as u32);
+        let all = LineRange::range(1, text.lines().count() as u32);
         look(&Added::new(path, text, all.into_iter())).iter().map(|hit| hit.lines.start()).collect()
     }
 
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn only_added_lines_are_reported() {
         let text = "password = \"kT9vQ2mX7pLw\"\nx = 1\n";
-        let added = Added::new("a.py", text, Lines::at(2).into_iter());
+        let added = Added::new("a.py", text, LineRange::at(2).into_iter());
         assert!(likely(&added).is_empty());
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use assay_change::diff::FileDiff;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 
 use super::{ChangeCheck, Sighting, Whole};
 use crate::wording::Wording;
@@ -67,7 +67,7 @@ fn look(whole: &Whole<'_>) -> Vec<Sighting> {
         let there = files[other.file].path();
         Some(Sighting {
             file: files[from.file].new_path.clone(),
-            lines: Some(Lines::range(from.number, to.number)?),
+            lines: Some(LineRange::range(from.number, to.number)?),
             note: format!("{} lines are those from {there}:{} on.", repeat.count, other.number),
             subject: format!("{:x}", from.hash),
         })

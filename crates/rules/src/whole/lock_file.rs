@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use assay_change::diff::FileDiff;
-use assay_findings::ground::Tree;
+use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 use serde_json::Value;
 

@@ -19,9 +19,9 @@ use std::cell::OnceCell;
 
 use assay_change::Change;
 use assay_change::diff::FileDiff;
-use assay_findings::ground::TreeError;
+use assay_findings::grounding::TreeError;
 use assay_findings::path::RepoPath;
-use assay_findings::vote::{AutofixClass, Lines, Owner, Vote};
+use assay_findings::vote::{AutofixClass, LineRange, Owner, Vote};
 
 pub(crate) use self::facts::Facts;
 use crate::survey::Survey;
@@ -65,7 +65,7 @@ pub(crate) const ON_TEXT: [&str; 4] = [
 /// A place where a check fires.
 struct Sighting {
     file: Option<String>,
-    lines: Option<Lines>,
+    lines: Option<LineRange>,
     /// A text that precedes the check's message.
     note: String,
     /// The identity of the finding, in addition to the check.
@@ -112,7 +112,7 @@ impl<'c> View<'c> {
     }
 
     /// Returns the first added line within some lines.
-    fn first_added(&self, within: Lines) -> Option<u32> {
+    fn first_added(&self, within: LineRange) -> Option<u32> {
         let within_it = Touched::new([within]);
         let added = self.file.added().find(|added| within_it.meets(*added))?;
         Some(added.start().max(within.start()))

@@ -1,7 +1,7 @@
 //! Functions that grow too long or too deep.
 
-use assay_findings::ground::Symbol;
-use assay_findings::vote::Lines;
+use assay_findings::grounding::Symbol;
+use assay_findings::vote::LineRange;
 
 use super::{FileCheck, Sighting, View};
 use crate::language;
@@ -64,7 +64,7 @@ fn length(function: &Symbol) -> u32 {
 fn long_function(view: &View<'_>, function: &Symbol) -> Option<Sighting> {
     Some(Sighting {
         file: view.file.new_path.clone(),
-        lines: Some(Lines::at(view.first_added(function.lines)?)?),
+        lines: Some(LineRange::at(view.first_added(function.lines)?)?),
         note: format!("`{}` has {} lines.", function.name, length(function)),
         subject: function.name.clone(),
     })
@@ -78,7 +78,7 @@ fn deep_nesting(view: &View<'_>) -> Vec<Sighting> {
     let seen = deep.filter_map(|branch| {
         Some(Sighting {
             file: view.file.new_path.clone(),
-            lines: Some(Lines::at(view.first_added(branch.lines)?)?),
+            lines: Some(LineRange::at(view.first_added(branch.lines)?)?),
             note: format!("This stands in {MAX_DEPTH} branches and loops."),
             subject: branch.head.clone(),
         })

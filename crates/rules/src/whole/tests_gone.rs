@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use assay_change::diff::FileDiff;
-use assay_findings::ground::Symbol;
-use assay_findings::vote::Lines;
+use assay_findings::grounding::Symbol;
+use assay_findings::vote::LineRange;
 use regex::Regex;
 
 use super::facts::{Facts, Kind, test_names};
@@ -133,7 +133,7 @@ fn weakened_tests(view: &View<'_>) -> Vec<Sighting> {
         let line = view.first_added(symbol.lines).unwrap_or(symbol.lines.start());
         (has < had && before.is_test(old)).then(|| Sighting {
             file: view.file.new_path.clone(),
-            lines: Lines::at(line),
+            lines: LineRange::at(line),
             note: format!("`{}` had {had} assertions and has {has}.", symbol.name),
             subject: symbol.name.clone(),
         })

@@ -1,8 +1,8 @@
 //! The outcome of each hunk, and the symbols around a line.
 
 use assay_change::tree::DirTree;
-use assay_findings::coverage::Look;
-use assay_findings::ground::Tree;
+use assay_findings::coverage::HunkOutcome;
+use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 use assay_rules::WithSymbols;
 use assay_testkit::Repository;
@@ -10,23 +10,23 @@ use expect_test::{Expect, expect};
 
 use crate::review;
 
-fn looks(path: &str, text: &str) -> Vec<Look> {
+fn looks(path: &str, text: &str) -> Vec<HunkOutcome> {
     review(&[], &[(path, text)]).looks
 }
 
 #[test]
 fn a_hunk_is_reviewed_only_where_its_language_is_known_and_it_parses() {
-    assert_eq!(looks("a.py", "x = 1\n"), [Look::Reviewed]);
-    assert_eq!(looks("a.py", "def f(:\n    ((\n"), [Look::Failed("does not parse".into())]);
-    assert_eq!(looks("a.txt", "x = 1\n"), [Look::TextOnly]);
-    assert_eq!(looks("a.png", "\0\0"), [Look::LeftOut("binary".into())]);
-    assert_eq!(looks("a.py", "x = 1\n\0"), [Look::Failed("source that is not text".into())]);
+    assert_eq!(looks("a.py", "x = 1\n"), [HunkOutcome::Reviewed]);
+    assert_eq!(looks("a.py", "def f(:\n    ((\n"), [HunkOutcome::Failed("does not parse".into())]);
+    assert_eq!(looks("a.txt", "x = 1\n"), [HunkOutcome::TextOnly]);
+    assert_eq!(looks("a.png", "\0\0"), [HunkOutcome::LeftOut("binary".into())]);
+    assert_eq!(looks("a.py", "x = 1\n\0"), [HunkOutcome::Failed("source that is not text".into())]);
 }
 
 #[test]
 fn code_that_is_nested_without_end_is_not_read() {
     let text = format!("x = {}1{}\n", "(".repeat(100_000), ")".repeat(100_000));
-    assert_eq!(looks("a.py", &text), [Look::TextOnly]);
+    assert_eq!(looks("a.py", &text), [HunkOutcome::TextOnly]);
 }
 
 fn check_symbols(path: &str, text: &str, expected: Expect) {

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_store::queue::{Addressed, Queue, QueueError};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_services::github::{GitHub, OpenPulls};
 use assay_services::http::ServiceError;
 use assay_services::jira::{JiraError, Marker};

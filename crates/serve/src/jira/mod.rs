@@ -3,8 +3,8 @@
 //!
 //! [`server`] builds the server from a [`Board`]. A tool is one file and one line in [`server`].
 //! Requests to JIRA belong to `assay_services::jira`. An action that an agent has no permission for
-//! is refused here, before a request is sent, whatever its prompt says. Outgoing texts are redacted.
-//! Long texts are truncated, and a field shows the cut.
+//! is refused here, before a request is sent, whatever its prompt says. Outgoing texts are
+//! redacted. Long texts are truncated, and a field shows the cut.
 
 mod jira_add_comment;
 mod jira_create_epic;

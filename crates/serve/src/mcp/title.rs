@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use assay_findings::write::plain::is_hidden;
+use assay_findings::write::escape::is_hidden;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 

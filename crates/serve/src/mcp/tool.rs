@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use assay_base::backoff::Backoff;
 use assay_base::clock::Clock;
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_services::github::{GitHub, OpenPulls, PullRequest};
 use assay_services::http::ServiceError;
 use assay_store::pulls::{Pull, RepositoryName};

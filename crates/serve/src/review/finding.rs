@@ -82,7 +82,7 @@ impl From<&Finding> for FindingSummary {
 
 /// Returns the severity on the scale of the briefs.
 pub(super) fn severity(finding: &Finding) -> String {
-    finding.grade.in_words_of(Scheme::P).to_owned()
+    finding.grade.word_in_scheme(Scheme::P).to_owned()
 }
 
 /// Formats the answer of the second look at a finding as a line.

@@ -6,7 +6,7 @@ use assay_base::text::truncate;
 use assay_engine::delegated_review::{Ended, Finish, Reviews};
 use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::verdict::{Reason, Rule};
+use assay_findings::verdict::{VerdictReason, VerdictRule};
 use assay_review::delegation::ReadBy;
 use assay_review::delegation::close::TreeSince;
 use schemars::JsonSchema;
@@ -283,9 +283,9 @@ impl Unfolded {
 }
 
 /// Formats a reason on the severity scale of the protocol.
-fn reason(reason: &Reason) -> String {
+fn reason(reason: &VerdictReason) -> String {
     let text = match reason.rule {
-        Rule::Major => reason.text.replace("MAJOR, P1 or worse", "P1 or worse"),
+        VerdictRule::Major => reason.text.replace("MAJOR, P1 or worse", "P1 or worse"),
         _ => reason.text.clone(),
     };
     truncate(&text, MAX_LINE)

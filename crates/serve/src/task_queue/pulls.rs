@@ -1,7 +1,7 @@
 //! Reviews of pull requests: a task that names a pull request becomes the same task that all
 //! triggers create.
 
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_store::pulls::{Pull, RepositoryName, named_in};
 use assay_store::task::{Kind, Task};
 use serde_json::{Map, Value};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use assay_findings::finding::Finding;
-use assay_findings::verdict::State;
-use assay_findings::write::{self, Document, Form};
+use assay_findings::verdict::VerdictState;
+use assay_findings::write::{self, FindingsDocument, OutputFormat};
 use assay_review::handed_in;
 use assay_store::task::{AgentId, Moment, TaskId};
 use schemars::JsonSchema;
@@ -40,7 +40,7 @@ struct Output {
     report: u32,
     /// The verdict on the findings: ready, ready_with_fixes, not_ready, nothing_to_review or
     /// incomplete.
-    verdict: State,
+    verdict: VerdictState,
     /// The reasons of the verdict.
     because: Vec<String>,
     /// The findings that hold, worst first.
@@ -102,8 +102,8 @@ fn hand_in(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
 
 /// Converts findings into the form in which tasks store them.
 fn listed(findings: &[Finding]) -> Vec<Map<String, Value>> {
-    let document = Document { findings: Some(findings), ..Document::default() };
-    let written = write::write(Form::Qa, &document);
+    let document = FindingsDocument { findings: Some(findings), ..FindingsDocument::default() };
+    let written = write::write(OutputFormat::Qa, &document);
     let mut written: Value = serde_json::from_str(&written).expect("it was just written");
     serde_json::from_value(written["findings"].take()).expect("findings are a list of objects")
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use assay_base::text::split_chars;
-use assay_findings::write::plain::visible;
+use assay_findings::write::escape::escape_hidden;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -202,7 +202,7 @@ fn text(value: &Value) -> String {
 fn cut(text: &str) -> String {
     let (kept, rest) = split_chars(text, LONGEST);
     let more = if rest.is_empty() { "" } else { "…" };
-    format!("{}{more}", visible(kept))
+    format!("{}{more}", escape_hidden(kept))
 }
 
 #[cfg(test)]

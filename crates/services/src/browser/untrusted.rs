@@ -1,7 +1,7 @@
 //! Makes text and values of a page safe to show: truncates them, and escapes invisible characters.
 
 use assay_base::text::first_chars;
-use assay_findings::write::plain::{one_line, visible};
+use assay_findings::write::escape::{escape_hidden, one_line};
 use serde_json::Value;
 
 /// The maximum length of a shown address or title, in characters.
@@ -15,11 +15,11 @@ pub(super) fn short(text: &str) -> String {
 /// Escapes invisible characters in every text of a value.
 pub(super) fn escape_invisible(value: Value) -> Value {
     match value {
-        Value::String(text) => Value::String(visible(&text).into_owned()),
+        Value::String(text) => Value::String(escape_hidden(&text).into_owned()),
         Value::Array(items) => items.into_iter().map(escape_invisible).collect(),
         Value::Object(fields) => {
             let shown = |(name, value): (String, Value)| {
-                (visible(&name).into_owned(), escape_invisible(value))
+                (escape_hidden(&name).into_owned(), escape_invisible(value))
             };
             fields.into_iter().map(shown).collect()
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use assay_base::clock::Deadline;
 use assay_base::text::first_chars;
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use ureq::http::{HeaderValue, Response};

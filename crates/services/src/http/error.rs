@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use assay_base::text::first_chars;
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 use assay_sandbox::KeyError;
 
 /// The maximum length of a shown message of a service, in characters.

@@ -332,7 +332,7 @@ fn a_review_for_one_branch_does_not_take_the_place_of_one_for_another() {
     let post = Post::new();
     for base in ["main", "release"] {
         let review = post.review_of("head 1");
-        let draft = Box::new(review.draft.against(Some(base.to_owned())));
+        let draft = Box::new(review.draft.with_base(Some(base.to_owned())));
         post.mail.put(&Letter::Review(Review { draft, ..review })).unwrap();
     }
     post.deliver(expect![[r#"

@@ -377,7 +377,7 @@ impl Desk<'_> {
             created: task.created_at.0.as_millisecond(),
             open_dependencies: self.open_dependencies(needs)?,
             rests_until: self.rests_until(task),
-            for_a_person: task.kind.is_escalation(),
+            describe_for_person: task.kind.is_escalation(),
         };
         self.index.put(&entry, &task.depends_on, &task.blocks)
     }

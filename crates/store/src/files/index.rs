@@ -122,7 +122,7 @@ pub(super) struct Entry {
     /// The end of the task's delay; `None` if the task is not delayed.
     pub(super) rests_until: Option<Uptime>,
     /// True if the task waits for a person.
-    pub(super) for_a_person: bool,
+    pub(super) describe_for_person: bool,
 }
 
 /// The state of a queue's folder at its last scan.
@@ -308,7 +308,7 @@ impl Index {
                 entry.created,
                 i64::try_from(entry.open_dependencies).unwrap_or(i64::MAX),
                 entry.rests_until.map_or(0, |until| until.as_millis().max(1)),
-                entry.for_a_person,
+                entry.describe_for_person,
             ],
         )?;
         for need in needs {
@@ -532,7 +532,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         created: row.get(8)?,
         open_dependencies: row.get::<_, i64>(9)?.try_into().unwrap_or(0),
         rests_until: (rests_until > 0).then(|| Uptime::from_millis(rests_until)),
-        for_a_person: row.get(11)?,
+        describe_for_person: row.get(11)?,
     })
 }
 

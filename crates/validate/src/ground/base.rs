@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_change::{GitError, StoredFile, StoredFiles};
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 
 use super::Ground;
 use crate::issue::Issue;

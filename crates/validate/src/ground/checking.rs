@@ -13,7 +13,7 @@ use assay_checks::required::{Required, Risk, required};
 use assay_checks::results::Outcome;
 use assay_checks::run::Runner;
 use assay_checks::verification::Verification;
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_rules::redacted_text;
 use assay_store::disk::{self, Sure};
 

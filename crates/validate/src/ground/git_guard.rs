@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use assay_change::{BaseRefs, StoredFiles};
 use assay_checks::check::{CheckOutcome, State};
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 
 use crate::run::Breakdown;
 

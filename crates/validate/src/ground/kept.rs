@@ -13,7 +13,7 @@ use assay_checks::kept::{
     needs_later_file, part_of,
 };
 use assay_checks::required::Required;
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 
 use super::Ground;
 use super::checking::without_secrets;

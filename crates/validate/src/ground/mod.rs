@@ -21,7 +21,7 @@ use assay_checks::check::CheckOutcome;
 use assay_checks::discovery::Framework;
 use assay_checks::required::Risk;
 use assay_checks::run::Runner;
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 use assay_rules::redacted_text;
 use assay_store::disk;
 use tempfile::TempDir;

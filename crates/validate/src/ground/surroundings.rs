@@ -10,7 +10,7 @@ use assay_checks::command::words_of;
 use assay_checks::loaded::{changes_loading, is_source, names_pytest_plugin, shadowed_module};
 use assay_checks::output_folders::{is_output, is_output_folder};
 use assay_checks::programs::OwnPrograms;
-use assay_findings::write::plain::chain;
+use assay_findings::write::escape::chain;
 
 use super::Ground;
 use super::kept::check_of;

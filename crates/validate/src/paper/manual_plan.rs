@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 
 use super::words::long_title;
 use crate::markdown::{compared, tick};
@@ -65,7 +65,7 @@ impl Before {
                 is_open = false;
                 continue;
             }
-            let line = plain::visible(line).into_owned();
+            let line = escape::escape_hidden(line).into_owned();
             match before.cases.last_mut() {
                 Some(case) if is_open && line.starts_with([' ', '\t']) => case.below.push(line),
                 _ => before.begin(line),

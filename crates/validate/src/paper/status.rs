@@ -1,6 +1,6 @@
 //! Renders the status of a spec, for people and for machines: [`Status`].
 
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use serde::Serialize;
 
 use super::SignOffLine;
@@ -94,7 +94,7 @@ impl Status {
     /// Formats the status as JSON.
     pub fn json(&self) -> String {
         let text = serde_json::to_string_pretty(self).expect("where a spec stands is JSON");
-        plain::json(text) + "\n"
+        escape::escape_json(text) + "\n"
     }
 
     /// Formats the status as text for people.

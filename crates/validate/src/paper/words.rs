@@ -1,7 +1,7 @@
 //! Escapes text from outside and truncates it to a readable length.
 
 use assay_base::text::split_chars;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 300;
@@ -25,27 +25,27 @@ pub(super) fn cut(text: &str, max: usize) -> String {
 
 /// Returns a text on one line, truncated.
 pub(super) fn line(text: &str) -> String {
-    cut(&plain::one_line(text), MAX_TITLE)
+    cut(&escape::one_line(text), MAX_TITLE)
 }
 
 /// Returns a text on one line of Markdown, without links, truncated.
 pub(super) fn title(text: &str) -> String {
-    plain::without_links(&line(text))
+    escape::disable_links(&line(text))
 }
 
 /// Returns a text on one line of Markdown, without links, truncated to the length of a long text.
 pub(super) fn long_title(text: &str) -> String {
-    plain::without_links(&cut(&plain::one_line(text), MAX_TEXT))
+    escape::disable_links(&cut(&escape::one_line(text), MAX_TEXT))
 }
 
 /// Returns a text with indented lines, for a list item in Markdown.
 pub(super) fn text(text: &str) -> String {
-    plain::indented(&plain::without_links(&cut(text.trim(), MAX_TEXT)), INDENT)
+    escape::indent(&escape::disable_links(&cut(text.trim(), MAX_TEXT)), INDENT)
 }
 
 /// Escapes a text for a cell of a Markdown table.
 pub(super) fn cell(text: &str) -> String {
-    without_bars(&plain::markdown(&cut(text.trim(), MAX_TITLE)))
+    without_bars(&escape::escape_markdown(&cut(text.trim(), MAX_TITLE)))
 }
 
 /// Formats a command as code in a cell of a Markdown table.
@@ -81,5 +81,5 @@ pub(super) fn tail(said: &str) -> String {
     if lines > max {
         shown.insert(0, format!("… ({} more lines)", lines - max));
     }
-    plain::fenced(&shown.join("\n"))
+    escape::to_code_block(&shown.join("\n"))
 }

@@ -1,6 +1,6 @@
 //! Judges criteria about the text of a page, such as `The change log mentions X`.
 
-use assay_findings::ground::{Tree, TreeError};
+use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_gates::reconcile::Answer;
 

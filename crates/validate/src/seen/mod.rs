@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 use assay_base::text::first_chars;
 use assay_checks::check::CheckOutcome;
 use assay_findings::finding::Finding;
-use assay_findings::ground::{Symbol, Tree, TreeError};
+use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::verdict::{Reason, Rule, State};
+use assay_findings::verdict::{VerdictReason, VerdictRule, VerdictState};
 use assay_gates::claim::is_claim;
 use assay_gates::plan::{Criterion as PlanCriterion, Milestone, Plan};
 use assay_gates::reconcile::{Answer, CriterionJudge, Judgement, Question, reconcile};
@@ -54,10 +54,10 @@ pub enum ReviewSays {
 pub fn of_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewSays {
     let because = synthesis.verdict.because.iter();
     match synthesis.verdict.state {
-        State::Ready | State::ReadyWithFixes | State::NotReady => {
+        VerdictState::Ready | VerdictState::ReadyWithFixes | VerdictState::NotReady => {
             let issues = because.clone().flat_map(|reason| of_reason(reason, synthesis, own_kinds));
             let mut issues: Vec<Issue> = issues.collect();
-            if synthesis.verdict.state == State::NotReady && issues.is_empty() {
+            if synthesis.verdict.state == VerdictState::NotReady && issues.is_empty() {
                 // Without the blocking finding, no later round could recognise that it is gone.
                 return ReviewSays::Incomplete(because.map(|it| it.text.clone()).collect());
             }
@@ -74,14 +74,14 @@ pub fn of_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewSays {
             ReviewSays::Found { issues, remarks: remarks.collect() }
         }
         // No reviewer read anything, so nothing can be approved.
-        State::NothingToReview | State::Incomplete => {
+        VerdictState::NothingToReview | VerdictState::Incomplete => {
             ReviewSays::Incomplete(because.map(|reason| reason.text.clone()).collect())
         }
     }
 }
 
-fn is_blocking(rule: Rule) -> bool {
-    matches!(rule, Rule::Must | Rule::Major | Rule::FailOn)
+fn is_blocking(rule: VerdictRule) -> bool {
+    matches!(rule, VerdictRule::Must | VerdictRule::Major | VerdictRule::FailOn)
 }
 
 /// Returns true if a rule found something that an implementation must not contain: debugging
@@ -95,31 +95,31 @@ fn is_left_over(finding: &Finding) -> bool {
 }
 
 /// Returns the issues of a reason; empty if the reason does not block.
-fn of_reason(reason: &Reason, synthesis: &Synthesis, own_kinds: &[String]) -> Vec<Issue> {
+fn of_reason(reason: &VerdictReason, synthesis: &Synthesis, own_kinds: &[String]) -> Vec<Issue> {
     match reason.rule {
-        Rule::Must | Rule::Major | Rule::FailOn => {
+        VerdictRule::Must | VerdictRule::Major | VerdictRule::FailOn => {
             let is_meant = |finding: &&Finding| reason.findings.contains(&finding.id);
             let meant = synthesis.findings.iter().filter(is_meant);
             meant.map(|finding| of_finding(finding, own_kinds)).collect()
         }
-        Rule::UnmetRequirement => {
+        VerdictRule::UnmetRequirement => {
             vec![Issue::new(reason.text.clone(), IssueKind::AcceptanceCriteria)]
         }
-        Rule::FailedCheck => vec![Issue::new(reason.text.clone(), IssueKind::UnitTest)],
-        Rule::NoReport
-        | Rule::NothingReviewed
-        | Rule::NothingToReview
-        | Rule::NotCovered
-        | Rule::NoPlace
-        | Rule::Unreadable
-        | Rule::UnreadableFile
-        | Rule::Should
-        | Rule::Actionable
-        | Rule::ToBeChecked
-        | Rule::PutOff
-        | Rule::HeldBack
-        | Rule::Doubtful
-        | Rule::Clear => Vec::new(),
+        VerdictRule::FailedCheck => vec![Issue::new(reason.text.clone(), IssueKind::UnitTest)],
+        VerdictRule::NoReport
+        | VerdictRule::NothingReviewed
+        | VerdictRule::NothingToReview
+        | VerdictRule::NotCovered
+        | VerdictRule::NoPlace
+        | VerdictRule::Unreadable
+        | VerdictRule::UnreadableFile
+        | VerdictRule::Should
+        | VerdictRule::Actionable
+        | VerdictRule::ToBeChecked
+        | VerdictRule::PutOff
+        | VerdictRule::HeldBack
+        | VerdictRule::Doubtful
+        | VerdictRule::Clear => Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use assay_checks::check::{CheckKind, CheckOutcome};
 use assay_checks::results::{Form, read};
-use assay_findings::ground::{Symbol, Tree, TreeError};
+use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_validate::criterion::CriterionAnswer;
 use assay_validate::plan::ImplementationPlan;

@@ -8,7 +8,7 @@ use assay_engine::agent_status::{
     AgentStatus, QueueStatus, StatusReader, is_of_earlier_start, state_in_words,
 };
 use assay_engine::wording::count;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_store::queue::{Count, Seen};
 use assay_store::task::Moment;
 
@@ -97,12 +97,12 @@ fn draw(status: &AgentStatus, now: Moment, room: Room) -> String {
             };
             let rows: Vec<Vec<String>> = status.workers.iter().map(row).collect();
             out.push_str(&table(&["WORKER", "PROCESS", "SINCE"], &rows, room));
-            out.push_str(&format!("\nno more is known: {}\n", plain::one_line(unreadable)));
+            out.push_str(&format!("\nno more is known: {}\n", escape::one_line(unreadable)));
         }
     }
     for worker in &status.workers {
         if let Some(why) = &worker.waits_because {
-            let why = plain::one_line(why);
+            let why = escape::one_line(why);
             out.push_str(&format!("{} waits for its queue: {why}\n", worker.name));
         }
     }

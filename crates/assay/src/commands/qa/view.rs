@@ -8,7 +8,7 @@ use assay_checks::check::{CheckOutcome, State as CheckState};
 use assay_engine::loop_session::{CameTo, Place, UNKNOWN};
 use assay_engine::queues;
 use assay_engine::wording::count;
-use assay_findings::write::plain::one_line;
+use assay_findings::write::escape::one_line;
 use assay_validate::criterion::CriterionLine;
 use assay_validate::ending::Ending;
 use assay_validate::event::Seen;

@@ -2,7 +2,7 @@
 
 use assay_engine::queues::{self, NoTasks};
 use assay_engine::wording::count;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_store::queue::{Filter, Listed, Queue, Standing};
 use assay_store::task::{Moment, QueueName, Status, Task, TaskId};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ pub(super) fn list(
 fn tell_no_tasks(no_tasks: &NoTasks) -> anyhow::Result<()> {
     let NoTasks { set_aside, doubtful } = no_tasks;
     for (file, reason) in doubtful {
-        print(&plain::visible(&format!("`{file}` is no task: {reason}\n")))?;
+        print(&escape::escape_hidden(&format!("`{file}` is no task: {reason}\n")))?;
     }
     if set_aside.is_empty() {
         return Ok(());
@@ -110,7 +110,7 @@ fn tell_no_tasks(no_tasks: &NoTasks) -> anyhow::Result<()> {
         names.push_str(", …");
     }
     let told = format!("{files} set aside as no task, with the reason, in `{folder}/malformed`");
-    print(&plain::visible(&format!("{told}: {names}\n")))
+    print(&escape::escape_hidden(&format!("{told}: {names}\n")))
 }
 
 fn row(listed: &Listed) -> Vec<String> {
@@ -172,9 +172,9 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Ready);
     }
     let Listed { queue, standing, task } = &listed;
-    let mut text = format!("{} ({} in `{queue}`)\n", plain::one_line(&task.title), task.id);
+    let mut text = format!("{} ({} in `{queue}`)\n", escape::one_line(&task.title), task.id);
     let mut line = |name: &str, value: &str| {
-        text.push_str(&format!("  {name:<15} {}\n", plain::one_line(value)));
+        text.push_str(&format!("  {name:<15} {}\n", escape::one_line(value)));
     };
     line("standing", &in_full(standing, task));
     line("type", task.kind.as_str());
@@ -218,7 +218,7 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
             text.push_str(&format!("  - {criterion}\n"));
         }
     }
-    print(&assay_rules::redact(&plain::visible(&text)))?;
+    print(&assay_rules::redact(&escape::escape_hidden(&text)))?;
     Ok(Exit::Ready)
 }
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use assay_engine::queues;
-use assay_findings::write::plain;
+use assay_findings::write::escape;
 use assay_store::queue::{Filter, Queue, Watch};
 use assay_store::task::{QueueName, Status};
 use serde_json::json;
@@ -134,7 +134,7 @@ fn tell(args: &Args, id: &str, from: Option<&Sight>, to: Option<&Sight>) -> anyh
     };
     let by = to.and_then(|sight| sight.by.as_ref()).map(|by| format!(" by {by}"));
     let clock = now.0.strftime("%H:%M:%S");
-    let title = plain::one_line(&sight.title);
+    let title = escape::one_line(&sight.title);
     let by = by.unwrap_or_default();
     print(&format!("{clock} [{}] {id}: {change}{by}  {title}\n", sight.queue))
 }

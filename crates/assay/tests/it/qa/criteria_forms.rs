@@ -6,8 +6,8 @@ use super::{PLAN, Stage};
 /// A criterion that is met, so that only the others decide.
 const MET: &str = "# Greeting\n\n## Acceptance Criteria\n\n- `greets` passes\n";
 
-/// Runs a spec and a plan whose tests all pass, at the lowest risk, and returns the exit code and the
-/// titles of the issues.
+/// Runs a spec and a plan whose tests all pass, at the lowest risk, and returns the exit code and
+/// the titles of the issues.
 fn run(spec: &str, plan: &str) -> (i32, Vec<String>) {
     let stage = Stage::with(spec, plan, "true\n", "");
     stage.repository.write("greeting.txt", "hello, goodbye\n");

@@ -24,7 +24,7 @@ fn show(files: &[FileDiff]) -> String {
             text += &format!(" {}->{}", mode(file.old_mode), mode(file.new_mode));
         }
         text.push('\n');
-        let show = |sign, lines: Lines| format!("  {sign}{}-{}\n", lines.start(), lines.end());
+        let show = |sign, lines: LineRange| format!("  {sign}{}-{}\n", lines.start(), lines.end());
         text.extend(file.removed().map(|lines| show('-', lines)));
         text.extend(file.added().map(|lines| show('+', lines)));
     }

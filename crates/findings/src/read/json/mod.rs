@@ -5,7 +5,7 @@
 //! input, because every look-ahead is bounded or charged to a fixed allowance.
 //!
 //! Scalars are parsed in [`scalar`], strings in [`text`]. The meaning of the value is left to
-//! [`super::find`] and [`super::fields`].
+//! [`super::extract`] and [`super::fields`].
 
 mod scalar;
 mod text;
@@ -19,7 +19,7 @@ use super::{Repair, RepairKind};
 const MAX_DEPTH: usize = 128;
 
 /// The maximum number of bytes that are read ahead to decide about a quote.
-const LOOK_AHEAD: usize = 160;
+const MAX_LOOK_AHEAD: usize = 160;
 
 /// The maximum number of repairs that are listed.
 const MAX_REPAIRS: usize = 1_000;
@@ -78,7 +78,7 @@ impl<'a> Json<'a> {
 
 /// The result of [`parse_at`].
 #[derive(Debug)]
-pub(crate) struct Parsed<'a> {
+pub(crate) struct ParsedJson<'a> {
     pub(crate) value: Json<'a>,
     /// The offset behind the value, in bytes.
     pub(crate) end: usize,
@@ -87,16 +87,16 @@ pub(crate) struct Parsed<'a> {
 
 /// The remaining allowance of one reading, which bounds the work of all its parsing.
 #[derive(Debug)]
-pub(crate) struct Allowance {
+pub(crate) struct ParseBudget {
     /// The number of bytes that may still be read more than once.
     rescans: usize,
     /// The number of values that may still be stored.
     values: usize,
 }
 
-impl Allowance {
-    pub(crate) fn for_text(text: &str) -> Allowance {
-        Allowance { rescans: 4 * text.len() + 65_536, values: text.len() / 6 + 65_536 }
+impl ParseBudget {
+    pub(crate) fn for_text(text: &str) -> ParseBudget {
+        ParseBudget { rescans: 4 * text.len() + 65_536, values: text.len() / 6 + 65_536 }
     }
 
     /// Takes `bytes` from the allowance; returns false once the allowance is spent.
@@ -108,7 +108,11 @@ impl Allowance {
 }
 
 /// Parses the value that starts at `start`, which must be a `{` or a `[`.
-pub(crate) fn parse_at<'a>(source: &'a str, start: usize, allowance: &mut Allowance) -> Parsed<'a> {
+pub(crate) fn parse_at<'a>(
+    source: &'a str,
+    start: usize,
+    allowance: &mut ParseBudget,
+) -> ParsedJson<'a> {
     let mut parser = Parser {
         source,
         bytes: source.as_bytes(),
@@ -121,7 +125,7 @@ pub(crate) fn parse_at<'a>(source: &'a str, start: usize, allowance: &mut Allowa
         allowance,
     };
     let value = parser.run();
-    Parsed { value, end: parser.pos, repairs: parser.repairs }
+    ParsedJson { value, end: parser.pos, repairs: parser.repairs }
 }
 
 enum Frame<'a> {
@@ -166,7 +170,7 @@ struct Parser<'a, 'b> {
     objects: usize,
     /// True if the text ended inside a string.
     cut: bool,
-    allowance: &'b mut Allowance,
+    allowance: &'b mut ParseBudget,
 }
 
 impl<'a> Parser<'a, '_> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::scan::{self, Quote};
-use super::{Json, LOOK_AHEAD, Parser, RepairKind};
+use super::{Json, MAX_LOOK_AHEAD, Parser, RepairKind};
 
 impl<'a> Parser<'a, '_> {
     pub(super) fn scalar(&mut self) -> Json<'a> {
@@ -52,7 +52,7 @@ impl<'a> Parser<'a, '_> {
             Some(b'}' | b']') => !self.text_may_end_after(end + 1),
             _ => false,
         };
-        let line = scan::line_end_within(self.bytes, end, LOOK_AHEAD);
+        let line = scan::line_end_within(self.bytes, end, MAX_LOOK_AHEAD);
         ends_in_quote || (goes_on && self.bytes[end..line].contains(&b'"'))
     }
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use super::super::keys::KEYS;
 use super::super::scan::{self, Quote};
-use super::{Frame, LOOK_AHEAD, Parser, RepairKind};
+use super::{Frame, MAX_LOOK_AHEAD, Parser, RepairKind};
 
 impl<'a> Parser<'a, '_> {
     /// Parses a key: it ends at its first quote, or at the colon if that quote was forgotten.
@@ -63,10 +63,10 @@ impl<'a> Parser<'a, '_> {
     fn is_adjacent_piece(&mut self, next: usize) -> bool {
         let in_object = matches!(self.stack.last(), Some(Frame::Object { key: Some(_), .. }));
         let Some(quote) = Quote::at(self.source, next) else { return false };
-        if !in_object || !self.allowance.rescan(LOOK_AHEAD) {
+        if !in_object || !self.allowance.rescan(MAX_LOOK_AHEAD) {
             return false;
         }
-        let limit = (next + LOOK_AHEAD).min(self.bytes.len());
+        let limit = (next + MAX_LOOK_AHEAD).min(self.bytes.len());
         scan::next_quote_before(self.source, next + quote.len(), quote, limit).is_some_and(|end| {
             !scan::colon_follows(self.bytes, end + quote.closing_len(self.source, end))
         })
@@ -219,7 +219,7 @@ impl<'a> Parser<'a, '_> {
     /// Returns true if a key starts here. A key that is longer than the look-ahead is accepted
     /// unchecked.
     fn key_follows(&self, from: usize, quote: Quote) -> bool {
-        let limit = (from + LOOK_AHEAD).min(self.bytes.len());
+        let limit = (from + MAX_LOOK_AHEAD).min(self.bytes.len());
         match scan::next_quote_before(self.source, from, quote, limit) {
             Some(end) => {
                 scan::colon_follows(self.bytes, end + quote.closing_len(self.source, end))

@@ -12,7 +12,7 @@ pub(super) struct Sample {
 pub(super) fn samples() -> Vec<Sample> {
     let mut samples = Vec::new();
     for (list, findings) in lists() {
-        for (form, write) in FORMS {
+        for (form, write) in OUTPUT_FORMATS {
             samples.push(Sample { name: format!("{list} as {form}"), text: write(&findings) });
         }
     }
@@ -45,7 +45,7 @@ fn finding(title: &str, severity: &str, file: &str, line: u32, quote: &str) -> V
 
 type Write = fn(&[Value]) -> String;
 
-const FORMS: [(&str, Write); 14] = [
+const OUTPUT_FORMATS: [(&str, Write); 14] = [
     ("a persona report", |findings| persona(findings).to_string()),
     ("a persona report, indented", |findings| pretty(&persona(findings))),
     ("a compact persona report", |findings| compact(findings).to_string()),

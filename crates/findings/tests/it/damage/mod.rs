@@ -7,23 +7,23 @@ mod mutation;
 
 use std::collections::BTreeMap;
 
-use assay_findings::answer::{self, Format};
+use assay_findings::persona_schema::{self, ReportTier};
 use assay_findings::report::Report;
-use assay_findings::synthesis::{Circumstances, synthesize};
-use assay_findings::validate::{self, Tier};
-use assay_findings::verdict::State;
+use assay_findings::script_api::{self, SeverityFormat};
+use assay_findings::synthesis::{SynthesisInputs, synthesize};
+use assay_findings::verdict::VerdictState;
 use mutation::{CLASSES, Random};
 
 /// The number of damaged copies in a normal test run.
 const DEFAULT_MUTATIONS: u64 = 20_000;
 
-fn state(text: &str) -> State {
+fn state(text: &str) -> VerdictState {
     let reports = [Report::from_text(text, "reviewer", None)];
-    synthesize(&reports, &Circumstances::default()).verdict.state
+    synthesize(&reports, &SynthesisInputs::default()).verdict.state
 }
 
 fn is_approved(text: &str) -> bool {
-    answer::parse(text.as_bytes(), Format::Auto, None).0.outcome.approved
+    script_api::parse(text.as_bytes(), SeverityFormat::Auto, None).0.outcome.approved
 }
 
 /// Returns true if a text is a report that matches the schema of its form, or consists of prose and
@@ -53,10 +53,10 @@ fn has_whole_lists_alone(text: &str) -> bool {
 
 fn is_valid_json_report(text: &str) -> bool {
     let Ok(document) = serde_json::from_str(text) else { return false };
-    let qa = answer::schema("qa").unwrap();
-    [Tier::Full, Tier::Compact]
+    let qa = script_api::schema("qa").unwrap();
+    [ReportTier::Full, ReportTier::Compact]
         .into_iter()
-        .any(|tier| validate::validate(&document, tier).is_empty())
+        .any(|tier| persona_schema::validate(&document, tier).is_empty())
         || jsonschema::draft7::new(&qa).unwrap().is_valid(&document)
 }
 
@@ -70,7 +70,7 @@ fn there_are_forty_reports_that_block() {
     let samples = corpus::samples();
     assert!(samples.len() >= 40);
     for sample in samples {
-        assert_eq!(state(&sample.text), State::NotReady, "{}\n{}", sample.name, sample.text);
+        assert_eq!(state(&sample.text), VerdictState::NotReady, "{}\n{}", sample.name, sample.text);
         assert!(!is_approved(&sample.text));
     }
 }
@@ -90,13 +90,13 @@ fn damage_never_improves_a_verdict() {
         let Some(damaged) = class.damage(&sample.text, &mut random) else { continue };
         number += 1;
         let state = state(&damaged);
-        let improved =
-            !matches!(state, State::NotReady | State::Incomplete) || is_approved(&damaged);
+        let improved = !matches!(state, VerdictState::NotReady | VerdictState::Incomplete)
+            || is_approved(&damaged);
         let row = counts.entry(class).or_default();
         row[0] += 1;
         match state {
-            State::NotReady => row[1] += 1,
-            State::Incomplete => row[2] += 1,
+            VerdictState::NotReady => row[1] += 1,
+            VerdictState::Incomplete => row[2] += 1,
             _ => {}
         }
         if improved && is_valid_report(&damaged) {

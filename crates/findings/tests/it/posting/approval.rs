@@ -1,14 +1,18 @@
 //! The approval of a review: a table over all conditions.
 
-use assay_findings::coverage::{Coverage, Look, Looks, Requirement};
+use assay_findings::coverage::{
+    CoverageRequirement, HunkOutcome, ReviewCoverage, ReviewerCoverage,
+};
 use assay_findings::grade::Grade;
-use assay_findings::post::{Approval, Draft, Event, Standing, WhenReady, approval, compose};
+use assay_findings::post::{
+    Approval, PostedState, ReadyAction, ReviewDraft, ReviewEvent, approval, compose,
+};
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use super::{around, diff};
+use super::{diff, inputs};
 
 /// The readers of each of three hunks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,23 +95,24 @@ impl Case {
             Required::Loses => model.lost = 1,
         }
         let lenient = self.lenient.then(|| Grade::from_word("CRITICAL"));
-        let around = Circumstances {
+        let inputs = SynthesisInputs {
             coverage: self.coverage(),
             fail_on: lenient,
-            ..Circumstances::default()
+            ..SynthesisInputs::default()
         };
-        synthesize(&[rules, model], &around)
+        synthesize(&[rules, model], &inputs)
     }
 
-    fn coverage(self) -> Option<Coverage> {
+    fn coverage(self) -> Option<ReviewCoverage> {
         let by_model = match self.read {
             Read::Unknown => return None,
             Read::RulesOnly => 0,
             Read::ModelPartly => 2,
             Read::Model => 3,
         };
-        let look = |read: bool| if read { Look::Reviewed } else { Look::NotConcerned };
-        let looks = |reviewer: &str, kind, read: usize| Looks {
+        let look =
+            |read: bool| if read { HunkOutcome::Reviewed } else { HunkOutcome::NotConcerned };
+        let looks = |reviewer: &str, kind, read: usize| ReviewerCoverage {
             reviewer: reviewer.to_owned(),
             kind,
             required: true,
@@ -117,7 +122,7 @@ impl Case {
             looks("rules", ReviewerKind::Rules, 3),
             looks("security", ReviewerKind::Persona, by_model),
         ];
-        Some(Coverage::of(3, &readers, Requirement::None))
+        Some(ReviewCoverage::of(3, &readers, CoverageRequirement::None))
     }
 
     /// Returns true if all conditions of an approval hold, stated independently of the code.
@@ -128,9 +133,9 @@ impl Case {
     }
 }
 
-fn draft(synthesis: &Synthesis, when_ready: WhenReady) -> Draft {
+fn draft(synthesis: &Synthesis, when_ready: ReadyAction) -> ReviewDraft {
     let diff = diff("a.rs > a.rs\n1 1 +++");
-    compose(synthesis, &super::Surroundings { when_ready, ..around(&diff, None) })
+    compose(synthesis, &super::DraftInputs { when_ready, ..inputs(&diff, None) })
 }
 
 #[test]
@@ -138,12 +143,12 @@ fn a_review_approves_only_where_every_condition_holds() {
     let mut approved = 0;
     for case in cases() {
         let synthesis = case.synthesis();
-        for when_ready in [WhenReady::Approve, WhenReady::Comment] {
-            let expected = when_ready == WhenReady::Approve && case.may_be_approved();
+        for when_ready in [ReadyAction::Approve, ReadyAction::Comment] {
+            let expected = when_ready == ReadyAction::Approve && case.may_be_approved();
             let decided = approval(when_ready, &synthesis);
             assert_eq!(decided.is_granted(), expected, "{when_ready:?} {case:?}: {decided:?}");
             let draft = draft(&synthesis, when_ready);
-            assert_eq!(draft.event() == Event::Approve, expected, "{when_ready:?} {case:?}");
+            assert_eq!(draft.event() == ReviewEvent::Approve, expected, "{when_ready:?} {case:?}");
             approved += usize::from(expected);
         }
     }
@@ -153,11 +158,11 @@ fn a_review_approves_only_where_every_condition_holds() {
 #[test]
 fn a_comment_says_why_it_is_no_approval_in_the_review_and_in_the_summary() {
     for case in cases() {
-        for when_ready in [WhenReady::Approve, WhenReady::Comment] {
+        for when_ready in [ReadyAction::Approve, ReadyAction::Comment] {
             let draft = draft(&case.synthesis(), when_ready);
-            let standing = Standing::default();
-            let (call, summary) = (&draft.calls(&standing)[0], draft.summary(&standing).concat());
-            let is_comment = draft.event() == Event::Comment;
+            let posted = PostedState::default();
+            let (call, summary) = (&draft.calls(&posted)[0], draft.summary(&posted).concat());
+            let is_comment = draft.event() == ReviewEvent::Comment;
             for text in [call.body.to_lowercase(), summary] {
                 let says = text.contains("this is a comment and not an approval: ");
                 assert_eq!(says, is_comment, "{when_ready:?} {case:?}: {text}");
@@ -174,18 +179,21 @@ fn an_approval_that_is_withheld_names_every_reason() {
         required: Required::Answers,
         lenient: false,
     };
-    assert_eq!(WhenReady::default(), WhenReady::Comment);
-    assert_eq!(approval(WhenReady::Approve, &best.synthesis()), Approval::Granted);
-    let why_not =
-        |when_ready, case: Case| approval(when_ready, &case.synthesis()).why_not().unwrap();
+    assert_eq!(ReadyAction::default(), ReadyAction::Comment);
+    assert_eq!(approval(ReadyAction::Approve, &best.synthesis()), Approval::Granted);
+    let withheld_text =
+        |when_ready, case: Case| approval(when_ready, &case.synthesis()).withheld_text().unwrap();
     let table = [
-        why_not(WhenReady::Comment, best),
-        why_not(WhenReady::Approve, Case { read: Read::RulesOnly, ..best }),
-        why_not(WhenReady::Approve, Case { read: Read::ModelPartly, ..best }),
-        why_not(WhenReady::Approve, Case { found: Found::Should, ..best }),
-        why_not(WhenReady::Approve, Case { found: Found::Must, lenient: true, ..best }),
-        why_not(WhenReady::Approve, Case { required: Required::Fails, ..best }),
-        why_not(WhenReady::Comment, Case { read: Read::RulesOnly, found: Found::Must, ..best }),
+        withheld_text(ReadyAction::Comment, best),
+        withheld_text(ReadyAction::Approve, Case { read: Read::RulesOnly, ..best }),
+        withheld_text(ReadyAction::Approve, Case { read: Read::ModelPartly, ..best }),
+        withheld_text(ReadyAction::Approve, Case { found: Found::Should, ..best }),
+        withheld_text(ReadyAction::Approve, Case { found: Found::Must, lenient: true, ..best }),
+        withheld_text(ReadyAction::Approve, Case { required: Required::Fails, ..best }),
+        withheld_text(
+            ReadyAction::Comment,
+            Case { read: Read::RulesOnly, found: Found::Must, ..best },
+        ),
     ];
     expect![[r#"
         `github.when_ready` is not set to `approve`

@@ -4,31 +4,35 @@ use std::collections::BTreeSet;
 
 use assay_findings::path::RepoPath;
 use assay_findings::post::marker::{self, Finders, Marker};
-use assay_findings::post::{Diff, Fingerprint, HunkLines, Kind, Place, Side, Standing, compose};
-use assay_findings::write::plain;
+use assay_findings::post::{
+    CommentPlace, DiffLineKind, DiffSide, Fingerprint, HunkLines, PostedState, PullRequestDiff,
+    compose,
+};
+use assay_findings::write::escape;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use super::{around, diff, found};
+use super::{diff, found, inputs};
 use crate::memory_tree::MemoryTree;
 
-fn any_diff() -> impl Strategy<Value = Diff> {
-    let kind = select(vec![Kind::Context, Kind::Added, Kind::Removed]);
+fn any_diff() -> impl Strategy<Value = PullRequestDiff> {
+    let kind = select(vec![DiffLineKind::Context, DiffLineKind::Added, DiffLineKind::Removed]);
     let hunk = (1..40u32, prop::collection::vec(kind, 0..12));
     let file = (select(vec!["a.rs > a.rs", "b.rs >", "> c.rs"]), prop::collection::vec(hunk, 0..4));
     prop::collection::vec(file, 0..4).prop_map(|files| {
-        let mut all = Diff::default();
+        let mut all = PullRequestDiff::default();
         for (head, hunks) in files {
             let mut file = diff(head).files.remove(0);
             let (mut old, mut new) = (0, 0);
             for (gap, mut lines) in hunks {
                 if file.new_path.is_none() {
-                    lines.fill(Kind::Removed);
+                    lines.fill(DiffLineKind::Removed);
                 }
                 (old, new) = (old + gap, new + gap);
                 let count = |other| lines.iter().filter(|kind| **kind != other).count() as u32;
-                let (old_count, new_count) = (count(Kind::Added), count(Kind::Removed));
+                let (old_count, new_count) =
+                    (count(DiffLineKind::Added), count(DiffLineKind::Removed));
                 file.hunks.push(HunkLines { old_start: old, new_start: new, lines });
                 (old, new) = (old + old_count, new + new_count);
             }
@@ -158,7 +162,9 @@ fn dangers(body: &str) -> Vec<String> {
     }
     found.extend(fence.map(|_| "an open fence".to_owned()));
     let seen = body.replace("\r\n", "\n");
-    found.extend((plain::visible(&seen) != seen).then(|| "letters that nobody sees".to_owned()));
+    found.extend(
+        (escape::escape_hidden(&seen) != seen).then(|| "letters that nobody sees".to_owned()),
+    );
     found
 }
 
@@ -197,8 +203,8 @@ fn without_code(line: &str) -> String {
     out + rest
 }
 
-fn check_anchor(diff: &Diff, path: &RepoPath, place: &Place) {
-    let Place::Lines { side, start, line } = place else { return };
+fn check_anchor(diff: &PullRequestDiff, path: &RepoPath, place: &CommentPlace) {
+    let CommentPlace::DiffLines { side, start, line } = place else { return };
     let file = diff.file(path).unwrap();
     assert!(start.is_none_or(|start| start < *line), "{place:?}");
     let holds = |hunk: &HunkLines| {
@@ -206,12 +212,12 @@ fn check_anchor(diff: &Diff, path: &RepoPath, place: &Place) {
         let mut valid = BTreeSet::new();
         for kind in &hunk.lines {
             match (side, kind) {
-                (Side::Right, Kind::Added | Kind::Context) => valid.insert(new),
-                (Side::Left, Kind::Removed) => valid.insert(old),
+                (DiffSide::Right, DiffLineKind::Added | DiffLineKind::Context) => valid.insert(new),
+                (DiffSide::Left, DiffLineKind::Removed) => valid.insert(old),
                 _ => false,
             };
-            old += u32::from(*kind != Kind::Added);
-            new += u32::from(*kind != Kind::Removed);
+            old += u32::from(*kind != DiffLineKind::Added);
+            new += u32::from(*kind != DiffLineKind::Removed);
         }
         (start.unwrap_or(*line)..=*line).all(|line| valid.contains(&line))
     };
@@ -228,39 +234,39 @@ proptest! {
         let text = "fn line() { of_some_code(); }\n".repeat(120);
         let tree = MemoryTree::new(&[("a.rs", &text), ("c.rs", &text)]);
         let synthesis = found(&findings);
-        let draft = compose(&synthesis, &around(&diff, Some(&tree)));
-        let mut standing = Standing::default();
+        let draft = compose(&synthesis, &inputs(&diff, Some(&tree)));
+        let mut posted = PostedState::default();
         let mut told: Vec<Fingerprint> = Vec::new();
-        for call in draft.calls(&Standing::default()) {
+        for call in draft.calls(&PostedState::default()) {
             prop_assert_eq!(dangers(&call.body), Vec::<String>::new());
             prop_assert_eq!(marker::read(&call.body), Some(Marker::Review(call.key)));
             for comment in call.comments {
                 let (side, start, line) = (comment.side, comment.start, comment.line);
-                check_anchor(&diff, &comment.path, &Place::Lines { side, start, line });
+                check_anchor(&diff, &comment.path, &CommentPlace::DiffLines { side, start, line });
                 prop_assert_eq!(dangers(&comment.body), Vec::<String>::new());
                 let marker = of_finding(&comment.fingerprint);
                 prop_assert_eq!(marker::read(&comment.body), Some(marker));
                 told.push(comment.fingerprint);
             }
         }
-        for comment in draft.file_comments(&Standing::default()) {
+        for comment in draft.file_comments(&PostedState::default()) {
             prop_assert!(diff.file(&comment.path).is_some());
             prop_assert_eq!(dangers(&comment.body), Vec::<String>::new());
             told.push(comment.fingerprint);
         }
         if refuse {
-            standing.refused.extend(told.iter().map(|print| (print.clone(), "no @all".to_owned())));
+            posted.refused.extend(told.iter().map(|print| (print.clone(), "no @all".to_owned())));
         } else {
-            standing.visible.extend(told.iter().cloned());
+            posted.visible.extend(told.iter().cloned());
         }
-        let parts = draft.summary(&standing);
+        let parts = draft.summary(&posted);
         for (part, number) in parts.iter().zip(1..) {
             prop_assert_eq!(dangers(part), Vec::<String>::new());
             prop_assert_eq!(marker::read(part), Some(Marker::Summary(number)));
         }
         let unique: BTreeSet<&Fingerprint> = told.iter().collect();
         prop_assert_eq!(unique.len(), told.len());
-        let elsewhere = draft.posts().iter().filter(|post| matches!(post.place, Place::Summary { .. }));
+        let elsewhere = draft.posts().iter().filter(|post| matches!(post.place, CommentPlace::Summary { .. }));
         prop_assert_eq!(told.len() + elsewhere.count(), draft.posts().len());
         prop_assert_eq!(draft.posts().len(), synthesis.findings.len() + synthesis.pre_existing.len());
     }
@@ -275,13 +281,13 @@ proptest! {
             "description": long, "suggested_fix": long, "evidence": [long], "category": long});
         let synthesis = found(&[value]);
         let diff = diff("a.rs > a.rs\n1 1 +");
-        let draft = compose(&synthesis, &around(&diff, None));
-        for comment in draft.calls(&Standing::default()).into_iter().flat_map(|call| call.comments) {
+        let draft = compose(&synthesis, &inputs(&diff, None));
+        for comment in draft.calls(&PostedState::default()).into_iter().flat_map(|call| call.comments) {
             prop_assert!(comment.body.len() <= 60_000, "{}", comment.body.len());
             prop_assert_eq!(dangers(&comment.body), Vec::<String>::new());
             prop_assert_eq!(marker::read(&comment.body), Some(of_finding(&comment.fingerprint)));
         }
-        for part in draft.summary(&Standing::default()) {
+        for part in draft.summary(&PostedState::default()) {
             prop_assert!(part.len() <= 60_000, "{}", part.len());
             prop_assert_eq!(dangers(&part), Vec::<String>::new());
         }

@@ -6,15 +6,15 @@ mod suggestions;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_findings::identity::Resolved;
+use assay_findings::identity::ResolvedFinding;
 use assay_findings::path::RepoPath;
 use assay_findings::post::marker::{self, Marker};
 use assay_findings::post::{
-    Diff, Draft, FileHunks, Finders, Fingerprint, HunkLines, Kind, Place, Side, Standing,
-    Surroundings, WhenReady, check_run, compose, ticket_comment,
+    CommentPlace, DiffLineKind, DiffSide, DraftInputs, FileHunks, Finders, Fingerprint, HunkLines,
+    PostedState, PullRequestDiff, ReadyAction, ReviewDraft, check_run, compose, ticket_comment,
 };
 use assay_findings::report::{Report, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ use crate::memory_tree::MemoryTree;
 
 /// Parses a diff: a line for each file (`old > new`, either may be missing), and below it a line
 /// for each hunk, `OLD NEW` and a mark for each line, `.` for a context line.
-fn diff(text: &str) -> Diff {
+fn diff(text: &str) -> PullRequestDiff {
     let path = |path: &str| RepoPath::exact(path.trim()).ok();
     let mut files: Vec<FileHunks> = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -33,9 +33,9 @@ fn diff(text: &str) -> Diff {
         }
         let words: Vec<&str> = line.split(' ').collect();
         let kinds = words[2].chars().map(|mark| match mark {
-            '+' => Kind::Added,
-            '-' => Kind::Removed,
-            _ => Kind::Context,
+            '+' => DiffLineKind::Added,
+            '-' => DiffLineKind::Removed,
+            _ => DiffLineKind::Context,
         });
         files.last_mut().unwrap().hunks.push(HunkLines {
             old_start: words[0].parse().unwrap(),
@@ -43,14 +43,14 @@ fn diff(text: &str) -> Diff {
             lines: kinds.collect(),
         });
     }
-    Diff { files }
+    PullRequestDiff { files }
 }
 
 /// Returns the synthesis of the findings of a rule-based reviewer.
 fn found(findings: &[Value]) -> Synthesis {
     let report = json!({"reviewer": "rules", "findings": findings}).to_string();
     let report = Report::from_text(&report, "rules", None).of_kind(ReviewerKind::Rules);
-    synthesize(&[report], &Circumstances::default())
+    synthesize(&[report], &SynthesisInputs::default())
 }
 
 fn finding(title: &str, file: &str, line: u32) -> Value {
@@ -58,39 +58,39 @@ fn finding(title: &str, file: &str, line: u32) -> Value {
         "description": "It breaks.", "autofix_class": "manual"})
 }
 
-fn around<'a>(diff: &'a Diff, tree: Option<&'a MemoryTree>) -> Surroundings<'a> {
-    Surroundings {
+fn inputs<'a>(diff: &'a PullRequestDiff, tree: Option<&'a MemoryTree>) -> DraftInputs<'a> {
+    DraftInputs {
         diff,
         tree: tree.map(|tree| tree as _),
         parses: None,
         head: "c0ffee",
-        when_ready: WhenReady::Approve,
+        when_ready: ReadyAction::Approve,
         resolved: &[],
         run: Some("https://assay.example/runs/7"),
     }
 }
 
 /// Returns the place of each finding of a draft.
-fn places(draft: &Draft) -> String {
-    let standing = Standing::default();
+fn places(draft: &ReviewDraft) -> String {
+    let posted = PostedState::default();
     let mut lines: Vec<String> = Vec::new();
-    for call in draft.calls(&standing) {
+    for call in draft.calls(&posted) {
         lines.extend(call.comments.into_iter().map(|comment| {
             let start = comment.start.map(|start| format!("{start}-")).unwrap_or_default();
-            let side = if comment.side == Side::Left { " before" } else { "" };
+            let side = if comment.side == DiffSide::Left { " before" } else { "" };
             let words: Vec<&str> = comment.body.lines().step_by(2).take(2).collect();
             let (path, line) = (comment.path, comment.line);
             format!("{path}:{start}{line}{side}: {}", words.join(" "))
         }));
     }
-    let files = draft.file_comments(&standing).into_iter();
+    let files = draft.file_comments(&posted).into_iter();
     lines.extend(files.map(|comment| {
         let words: Vec<&str> = comment.body.lines().step_by(2).take(2).collect();
         format!("{}: {}", comment.path, words.join(" "))
     }));
     let summary = draft.posts().iter().filter_map(|post| match post.place {
-        Place::Summary { why } => Some(format!("summary: {why:?}")),
-        Place::Lines { .. } | Place::File => None,
+        CommentPlace::Summary { why } => Some(format!("summary: {why:?}")),
+        CommentPlace::DiffLines { .. } | CommentPlace::File => None,
     });
     lines.extend(summary);
     lines.join("\n")
@@ -98,7 +98,7 @@ fn places(draft: &Draft) -> String {
 
 fn check_place(hunks: &str, findings: &[Value], expected: Expect) {
     let diff = diff(hunks);
-    expected.assert_eq(&places(&compose(&found(findings), &around(&diff, None))));
+    expected.assert_eq(&places(&compose(&found(findings), &inputs(&diff, None))));
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn one_finding_is_told_once_and_the_same_code_in_two_files_twice() {
     let mut synthesis = found(&twice);
     synthesis.findings.push(synthesis.findings[0].clone());
     let diff = diff("a.rs > a.rs\n1 1 +\nb.rs > b.rs\n1 1 +");
-    let draft = compose(&synthesis, &around(&diff, None));
+    let draft = compose(&synthesis, &inputs(&diff, None));
     let prints: BTreeSet<&Fingerprint> = draft.posts().iter().map(|p| &p.fingerprint).collect();
     assert_eq!((draft.posts().len(), prints.len()), (2, 2));
     assert_eq!(draft.posts()[0].fingerprint, Fingerprint::of(&synthesis.findings[0]));
@@ -215,17 +215,17 @@ fn mixed() -> Synthesis {
     let mut report =
         Report::from_text(&report.to_string(), "rules", None).of_kind(ReviewerKind::Rules);
     report.remarks.not_covered.push("big.bin".to_owned());
-    synthesize(&[report], &Circumstances::default())
+    synthesize(&[report], &SynthesisInputs::default())
 }
 
-fn mixed_draft() -> Draft {
+fn mixed_draft() -> ReviewDraft {
     let tree = MemoryTree::new(&[("src/a.py", "import db\n\nrows = db.run(sql)\n")]);
-    compose(&mixed(), &around(&diff("src/a.py > src/a.py\n1 1 ..+"), Some(&tree)))
+    compose(&mixed(), &inputs(&diff("src/a.py > src/a.py\n1 1 ..+"), Some(&tree)))
 }
 
 #[test]
 fn a_comment_is_short_and_says_all_there_is() {
-    let call = mixed_draft().calls(&Standing::default()).remove(0);
+    let call = mixed_draft().calls(&PostedState::default()).remove(0);
     expect![[r#"
         RequestChanges
         **Not ready**: 1 finding must be fixed; 1 finding can be acted on.
@@ -257,7 +257,7 @@ fn a_comment_is_short_and_says_all_there_is() {
 fn the_summary_holds_what_is_no_comment() {
     let draft = mixed_draft();
     let visible = BTreeSet::from([draft.posts()[0].fingerprint.clone()]);
-    let standing = Standing { visible, ..Standing::default() };
+    let posted = PostedState { visible, ..PostedState::default() };
     expect![[r#"
         ## Not ready
 
@@ -298,7 +298,7 @@ fn the_summary_holds_what_is_no_comment() {
         </details>
 
         <!-- assay:summary 1 -->"#]]
-    .assert_eq(&draft.summary(&standing).join("\n====\n"));
+    .assert_eq(&draft.summary(&posted).join("\n====\n"));
 }
 
 #[test]
@@ -306,9 +306,9 @@ fn what_is_refused_is_told_in_the_summary_with_the_reason() {
     let draft = mixed_draft();
     let first = draft.posts()[0].fingerprint.clone();
     let refused = BTreeMap::from([(first, "422: line must be part of the @diff".to_owned())]);
-    let standing = Standing { refused, ..Standing::default() };
-    assert!(draft.calls(&standing)[0].comments.is_empty());
-    let summary = draft.summary(&standing).remove(0);
+    let posted = PostedState { refused, ..PostedState::default() };
+    assert!(draft.calls(&posted)[0].comments.is_empty());
+    let summary = draft.summary(&posted).remove(0);
     let note = summary.lines().find(|line| line.contains("Refused")).unwrap();
     expect!["_Refused as a comment on the change_: 422: line must be part of the @&#8203;diff"]
         .assert_eq(note);
@@ -318,20 +318,20 @@ fn what_is_refused_is_told_in_the_summary_with_the_reason() {
 fn a_comment_is_settled_once_its_finding_is_gone_or_whoever_found_it_looked_again() {
     let synthesis = found(&[finding("here", "a.rs", 1), finding("gone", "a.rs", 2)]);
     let diff = diff("a.rs > a.rs\n1 1 ++");
-    let before = compose(&synthesis, &around(&diff, None));
+    let before = compose(&synthesis, &inputs(&diff, None));
     let by = |name: &str| -> BTreeMap<Fingerprint, Finders> {
         let prints = before.posts().iter().map(|post| post.fingerprint.clone());
         prints.map(|print| (print, Finders::of([name]))).collect()
     };
-    let all: Vec<Resolved> = synthesis.findings.iter().map(Resolved::from).collect();
+    let all: Vec<ResolvedFinding> = synthesis.findings.iter().map(ResolvedFinding::from).collect();
     let after = found(&[finding("here", "a.rs", 1)]);
-    let absent = compose(&after, &around(&diff, None));
-    assert_eq!(absent.settled(&by("rules")).len(), 1);
-    assert_eq!(absent.settled(&by("security")).len(), 0);
-    let nobody = synthesize(&[], &Circumstances::default());
-    assert_eq!(compose(&nobody, &around(&diff, None)).settled(&by("rules")).len(), 0);
-    let gone = compose(&after, &Surroundings { resolved: &all, ..around(&diff, None) });
-    let settled = gone.settled(&by("security"));
+    let absent = compose(&after, &inputs(&diff, None));
+    assert_eq!(absent.resolvable_comments(&by("rules")).len(), 1);
+    assert_eq!(absent.resolvable_comments(&by("security")).len(), 0);
+    let nobody = synthesize(&[], &SynthesisInputs::default());
+    assert_eq!(compose(&nobody, &inputs(&diff, None)).resolvable_comments(&by("rules")).len(), 0);
+    let gone = compose(&after, &DraftInputs { resolved: &all, ..inputs(&diff, None) });
+    let settled = gone.resolvable_comments(&by("security"));
     let titles: Vec<&str> = synthesis
         .findings
         .iter()
@@ -339,7 +339,7 @@ fn a_comment_is_settled_once_its_finding_is_gone_or_whoever_found_it_looked_agai
         .map(|finding| finding.title.as_str())
         .collect();
     assert_eq!(titles, ["gone"]);
-    assert!(gone.summary(&Standing::default())[0].contains("Resolved since the last review"));
+    assert!(gone.summary(&PostedState::default())[0].contains("Resolved since the last review"));
 }
 
 /// Returns true if the comment on a finding is settled once the reviewers that found it report
@@ -351,13 +351,13 @@ fn is_settled(kind: ReviewerKind, change: impl Fn(&mut Report)) -> bool {
         Report::from_text(&text, "them", None).of_kind(kind)
     };
     let before = [review(&[finding("here", "a.rs", 1)])];
-    let before = synthesize(&before, &Circumstances::default());
+    let before = synthesize(&before, &SynthesisInputs::default());
     let print = Fingerprint::of(before.findings.iter().chain(&before.held_back).next().unwrap());
     let mut after = review(&[]);
     change(&mut after);
-    let after = synthesize(&[after], &Circumstances::default());
+    let after = synthesize(&[after], &SynthesisInputs::default());
     let by = BTreeMap::from([(print, Finders::of(["them"]))]);
-    !compose(&after, &around(&diff, None)).settled(&by).is_empty()
+    !compose(&after, &inputs(&diff, None)).resolvable_comments(&by).is_empty()
 }
 
 #[test]
@@ -380,18 +380,18 @@ fn what_is_held_back_or_could_not_be_looked_for_is_not_settled() {
     let by = Finders::of(["rules"]);
     let comments: BTreeMap<Fingerprint, Finders> =
         prints.into_iter().map(|print| (print, by.clone())).collect();
-    let all: Vec<Resolved> = synthesis.findings.iter().map(Resolved::from).collect();
+    let all: Vec<ResolvedFinding> = synthesis.findings.iter().map(ResolvedFinding::from).collect();
     let [held_back, unseen] = std::mem::take(&mut synthesis.findings).try_into().unwrap();
-    let around = Surroundings { resolved: &all, ..around(&diff, None) };
-    assert_eq!(compose(&synthesis, &around).settled(&comments).len(), 2);
-    synthesis.unseen.push(Resolved::from(&unseen));
+    let inputs = DraftInputs { resolved: &all, ..inputs(&diff, None) };
+    assert_eq!(compose(&synthesis, &inputs).resolvable_comments(&comments).len(), 2);
+    synthesis.unseen.push(ResolvedFinding::from(&unseen));
     synthesis.held_back.push(held_back);
-    let draft = compose(&synthesis, &around);
-    assert_eq!(draft.settled(&comments).len(), 0);
-    assert!(!draft.summary(&Standing::default())[0].contains("Resolved since"));
+    let draft = compose(&synthesis, &inputs);
+    assert_eq!(draft.resolvable_comments(&comments).len(), 0);
+    assert!(!draft.summary(&PostedState::default())[0].contains("Resolved since"));
 }
 
-fn many(count: usize) -> (Synthesis, Diff) {
+fn many(count: usize) -> (Synthesis, PullRequestDiff) {
     let file = |at: usize| format!("src/{at}.rs");
     let findings: Vec<Value> = (0..count)
         .map(|at| {
@@ -407,32 +407,32 @@ fn many(count: usize) -> (Synthesis, Diff) {
 #[test]
 fn comments_go_in_calls_of_thirty_and_the_verdict_once() {
     let (synthesis, diff) = many(75);
-    let draft = compose(&synthesis, &around(&diff, None));
-    let show = |standing: &Standing| -> Vec<String> {
-        let calls = draft.calls(standing);
+    let draft = compose(&synthesis, &inputs(&diff, None));
+    let show = |posted: &PostedState| -> Vec<String> {
+        let calls = draft.calls(posted);
         calls.iter().map(|call| format!("{:?} {}", call.event, call.comments.len())).collect()
     };
-    let mut standing = Standing::default();
-    assert_eq!(show(&standing), ["RequestChanges 30", "Comment 30", "Comment 15"]);
-    let first = draft.calls(&standing).remove(0);
+    let mut posted = PostedState::default();
+    assert_eq!(show(&posted), ["RequestChanges 30", "Comment 30", "Comment 15"]);
+    let first = draft.calls(&posted).remove(0);
     assert_eq!(marker::read(&first.body), Some(Marker::Review(draft.key().clone())));
-    standing.reviews.insert(first.key);
-    standing.visible.extend(first.comments.into_iter().map(|comment| comment.fingerprint));
-    assert_eq!(show(&standing), ["Comment 30", "Comment 15"]);
+    posted.reviews.insert(first.key);
+    posted.visible.extend(first.comments.into_iter().map(|comment| comment.fingerprint));
+    assert_eq!(show(&posted), ["Comment 30", "Comment 15"]);
     let all = draft.posts().iter().map(|post| post.fingerprint.clone());
-    standing.visible.extend(all);
-    assert!(show(&standing).is_empty());
+    posted.visible.extend(all);
+    assert!(show(&posted).is_empty());
 }
 
 #[test]
 fn beyond_a_hundred_comments_findings_are_in_the_summary() {
     let (synthesis, diff) = many(130);
-    let draft = compose(&synthesis, &around(&diff, None));
+    let draft = compose(&synthesis, &inputs(&diff, None));
     let comments: Vec<_> =
-        draft.calls(&Standing::default()).into_iter().flat_map(|call| call.comments).collect();
+        draft.calls(&PostedState::default()).into_iter().flat_map(|call| call.comments).collect();
     assert_eq!(comments.len(), 100);
     let visible: BTreeSet<Fingerprint> = comments.into_iter().map(|c| c.fingerprint).collect();
-    let summary = draft.summary(&Standing { visible, ..Standing::default() }).concat();
+    let summary = draft.summary(&PostedState { visible, ..PostedState::default() }).concat();
     assert_eq!(summary.matches(": finding ").count(), 30);
     assert!(summary.contains("100 are comments on the change"), "{summary}");
 }
@@ -440,8 +440,8 @@ fn beyond_a_hundred_comments_findings_are_in_the_summary() {
 #[test]
 fn a_summary_that_is_too_long_keeps_the_worst_in_full_and_names_the_rest() {
     let (synthesis, _) = many(200);
-    let draft = compose(&synthesis, &around(&Diff::default(), None));
-    let parts = draft.summary(&Standing::default());
+    let draft = compose(&synthesis, &inputs(&PullRequestDiff::default(), None));
+    let parts = draft.summary(&PostedState::default());
     assert_eq!(parts.len(), 5);
     for (part, number) in parts.iter().zip(1..) {
         assert!(part.len() <= 60_000);
@@ -459,13 +459,13 @@ fn a_summary_that_is_too_long_keeps_the_worst_in_full_and_names_the_rest() {
 
 #[test]
 fn the_event_follows_the_verdict() {
-    let diff = Diff::default();
+    let diff = PullRequestDiff::default();
     let event = |synthesis: &Synthesis, when_ready| {
-        let draft = compose(synthesis, &Surroundings { when_ready, ..around(&diff, None) });
-        let call = draft.calls(&Standing::default()).remove(0);
+        let draft = compose(synthesis, &DraftInputs { when_ready, ..inputs(&diff, None) });
+        let call = draft.calls(&PostedState::default()).remove(0);
         format!("{} {}", call.event.as_str(), call.body.lines().next().unwrap())
     };
-    let incomplete = synthesize(&[], &Circumstances::default());
+    let incomplete = synthesize(&[], &SynthesisInputs::default());
     let ready = found(&[]);
     let not_ready = found(&[json!({"title": "t", "severity": "HIGH", "description": "d"})]);
     expect![[r#"
@@ -475,10 +475,10 @@ fn the_event_follows_the_verdict() {
         COMMENT **Incomplete**: there is no report at all."#]]
     .assert_eq(
         &[
-            event(&ready, WhenReady::Approve),
-            event(&ready, WhenReady::Comment),
-            event(&not_ready, WhenReady::Approve),
-            event(&incomplete, WhenReady::Approve),
+            event(&ready, ReadyAction::Approve),
+            event(&ready, ReadyAction::Comment),
+            event(&not_ready, ReadyAction::Approve),
+            event(&incomplete, ReadyAction::Approve),
         ]
         .join("\n"),
     );
@@ -488,7 +488,7 @@ fn the_event_follows_the_verdict() {
 fn a_draft_comes_back_from_where_it_was_kept() {
     let draft = mixed_draft();
     let kept = serde_json::to_string(&draft).unwrap();
-    assert_eq!(serde_json::from_str::<Draft>(&kept).unwrap(), draft);
+    assert_eq!(serde_json::from_str::<ReviewDraft>(&kept).unwrap(), draft);
 }
 
 #[test]
@@ -559,7 +559,7 @@ fn annotations_come_in_batches_and_what_nobody_looked_at_is_no_success() {
     let sizes: Vec<usize> = run.batches.iter().map(Vec::len).collect();
     assert_eq!(sizes, [50, 50]);
     assert!(run.summary.len() <= 65_535);
-    let nobody = check_run(&synthesize(&[], &Circumstances::default()), None);
+    let nobody = check_run(&synthesize(&[], &SynthesisInputs::default()), None);
     assert_eq!(serde_json::to_value(nobody.conclusion).unwrap(), "action_required");
 }
 

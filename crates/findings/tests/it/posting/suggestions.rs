@@ -1,17 +1,17 @@
 //! Fixes that a user can apply with one click.
 
 use assay_findings::path::RepoPath;
-use assay_findings::post::{Parses, Standing, Surroundings, compose};
+use assay_findings::post::{DraftInputs, PostedState, SyntaxChecker, compose};
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-use super::{around, diff, finding, found};
+use super::{diff, finding, found, inputs};
 use crate::memory_tree::MemoryTree;
 
 /// A language whose text parses if its braces are balanced.
-struct Braces;
+struct BraceChecker;
 
-impl Parses for Braces {
+impl SyntaxChecker for BraceChecker {
     fn parses(&self, path: &RepoPath, text: &str) -> Option<bool> {
         let count = |c| text.matches(c).count();
         path.as_str().ends_with(".c").then(|| count('{') == count('}'))
@@ -28,9 +28,9 @@ fn check_fix(text: &str, at: (u32, u32), replaced: (u32, u32), with: &str, expec
     value["end_line"] = json!(at.1);
     value["replacement"] = json!({"start_line": replaced.0, "end_line": replaced.1, "text": with});
     let diff = diff(TEN_ADDED);
-    let around = Surroundings { parses: Some(&Braces), ..around(&diff, Some(&tree)) };
-    let draft = compose(&found(&[value]), &around);
-    let comment = draft.calls(&Standing::default()).remove(0).comments.remove(0);
+    let inputs = DraftInputs { parses: Some(&BraceChecker), ..inputs(&diff, Some(&tree)) };
+    let draft = compose(&found(&[value]), &inputs);
+    let comment = draft.calls(&PostedState::default()).remove(0).comments.remove(0);
     let block = comment.body.find("```").map_or("nothing", |at| {
         let block = &comment.body[at..];
         &block[..block.find("\n\n<sub>").unwrap()]

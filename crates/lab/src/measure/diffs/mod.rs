@@ -131,7 +131,7 @@ impl Tally {
 }
 
 fn as_assay_sees(file: &FileDiff) -> Seen {
-    let count = |lines: &mut dyn Iterator<Item = assay_findings::vote::Lines>| -> usize {
+    let count = |lines: &mut dyn Iterator<Item = assay_findings::vote::LineRange>| -> usize {
         lines.map(|lines| (lines.end() - lines.start() + 1) as usize).sum()
     };
     let content = match file.content {

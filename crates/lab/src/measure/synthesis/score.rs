@@ -6,8 +6,8 @@ use anyhow::Context;
 use assay_findings::finding::Finding;
 use assay_findings::grade::Grade;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, synthesize};
-use assay_findings::vote::{Anchor, Vote};
+use assay_findings::synthesis::{SynthesisInputs, synthesize};
+use assay_findings::vote::{Confidence, Vote};
 
 use super::data::{Case, Comment};
 
@@ -51,7 +51,7 @@ impl Groups {
             report
         };
         let reports: Vec<Report> = tools.iter().map(report).collect();
-        let made = synthesize(&reports, &Circumstances::default());
+        let made = synthesize(&reports, &SynthesisInputs::default());
         let open = made.findings.iter().map(|finding| (finding, finding.shown));
         let others = [&made.pre_existing, &made.held_back, &made.dismissed];
         let others = others.into_iter().flatten().map(|finding| (finding, false));
@@ -76,7 +76,7 @@ impl Groups {
 
 fn vote(text: &str) -> Vote {
     let mut vote = Vote::new(text, Grade::from_word("P2"));
-    vote.confidence = Some(Anchor::HIGH);
+    vote.confidence = Some(Confidence::HIGH);
     vote
 }
 

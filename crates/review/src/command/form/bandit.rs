@@ -1,6 +1,6 @@
 //! Bandit's JSON: findings, and files that it could not parse.
 
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ fn take(sheet: &mut Sheet<'_>, hit: Hit) -> Result<(), String> {
     draft.file = Some(file);
     // From the named line to the end of its statement.
     let end = hit.line_range.iter().copied().max().unwrap_or(hit.line_number);
-    draft.lines = Lines::range(hit.line_number, end.max(hit.line_number));
+    draft.lines = LineRange::range(hit.line_number, end.max(hit.line_number));
     draft.confidence = hit.issue_confidence.as_deref().and_then(severity::confidence);
     let cwe = hit.issue_cwe.and_then(|cwe| cwe.id).map(|id| format!("CWE-{id}"));
     draft.help.extend(hit.test_name.map(|name| format!("Rule: {name}")));

@@ -3,7 +3,7 @@
 //! Only the entities of XML itself and numbered characters are resolved; nothing is fetched or
 //! expanded.
 
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -110,7 +110,7 @@ fn take(element: &BytesStart<'_>, file: Option<&str>, sheet: &mut Sheet<'_>) -> 
     let mut draft = Draft::new(message, severity::grade(&word), category);
     draft.code = Some(code).filter(|code| !code.is_empty());
     draft.file = Some(sheet.checkout.path(file)?);
-    draft.lines = line.and_then(Lines::at);
+    draft.lines = line.and_then(LineRange::at);
     sheet.take(draft);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -153,21 +153,21 @@ fn place(
     sheet: &Sheet<'_>,
     span: &Span,
     manifest: Option<&str>,
-) -> Result<(RepoPath, Option<Lines>), String> {
+) -> Result<(RepoPath, Option<LineRange>), String> {
     let own = path(sheet, &span.file_name, manifest);
     let mut at = span;
     for _ in 0..MAX_EXPANSIONS {
         if let Ok(file) = path(sheet, &at.file_name, manifest)
             && sheet.checkout.has(&file)
         {
-            return Ok((file, Lines::range(at.line_start, at.line_end)));
+            return Ok((file, LineRange::range(at.line_start, at.line_end)));
         }
         match &at.expansion {
             Some(expansion) => at = &expansion.span,
             None => break,
         }
     }
-    Ok((own?, Lines::range(span.line_start, span.line_end)))
+    Ok((own?, LineRange::range(span.line_start, span.line_end)))
 }
 
 /// Parses a path that is relative to the cargo workspace, which is a folder above the manifest.

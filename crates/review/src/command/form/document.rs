@@ -30,7 +30,7 @@ pub(super) fn document(
     }
     let start = *starts.first().ok_or(Unusable::NotThisForm)?;
     let broken = &text[start..];
-    let mended = read::mended_json(broken).filter(fits).ok_or(Unusable::NotThisForm)?;
+    let mended = read::repair_json(broken).filter(fits).ok_or(Unusable::NotThisForm)?;
     let why = match serde_json::from_str::<Value>(broken) {
         Err(error) => format!("the JSON is broken: {error}"),
         Ok(_) => "the JSON is broken".to_owned(),

@@ -1,7 +1,7 @@
 //! ESLint's JSON: a list of files with their messages.
 
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -103,7 +103,7 @@ fn take(
             (Some(end), Some(1)) if end > line => end - 1,
             (end, _) => end.unwrap_or(line),
         };
-        Lines::range(line, end.max(line))
+        LineRange::range(line, end.max(line))
     });
     draft.fix = fix(message.fix, message.suggestions.unwrap_or_default(), mark);
     sheet.take(draft);

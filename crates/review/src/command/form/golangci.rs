@@ -1,6 +1,6 @@
 //! The JSON of golangci-lint: issues of many linters.
 
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ struct Issue {
     #[serde(default)]
     severity: String,
     pos: Pos,
-    line_range: Option<LineRange>,
+    line_range: Option<IssueLineRange>,
     replacement: Option<OldFix>,
     suggested_fixes: Option<Vec<SuggestedFix>>,
 }
@@ -34,7 +34,7 @@ struct Pos {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct LineRange {
+struct IssueLineRange {
     from: u32,
     to: u32,
 }
@@ -119,8 +119,8 @@ fn take(sheet: &mut Sheet<'_>, issue: Issue) -> Result<(), String> {
     });
     draft.file = Some(file);
     draft.lines = match &issue.line_range {
-        Some(range) => Lines::range(range.from, range.to),
-        None => Lines::at(issue.pos.line),
+        Some(range) => LineRange::range(range.from, range.to),
+        None => LineRange::at(issue.pos.line),
     };
     draft.fix = draft.lines.and_then(|lines| fix(&issue, lines));
     sheet.take(draft);
@@ -141,7 +141,7 @@ fn is_code(word: &str) -> bool {
     letters.len() < word.len() && has_digits
 }
 
-fn fix(issue: &Issue, lines: Lines) -> Option<Fix> {
+fn fix(issue: &Issue, lines: LineRange) -> Option<Fix> {
     let suggested = issue.suggested_fixes.as_deref().unwrap_or_default().first();
     let words = suggested.map(|fix| fix.message.clone());
     let edit = issue.replacement.as_ref().and_then(|old| old_edit(old, lines));
@@ -151,7 +151,7 @@ fn fix(issue: &Issue, lines: Lines) -> Option<Fix> {
     Some(Fix { words, edits: edit.into_iter().collect(), trusted: true })
 }
 
-fn old_edit(fix: &OldFix, lines: Lines) -> Option<Edit> {
+fn old_edit(fix: &OldFix, lines: LineRange) -> Option<Edit> {
     let at = |line, column| Point::At { line, column, unit: Unit::Byte };
     if let Some(inline) = &fix.inline {
         let start = inline.start_col.checked_add(1)?;

@@ -1,6 +1,6 @@
 //! Reviewdog's diagnostics, as one document or one on each line.
 
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -146,14 +146,14 @@ fn take(sheet: &mut Sheet<'_>, diagnostic: Diagnostic, defaults: &Defaults) -> R
 
 /// Returns the lines of a range. The end is exclusive if it has a column, and inclusive if it has
 /// none; without an end, the range is its start.
-fn lines(range: Range) -> Option<Lines> {
+fn lines(range: Range) -> Option<LineRange> {
     let start = range.start.line;
     let end = match range.end {
         Some(end) if column(end) == Some(1) && end.line > start => end.line - 1,
         Some(end) => end.line,
         None => start,
     };
-    Lines::range(start, end.max(start))
+    LineRange::range(start, end.max(start))
 }
 
 /// Returns the column; 0 means that there is none.

@@ -1,7 +1,7 @@
 //! Ruff's JSON: a list of violations.
 
 use assay_findings::grade::Grade;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -134,13 +134,13 @@ fn judge(code: &str, severity: Option<&str>) -> (Grade, &'static str) {
 }
 
 /// Returns the lines up to an exclusive end.
-fn lines(start: Location, end: Option<Location>) -> Option<Lines> {
+fn lines(start: Location, end: Option<Location>) -> Option<LineRange> {
     let end = match end {
         Some(end) if end.column <= 1 && end.row > start.row => end.row - 1,
         Some(end) => end.row,
         None => start.row,
     };
-    Lines::range(start.row, end.max(start.row))
+    LineRange::range(start.row, end.max(start.row))
 }
 
 fn fix(fix: RuffFix) -> Fix {

@@ -1,6 +1,6 @@
 //! Semgrep's JSON: findings, and errors.
 
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -128,9 +128,9 @@ fn words(metadata: &Value, key: &str) -> Vec<String> {
     }
 }
 
-fn lines(start: Position, end: Position) -> Option<Lines> {
+fn lines(start: Position, end: Position) -> Option<LineRange> {
     let last = if end.col <= 1 && end.line > start.line { end.line - 1 } else { end.line };
-    Lines::range(start.line, last.max(start.line))
+    LineRange::range(start.line, last.max(start.line))
 }
 
 fn fix(start: Position, end: Position, text: String) -> Fix {

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 
 use assay_change::state::State;
 use assay_change::{Change, Scope, Selection};
-use assay_findings::coverage::Requirement;
+use assay_findings::coverage::CoverageRequirement;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::verdict::WithoutContent;
+use assay_findings::verdict::NoContentPolicy;
 use assay_review::delegation::close::{Closing, Present};
 use assay_review::delegation::receipt::Receipt;
 use assay_review::delegation::{
@@ -161,8 +161,8 @@ fn rules() -> Vec<Box<dyn Reviewer>> {
 fn terms() -> RecordedTerms {
     RecordedTerms {
         fail_on: None,
-        require: Requirement::default(),
-        without_content: WithoutContent::default(),
+        require: CoverageRequirement::default(),
+        without_content: NoContentPolicy::default(),
         shown: Default::default(),
         dismissals: Vec::new(),
         today: None,

@@ -18,7 +18,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use assay_findings::path::RepoPath;
-use assay_findings::vote::{Lines, Vote};
+use assay_findings::vote::{LineRange, Vote};
 use regex::Regex;
 
 use self::fold::{Joined, Place};
@@ -56,7 +56,7 @@ const MAX_BEFORE: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injection {
     /// The lines of the text, from 1.
-    pub lines: Lines,
+    pub lines: LineRange,
     /// The effect of the text, as a sentence.
     pub about: &'static str,
     /// The decoded text, without invisible characters.
@@ -164,7 +164,7 @@ fn scan(lines: &[(u32, &str)], is_code: bool, depth: usize) -> Vec<Injection> {
         let about = hidden::look(line, is_code);
         let shown = || fold::shortened(&fold::readable(line)).to_owned();
         found.extend(about.and_then(|about| {
-            Some(Injection { lines: Lines::at(*number)?, about, shown: shown() })
+            Some(Injection { lines: LineRange::at(*number)?, about, shown: shown() })
         }));
     }
     if depth < MAX_DEPTH {
@@ -254,7 +254,7 @@ fn held(
             true => fold::readable(line),
             false => place.text,
         };
-        let lines = Lines::range(lines[start].0, lines[end - 1].0)?;
+        let lines = LineRange::range(lines[start].0, lines[end - 1].0)?;
         Some(Injection { lines, about: SIGNS[sign].about, shown })
     };
     meant.into_iter().filter_map(injection).collect()
@@ -283,7 +283,7 @@ fn encoded(lines: &[(u32, &str)], depth: usize) -> Vec<Injection> {
         for hidden in decode::encoded(&text) {
             let inner: Vec<(u32, &str)> = (1..).zip(hidden.lines()).collect();
             found.extend(scan(&inner, false, depth + 1).into_iter().filter_map(|injection| {
-                Some(Injection { lines: Lines::range(lines[start].0, last)?, ..injection })
+                Some(Injection { lines: LineRange::range(lines[start].0, last)?, ..injection })
             }));
         }
     }
@@ -298,7 +298,7 @@ fn merged(mut found: Vec<Injection>) -> Vec<Injection> {
         match merged.last_mut().filter(|last| next.lines.start() <= last.lines.end()) {
             Some(last) => {
                 let end = last.lines.end().max(next.lines.end());
-                last.lines = Lines::range(last.lines.start(), end).unwrap_or(last.lines);
+                last.lines = LineRange::range(last.lines.start(), end).unwrap_or(last.lines);
             }
             None => merged.push(next),
         }

@@ -15,7 +15,7 @@ use std::fmt;
 use std::time::Duration;
 
 use assay_base::backoff::Backoff;
-use assay_findings::post::{self as draft, Draft, Fingerprint};
+use assay_findings::post::{self as draft, Fingerprint, ReviewDraft};
 use assay_store::pulls::{CommitId, RepositoryName};
 
 use self::seen::{Own, OwnThread, Seen, Step};
@@ -79,7 +79,7 @@ pub fn post(
     github: &GitHub,
     repository: &RepositoryName,
     number: u64,
-    draft: &Draft,
+    draft: &ReviewDraft,
     posted: &BTreeSet<Fingerprint>,
 ) -> Result<Posted, ServiceError> {
     let (base, done) = (draft.base(), Standing::default());
@@ -129,7 +129,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Runs one step after the other until no step is left.
-    fn stand(&mut self, draft: &Draft) -> Result<(), Stop> {
+    fn stand(&mut self, draft: &ReviewDraft) -> Result<(), Stop> {
         let mut seen = self.look(draft, Seen::default())?;
         let mut failures = 0;
         while let Some(step) = seen.next(draft) {
@@ -154,7 +154,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn look(&self, draft: &Draft, before: Seen) -> Result<Seen, Stop> {
+    fn look(&self, draft: &ReviewDraft, before: Seen) -> Result<Seen, Stop> {
         let state = self.github.review_state(self.repository, self.number)?;
         if let (Some(head), Some(base)) = (&state.head, &state.base) {
             self.check_moved(draft.head(), head, base)?;
@@ -252,7 +252,7 @@ impl Run<'_> {
 
     /// Sends a review. If GitHub rejects it, the review is split until the rejected part is found.
     fn review(&mut self, call: draft::ReviewCall, seen: &mut Seen) -> Result<(), Stop> {
-        if call.event != draft::Event::Comment {
+        if call.event != draft::ReviewEvent::Comment {
             self.look_whether_moved(&call.commit)?;
         }
         let sent = self.github.submit_review(self.repository, self.number, &as_review(&call));
@@ -280,7 +280,7 @@ impl Run<'_> {
         seen: &mut Seen,
         error: ServiceError,
     ) -> Result<(), Stop> {
-        if let Some([first, second]) = call.clone().parted() {
+        if let Some([first, second]) = call.clone().split() {
             // A verdict without comments is sent at once: `next_part` skips calls without comments,
             // and the verdict would be the next missing call anyway.
             seen.parts.push(second);
@@ -300,11 +300,11 @@ impl Run<'_> {
         match call.event {
             // A user cannot approve, or request changes on, their own pull request; on others, they
             // need the permission.
-            draft::Event::Approve | draft::Event::RequestChanges => {
-                call.event = draft::Event::Comment;
+            draft::ReviewEvent::Approve | draft::ReviewEvent::RequestChanges => {
+                call.event = draft::ReviewEvent::Comment;
                 self.review(call, seen)
             }
-            draft::Event::Comment => Err(error.into()),
+            draft::ReviewEvent::Comment => Err(error.into()),
         }
     }
 
@@ -367,8 +367,8 @@ fn mark(seen: &mut Seen, id: &str, is_resolved: bool) {
 fn as_review(call: &draft::ReviewCall) -> NewReview {
     let comments = call.comments.iter().map(|comment| {
         let side = match comment.side {
-            draft::Side::Left => Side::Left,
-            draft::Side::Right => Side::Right,
+            draft::DiffSide::Left => Side::Left,
+            draft::DiffSide::Right => Side::Right,
         };
         LineComment {
             path: comment.path.to_string(),
@@ -382,9 +382,9 @@ fn as_review(call: &draft::ReviewCall) -> NewReview {
     NewReview {
         commit: commit(&call.commit),
         event: match call.event {
-            draft::Event::Approve => Event::Approve,
-            draft::Event::RequestChanges => Event::RequestChanges,
-            draft::Event::Comment => Event::Comment,
+            draft::ReviewEvent::Approve => Event::Approve,
+            draft::ReviewEvent::RequestChanges => Event::RequestChanges,
+            draft::ReviewEvent::Comment => Event::Comment,
         },
         body: call.body.clone(),
         comments: comments.collect(),

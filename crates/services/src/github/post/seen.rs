@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_findings::post::marker::{self, Marker};
 use assay_findings::post::{
-    Draft, FileComment, Finders, Fingerprint, ReviewCall, Standing, spare_part,
+    FileComment, Finders, Fingerprint, PostedState, ReviewCall, ReviewDraft, spare_part,
 };
 
 use super::verdicts::Verdicts;
@@ -107,8 +107,8 @@ impl Seen {
         }
     }
 
-    fn standing(&self, draft: &Draft) -> Standing {
-        Standing {
+    fn standing(&self, draft: &ReviewDraft) -> PostedState {
+        PostedState {
             visible: self.threads.keys().cloned().collect(),
             refused: self.refused.clone(),
             reviews: self.reviews.standing(draft),
@@ -117,7 +117,7 @@ impl Seen {
 
     /// Returns the next step towards a draft. Findings are posted before anything is resolved or
     /// dismissed, so that a failure there hides no finding.
-    pub(super) fn next(&mut self, draft: &Draft) -> Option<Step> {
+    pub(super) fn next(&mut self, draft: &ReviewDraft) -> Option<Step> {
         let standing = self.standing(draft);
         let part = self.next_part(&standing);
         part.map(Step::Review)
@@ -129,7 +129,7 @@ impl Seen {
     }
 
     /// Returns the next part of a rejected call, without comments that exist by now.
-    fn next_part(&mut self, standing: &Standing) -> Option<ReviewCall> {
+    fn next_part(&mut self, standing: &PostedState) -> Option<ReviewCall> {
         while let Some(mut call) = self.parts.pop() {
             call.comments.retain(|comment| {
                 let fingerprint = &comment.fingerprint;
@@ -143,10 +143,10 @@ impl Seen {
         None
     }
 
-    fn next_thread(&self, draft: &Draft) -> Option<Step> {
+    fn next_thread(&self, draft: &ReviewDraft) -> Option<Step> {
         let found: BTreeSet<&Fingerprint> =
             draft.posts().iter().map(|post| &post.fingerprint).collect();
-        let settled = draft.settled(&self.found_by);
+        let settled = draft.resolvable_comments(&self.found_by);
         let may_change = |id: &str| !self.left.contains(&Own::Thread(id.to_owned()));
         self.threads.iter().find_map(|(fingerprint, threads)| {
             let threads = || threads.iter().filter(|thread| may_change(&thread.id));
@@ -161,7 +161,7 @@ impl Seen {
         })
     }
 
-    fn next_dismissal(&self, draft: &Draft) -> Option<Step> {
+    fn next_dismissal(&self, draft: &ReviewDraft) -> Option<Step> {
         let is_left = |id| self.left.contains(&Own::Review(id));
         let stale = self.reviews.next_stale(draft, is_left);
         stale.map(|(id, why)| Step::Dismiss(id, draft.head().to_owned(), why))

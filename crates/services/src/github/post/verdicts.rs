@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_findings::post::{Draft, Event, ReviewCall, ReviewKey};
+use assay_findings::post::{ReviewCall, ReviewDraft, ReviewEvent, ReviewKey};
 
 use crate::github::{StandingReview, StandsAs};
 
@@ -33,12 +33,12 @@ struct OwnReview {
 impl OwnReview {
     /// Returns the reason why the review is about another change than a draft, or `None` if it is
     /// not.
-    fn is_of_another_change(&self, draft: &Draft) -> Option<&'static str> {
+    fn is_of_another_change(&self, draft: &ReviewDraft) -> Option<&'static str> {
         if self.commit.as_deref() != Some(draft.head()) {
             return Some(OTHER_COMMITS);
         }
         let key = self.key.as_ref()?;
-        key.is_against_another_than(draft.key()).then_some(OTHER_BRANCH)
+        key.has_other_base(draft.key()).then_some(OTHER_BRANCH)
     }
 }
 
@@ -56,9 +56,9 @@ impl Verdicts {
     /// Records a review that was just sent.
     pub(super) fn sent(&mut self, id: u64, call: &ReviewCall) {
         let state = match call.event {
-            Event::Approve => StandsAs::Approved,
-            Event::RequestChanges => StandsAs::ChangesRequested,
-            Event::Comment => StandsAs::Commented,
+            ReviewEvent::Approve => StandsAs::Approved,
+            ReviewEvent::RequestChanges => StandsAs::ChangesRequested,
+            ReviewEvent::Comment => StandsAs::Commented,
         };
         let (key, commit) = (Some(call.key.clone()), Some(call.commit.clone()));
         self.0.push(OwnReview { id: Some(id), key, state, commit });
@@ -73,12 +73,12 @@ impl Verdicts {
 
     /// Returns the keys of the reviews that count. The review of the draft counts only if no other
     /// verdict followed it.
-    pub(super) fn standing(&self, draft: &Draft) -> BTreeSet<ReviewKey> {
+    pub(super) fn standing(&self, draft: &ReviewDraft) -> BTreeSet<ReviewKey> {
         let mut keys: BTreeSet<ReviewKey> =
             self.0.iter().filter_map(|review| review.key.clone()).collect();
         let has_verdict = match draft.event() {
-            Event::Approve | Event::RequestChanges => true,
-            Event::Comment => false,
+            ReviewEvent::Approve | ReviewEvent::RequestChanges => true,
+            ReviewEvent::Comment => false,
         };
         if has_verdict && self.latest(draft).is_none() {
             keys.remove(draft.key());
@@ -88,7 +88,7 @@ impl Verdicts {
 
     /// Returns the review with the verdict of a draft, if no other verdict followed it. It may be a
     /// comment, if no more was permitted.
-    fn latest(&self, draft: &Draft) -> Option<&OwnReview> {
+    fn latest(&self, draft: &ReviewDraft) -> Option<&OwnReview> {
         let is_drafts = |review: &OwnReview| review.key.as_ref() == Some(draft.key());
         let says_something = |review: &&OwnReview| match review.state {
             StandsAs::Approved | StandsAs::ChangesRequested => true,
@@ -104,7 +104,7 @@ impl Verdicts {
     /// place.
     pub(super) fn next_stale(
         &self,
-        draft: &Draft,
+        draft: &ReviewDraft,
         is_left: impl Fn(u64) -> bool,
     ) -> Option<(u64, &'static str)> {
         let is_approved = self.latest(draft).is_some_and(|it| it.state == StandsAs::Approved);
@@ -113,7 +113,7 @@ impl Verdicts {
                 StandsAs::Approved => review
                     .is_of_another_change(draft)
                     .or_else(|| draft.is_ready().then_some(NOT_APPROVED))
-                    .filter(|_| draft.event() != Event::Approve),
+                    .filter(|_| draft.event() != ReviewEvent::Approve),
                 StandsAs::ChangesRequested => (draft.is_ready() && !is_approved).then_some(READY),
                 StandsAs::Commented | StandsAs::Dismissed | StandsAs::Pending => None,
             };

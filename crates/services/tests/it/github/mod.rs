@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use assay_findings::coverage::Coverage;
+use assay_findings::coverage::ReviewCoverage;
 use assay_findings::path::RepoPath;
 use assay_findings::post::{
-    Diff, Draft, FileHunks, HunkLines, Kind, Surroundings, WhenReady, compose,
+    DiffLineKind, DraftInputs, FileHunks, HunkLines, PullRequestDiff, ReadyAction, ReviewDraft,
+    compose,
 };
 use assay_findings::report::{Report, ReviewerKind};
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::github::{GitHub, Pace};
 use assay_services::http::{Lost, NotWaited, Request, Response, ServiceClock, Transport};
@@ -39,13 +40,17 @@ fn diff_text() -> String {
     )
 }
 
-fn diff() -> Diff {
+fn diff() -> PullRequestDiff {
     let file = |path: &str, lines| FileHunks {
         old_path: None,
         new_path: RepoPath::exact(path).ok(),
-        hunks: vec![HunkLines { old_start: 0, new_start: 1, lines: vec![Kind::Added; lines] }],
+        hunks: vec![HunkLines {
+            old_start: 0,
+            new_start: 1,
+            lines: vec![DiffLineKind::Added; lines],
+        }],
     };
-    Diff { files: vec![file("src/a.rs", 60), file("b.txt", 1)] }
+    PullRequestDiff { files: vec![file("src/a.rs", 60), file("b.txt", 1)] }
 }
 
 /// A fake GitHub with a pull request, and the folder that the client writes to.
@@ -197,24 +202,24 @@ pub(crate) fn finding(title: &str, file: &str, line: u32, severity: &str) -> Val
 pub(crate) fn found(findings: &[Value]) -> Synthesis {
     let report = json!({"reviewer": "rules", "findings": findings}).to_string();
     let report = Report::from_text(&report, "rules", None).of_kind(ReviewerKind::Rules);
-    synthesize(&[report], &Circumstances::default())
+    synthesize(&[report], &SynthesisInputs::default())
 }
 
-pub(crate) fn draft(synthesis: &Synthesis, head: &str) -> Draft {
-    draft_where(&read_by_a_model(synthesis), head, WhenReady::Approve)
+pub(crate) fn draft(synthesis: &Synthesis, head: &str) -> ReviewDraft {
+    draft_where(&read_by_a_model(synthesis), head, ReadyAction::Approve)
 }
 
 /// Returns a synthesis of a change that a model has read as well.
 fn read_by_a_model(synthesis: &Synthesis) -> Synthesis {
     let reviewed = [("security".to_owned(), 1)].into();
-    let coverage = Coverage { reviewed, by_model: 1, ..Coverage::default() };
+    let coverage = ReviewCoverage { reviewed, by_model: 1, ..ReviewCoverage::default() };
     Synthesis { coverage: Some(coverage), ..synthesis.clone() }
 }
 
-fn draft_where(synthesis: &Synthesis, head: &str, when_ready: WhenReady) -> Draft {
+fn draft_where(synthesis: &Synthesis, head: &str, when_ready: ReadyAction) -> ReviewDraft {
     compose(
         synthesis,
-        &Surroundings {
+        &DraftInputs {
             diff: &diff(),
             tree: None,
             parses: None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_findings::post::{Draft, Fingerprint};
+use assay_findings::post::{Fingerprint, ReviewDraft};
 use assay_services::github::post::{Moved, Posted, Standing, post};
 use assay_testkit::github::{Access, Fault, sha};
 use expect_test::{Expect, expect};
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::{REPO, Stage, TOKEN, diff_text, draft, finding, found};
 
-pub(super) fn stand(stage: &Stage, draft: &Draft) -> Standing {
+pub(super) fn stand(stage: &Stage, draft: &ReviewDraft) -> Standing {
     stand_after(stage, draft, &BTreeSet::new())
 }
 
-fn stand_after(stage: &Stage, draft: &Draft, posted: &BTreeSet<Fingerprint>) -> Standing {
+fn stand_after(stage: &Stage, draft: &ReviewDraft, posted: &BTreeSet<Fingerprint>) -> Standing {
     let posted = post(&stage.client(), &stage.repository, stage.number, draft, posted).unwrap();
     match posted {
         Posted::Stands(standing) => standing,
@@ -22,7 +22,7 @@ fn stand_after(stage: &Stage, draft: &Draft, posted: &BTreeSet<Fingerprint>) -> 
     }
 }
 
-pub(super) fn review(stage: &Stage, round: u32, findings: &[Value]) -> Draft {
+pub(super) fn review(stage: &Stage, round: u32, findings: &[Value]) -> ReviewDraft {
     let head = sha(&format!("head {round}"));
     if round > 1 {
         stage.github.move_head(REPO, stage.number, &head, &diff_text());

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use assay_findings::post::{Draft, Event};
+use assay_findings::post::{ReviewDraft, ReviewEvent};
 use assay_services::github::post::{Posted, Standing, post};
 use assay_testkit::github::{Fault, SeenReview, When, sha};
 use proptest::prelude::*;
@@ -84,7 +84,11 @@ fn title(number: usize) -> String {
 }
 
 /// Posts a draft until it succeeds, each time from where the last attempt stopped.
-fn stand(stage: &Stage, draft: &Draft, deaths: &mut Vec<usize>) -> Result<Standing, TestCaseError> {
+fn stand(
+    stage: &Stage,
+    draft: &ReviewDraft,
+    deaths: &mut Vec<usize>,
+) -> Result<Standing, TestCaseError> {
     for _ in 0..TRIES {
         stage.dies_after.store(deaths.pop().map_or(0, |after| after + 2), Ordering::Relaxed);
         match attempt(stage, draft) {
@@ -103,7 +107,7 @@ fn stand(stage: &Stage, draft: &Draft, deaths: &mut Vec<usize>) -> Result<Standi
 }
 
 /// Posts a draft once. Returns `None` if the process crashed.
-fn attempt(stage: &Stage, draft: &Draft) -> Option<Result<Standing, String>> {
+fn attempt(stage: &Stage, draft: &ReviewDraft) -> Option<Result<Standing, String>> {
     let (github, repository) = (stage.client(), &stage.repository);
     let posting = || post(&github, repository, stage.number, draft, &BTreeSet::new());
     match catch_unwind(AssertUnwindSafe(posting)) {
@@ -167,7 +171,7 @@ fn play(schedule: Schedule) -> Result<(), TestCaseError> {
         let verdicts = reviews.iter().filter(|review| review.body.contains(key)).count();
         prop_assert_eq!(verdicts, 1, "the verdict stands once");
         let misleads = |review: &&SeenReview| match review.state {
-            "APPROVED" => review.commit != head && draft.event() != Event::Approve,
+            "APPROVED" => review.commit != head && draft.event() != ReviewEvent::Approve,
             "CHANGES_REQUESTED" => {
                 let approved = |it: &SeenReview| it.state == "APPROVED" && it.commit == head;
                 draft.is_ready() && !reviews.iter().any(approved)

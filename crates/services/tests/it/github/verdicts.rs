@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_findings::post::{Draft, WhenReady};
+use assay_findings::post::{ReadyAction, ReviewDraft};
 use assay_findings::synthesis::synthesize;
 use assay_services::github::PullUpdate;
 use assay_services::github::post::{Moved, Posted, post};
@@ -26,13 +26,13 @@ fn defect() -> Value {
 }
 
 /// Returns a draft for a change that is ready and gets only a comment.
-fn comment(stage: &Stage, round: u32) -> Draft {
+fn comment(stage: &Stage, round: u32) -> ReviewDraft {
     let head = sha(&format!("head {round}"));
     stage.github.move_head(REPO, stage.number, &head, &diff_text());
-    draft_where(&found(&[]), &head, WhenReady::Comment)
+    draft_where(&found(&[]), &head, ReadyAction::Comment)
 }
 
-fn send(stage: &Stage, draft: &Draft) -> Posted {
+fn send(stage: &Stage, draft: &ReviewDraft) -> Posted {
     post(&stage.client(), &stage.repository, stage.number, draft, &BTreeSet::new()).unwrap()
 }
 
@@ -70,7 +70,7 @@ fn an_approval_of_other_commits_is_taken_back_unless_these_are_approved() {
     let head = sha("head 3");
     stage.github.move_head(REPO, stage.number, &head, &diff_text());
     let nobody = synthesize(&[], &Default::default());
-    stand(&stage, &draft_where(&nobody, &head, WhenReady::Approve));
+    stand(&stage, &draft_where(&nobody, &head, ReadyAction::Approve));
     assert_eq!(verdicts(&stage), ["DISMISSED head 1", "DISMISSED head 2"]);
 }
 
@@ -89,7 +89,7 @@ fn a_request_for_changes_stays_where_nobody_looked() {
     let head = sha("head 2");
     stage.github.move_head(REPO, stage.number, &head, &diff_text());
     let nobody = synthesize(&[], &Default::default());
-    stand(&stage, &draft_where(&nobody, &head, WhenReady::Approve));
+    stand(&stage, &draft_where(&nobody, &head, ReadyAction::Approve));
     assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1"]);
 }
 
@@ -173,7 +173,7 @@ fn no_verdict_is_given_on_a_pull_request_that_is_for_another_branch_by_now() {
     stage.github.add_branch(REPO, "release", &sha("release 1"));
     let update = PullUpdate { base: Some("release".to_owned()), ..PullUpdate::default() };
     stage.client().update_pull(&stage.repository, stage.number, &update).unwrap();
-    let against = |base: &str| review(&stage, 1, &[defect()]).against(Some(base.to_owned()));
+    let against = |base: &str| review(&stage, 1, &[defect()]).with_base(Some(base.to_owned()));
     let onto = Posted::Superseded(Moved::Onto("release".to_owned()));
     assert_eq!(send(&stage, &against("main")), onto);
     assert_eq!(stage.visible(), "");
@@ -188,9 +188,9 @@ fn an_approval_of_the_same_commits_for_another_branch_is_taken_back() {
         let update = PullUpdate { base: Some(base.to_owned()), ..PullUpdate::default() };
         stage.client().update_pull(&stage.repository, stage.number, &update).unwrap();
     };
-    let onto = |draft: Draft, base: &str| draft.against(Some(base.to_owned()));
+    let onto = |draft: ReviewDraft, base: &str| draft.with_base(Some(base.to_owned()));
     let nobody = synthesize(&[], &Default::default());
-    let unread = || draft_where(&nobody, &sha("head 1"), WhenReady::Approve);
+    let unread = || draft_where(&nobody, &sha("head 1"), ReadyAction::Approve);
     move_onto("release");
     stand(&stage, &onto(review(&stage, 1, &[]), "release"));
     stand(&stage, &onto(unread(), "release"));
@@ -204,11 +204,11 @@ fn an_approval_of_the_same_commits_for_another_branch_is_taken_back() {
 fn an_approval_is_taken_back_once_a_complete_review_of_the_same_commits_does_not_approve() {
     let medium = finding("A dark corner", "src/a.rs", 7, "MEDIUM");
     // The setting was removed; a finding is open; only rules have read the change this time.
-    type Again = fn(&Value, &str) -> Draft;
+    type Again = fn(&Value, &str) -> ReviewDraft;
     let again: [Again; 3] = [
-        |_, head| draft_where(&read_by_a_model(&found(&[])), head, WhenReady::Comment),
+        |_, head| draft_where(&read_by_a_model(&found(&[])), head, ReadyAction::Comment),
         |medium, head| draft(&found(std::slice::from_ref(medium)), head),
-        |_, head| draft_where(&found(&[]), head, WhenReady::Approve),
+        |_, head| draft_where(&found(&[]), head, ReadyAction::Approve),
     ];
     for (number, again) in again.into_iter().enumerate() {
         let stage = Stage::new(50 + number as u64);

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Anchor;
+use assay_findings::vote::Confidence;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -245,7 +245,7 @@ fn score(properties: &Properties) -> Option<f64> {
     }
 }
 
-fn precision(properties: &Properties) -> Option<Anchor> {
+fn precision(properties: &Properties) -> Option<Confidence> {
     properties.precision.as_str().and_then(severity::confidence)
 }
 

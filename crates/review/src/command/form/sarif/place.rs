@@ -1,7 +1,7 @@
 //! The location and the fix of a SARIF result.
 
 use assay_findings::path::RepoPath;
-use assay_findings::vote::Lines;
+use assay_findings::vote::LineRange;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -53,13 +53,13 @@ pub(super) fn at<T>(list: &[T], index: Option<i64>) -> Option<&T> {
 }
 
 /// Returns the lines of a region, whose end column is exclusive.
-pub(super) fn lines(region: Region) -> Option<Lines> {
+pub(super) fn lines(region: Region) -> Option<LineRange> {
     let start = region.start_line?;
     let end = match (region.end_line, region.end_column) {
         (Some(end), Some(1)) if end > start => end - 1,
         (end, _) => end.unwrap_or(start),
     };
-    Lines::range(start, end.max(start))
+    LineRange::range(start, end.max(start))
 }
 
 /// Returns the first fix of a result; trusted if there is no other one, it changes only the file of

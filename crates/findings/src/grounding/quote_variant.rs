@@ -1,15 +1,15 @@
-//! A reading of quoted code: [`Reading`].
+//! A reading of quoted code: [`QuoteVariant`].
 
-use crate::likeness::squeeze;
+use crate::claim_similarity::squeeze;
 
 /// The minimum number of characters of a quote that proves anything.
-const MIN_QUOTE: usize = 8;
+const MIN_QUOTE_CHARS: usize = 8;
 
 /// The marks of left-out code.
 const ELLIPSES: [&str; 2] = ["...", "…"];
 
 /// A reading of a quote: its lines, and its pieces if it leaves out code.
-pub(super) struct Reading {
+pub(super) struct QuoteVariant {
     /// The lines without their whitespace; at least one.
     pub(super) lines: Vec<String>,
     /// True if the quote is one name and nothing else, such as `handle_request` or `user.save`.
@@ -27,14 +27,14 @@ pub(super) struct Piece {
     pub(super) is_after_gap: bool,
 }
 
-impl Reading {
+impl QuoteVariant {
     /// Reads a text; returns `None` if the text is too short to prove anything.
-    pub(super) fn of(text: &str) -> Option<Reading> {
+    pub(super) fn of(text: &str) -> Option<QuoteVariant> {
         let lines: Vec<String> =
             text.lines().map(squeeze).filter(|line| !line.is_empty()).collect();
         let size: usize = lines.iter().map(|line| line.chars().count()).sum();
         let is_name = is_name(text);
-        (size >= MIN_QUOTE).then(|| Reading { lines, is_name, pieces: pieces(text) })
+        (size >= MIN_QUOTE_CHARS).then(|| QuoteVariant { lines, is_name, pieces: pieces(text) })
     }
 
     pub(super) fn first_line(&self) -> &str {
@@ -62,7 +62,7 @@ fn pieces(text: &str) -> Vec<Piece> {
             if squeezed.is_empty() {
                 continue;
             }
-            proves |= squeezed.chars().count() >= MIN_QUOTE && !is_name(part);
+            proves |= squeezed.chars().count() >= MIN_QUOTE_CHARS && !is_name(part);
             pieces.push(Piece { text: squeezed, is_after_gap });
             is_after_gap = false;
         }

@@ -17,12 +17,12 @@ pub const SCHEMA: &str = include_str!("../schemas/persona-report.json");
 /// The fields that the compact report leaves out.
 const DETAIL_FIELDS: [&str; 2] = ["why_it_matters", "evidence"];
 
-static PARSED: LazyLock<Value> =
+static PARSED_SCHEMA: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(SCHEMA).expect("the schema is valid JSON"));
 
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tier {
+pub enum ReportTier {
     /// The form with every field, as stored in a file.
     #[default]
     Full,
@@ -32,7 +32,8 @@ pub enum Tier {
 
 /// A fault of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Fault {
+#[schemars(rename = "Fault")]
+pub struct SchemaFault {
     /// The location in the document, as a JSON pointer.
     pub path: String,
     /// The actual and the expected value.
@@ -40,19 +41,19 @@ pub struct Fault {
 }
 
 /// Validates a document against the schema and returns all faults.
-pub fn validate(document: &Value, tier: Tier) -> Vec<Fault> {
+pub fn validate(document: &Value, tier: ReportTier) -> Vec<SchemaFault> {
     let mut faults = Vec::new();
-    check(document, &PARSED, String::new(), tier, &mut faults);
+    check(document, &PARSED_SCHEMA, String::new(), tier, &mut faults);
     faults
 }
 
 /// Returns faults that the schema allows and that a reader should know all the same.
-pub fn advise(document: &Value) -> Vec<Fault> {
+pub fn advise(document: &Value) -> Vec<SchemaFault> {
     let mut advice = Vec::new();
     let findings = document.get("findings").and_then(Value::as_array);
     for (number, finding) in findings.into_iter().flatten().enumerate() {
         let mut note = |field: &str, message: String| {
-            advice.push(Fault { path: format!("/findings/{number}/{field}"), message });
+            advice.push(SchemaFault { path: format!("/findings/{number}/{field}"), message });
         };
         let text = |field: &str| finding.get(field).and_then(Value::as_str);
         if let Some(title) = text("title") {
@@ -77,9 +78,15 @@ pub fn advise(document: &Value) -> Vec<Fault> {
     advice
 }
 
-fn check(value: &Value, schema: &Value, path: String, tier: Tier, faults: &mut Vec<Fault>) {
+fn check(
+    value: &Value,
+    schema: &Value,
+    path: String,
+    tier: ReportTier,
+    faults: &mut Vec<SchemaFault>,
+) {
     let before = faults.len();
-    check_itself(value, schema, &path, faults);
+    check_value(value, schema, &path, faults);
     if faults.len() > before {
         return;
     }
@@ -103,14 +110,14 @@ fn check_required(
     object: &serde_json::Map<String, Value>,
     schema: &Value,
     path: &str,
-    tier: Tier,
-    faults: &mut Vec<Fault>,
+    tier: ReportTier,
+    faults: &mut Vec<SchemaFault>,
 ) {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     for name in required {
-        let left_out = tier == Tier::Compact && DETAIL_FIELDS.contains(&name);
+        let left_out = tier == ReportTier::Compact && DETAIL_FIELDS.contains(&name);
         if !object.contains_key(name) && !left_out {
-            faults.push(Fault {
+            faults.push(SchemaFault {
                 path: path.to_owned(),
                 message: format!("`{name}` is missing, which is required"),
             });
@@ -119,18 +126,18 @@ fn check_required(
 }
 
 /// Checks a value itself, without its members.
-fn check_itself(value: &Value, schema: &Value, path: &str, faults: &mut Vec<Fault>) {
-    let mut fault = |message: String| faults.push(Fault { path: path.to_owned(), message });
+fn check_value(value: &Value, schema: &Value, path: &str, faults: &mut Vec<SchemaFault>) {
+    let mut fault = |message: String| faults.push(SchemaFault { path: path.to_owned(), message });
     let types: Vec<&str> = match &schema["type"] {
         Value::String(one) => vec![one],
         Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
     if !types.is_empty() && !types.iter().any(|kind| is_of_type(value, kind)) {
-        return fault(format!("is {}, expected {}", name_of(value), types.join(" or ")));
+        return fault(format!("is {}, expected {}", json_type_name(value), types.join(" or ")));
     }
     if let Some(allowed) = schema["enum"].as_array()
-        && !allowed.iter().any(|one| same_value(one, value))
+        && !allowed.iter().any(|one| is_same_value(one, value))
     {
         let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
         fault(format!("is {value}, expected one of {}", allowed.join(", ")));
@@ -167,14 +174,14 @@ fn is_of_type(value: &Value, kind: &str) -> bool {
 }
 
 /// Compares two values as JSON Schema does: numbers by their value.
-fn same_value(a: &Value, b: &Value) -> bool {
+fn is_same_value(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a == b,
         _ => a == b,
     }
 }
 
-fn name_of(value: &Value) -> &'static str {
+fn json_type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -1,22 +1,22 @@
-//! Guards that keep two claims apart although their words agree: [`apart`].
+//! Guards that keep two claims apart although their words agree: [`difference`].
 
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::names;
-use super::vocabulary::{NameId, Reading, Vocabulary, Word};
+use super::vocabulary::{NameId, TokenizedText, Vocabulary, Word};
 use super::words;
 
 /// The share of common words from which one claim counts as another form of the other.
-const SAME_WORDS: f64 = 0.7;
+const MIN_SAME_WORDS: f64 = 0.7;
 
 /// The share of common words outside the names from which different names separate two claims.
-const SAME_FRAME: f64 = 0.5;
+const MIN_SAME_FRAME: f64 = 0.5;
 
 /// The reason why two claims are not one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Apart {
+pub(crate) enum Difference {
     /// Both claims contain numbers, and none in common.
     Numbers,
     /// A claim demands a name that the other claim calls wrong.
@@ -32,7 +32,7 @@ pub(crate) enum Apart {
 /// The properties of a text that guards compare, each computed when a guard first needs it. Few
 /// texts have numbers, roles or code.
 #[derive(Debug)]
-pub(super) struct Details {
+pub(super) struct TextDetails {
     /// All words, sorted.
     words: Box<[u32]>,
     /// All words, in order.
@@ -80,12 +80,12 @@ impl Roles {
     }
 }
 
-impl Details {
-    pub(super) fn of(tokens: &[u32]) -> Details {
+impl TextDetails {
+    pub(super) fn of(tokens: &[u32]) -> TextDetails {
         let mut words = tokens.to_vec();
         words.sort_unstable();
         words.dedup();
-        Details {
+        TextDetails {
             words: words.into(),
             in_order: OnceCell::new(),
             numbers: OnceCell::new(),
@@ -99,14 +99,14 @@ impl Details {
 
 /// A text with its words and details, as guards read it.
 #[derive(Clone, Copy)]
-pub(super) struct Guarded<'t> {
+pub(super) struct GuardedText<'t> {
     pub(super) text: &'t str,
-    pub(super) reading: &'t Reading,
-    pub(super) details: &'t Details,
+    pub(super) reading: &'t TokenizedText,
+    pub(super) details: &'t TextDetails,
     pub(super) vocabulary: &'t RefCell<Vocabulary>,
 }
 
-impl<'t> Guarded<'t> {
+impl<'t> GuardedText<'t> {
     fn numbers(self) -> Option<&'t BTreeSet<String>> {
         let numbers = self.details.numbers.get_or_init(|| {
             let numbers = names::numbers(self.text);
@@ -154,42 +154,42 @@ impl<'t> Guarded<'t> {
 }
 
 /// Returns the first reason that separates two claims.
-pub(super) fn apart(a: Guarded<'_>, b: Guarded<'_>) -> Option<Apart> {
+pub(super) fn difference(a: GuardedText<'_>, b: GuardedText<'_>) -> Option<Difference> {
     if a.numbers().zip(b.numbers()).is_some_and(|(a, b)| a.is_disjoint(b)) {
-        return Some(Apart::Numbers);
+        return Some(Difference::Numbers);
     }
     if a.roles().zip(b.roles()).is_some_and(|(a, b)| a.are_crossed(b)) {
-        return Some(Apart::Roles);
+        return Some(Difference::Roles);
     }
     let share_no_name = a.vocabulary.borrow().share_no_name(a.reading.names(), b.reading.names());
-    if share_no_name && jaccard(a.frame(), b.frame()) >= SAME_FRAME {
-        return Some(Apart::Names);
+    if share_no_name && jaccard(a.frame(), b.frame()) >= MIN_SAME_FRAME {
+        return Some(Difference::Names);
     }
     let (words, other_words) = (&a.details.words, &b.details.words);
-    if jaccard(words, other_words) >= SAME_WORDS {
-        let differing = words.len() + other_words.len() - 2 * common(words, other_words);
+    if jaccard(words, other_words) >= MIN_SAME_WORDS {
+        let differing = words.len() + other_words.len() - 2 * count_common(words, other_words);
         if differing <= 1 && a.is_negated() != b.is_negated() {
-            return Some(Apart::Direction);
+            return Some(Difference::Direction);
         }
         let is_reordered = differing == 0 && has_other_order(a.reading.names(), b.reading.names());
         if is_reordered || has_exchanged_sides(a, b) {
-            return Some(Apart::Order);
+            return Some(Difference::Order);
         }
     }
     let is_of_other_code = a.code().zip(b.code()).is_some_and(|(one, other)| {
-        one.is_other_than(other) && jaccard(&one.frame, &other.frame) >= SAME_FRAME
+        one.is_other_than(other) && jaccard(&one.frame, &other.frame) >= MIN_SAME_FRAME
     });
-    is_of_other_code.then_some(Apart::Names)
+    is_of_other_code.then_some(Difference::Names)
 }
 
 fn jaccard(a: &[u32], b: &[u32]) -> f64 {
-    let both = common(a, b);
+    let both = count_common(a, b);
     let any = a.len() + b.len() - both;
     if any == 0 { 0.0 } else { both as f64 / any as f64 }
 }
 
 /// Counts the common items of two sorted lists.
-fn common(a: &[u32], b: &[u32]) -> usize {
+fn count_common(a: &[u32], b: &[u32]) -> usize {
     let (mut i, mut j, mut count) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         match a[i].cmp(&b[j]) {
@@ -209,7 +209,7 @@ fn has_other_order(a: &[NameId], b: &[NameId]) -> bool {
 
 /// Returns true if, around a word such as `before`, one word moved from the left to the right and
 /// another from the right to the left.
-fn has_exchanged_sides(a: Guarded<'_>, b: Guarded<'_>) -> bool {
+fn has_exchanged_sides(a: GuardedText<'_>, b: GuardedText<'_>) -> bool {
     if a.reading.signals.relations & b.reading.signals.relations == 0 {
         return false;
     }
@@ -297,7 +297,8 @@ fn roles(text: &str, vocabulary: &mut Vocabulary) -> Roles {
         if let Some((start, end)) = instead {
             let before = vocabulary.names(&clause[..start]).pop();
             let after = vocabulary.names(&clause[end..]).into_iter().next();
-            let (good, bad) = if asks(&lower[..start]) { (before, after) } else { (after, before) };
+            let (good, bad) =
+                if is_demand(&lower[..start]) { (before, after) } else { (after, before) };
             wanted.extend(good);
             wrong.extend(bad);
         } else if let Some(end) = demand_end(&lower) {
@@ -350,7 +351,7 @@ fn find_words(lower: &str, wanted: &[&str]) -> Option<(usize, usize)> {
 }
 
 /// Returns true if a clause demands the name that it ends with.
-fn asks(lower: &str) -> bool {
+fn is_demand(lower: &str) -> bool {
     const DEMANDS: [&[&str]; 8] = [
         &["should"],
         &["must"],

@@ -1,12 +1,12 @@
 //! The similarity of reviewers' claims: [`Claims`].
 //!
 //! Claims are compared by their words, of which rare ones count more than frequent ones. The claims
-//! of one review alone decide which words are rare. Guards ([`Apart`]) separate claims whose words
-//! agree and whose meaning differs.
+//! of one review alone decide which words are rare. Guards ([`Difference`]) separate claims whose
+//! words agree and whose meaning differs.
 
 mod guards;
 mod names;
-mod placing;
+mod place_index;
 mod vocabulary;
 mod words;
 
@@ -14,15 +14,15 @@ use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
-use self::guards::{Details, Guarded};
-use self::vocabulary::{Reading, Scratch, Vocabulary};
+use self::guards::{GuardedText, TextDetails};
+use self::vocabulary::{Scratch, TokenizedText, Vocabulary};
 use crate::collections::{FastMap, FastSet};
 
-pub(crate) use self::guards::Apart;
-pub(crate) use self::placing::{IndexedLine, PlaceIndex};
+pub(crate) use self::guards::Difference;
+pub(crate) use self::place_index::{IndexedLine, PlaceIndex};
 
 /// The factor for the similarity of two claims that both name code and no name in common.
-const NO_NAME_IN_COMMON: f64 = 0.6;
+const NO_COMMON_NAME_FACTOR: f64 = 0.6;
 
 /// The claims of a review, one for each vote.
 #[derive(Debug)]
@@ -58,8 +58,8 @@ struct Title<'a> {
 #[derive(Debug)]
 struct Text<'a> {
     text: Cow<'a, str>,
-    reading: Reading,
-    details: OnceCell<Box<Details>>,
+    reading: TokenizedText,
+    details: OnceCell<Box<TextDetails>>,
 }
 
 /// Removes all whitespace from a line, so that formatting makes no difference.
@@ -82,7 +82,7 @@ impl<'a> Claims<'a> {
             });
             of_vote.push(claim);
         }
-        let vectors = weigh(&mut claims, vocabulary.len());
+        let vectors = set_weights(&mut claims, vocabulary.len());
         let (vocabulary, scratch) = (RefCell::new(vocabulary), RefCell::new(scratch));
         Claims { vocabulary, scratch, claims, of_vote, vectors }
     }
@@ -107,13 +107,13 @@ impl<'a> Claims<'a> {
     }
 
     /// Returns the similarity of two votes' claims, from 0 to 1.
-    pub(crate) fn likeness(&self, a: usize, b: usize) -> f64 {
-        self.likeness_by(a, b, dot(self.vector(a), self.vector(b)))
+    pub(crate) fn similarity(&self, a: usize, b: usize) -> f64 {
+        self.similarity_from_cosine(a, b, dot(self.vector(a), self.vector(b)))
     }
 
     /// Returns the similarity of two votes' claims, by the cosine of the angle between their
     /// vectors.
-    pub(crate) fn likeness_by(&self, a: usize, b: usize, cosine: f64) -> f64 {
+    pub(crate) fn similarity_from_cosine(&self, a: usize, b: usize, cosine: f64) -> f64 {
         if self.are_equal(a, b) {
             return 1.0;
         }
@@ -123,18 +123,18 @@ impl<'a> Claims<'a> {
             self.vocabulary.borrow().share_no_name(a, b)
         };
         let is_elsewhere = cosine > 0.0 && share_no_name();
-        (if is_elsewhere { cosine * NO_NAME_IN_COMMON } else { cosine }).min(1.0)
+        (if is_elsewhere { cosine * NO_COMMON_NAME_FACTOR } else { cosine }).min(1.0)
     }
 
     /// Returns the reason why two votes make different claims, whatever their words: a guard
     /// separates their claims or their titles.
-    pub(crate) fn apart(&self, a: usize, b: usize) -> Option<Apart> {
+    pub(crate) fn difference(&self, a: usize, b: usize) -> Option<Difference> {
         if self.are_equal(a, b) {
             return None;
         }
         let (a, b) = (self.claim(a), self.claim(b));
         let compare = |a: &Text<'_>, b: &Text<'_>| {
-            guards::apart(a.guarded(&self.vocabulary), b.guarded(&self.vocabulary))
+            guards::difference(a.as_guarded(&self.vocabulary), b.as_guarded(&self.vocabulary))
         };
         let has_title = a.title.is_some() || b.title.is_some();
         let compare_titles = || compare(self.title(a), self.title(b));
@@ -187,15 +187,15 @@ impl<'a> Text<'a> {
         Text { text, reading, details: OnceCell::new() }
     }
 
-    fn guarded<'t>(&'t self, vocabulary: &'t RefCell<Vocabulary>) -> Guarded<'t> {
-        let details = self.details.get_or_init(|| Box::new(Details::of(self.reading.tokens())));
-        Guarded { text: &self.text, reading: &self.reading, details, vocabulary }
+    fn as_guarded<'t>(&'t self, vocabulary: &'t RefCell<Vocabulary>) -> GuardedText<'t> {
+        let details = self.details.get_or_init(|| Box::new(TextDetails::of(self.reading.tokens())));
+        GuardedText { text: &self.text, reading: &self.reading, details, vocabulary }
     }
 }
 
 /// Sets the vector of each claim, and returns all vectors: the weight of a stem grows with its
 /// frequency in the claim, and falls with the number of different claims that contain it.
-fn weigh(claims: &mut [Claim<'_>], stems: usize) -> Vec<(u32, f64)> {
+fn set_weights(claims: &mut [Claim<'_>], stems: usize) -> Vec<(u32, f64)> {
     let mut vectors =
         Vec::with_capacity(claims.iter().map(|c| c.whole.reading.tokens().len()).sum());
     let mut sorted = Vec::new();

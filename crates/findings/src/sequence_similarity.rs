@@ -1,7 +1,7 @@
 //! The character ratio of Python's `difflib`, and the key that is compared by it.
 //!
 //! The ratio is the earlier measure of similar issues, for callers that ask for it;
-//! [`crate::alike`] is the measure that decides.
+//! [`crate::title_similarity`] is the measure that decides.
 
 use std::collections::HashMap;
 
@@ -32,11 +32,11 @@ pub fn ratio(a: &str, b: &str) -> f64 {
     if total == 0 {
         return 1.0;
     }
-    2.0 * matching(&a, &b) as f64 / total as f64
+    2.0 * count_matching(&a, &b) as f64 / total as f64
 }
 
-fn matching(a: &[char], b: &[char]) -> usize {
-    let places = places(b);
+fn count_matching(a: &[char], b: &[char]) -> usize {
+    let places = char_positions(b);
     let mut total = 0;
     let mut waiting = vec![(0, a.len(), 0, b.len())];
     while let Some((a_low, a_high, b_low, b_high)) = waiting.pop() {
@@ -52,7 +52,7 @@ fn matching(a: &[char], b: &[char]) -> usize {
 }
 
 /// Returns the positions of each character of a text, without junk.
-fn places(b: &[char]) -> HashMap<char, Vec<usize>> {
+fn char_positions(b: &[char]) -> HashMap<char, Vec<usize>> {
     let mut places: HashMap<char, Vec<usize>> = HashMap::new();
     for (at, c) in b.iter().enumerate() {
         places.entry(*c).or_default().push(at);

@@ -11,20 +11,20 @@ use super::words;
 
 /// The greatest distance in lines at which words count for a line, and the factor for each line of
 /// distance.
-const WINDOW: usize = 2;
-const DECAY: f64 = 0.6;
+const MAX_WINDOW_LINES: usize = 2;
+const DECAY_PER_LINE: f64 = 0.6;
 
 /// The weight of a plain word relative to an identifier, and of a line around the change relative
 /// to a changed line.
-const PLAIN_WORD: f64 = 0.5;
-const CONTEXT: f64 = 0.5;
+const PLAIN_WORD_WEIGHT: f64 = 0.5;
+const CONTEXT_WEIGHT: f64 = 0.5;
 
 /// The scores of a file whose name, or the stem of whose name, is in a claim.
-const FILE_NAME: f64 = 30.0;
-const FILE_STEM: f64 = 9.0;
+const FILE_NAME_SCORE: f64 = 30.0;
+const FILE_STEM_SCORE: f64 = 9.0;
 
 /// The minimum length of a stem of a file name, in bytes; a shorter stem may be any word.
-const MIN_STEM: usize = 6;
+const MIN_STEM_BYTES: usize = 6;
 
 /// A line in or near a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl PlaceIndex {
         index.files = files.map(name).collect();
         for line in lines {
             let at = index.lines.len();
-            let weight = if line.is_changed { 1.0 } else { CONTEXT };
+            let weight = if line.is_changed { 1.0 } else { CONTEXT_WEIGHT };
             index.lines.push((line.file, line.hunk, line.line, weight));
             let mut words: BTreeSet<u32> = index.vocabulary.tokens(line.text).into_iter().collect();
             names::each_name(line.text, |name, _| {
@@ -91,10 +91,10 @@ impl PlaceIndex {
                 let (file, hunk, _, kind) = self.lines[at];
                 let most = of_file.entry(file).or_default();
                 *most = most.max(weight * kind);
-                let last = (at + WINDOW).min(self.lines.len() - 1);
-                for near in at.saturating_sub(WINDOW)..=last {
+                let last = (at + MAX_WINDOW_LINES).min(self.lines.len() - 1);
+                for near in at.saturating_sub(MAX_WINDOW_LINES)..=last {
                     if self.lines[near].1 == hunk {
-                        let decay = DECAY.powi(near.abs_diff(at) as i32);
+                        let decay = DECAY_PER_LINE.powi(near.abs_diff(at) as i32);
                         let most = best.entry(near).or_default();
                         *most = most.max(weight * kind * decay);
                     }
@@ -122,7 +122,7 @@ impl PlaceIndex {
         let claim = names::without_line_references(claim);
         let mut words: BTreeMap<u32, f64> = BTreeMap::new();
         for token in self.vocabulary.tokens(&claim) {
-            words.insert(token, PLAIN_WORD);
+            words.insert(token, PLAIN_WORD_WEIGHT);
         }
         names::each_name(&claim, |name, is_identifier| {
             if is_identifier {
@@ -141,10 +141,10 @@ impl PlaceIndex {
         for (at, name) in self.files.iter().enumerate() {
             let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
             if lower.contains(name.as_str()) {
-                scores[at] += FILE_NAME;
+                scores[at] += FILE_NAME_SCORE;
                 first = first.or(Some(at));
-            } else if stem.len() >= MIN_STEM && has_word(&lower, stem) {
-                scores[at] += FILE_STEM;
+            } else if stem.len() >= MIN_STEM_BYTES && has_word(&lower, stem) {
+                scores[at] += FILE_STEM_SCORE;
             }
         }
         first

@@ -1,5 +1,5 @@
-//! The similarity of titles: [`alike`] decides whether two titles name one defect, and
-//! [`AlikeIndex`] finds the candidates without comparing all pairs.
+//! The similarity of titles: [`compare`] decides whether two titles name one defect, and
+//! [`TitleIndex`] finds the candidates without comparing all pairs.
 //!
 //! Recurring issues, findings in the prose of a report and `assay findings same` share this
 //! measure. Merging has a measure of its own, and shares `fold_title` alone.
@@ -12,14 +12,14 @@ pub const THRESHOLD: f64 = 0.8;
 
 /// The number of subjects at one place from which candidates are looked up by their words; fewer
 /// subjects are compared directly.
-const FEW: usize = 24;
+const MIN_INDEXED: usize = 24;
 
 /// The greatest distance of two lines that count as one place.
-const NEAR_LINES: u32 = 10;
+const MAX_LINE_DISTANCE: u32 = 10;
 
 /// A title with its place, to be compared with others.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub struct ComparedTitle<'a> {
     /// The title.
     pub title: &'a str,
     /// The file; `None` if the title names none.
@@ -30,14 +30,14 @@ pub struct Subject<'a> {
 
 /// The similarity of two subjects, with the reason for its score.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Likeness {
+pub struct Similarity {
     /// The score, from 0 to 1.
     pub score: f64,
     /// The rule that decided the score, in a few words.
     pub why: &'static str,
 }
 
-impl Likeness {
+impl Similarity {
     /// Returns true if the subjects count as the same.
     pub fn is_same(&self) -> bool {
         self.score >= THRESHOLD
@@ -45,49 +45,49 @@ impl Likeness {
 }
 
 /// Compares two subjects.
-pub fn alike(a: Subject<'_>, b: Subject<'_>) -> Likeness {
+pub fn compare(a: ComparedTitle<'_>, b: ComparedTitle<'_>) -> Similarity {
     if a.file != b.file {
-        return Likeness { score: 0.0, why: "different files" };
+        return Similarity { score: 0.0, why: "different files" };
     }
     let near = are_near(a.line, b.line);
-    likeness(&Signature::of(a.title), &Signature::of(b.title), near)
+    similarity(&TitleSignature::of(a.title), &TitleSignature::of(b.title), near)
 }
 
 fn are_near(a: Option<u32>, b: Option<u32>) -> bool {
-    matches!((a, b), (Some(a), Some(b)) if a.abs_diff(b) <= NEAR_LINES)
+    matches!((a, b), (Some(a), Some(b)) if a.abs_diff(b) <= MAX_LINE_DISTANCE)
 }
 
 /// The words of a title that carry its meaning, each kind sorted and without repeats.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Signature {
+pub struct TitleSignature {
     tokens: Vec<String>,
     identifiers: Vec<String>,
     numbers: Vec<String>,
     folded: String,
 }
 
-fn likeness(a: &Signature, b: &Signature, near: bool) -> Likeness {
+fn similarity(a: &TitleSignature, b: &TitleSignature, near: bool) -> Similarity {
     if a.tokens.is_empty() || b.tokens.is_empty() {
         let same = !a.folded.is_empty() && a.folded == b.folded;
-        return Likeness { score: f64::from(u8::from(same)), why: "no words to compare" };
+        return Similarity { score: f64::from(u8::from(same)), why: "no words to compare" };
     }
     let both_name = !a.identifiers.is_empty() && !b.identifiers.is_empty();
-    if both_name && shared(&a.identifiers, &b.identifiers) == 0 {
-        return Likeness { score: 0.0, why: "no identifier in common" };
+    if both_name && count_shared(&a.identifiers, &b.identifiers) == 0 {
+        return Similarity { score: 0.0, why: "no identifier in common" };
     }
     if !a.numbers.is_empty() && !b.numbers.is_empty() && a.numbers != b.numbers {
-        return Likeness { score: 0.0, why: "different numbers" };
+        return Similarity { score: 0.0, why: "different numbers" };
     }
-    let both = shared(&a.tokens, &b.tokens) as f64;
+    let both = count_shared(&a.tokens, &b.tokens) as f64;
     let smaller = a.tokens.len().min(b.tokens.len());
     if near && smaller >= 2 {
-        return Likeness { score: both / smaller as f64, why: "overlap of words at one place" };
+        return Similarity { score: both / smaller as f64, why: "overlap of words at one place" };
     }
     let total = (a.tokens.len() + b.tokens.len()) as f64;
-    Likeness { score: 2.0 * both / total, why: "words in common" }
+    Similarity { score: 2.0 * both / total, why: "words in common" }
 }
 
-fn shared(a: &[String], b: &[String]) -> usize {
+fn count_shared(a: &[String], b: &[String]) -> usize {
     let (mut i, mut j, mut count) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         match a[i].cmp(&b[j]) {
@@ -105,7 +105,7 @@ fn shared(a: &[String], b: &[String]) -> usize {
 
 /// Folds a title: case, whitespace, end marks and prefixes such as `Bug:` make no difference.
 pub fn fold_title(title: &str) -> String {
-    let mut folded = with_single_blanks(title);
+    let mut folded = collapse_blanks(title);
     match folded.is_ascii() {
         true => folded.make_ascii_lowercase(),
         false => folded = folded.to_lowercase(),
@@ -120,7 +120,7 @@ pub fn fold_title(title: &str) -> String {
 }
 
 /// Returns a text with one space between its words, and none around them.
-fn with_single_blanks(text: &str) -> String {
+fn collapse_blanks(text: &str) -> String {
     let bytes = text.as_bytes();
     // Both folds visit all bytes without branches, so that many bytes are compared at once.
     let is_plain = bytes.iter().fold(true, |all, byte| all & (b' '..0x7f).contains(byte));
@@ -140,10 +140,11 @@ fn with_single_blanks(text: &str) -> String {
     single
 }
 
-impl Signature {
+impl TitleSignature {
     /// Splits a title into its words, identifiers and numbers.
-    pub fn of(title: &str) -> Signature {
-        let mut signature = Signature { folded: fold_title(title), ..Signature::default() };
+    pub fn of(title: &str) -> TitleSignature {
+        let mut signature =
+            TitleSignature { folded: fold_title(title), ..TitleSignature::default() };
         let mut outside = String::with_capacity(title.len());
         for (at, part) in title.split('`').enumerate() {
             // Every second part is between back-ticks.
@@ -316,8 +317,8 @@ fn stem(word: &str) -> &str {
 /// has at least one of the rarest fifth of these words (and one more): only these words are looked
 /// up.
 #[derive(Debug)]
-pub struct AlikeIndex {
-    signatures: Vec<Signature>,
+pub struct TitleIndex {
+    signatures: Vec<TitleSignature>,
     /// The words of each signature as numbers; the rarest word of all subjects is the lowest.
     words: Vec<Vec<u32>>,
     /// All subjects that were inserted at a place, in order.
@@ -330,10 +331,10 @@ pub struct AlikeIndex {
     by_title: HashMap<(u32, String), Vec<u32>>,
 }
 
-impl AlikeIndex {
+impl TitleIndex {
     /// Creates an index over titles, with none inserted yet.
-    pub fn over<'a>(titles: impl IntoIterator<Item = &'a str>) -> AlikeIndex {
-        let signatures: Vec<Signature> = titles.into_iter().map(Signature::of).collect();
+    pub fn from_titles<'a>(titles: impl IntoIterator<Item = &'a str>) -> TitleIndex {
+        let signatures: Vec<TitleSignature> = titles.into_iter().map(TitleSignature::of).collect();
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for token in signatures.iter().flat_map(|s| &s.tokens) {
             *counts.entry(token).or_default() += 1;
@@ -351,7 +352,7 @@ impl AlikeIndex {
                 words
             })
             .collect();
-        AlikeIndex {
+        TitleIndex {
             signatures,
             words,
             by_place: HashMap::new(),
@@ -365,7 +366,7 @@ impl AlikeIndex {
     pub fn insert(&mut self, id: u32, place: u32) {
         let here = self.by_place.entry(place).or_default();
         here.push(id);
-        match here.len().cmp(&FEW) {
+        match here.len().cmp(&MIN_INDEXED) {
             Ordering::Less => {}
             // From this number of subjects on, looking up words is faster than comparing all.
             Ordering::Equal => {
@@ -382,7 +383,7 @@ impl AlikeIndex {
         for word in words {
             self.by_word.entry((place, *word)).or_default().push(id);
         }
-        for word in rarest(words) {
+        for word in rarest_words(words) {
             self.by_rare_word.entry((place, *word)).or_default().push(id);
         }
         if words.is_empty() {
@@ -394,12 +395,12 @@ impl AlikeIndex {
     /// Returns the subjects inserted at a place that may be alike to the `id`-th title, in order.
     pub fn candidates(&self, id: u32, place: u32) -> Vec<u32> {
         let here = self.by_place.get(&place).map(Vec::as_slice).unwrap_or_default();
-        if here.len() < FEW {
+        if here.len() < MIN_INDEXED {
             return here.to_vec();
         }
         let words = &self.words[id as usize];
         let mut found: Vec<u32> = Vec::new();
-        for word in rarest(words) {
+        for word in rarest_words(words) {
             found.extend(self.by_word.get(&(place, *word)).into_iter().flatten());
         }
         for word in words {
@@ -415,14 +416,14 @@ impl AlikeIndex {
     }
 
     /// Compares two of the titles, as titles in one file.
-    pub fn likeness(&self, a: u32, b: u32, lines: (Option<u32>, Option<u32>)) -> Likeness {
+    pub fn similarity(&self, a: u32, b: u32, lines: (Option<u32>, Option<u32>)) -> Similarity {
         let near = are_near(lines.0, lines.1);
-        likeness(&self.signatures[a as usize], &self.signatures[b as usize], near)
+        similarity(&self.signatures[a as usize], &self.signatures[b as usize], near)
     }
 }
 
 /// Returns the rarest words, of which any alike subject has at least one.
-fn rarest(words: &[u32]) -> &[u32] {
+fn rarest_words(words: &[u32]) -> &[u32] {
     let must_share = (words.len() as f64 * THRESHOLD).ceil() as usize;
     &words[..(words.len() - must_share + 1).min(words.len())]
 }
@@ -432,8 +433,8 @@ mod tests {
     use super::*;
 
     fn score(a: &str, b: &str) -> f64 {
-        let subject = |title| Subject { title, file: Some("api.py"), line: Some(42) };
-        alike(subject(a), subject(b)).score
+        let subject = |title| ComparedTitle { title, file: Some("api.py"), line: Some(42) };
+        compare(subject(a), subject(b)).score
     }
 
     #[test]

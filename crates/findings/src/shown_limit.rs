@@ -10,15 +10,15 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::finding::{Consequence, Finding, Validated};
+use crate::finding::{Consequence, Finding, ValidationState};
 
 /// The minimum worth of the first finding, and the rise of this minimum up to the last finding.
-const FIRST_BAR: f64 = 0.10;
-const RISE: f64 = 0.75;
+const FIRST_MIN_WORTH: f64 = 0.10;
+const MIN_WORTH_RISE: f64 = 0.75;
 
 /// The number of changed lines for each shown finding; findings that can wait are shown only up to
 /// this ratio. A reader of a small change wants few comments.
-const LINES_FOR_ONE: u64 = 50;
+const LINES_PER_FINDING: u64 = 50;
 
 /// The maximum number of findings that are shown, blocking ones included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,27 +45,30 @@ impl ShownLimit {
         must_show: impl Fn(&Finding) -> bool,
     ) {
         let ShownLimit::AtMost(most) = self else { return };
-        let room = changed_lines.map_or(u64::MAX, |lines| lines / LINES_FOR_ONE);
+        let room = changed_lines.map_or(u64::MAX, |lines| lines / LINES_PER_FINDING);
         let mut shown = 0;
         let mut confirmed = Vec::new();
         let mut by_worth = Vec::new();
         for finding in findings {
             match finding.second_look() {
                 _ if must_show(finding) || is_always_shown(finding) => shown += 1,
-                (Some(Validated::Confirmed), Some(Consequence::Later)) => confirmed.push(finding),
+                (Some(ValidationState::Confirmed), Some(Consequence::Later)) => {
+                    confirmed.push(finding)
+                }
                 _ if finding.is_put_off() => finding.shown = false,
                 _ => by_worth.push(finding),
             }
         }
-        confirmed.sort_by(|a, b| a.by_weight(b));
+        confirmed.sort_by(|a, b| a.cmp_by_weight(b));
         for finding in confirmed {
             finding.shown = shown < u64::from(most).min(room);
             shown += u64::from(finding.shown);
         }
-        by_worth.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.by_weight(b)));
+        by_worth.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.cmp_by_weight(b)));
         let mut is_open = true;
         for finding in by_worth {
-            let bar = FIRST_BAR + RISE * (shown + 1) as f64 / f64::from(most.max(1));
+            let bar =
+                FIRST_MIN_WORTH + MIN_WORTH_RISE * (shown + 1) as f64 / f64::from(most.max(1));
             is_open &= shown < u64::from(most) && worth(finding) >= bar;
             finding.shown = is_open;
             shown += u64::from(is_open);
@@ -79,7 +82,7 @@ fn is_always_shown(finding: &Finding) -> bool {
     finding.is_to_be_checked()
         || finding.settled_conflict.is_some()
         || finding.worth.is_none_or(|worth| worth >= 1.0)
-        || finding.second_look() == (Some(Validated::Confirmed), Some(Consequence::Block))
+        || finding.second_look() == (Some(ValidationState::Confirmed), Some(Consequence::Block))
 }
 
 fn worth(finding: &Finding) -> f64 {

@@ -8,7 +8,7 @@ pub use assay_base::text::error_chain as chain;
 
 /// Replaces invisible characters with visible escapes: control characters, direction marks,
 /// characters without width. Line breaks and tabs stay.
-pub fn visible(text: &str) -> Cow<'_, str> {
+pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -25,7 +25,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Escapes the invisible characters of a JSON text. The JSON stays the same, since these characters
 /// can only be inside of its strings.
-pub fn json(text: String) -> String {
+pub fn escape_json(text: String) -> String {
     if !text.chars().any(is_hidden) {
         return text;
     }
@@ -63,13 +63,13 @@ pub fn is_hidden(c: char) -> bool {
 
 /// Returns a text on one line, with single spaces, and with invisible characters shown.
 pub fn one_line(text: &str) -> String {
-    visible(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    escape_hidden(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Indents the second and further lines of a text, so that none of them begins like a line of the
 /// format.
-pub fn indented(text: &str, indent: &str) -> String {
-    let text = visible(text.trim_end());
+pub fn indent(text: &str, indent: &str) -> String {
+    let text = escape_hidden(text.trim_end());
     let mut lines = text.lines();
     let mut out = lines.next().unwrap_or("").to_owned();
     for line in lines {
@@ -84,8 +84,8 @@ pub fn indented(text: &str, indent: &str) -> String {
 
 /// Prevents images, links and tags in a text from being rendered, and leaves the rest readable as
 /// it is: for lists that people and agents read as text.
-pub fn without_links(text: &str) -> String {
-    outside_code(text, |part| {
+pub fn disable_links(text: &str) -> String {
+    map_outside_code(text, |part| {
         let part = part.replace("](", "]\\(").replace("![", "!\\[");
         escape_tags(&part)
     })
@@ -105,8 +105,8 @@ fn escape_tags(text: &str) -> String {
 }
 
 /// Escapes all Markdown, on one line; code in back-ticks stays code.
-pub fn markdown(text: &str) -> String {
-    let escaped = outside_code(&one_line(text), |part| {
+pub fn escape_markdown(text: &str) -> String {
+    let escaped = map_outside_code(&one_line(text), |part| {
         let mut out = String::with_capacity(part.len());
         for c in part.chars() {
             match c {
@@ -124,17 +124,17 @@ pub fn markdown(text: &str) -> String {
     without_block_mark(escaped)
 }
 
-/// Escapes the same as [`markdown`], for a service that acts on text: no mention notifies a user,
-/// no reference links to another page, and no address becomes a link.
-pub fn comment(text: &str) -> String {
-    without_block_mark(outside_code(&one_line(text), inert))
+/// Escapes the same as [`escape_markdown`], for a service that acts on text: no mention notifies a
+/// user, no reference links to another page, and no address becomes a link.
+pub fn escape_comment(text: &str) -> String {
+    without_block_mark(map_outside_code(&one_line(text), defuse))
 }
 
 /// The separator between a mark and the text that it would act on: it has no width, and ends the
 /// word.
-const APART: &str = "&#8203;";
+const ZERO_WIDTH_SPACE: &str = "&#8203;";
 
-fn inert(part: &str) -> String {
+fn defuse(part: &str) -> String {
     let mut out = String::with_capacity(part.len() + 16);
     for (at, c) in part.char_indices() {
         let (before, after) = (&part[..at], &part[at + c.len_utf8()..]);
@@ -152,7 +152,7 @@ fn inert(part: &str) -> String {
         let is_host =
             matches!(c, 'w' | 'W') && after.starts_with('.') && ends_with_any_case(before, "ww");
         if matches!(c, '@' | '#') || is_reference || is_address || is_host {
-            out.push_str(APART);
+            out.push_str(ZERO_WIDTH_SPACE);
         }
     }
     out
@@ -164,13 +164,13 @@ fn ends_with_any_case(text: &str, end: &str) -> bool {
 }
 
 /// Formats a text as code on one line.
-pub fn code(text: &str) -> String {
+pub fn to_code_span(text: &str) -> String {
     let text = one_line(text).replace('`', "'");
     if text.is_empty() { text } else { format!("`{text}`") }
 }
 
 /// Returns a text with a capital first letter.
-pub fn capitalised(text: &str) -> String {
+pub fn capitalize(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     first + chars.as_str()
@@ -188,7 +188,7 @@ fn without_block_mark(text: String) -> String {
 
 /// Changes the text outside of code. Code is enclosed in single back-ticks, with none in between;
 /// any other back-tick is escaped, since Markdown parsers pair them in different ways.
-fn outside_code(text: &str, change: impl Fn(&str) -> String) -> String {
+fn map_outside_code(text: &str, change: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
     while let Some(at) = rest.find('`') {
@@ -221,9 +221,9 @@ fn code_span(text: &str) -> Option<&str> {
 }
 
 /// Encloses code in a fence that no line of the code ends.
-pub fn fenced(code: &str) -> String {
+pub fn to_code_block(code: &str) -> String {
     let fence = fence_around(code);
-    format!("{fence}\n{}\n{fence}", visible(code.trim_end()))
+    format!("{fence}\n{}\n{fence}", escape_hidden(code.trim_end()))
 }
 
 /// Returns a fence that is longer than any in some code.
@@ -238,21 +238,21 @@ mod tests {
 
     #[test]
     fn escapes_and_direction_marks_are_shown() {
-        assert_eq!(visible("a\u{1b}[31mb\u{202e}c"), "a\\u{1b}[31mb\\u{202e}c");
+        assert_eq!(escape_hidden("a\u{1b}[31mb\u{202e}c"), "a\\u{1b}[31mb\\u{202e}c");
     }
 
     #[test]
     fn letters_that_nobody_sees_are_shown() {
-        assert_eq!(visible("a\u{200b}b\u{e0041}"), "a\\u{200b}b\\u{e0041}");
+        assert_eq!(escape_hidden("a\u{200b}b\u{e0041}"), "a\\u{200b}b\\u{e0041}");
         let text = "\"a\u{e0041}\"".to_owned();
-        assert_eq!(serde_json::from_str::<String>(&json(text)).unwrap(), "a\u{e0041}");
-        assert_eq!(visible("👨\u{200d}👩"), "👨\u{200d}👩");
+        assert_eq!(serde_json::from_str::<String>(&escape_json(text)).unwrap(), "a\u{e0041}");
+        assert_eq!(escape_hidden("👨\u{200d}👩"), "👨\u{200d}👩");
     }
 
     #[test]
     fn no_line_of_a_finding_begins_where_a_line_of_the_form_does() {
         assert_eq!(
-            indented("x\n### 2. forged\n\n**Issue**: y", "    "),
+            indent("x\n### 2. forged\n\n**Issue**: y", "    "),
             "x\n    ### 2. forged\n\n    **Issue**: y"
         );
     }
@@ -260,32 +260,32 @@ mod tests {
     #[test]
     fn markup_is_shown_and_not_rendered() {
         assert_eq!(
-            markdown("![x](http://e) <b> @me `a*b`"),
+            escape_markdown("![x](http://e) <b> @me `a*b`"),
             "\\!\\[x\\](http://e) &lt;b> &#64;me `a*b`"
         );
         assert_eq!(
-            without_links("![x](u) <img> Vec<T> `<b>`"),
+            disable_links("![x](u) <img> Vec<T> `<b>`"),
             "!\\[x]\\(u) \\<img> Vec\\<T> `<b>`"
         );
-        assert_eq!(markdown("one ` tick"), "one \\` tick");
-        assert_eq!(markdown("``` <img src=x> ` y"), "\\`\\`\\` &lt;img src=x> \\` y");
-        assert_eq!(without_links("\\` <img> `"), "\\\\` \\<img> \\`");
-        assert_eq!(markdown("- x"), "\\- x");
-        assert_eq!(markdown("> x"), "\\> x");
-        assert_eq!(markdown("12. x"), "12\\. x");
+        assert_eq!(escape_markdown("one ` tick"), "one \\` tick");
+        assert_eq!(escape_markdown("``` <img src=x> ` y"), "\\`\\`\\` &lt;img src=x> \\` y");
+        assert_eq!(disable_links("\\` <img> `"), "\\\\` \\<img> \\`");
+        assert_eq!(escape_markdown("- x"), "\\- x");
+        assert_eq!(escape_markdown("> x"), "\\> x");
+        assert_eq!(escape_markdown("12. x"), "12\\. x");
     }
 
     #[test]
     fn a_comment_mentions_nobody_and_refers_to_nothing() {
-        assert_eq!(comment("@all `@me` a@b"), "@&#8203;all `@me` a@&#8203;b");
-        assert_eq!(comment("&#64;all"), "&amp;\\#&#8203;64;all");
-        assert_eq!(comment("fixes #12, GH-7"), "fixes \\#&#8203;12, GH-&#8203;7");
-        assert_eq!(comment("https://e/x WWW.e"), "https:&#8203;//e/x WWW&#8203;.e");
-        assert_eq!(comment("![x](//e) <!-- a -->"), "\\!\\[x\\](//e) &lt;\\!-- a -->");
+        assert_eq!(escape_comment("@all `@me` a@b"), "@&#8203;all `@me` a@&#8203;b");
+        assert_eq!(escape_comment("&#64;all"), "&amp;\\#&#8203;64;all");
+        assert_eq!(escape_comment("fixes #12, GH-7"), "fixes \\#&#8203;12, GH-&#8203;7");
+        assert_eq!(escape_comment("https://e/x WWW.e"), "https:&#8203;//e/x WWW&#8203;.e");
+        assert_eq!(escape_comment("![x](//e) <!-- a -->"), "\\!\\[x\\](//e) &lt;\\!-- a -->");
     }
 
     #[test]
     fn a_fence_is_longer_than_any_in_its_code() {
-        assert_eq!(fenced("a ``` b"), "````\na ``` b\n````");
+        assert_eq!(to_code_block("a ``` b"), "````\na ``` b\n````");
     }
 }

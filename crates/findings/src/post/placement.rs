@@ -3,21 +3,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::diff::{Diff, Side};
+use super::diff::{DiffSide, PullRequestDiff};
 use crate::finding::Finding;
-use crate::vote::Lines;
+use crate::vote::LineRange;
 
 /// The greatest distance in lines from a finding to a comment on it.
-const NEAR: u32 = 10;
+const MAX_COMMENT_DISTANCE: u32 = 10;
 
 /// The place where a finding is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum CommentPlace {
     /// Lines of the diff, all in one hunk.
-    Lines {
+    #[serde(rename = "lines")]
+    DiffLines {
         /// The side of the diff.
-        side: Side,
+        side: DiffSide,
         /// The first line, from 1; `None` if there is only one.
         start: Option<u32>,
         /// The last line, from 1.
@@ -28,14 +29,14 @@ pub enum Place {
     /// The summary.
     Summary {
         /// The reason why the finding is there.
-        why: Why,
+        why: SummaryReason,
     },
 }
 
 /// The reason why a finding is in the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum SummaryReason {
     /// The finding has no file.
     NoFile,
     /// The file of the finding is not in the diff.
@@ -50,24 +51,27 @@ pub enum Why {
     Folded,
 }
 
-impl Why {
+impl SummaryReason {
     /// Returns the reason in words; `None` if the words would not help the reader.
     pub(super) fn in_words(self) -> Option<&'static str> {
         match self {
-            Why::NoFile | Why::ReportedOnly | Why::PreExisting | Why::Folded => None,
-            Why::NotInTheDiff => Some("its file is not in the diff"),
-            Why::TooMany => Some("there are enough comments already"),
+            SummaryReason::NoFile
+            | SummaryReason::ReportedOnly
+            | SummaryReason::PreExisting
+            | SummaryReason::Folded => None,
+            SummaryReason::NotInTheDiff => Some("its file is not in the diff"),
+            SummaryReason::TooMany => Some("there are enough comments already"),
         }
     }
 }
 
 /// A place, with its position relative to the finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Placed {
-    pub(super) place: Place,
+pub(super) struct Placement {
+    pub(super) place: CommentPlace,
     pub(super) fit: Fit,
     /// The lines around the place that one comment may cover.
-    pub(super) run: Option<Lines>,
+    pub(super) run: Option<LineRange>,
 }
 
 /// The position of a comment's place relative to its finding.
@@ -76,20 +80,20 @@ pub(super) enum Fit {
     /// The place is that of the finding, or the finding has no line.
     Exact,
     /// The finding continues outside of the hunk.
-    Clipped(Lines),
+    Clipped(LineRange),
     /// The finding is above: its lines, and the distance in lines.
-    Above(Lines, u32),
+    Above(LineRange, u32),
     /// The finding is below: its lines, and the distance in lines.
-    Below(Lines, u32),
+    Below(LineRange, u32),
     /// The finding is far from any line that takes a comment.
-    Far(Lines),
+    Far(LineRange),
 }
 
 impl Fit {
     /// Returns the position in words; `None` if it is exact.
     pub(super) fn in_words(self) -> Option<String> {
         let count = |n: u32| if n == 1 { "1 line".to_owned() } else { format!("{n} lines") };
-        let about = |lines: Lines| match (lines.start(), lines.end()) {
+        let about = |lines: LineRange| match (lines.start(), lines.end()) {
             (start, end) if start == end => format!("About line {start}"),
             (start, end) => format!("About lines {start} to {end}"),
         };
@@ -102,59 +106,65 @@ impl Fit {
     }
 }
 
-impl Placed {
+impl Placement {
     /// Returns a place in the summary.
-    pub(super) fn in_summary(why: Why) -> Placed {
-        Placed { place: Place::Summary { why }, fit: Fit::Exact, run: None }
+    pub(super) fn in_summary(why: SummaryReason) -> Placement {
+        Placement { place: CommentPlace::Summary { why }, fit: Fit::Exact, run: None }
     }
 }
 
-impl Place {
+impl CommentPlace {
     /// Returns a place on lines.
-    pub(super) fn on(side: Side, lines: Lines) -> Place {
+    pub(super) fn on(side: DiffSide, lines: LineRange) -> CommentPlace {
         let start = Some(lines.start()).filter(|start| *start < lines.end());
-        Place::Lines { side, start, line: lines.end() }
+        CommentPlace::DiffLines { side, start, line: lines.end() }
     }
 }
 
 /// Finds the place of a finding: its lines, the nearest lines that take a comment, its file, or the
 /// summary.
-pub(super) fn place(finding: &Finding, diff: &Diff) -> Placed {
-    let only = |place, fit| Placed { place, fit, run: None };
-    let Some(path) = &finding.file else { return Placed::in_summary(Why::NoFile) };
-    let Some(file) = diff.file(path) else { return Placed::in_summary(Why::NotInTheDiff) };
-    let Some(wanted) = lines_of(finding) else { return only(Place::File, Fit::Exact) };
+pub(super) fn place(finding: &Finding, diff: &PullRequestDiff) -> Placement {
+    let only = |place, fit| Placement { place, fit, run: None };
+    let Some(path) = &finding.file else { return Placement::in_summary(SummaryReason::NoFile) };
+    let Some(file) = diff.file(path) else {
+        return Placement::in_summary(SummaryReason::NotInTheDiff);
+    };
+    let Some(wanted) = lines_of(finding) else { return only(CommentPlace::File, Fit::Exact) };
     let runs = file.commentable();
     let touching = runs.iter().find(|run| overlap(**run, wanted).is_some());
     if let Some((run, lines)) = touching.and_then(|run| Some((*run, overlap(*run, wanted)?))) {
         let fit = if lines == wanted { Fit::Exact } else { Fit::Clipped(wanted) };
-        return Placed { place: Place::on(file.side(), lines), fit, run: Some(run) };
+        return Placement { place: CommentPlace::on(file.side(), lines), fit, run: Some(run) };
     }
     let nearest = runs.iter().map(|run| (distance(*run, wanted), *run)).min();
-    match nearest.filter(|(distance, _)| *distance <= NEAR) {
+    match nearest.filter(|(distance, _)| *distance <= MAX_COMMENT_DISTANCE) {
         Some((distance, run)) => {
             let (line, fit) = if run.end() < wanted.start() {
                 (run.end(), Fit::Below(wanted, distance))
             } else {
                 (run.start(), Fit::Above(wanted, distance))
             };
-            Placed { place: Place::Lines { side: file.side(), start: None, line }, fit, run: None }
+            Placement {
+                place: CommentPlace::DiffLines { side: file.side(), start: None, line },
+                fit,
+                run: None,
+            }
         }
-        None => only(Place::File, Fit::Far(wanted)),
+        None => only(CommentPlace::File, Fit::Far(wanted)),
     }
 }
 
-pub(super) fn lines_of(finding: &Finding) -> Option<Lines> {
+pub(super) fn lines_of(finding: &Finding) -> Option<LineRange> {
     let line = finding.line?;
-    Lines::range(line, finding.end_line.unwrap_or(line).max(line))
+    LineRange::range(line, finding.end_line.unwrap_or(line).max(line))
 }
 
-pub(super) fn overlap(a: Lines, b: Lines) -> Option<Lines> {
+pub(super) fn overlap(a: LineRange, b: LineRange) -> Option<LineRange> {
     let (start, end) = (a.start().max(b.start()), a.end().min(b.end()));
-    if start <= end { Lines::range(start, end) } else { None }
+    if start <= end { LineRange::range(start, end) } else { None }
 }
 
-fn distance(run: Lines, wanted: Lines) -> u32 {
+fn distance(run: LineRange, wanted: LineRange) -> u32 {
     if run.end() < wanted.start() {
         wanted.start() - run.end()
     } else {

@@ -1,21 +1,21 @@
-//! The files of the reviewed tree: [`Files`].
+//! The files of the reviewed tree: [`FileCache`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::ground::Tree;
+use crate::grounding::Tree;
 use crate::path::RepoPath;
 
 /// The files of a tree, each read once.
-pub(super) struct Files<'t> {
+pub(super) struct FileCache<'t> {
     tree: Option<&'t dyn Tree>,
     known: RefCell<HashMap<RepoPath, Option<Rc<str>>>>,
 }
 
-impl<'t> Files<'t> {
-    pub(super) fn of(tree: Option<&'t dyn Tree>) -> Files<'t> {
-        Files { tree, known: RefCell::default() }
+impl<'t> FileCache<'t> {
+    pub(super) fn of(tree: Option<&'t dyn Tree>) -> FileCache<'t> {
+        FileCache { tree, known: RefCell::default() }
     }
 
     /// Returns the text of a file; `None` without a tree, or if the file is absent or cannot be

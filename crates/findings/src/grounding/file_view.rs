@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use super::reading::{Piece, Reading};
+use super::quote_variant::{Piece, QuoteVariant};
+use crate::claim_similarity::squeeze;
 use crate::identity;
-use crate::likeness::squeeze;
-use crate::vote::Lines;
+use crate::vote::LineRange;
 
 /// The maximum number of lines that a quote leaves out in one gap.
 const MAX_GAP_LINES: usize = 60;
@@ -52,14 +52,14 @@ impl FileView {
         hashes.get((line as usize).checked_sub(1)?).cloned()
     }
 
-    pub(super) fn text_of(&self, lines: Lines) -> String {
+    pub(super) fn text_of(&self, lines: LineRange) -> String {
         let numbers = lines.start()..=lines.end();
         numbers.filter_map(|number| self.line(number)).collect::<Vec<_>>().join("\n")
     }
 
     /// Finds the lines that a quote proves, nearest to a line. A lone name proves only a line that
     /// has no other text: many lines contain the name.
-    pub(super) fn find(&self, quote: &Reading, near: u32) -> Option<Lines> {
+    pub(super) fn find(&self, quote: &QuoteVariant, near: u32) -> Option<LineRange> {
         let whole = self.places.get(quote.first_line()).map(Vec::as_slice).unwrap_or_default();
         let whole = whole.iter().filter_map(|at| self.lines_from(quote, *at));
         nearest(whole, near).or_else(|| match quote.is_name {
@@ -69,25 +69,25 @@ impl FileView {
     }
 
     /// Returns true if the file contains a quote anywhere, even a quote that is only a name.
-    pub(super) fn contains(&self, quote: &Reading) -> bool {
+    pub(super) fn contains(&self, quote: &QuoteVariant) -> bool {
         self.find_within(quote, 1).is_some()
     }
 
     /// Finds a quote whose first line is part of a line, nearest to a line.
-    fn find_within(&self, quote: &Reading, near: u32) -> Option<Lines> {
+    fn find_within(&self, quote: &QuoteVariant, near: u32) -> Option<LineRange> {
         let within = self.squeezed.iter().zip(1u32..);
         let within = within.filter(|(line, _)| line.contains(quote.first_line()));
         nearest(within.filter_map(|(_, at)| self.lines_from(quote, at)), near)
     }
 
     /// Finds a quote that leaves out code, nearest to a line.
-    fn find_pieces(&self, quote: &Reading, near: u32) -> Option<Lines> {
+    fn find_pieces(&self, quote: &QuoteVariant, near: u32) -> Option<LineRange> {
         let (first, rest) = quote.pieces.split_first()?;
         let starts = self.squeezed.iter().enumerate();
         let starts = starts.filter_map(|(at, line)| {
             let end = line.find(&first.text)? + first.text.len();
             let last = self.follow_pieces(rest, at, end)?;
-            Lines::range(at as u32 + 1, last as u32 + 1)
+            LineRange::range(at as u32 + 1, last as u32 + 1)
         });
         nearest(starts, near)
     }
@@ -115,7 +115,7 @@ impl FileView {
 
     /// Returns the lines of a quote whose first line is known; `None` if the lines of the file that
     /// follow, without blank lines, do not match the quote.
-    fn lines_from(&self, quote: &Reading, first: u32) -> Option<Lines> {
+    fn lines_from(&self, quote: &QuoteVariant, first: u32) -> Option<LineRange> {
         let after = self.squeezed.iter().zip(1u32..).skip(first as usize);
         let mut after = after.filter(|(line, _)| !line.is_empty());
         let mut last = first;
@@ -123,10 +123,10 @@ impl FileView {
             let (_, number) = after.next().filter(|(line, _)| line.contains(wanted))?;
             last = number;
         }
-        Lines::range(first, last)
+        LineRange::range(first, last)
     }
 }
 
-fn nearest(lines: impl Iterator<Item = Lines>, near: u32) -> Option<Lines> {
+fn nearest(lines: impl Iterator<Item = LineRange>, near: u32) -> Option<LineRange> {
     lines.min_by_key(|lines| lines.start().abs_diff(near))
 }

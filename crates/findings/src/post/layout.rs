@@ -1,4 +1,4 @@
-//! The layout of a summary in parts: [`arranged`] writes all entries if there is room, else the
+//! The layout of a summary in parts: [`arrange`] writes all entries if there is room, else the
 //! worst.
 
 /// A finding, in full and on one line.
@@ -12,7 +12,7 @@ pub(super) struct Entry {
 }
 
 /// A folded list after the findings.
-pub(super) struct Aside {
+pub(super) struct FoldedList {
     pub(super) title: String,
     pub(super) items: Vec<String>,
     /// The number of further items that are not in `items`.
@@ -21,19 +21,19 @@ pub(super) struct Aside {
 
 /// The room for a summary: the number of parts, and their size.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct SummaryLimits {
     pub(super) parts: usize,
     /// The maximum length of a part, in bytes.
     pub(super) bytes: usize,
 }
 
 /// The length of all findings, in bytes, from which they are folded.
-const LONG: usize = 4_000;
+const MIN_FOLDED_BYTES: usize = 4_000;
 /// The maximum length of all lists after the findings in a part, in bytes.
-const ASIDES: usize = 15_000;
+const MAX_LISTS_BYTES: usize = 15_000;
 
 /// The title of folded entries.
-const FOLDED: &str = "Folded, as less likely";
+const FOLDED_TITLE: &str = "Folded, as less likely";
 
 /// The pieces under one title.
 struct Group {
@@ -44,18 +44,18 @@ struct Group {
 
 /// Arranges a summary in parts. If there is no room, the least severe findings are written on one
 /// line each; if there is no room for these lines either, the findings are counted.
-pub(super) fn arranged(
+pub(super) fn arrange(
     head: &str,
     entries: &[Entry],
-    asides: &[Aside],
+    lists: &[FoldedList],
     pointer: &str,
-    room: Room,
+    room: SummaryLimits,
 ) -> Vec<String> {
-    let beside = listed(asides, ASIDES.min(room.bytes / 4), pointer);
+    let beside = group_lists(lists, MAX_LISTS_BYTES.min(room.bytes / 4), pointer);
     let attempt = |full: usize, lines: usize| {
-        let mut groups = grouped(entries, full, lines, pointer);
-        groups.extend(beside.iter().map(Group::again));
-        packed(head, &groups, room.bytes)
+        let mut groups = group_entries(entries, full, lines, pointer);
+        groups.extend(beside.iter().map(Group::continued));
+        pack(head, &groups, room.bytes)
     };
     let fits = |full: usize, lines: usize| attempt(full, lines).len() <= room.parts;
     let all = entries.len();
@@ -63,13 +63,13 @@ pub(super) fn arranged(
         return attempt(all, all);
     }
     if fits(0, all) {
-        return attempt(most(all, |full| fits(full, all)), all);
+        return attempt(largest_fitting(all, |full| fits(full, all)), all);
     }
-    attempt(0, most(all, |lines| fits(0, lines)))
+    attempt(0, largest_fitting(all, |lines| fits(0, lines)))
 }
 
 /// Returns a number that fits; the largest, provided that every smaller number fits, too.
-fn most(all: usize, fits: impl Fn(usize) -> bool) -> usize {
+fn largest_fitting(all: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut known, mut beyond) = (0, all);
     while beyond - known > 1 {
         let middle = known + (beyond - known) / 2;
@@ -79,24 +79,24 @@ fn most(all: usize, fits: impl Fn(usize) -> bool) -> usize {
 }
 
 impl Group {
-    fn again(&self) -> Group {
+    fn continued(&self) -> Group {
         Group { title: self.title.clone(), gap: self.gap, items: self.items.clone() }
     }
 }
 
 /// Returns the first `full` entries in full, the entries up to `lines` on a line each, and the
 /// number of the rest.
-fn grouped(entries: &[Entry], full: usize, lines: usize, pointer: &str) -> Vec<Group> {
+fn group_entries(entries: &[Entry], full: usize, lines: usize, pointer: &str) -> Vec<Group> {
     let (in_full, rest) = entries.split_at(full);
     let (short, counted) = rest.split_at(lines - full);
     let open = in_full.iter().filter(|entry| !entry.is_folded);
-    let is_long = open.map(|entry| entry.full.len()).sum::<usize>() > LONG;
+    let is_long = open.map(|entry| entry.full.len()).sum::<usize>() > MIN_FOLDED_BYTES;
     let mut groups: Vec<Group> = Vec::new();
     let is_one_run = |a: &Entry, b: &Entry| {
         a.is_folded == b.is_folded && (a.is_folded || !is_long || a.group == b.group)
     };
     for run in in_full.chunk_by(is_one_run) {
-        let name = if run[0].is_folded { FOLDED } else { &run[0].group };
+        let name = if run[0].is_folded { FOLDED_TITLE } else { &run[0].group };
         let has_title = is_long || run[0].is_folded;
         let title = has_title.then(|| format!("{name} ({})", run.len()));
         let items = run.iter().map(|entry| entry.full.clone()).collect();
@@ -119,10 +119,10 @@ fn grouped(entries: &[Entry], full: usize, lines: usize, pointer: &str) -> Vec<G
 }
 
 /// Returns the lists after the findings, with as many items as fit.
-fn listed(asides: &[Aside], most: usize, pointer: &str) -> Vec<Group> {
+fn group_lists(lists: &[FoldedList], most: usize, pointer: &str) -> Vec<Group> {
     let mut left = most;
     let mut groups = Vec::new();
-    for aside in asides.iter().filter(|aside| !aside.items.is_empty()) {
+    for aside in lists.iter().filter(|aside| !aside.items.is_empty()) {
         let mut items = Vec::new();
         for item in &aside.items {
             if item.len() + 3 > left {
@@ -143,7 +143,7 @@ fn listed(asides: &[Aside], most: usize, pointer: &str) -> Vec<Group> {
 
 /// Packs pieces into parts, without cutting a piece. The title is repeated in each part that
 /// continues its pieces.
-fn packed(head: &str, groups: &[Group], most: usize) -> Vec<String> {
+fn pack(head: &str, groups: &[Group], most: usize) -> Vec<String> {
     let mut parts = Vec::new();
     let mut part = head.to_owned();
     for group in groups {
@@ -194,8 +194,8 @@ mod tests {
                 line: format!("line {at}"),
             })
             .collect();
-        let room = Room { parts, bytes: 200 };
-        let parts = arranged("head", &entries, &[], " See the run.", room);
+        let room = SummaryLimits { parts, bytes: 200 };
+        let parts = arrange("head", &entries, &[], " See the run.", room);
         assert!(parts.iter().all(|part| part.len() <= 200), "{parts:#?}");
         expected.assert_eq(&parts.join("\n====\n"));
     }

@@ -6,20 +6,20 @@
 use std::borrow::Cow;
 
 use super::file_view::FileView;
-use super::reading::Reading;
-use crate::vote::Lines;
+use super::quote_variant::QuoteVariant;
+use crate::vote::LineRange;
 
 /// An entry of a vote's evidence.
 pub(super) struct Excerpt {
     /// The entry as a whole, in several readings; a reading counts only if the file contains it.
-    whole: Vec<Reading>,
+    whole: Vec<QuoteVariant>,
     /// The parts that are marked as code; without marks, the entry.
     marked: Vec<Quote>,
 }
 
 /// Code in all its readings: as written, and without the marks of a diff or the line numbers of a
 /// listing at the start of each line. There is at least one reading.
-struct Quote(Vec<Reading>);
+struct Quote(Vec<QuoteVariant>);
 
 impl Excerpt {
     /// Reads the entries of a vote's evidence.
@@ -35,8 +35,8 @@ impl Excerpt {
             return Excerpt { whole: Vec::new(), marked: entry_itself() };
         }
         // Outer back-ticks may mark a line that contains back-ticks.
-        let outer = outer_span(plain).into_iter().flat_map(readings);
-        let whole = readings(plain).into_iter().chain(outer).collect();
+        let outer = outer_span(plain).into_iter().flat_map(quote_variants);
+        let whole = quote_variants(plain).into_iter().chain(outer).collect();
         let marked = match has_code_outside(plain) {
             true => entry_itself(),
             false => spans.into_iter().filter_map(Quote::of).collect(),
@@ -50,14 +50,16 @@ impl Excerpt {
     }
 
     /// Returns the first quote as it was written.
-    pub(super) fn first(&self) -> Option<&Reading> {
+    pub(super) fn first(&self) -> Option<&QuoteVariant> {
         self.marked.first().map(|quote| &quote.0[0])
     }
 
     /// Returns the lines of each quote, nearest to a line; `None` for a quote that the file does
     /// not contain. The list is empty if the entry has no quote.
-    pub(super) fn find(&self, view: &FileView, near: u32) -> Vec<Option<Lines>> {
-        let find = |readings: &[Reading]| readings.iter().find_map(|it| view.find(it, near));
+    pub(super) fn find(&self, view: &FileView, near: u32) -> Vec<Option<LineRange>> {
+        let find = |quote_variants: &[QuoteVariant]| {
+            quote_variants.iter().find_map(|it| view.find(it, near))
+        };
         match find(&self.whole) {
             Some(lines) => vec![Some(lines)],
             None => self.marked.iter().map(|quote| find(&quote.0)).collect(),
@@ -66,7 +68,7 @@ impl Excerpt {
 
     /// Returns true if a file contains a quote of the entry, even a quote that is only a name.
     pub(super) fn is_in(&self, view: &FileView) -> bool {
-        let has = |reading: &Reading| view.contains(reading);
+        let has = |reading: &QuoteVariant| view.contains(reading);
         self.find(view, 1).iter().any(Option::is_some)
             || self.marked.iter().any(|quote| quote.0.iter().any(has))
     }
@@ -74,14 +76,14 @@ impl Excerpt {
 
 impl Quote {
     fn of(text: &str) -> Option<Quote> {
-        Reading::of(text)?;
-        Some(Quote(readings(text)))
+        QuoteVariant::of(text)?;
+        Some(Quote(quote_variants(text)))
     }
 }
 
 /// Returns all readings of a text that are long enough to prove anything, the text as written
 /// first.
-fn readings(text: &str) -> Vec<Reading> {
+fn quote_variants(text: &str) -> Vec<QuoteVariant> {
     let mut texts: Vec<Cow<'_, str>> = vec![Cow::Borrowed(text)];
     for strip in [without_diff_marks, without_line_numbers, without_diff_marks] {
         let stripped: Vec<String> = texts.iter().filter_map(|text| strip(text)).collect();
@@ -91,7 +93,7 @@ fn readings(text: &str) -> Vec<Reading> {
             }
         }
     }
-    texts.iter().filter_map(|text| Reading::of(text)).collect()
+    texts.iter().filter_map(|text| QuoteVariant::of(text)).collect()
 }
 
 /// Returns the parts of a text that back-ticks or fences mark as code. A run of back-ticks ends at
@@ -229,7 +231,7 @@ mod tests {
 
     #[test]
     fn lines_of_listings_and_diffs_are_read_without_their_marks() {
-        let last = |text: &str| readings(text).pop().map(|it| it.lines.join("|"));
+        let last = |text: &str| quote_variants(text).pop().map(|it| it.lines.join("|"));
         for (text, expected) in [
             ("12: store.put(x);\n13: store.flush();", "store.put(x);|store.flush();"),
             ("  12\tstore.put(x);", "store.put(x);"),

@@ -8,8 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Consequence, Finding, Validated, Validation};
-use crate::ground::Ground;
+use crate::finding::{Consequence, Finding, Validation, ValidationState};
+use crate::grounding::Grounder;
 use crate::path::RepoPath;
 
 /// The opinion of a model or an agent that looked at one finding afresh.
@@ -20,7 +20,7 @@ pub struct Opinion {
     /// The file of the finding.
     pub file: Option<RepoPath>,
     /// The answer of the second look.
-    pub answer: Answer,
+    pub answer: SecondLookAnswer,
     /// The reason of the answer.
     pub why: String,
     /// The code that proves the answer.
@@ -35,7 +35,7 @@ pub struct Opinion {
 /// The answer of a second look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Answer {
+pub enum SecondLookAnswer {
     /// The finding is real.
     Confirm,
     /// The finding is not real.
@@ -47,22 +47,22 @@ pub enum Answer {
 }
 
 /// Applies the first opinion on a finding to the finding, if there is one.
-pub(crate) fn validate(finding: &mut Finding, opinions: &[Opinion], ground: &Ground<'_>) {
+pub(crate) fn apply_opinions(finding: &mut Finding, opinions: &[Opinion], ground: &Grounder<'_>) {
     let Some(opinion) = opinions.iter().find(|opinion| opinion.is_on(finding)) else { return };
     let state = match opinion.answer {
-        Answer::Confirm => Validated::Confirmed,
-        Answer::Unsure => Validated::Unsure,
-        Answer::Missing => Validated::Unvalidated,
-        Answer::Refute if !opinion.is_proven(ground) => Validated::Unsure,
-        Answer::Refute if finding.grade.impact().level() == 0 || finding.vouched_for => {
-            Validated::Disputed
+        SecondLookAnswer::Confirm => ValidationState::Confirmed,
+        SecondLookAnswer::Unsure => ValidationState::Unsure,
+        SecondLookAnswer::Missing => ValidationState::Unvalidated,
+        SecondLookAnswer::Refute if !opinion.is_proven(ground) => ValidationState::Unsure,
+        SecondLookAnswer::Refute if finding.grade.impact().level() == 0 || finding.vouched_for => {
+            ValidationState::Disputed
         }
-        Answer::Refute => Validated::Refuted,
+        SecondLookAnswer::Refute => ValidationState::Refuted,
     };
-    let is_doubted = opinion.answer == Answer::Unsure && !finding.vouched_for;
+    let is_doubted = opinion.answer == SecondLookAnswer::Unsure && !finding.vouched_for;
     let lowered_from = is_doubted.then_some(finding.confidence);
     if is_doubted {
-        finding.confidence = finding.confidence.one_less();
+        finding.confidence = finding.confidence.next_lower();
     }
     finding.validation = Some(Validation {
         state,
@@ -80,24 +80,27 @@ impl Opinion {
     }
 
     /// Returns true if the quote of the opinion is in the tree.
-    fn is_proven(&self, ground: &Ground<'_>) -> bool {
+    fn is_proven(&self, ground: &Grounder<'_>) -> bool {
         let file = self.quoted_file.as_ref().or(self.file.as_ref());
-        self.quote.as_ref().zip(file).is_some_and(|(quote, file)| ground.holds(file, quote))
+        self.quote
+            .as_ref()
+            .zip(file)
+            .is_some_and(|(quote, file)| ground.contains_quote(file, quote))
     }
 }
 
 /// The maximum number of less severe findings that get a second look: as many as a review shows by
 /// default.
-const OTHERS: usize = 5;
+const MAX_OTHERS: usize = 5;
 
 /// Returns the findings that get a second look before they leave the machine: all that are MAJOR or
 /// P1 or worse, and a few that models alone found and that are not minor, by grade, confidence and
 /// place.
-pub fn to_validate(findings: &[Finding]) -> Vec<&Finding> {
+pub fn select_for_second_look(findings: &[Finding]) -> Vec<&Finding> {
     let (grave, others): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|finding| finding.grade.impact().level() <= 2);
     let pays = |finding: &&Finding| finding.grade.impact().level() <= 3 && !finding.vouched_for;
     let mut others: Vec<&Finding> = others.into_iter().filter(pays).collect();
-    others.sort_by(|a, b| a.by_weight(b));
-    grave.into_iter().chain(others.into_iter().take(OTHERS)).collect()
+    others.sort_by(|a, b| a.cmp_by_weight(b));
+    grave.into_iter().chain(others.into_iter().take(MAX_OTHERS)).collect()
 }

@@ -4,39 +4,40 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::alike::{self, Subject};
-use crate::grade::{Grade, Native};
+use crate::grade::{Grade, NativeSeverity};
 use crate::incomplete::IncompleteReason;
 use crate::merge::NO_CATEGORY;
-use crate::outcome::{self, Audit, Judgement, Outcome};
-use crate::read::{self, Fallback, Rejected, Repair};
-use crate::recurring::{Issue, Recurrence, Round, recurring};
-use crate::sequence;
+use crate::outcome::{self, OutcomeAudit, TextJudgement, TextOutcome};
+use crate::persona_schema::{self, ReportTier, SchemaFault};
+use crate::read::{self, ReadFallback, RejectedText, Repair};
+use crate::recurring::{IssueRound, Recurrence, RoundIssue, find_recurrences};
+use crate::sequence_similarity;
 use crate::synthesis::Synthesis;
-use crate::validate::{self, Fault, Tier};
-use crate::vote::{Anchor, AutofixClass, Lines, Owner, Vote};
+use crate::title_similarity::{self, ComparedTitle};
+use crate::vote::{AutofixClass, Confidence, LineRange, Owner, Vote};
 
 /// The review that a reviewer's text contains, with its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Parsed {
+#[schemars(rename = "Parsed")]
+pub struct ParseResult {
     /// The findings; null if the text is no structured review.
     pub findings: Option<Vec<ParsedFinding>>,
     /// The outcome of the review.
-    pub outcome: Outcome,
+    pub outcome: TextOutcome,
     /// The summary of the review.
     pub summary: String,
     /// The source from which the findings were read.
-    pub fallback: Fallback,
+    pub fallback: ReadFallback,
     /// The repairs that were needed to read the text.
     pub repairs: Vec<Repair>,
     /// The entries that could not be read as findings.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedText>,
     /// The reasons why the text may have left out a finding; empty if its list of findings is
     /// complete and its words agree with the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<IncompleteReason>,
     /// The words and the rule that led to the outcome.
-    pub audit: Audit,
+    pub audit: OutcomeAudit,
     /// The name of the reviewer, if the text has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviewer: Option<String>,
@@ -75,7 +76,7 @@ pub struct ParsedFinding {
     pub grade: Grade,
     /// The confidence that the reviewer states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub confidence: Option<Anchor>,
+    pub confidence: Option<Confidence>,
     /// The evidence that the reviewer quotes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
@@ -96,7 +97,7 @@ pub struct ParsedFinding {
     pub rule: Option<String>,
     /// The original severity word, if `severity` is in another vocabulary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub native_severity: Option<Native>,
+    pub native_severity: Option<NativeSeverity>,
     /// The faults in the form of the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
@@ -104,7 +105,7 @@ pub struct ParsedFinding {
 
 /// The vocabulary in which severities are returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
+pub enum SeverityFormat {
     /// The vocabulary of the text.
     #[default]
     Auto,
@@ -115,20 +116,20 @@ pub enum Format {
 }
 
 impl ParsedFinding {
-    fn of(vote: &Vote, format: Format) -> ParsedFinding {
+    fn of(vote: &Vote, format: SeverityFormat) -> ParsedFinding {
         use crate::grade::Scheme;
         let scheme = match format {
             _ if vote.grade.is_unmapped() => None,
-            Format::Auto => None,
-            Format::Qa => Some(Scheme::Qa7),
-            Format::Persona => Some(Scheme::P),
+            SeverityFormat::Auto => None,
+            SeverityFormat::Qa => Some(Scheme::Qa7),
+            SeverityFormat::Persona => Some(Scheme::P),
         };
-        let severity = scheme.map_or(vote.grade.word(), |scheme| vote.grade.in_words_of(scheme));
+        let severity = scheme.map_or(vote.grade.word(), |scheme| vote.grade.word_in_scheme(scheme));
         let native = vote.grade.native();
         ParsedFinding {
             file: vote.file.as_ref().map(ToString::to_string).unwrap_or_default(),
             line_number: vote.line(),
-            end_line: vote.lines.map(Lines::end).filter(|end| Some(*end) != vote.line()),
+            end_line: vote.lines.map(LineRange::end).filter(|end| Some(*end) != vote.line()),
             severity: severity.to_owned(),
             description: vote.description.clone(),
             suggested_fix: vote.suggested_fix.clone(),
@@ -150,14 +151,14 @@ impl ParsedFinding {
 
 /// Reads and judges the bytes of a reviewer. The second value is false if the text has nothing
 /// usable.
-pub fn parse(bytes: &[u8], format: Format, root: Option<&str>) -> (Parsed, bool) {
+pub fn parse(bytes: &[u8], format: SeverityFormat, root: Option<&str>) -> (ParseResult, bool) {
     let (text, encoding) = read::decode(bytes);
     let mut reading = read::read(&text, root);
     reading.repairs.splice(0..0, encoding);
     let usable = reading.usable;
     let judged = if usable { text.as_str() } else { "" };
-    let Judgement { outcome, audit, incomplete, .. } = outcome::judge(judged, &reading);
-    let parsed = Parsed {
+    let TextJudgement { outcome, audit, incomplete, .. } = outcome::judge(judged, &reading);
+    let parsed = ParseResult {
         findings: reading
             .votes
             .as_ref()
@@ -179,33 +180,39 @@ pub fn parse(bytes: &[u8], format: Format, root: Option<&str>) -> (Parsed, bool)
 
 /// The result of validating a persona report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Validated {
+#[schemars(rename = "Validated")]
+pub struct ValidationResult {
     /// True if the document matches the schema.
     pub valid: bool,
     /// The violations of the schema.
-    pub errors: Vec<Fault>,
+    pub errors: Vec<SchemaFault>,
     /// The faults that the schema allows and that should be fixed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Fault>,
+    pub warnings: Vec<SchemaFault>,
 }
 
 /// Validates the bytes of a document.
-pub fn validate(bytes: &[u8], tier: Tier) -> Validated {
+pub fn validate(bytes: &[u8], tier: ReportTier) -> ValidationResult {
     let document: Value = match serde_json::from_slice(bytes) {
         Ok(document) => document,
         Err(error) => {
             let message = format!("is not JSON: {error}");
-            let errors = vec![Fault { path: String::new(), message }];
-            return Validated { valid: false, errors, warnings: Vec::new() };
+            let errors = vec![SchemaFault { path: String::new(), message }];
+            return ValidationResult { valid: false, errors, warnings: Vec::new() };
         }
     };
-    let errors = validate::validate(&document, tier);
-    Validated { valid: errors.is_empty(), errors, warnings: validate::advise(&document) }
+    let errors = persona_schema::validate(&document, tier);
+    ValidationResult {
+        valid: errors.is_empty(),
+        errors,
+        warnings: persona_schema::advise(&document),
+    }
 }
 
 /// The similarity of two findings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Same {
+#[schemars(rename = "Same")]
+pub struct CompareResult {
     /// True if the two count as one finding.
     pub same: bool,
     /// The similarity, from 0 to 1.
@@ -216,68 +223,81 @@ pub struct Same {
 
 /// The measure by which findings are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Measure {
+pub enum SimilarityMeasure {
     /// The words of their titles.
     #[default]
-    Alike,
+    TitleWords,
     /// The characters of their keys.
     Sequence,
 }
 
 /// Two findings to be compared.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct Pair {
+#[schemars(rename = "Pair")]
+pub struct IssuePair {
     /// The first finding.
-    pub a: Issue,
+    pub a: RoundIssue,
     /// The second finding.
-    pub b: Issue,
+    pub b: RoundIssue,
 }
 
 /// Compares two findings.
-pub fn same(pair: &Pair, measure: Measure) -> Same {
-    let Pair { a, b } = pair;
+pub fn compare(pair: &IssuePair, measure: SimilarityMeasure) -> CompareResult {
+    let IssuePair { a, b } = pair;
     match measure {
-        Measure::Sequence => {
-            let key = |i: &Issue| sequence::key(i.title.as_deref(), i.file.as_deref(), i.line);
-            let score = sequence::ratio(&key(a), &key(b));
-            let same = score >= sequence::THRESHOLD;
-            Same { same, score, why: "ratio of matching characters".to_owned() }
+        SimilarityMeasure::Sequence => {
+            let key = |i: &RoundIssue| {
+                sequence_similarity::key(i.title.as_deref(), i.file.as_deref(), i.line)
+            };
+            let score = sequence_similarity::ratio(&key(a), &key(b));
+            let same = score >= sequence_similarity::THRESHOLD;
+            CompareResult { same, score, why: "ratio of matching characters".to_owned() }
         }
-        Measure::Alike => {
+        SimilarityMeasure::TitleWords => {
             if let (Some(a), Some(b)) = (&a.key, &b.key) {
                 let same = a == b;
-                return Same { same, score: f64::from(u8::from(same)), why: "keys".to_owned() };
+                return CompareResult {
+                    same,
+                    score: f64::from(u8::from(same)),
+                    why: "keys".to_owned(),
+                };
             }
             let (a_file, b_file) = (a.path(), b.path());
-            let likeness = alike::alike(
-                Subject { title: a.words(), file: a_file.as_deref(), line: a.line },
-                Subject { title: b.words(), file: b_file.as_deref(), line: b.line },
+            let similarity = title_similarity::compare(
+                ComparedTitle { title: a.words(), file: a_file.as_deref(), line: a.line },
+                ComparedTitle { title: b.words(), file: b_file.as_deref(), line: b.line },
             );
-            Same { same: likeness.is_same(), score: likeness.score, why: likeness.why.to_owned() }
+            CompareResult {
+                same: similarity.is_same(),
+                score: similarity.score,
+                why: similarity.why.to_owned(),
+            }
         }
     }
 }
 
 /// The input of the search for recurring issues.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct RecurringQuestion {
+#[schemars(rename = "RecurringQuestion")]
+pub struct RecurrenceQuery {
     /// The issues of the current round.
-    pub current: Vec<Issue>,
+    pub current: Vec<RoundIssue>,
     /// The rounds before the current one.
     #[serde(default)]
-    pub history: Vec<Round>,
+    pub history: Vec<IssueRound>,
     /// The number of rounds, the current one included, in which a recurring issue occurs.
-    #[serde(default = "three")]
+    #[serde(default = "default_threshold")]
     pub threshold: usize,
 }
 
-fn three() -> usize {
+fn default_threshold() -> usize {
     3
 }
 
 /// The recurring issues among the current ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Recurring {
+#[schemars(rename = "Recurring")]
+pub struct RecurrenceResult {
     /// True if there is a recurring issue.
     pub recurring: bool,
     /// The recurring issues.
@@ -285,9 +305,9 @@ pub struct Recurring {
 }
 
 /// Finds the issues that recur.
-pub fn find_recurring(question: &RecurringQuestion) -> Recurring {
-    let issues = recurring(&question.current, &question.history, question.threshold);
-    Recurring { recurring: !issues.is_empty(), issues }
+pub fn find_recurring(question: &RecurrenceQuery) -> RecurrenceResult {
+    let issues = find_recurrences(&question.current, &question.history, question.threshold);
+    RecurrenceResult { recurring: !issues.is_empty(), issues }
 }
 
 /// The names of the schemas.
@@ -299,14 +319,16 @@ pub const SCHEMAS: [&str; 10] = [
 /// Returns a schema by its name; `None` if there is no such schema.
 pub fn schema(name: &str) -> Option<Value> {
     Some(match name {
-        "parse" => schema_for!(Parsed).to_value(),
-        "validate" => schema_for!(Validated).to_value(),
+        "parse" => schema_for!(ParseResult).to_value(),
+        "validate" => schema_for!(ValidationResult).to_value(),
         "synthesize" => schema_for!(Synthesis).to_value(),
-        "same" => schema_for!(Same).to_value(),
-        "recurring" => schema_for!(Recurring).to_value(),
-        "pair" => schema_for!(Pair).to_value(),
-        "recurring-question" => schema_for!(RecurringQuestion).to_value(),
-        "persona" => serde_json::from_str(validate::SCHEMA).expect("the schema is valid JSON"),
+        "same" => schema_for!(CompareResult).to_value(),
+        "recurring" => schema_for!(RecurrenceResult).to_value(),
+        "pair" => schema_for!(IssuePair).to_value(),
+        "recurring-question" => schema_for!(RecurrenceQuery).to_value(),
+        "persona" => {
+            serde_json::from_str(persona_schema::SCHEMA).expect("the schema is valid JSON")
+        }
         "qa" => crate::write::qa_schema(),
         "fix-task" => crate::write::fix_task_schema(),
         _ => return None,

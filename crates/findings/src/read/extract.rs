@@ -1,11 +1,13 @@
-//! The search for findings in a text: [`find`] parses every piece of JSON and collects the
+//! The search for findings in a text: [`extract`] parses every piece of JSON and collects the
 //! findings.
 
 use std::borrow::Cow;
 
-use super::fields::{self, Taken};
-use super::json::{self, Allowance, Json};
-use super::{Envelope, MAX_FINDINGS, Rejected, Repair, RepairKind, placeholder, scan, spelling};
+use super::fields::{self, ParsedItem};
+use super::json::{self, Json, ParseBudget};
+use super::{
+    Envelope, MAX_FINDINGS, RejectedText, Repair, RepairKind, placeholder, scan, spelling,
+};
 use crate::grade::Grade;
 use crate::incomplete::{IncompleteKind, IncompleteReason};
 use crate::vote::Vote;
@@ -32,11 +34,11 @@ const FINDING_SIGNS: [&str; 9] =
 
 /// The content of a text.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Extraction {
     pub(super) votes: Option<Vec<Vote>>,
     pub(super) envelope: Envelope,
     pub(super) repairs: Vec<Repair>,
-    pub(super) rejected: Vec<Rejected>,
+    pub(super) rejected: Vec<RejectedText>,
     /// The number of items that may be findings and could not be read.
     pub(super) lost: usize,
     pub(super) incomplete: Vec<IncompleteReason>,
@@ -44,11 +46,11 @@ pub(super) struct Found {
 }
 
 /// Finds every finding that a text has as JSON, in fences or not.
-pub(super) fn find(text: &str, root: Option<&str>) -> Found {
+pub(super) fn extract(text: &str, root: Option<&str>) -> Extraction {
     let bytes = text.as_bytes();
-    let mut allowance = Allowance::for_text(text);
-    let mut gatherer = Gatherer::new(root);
-    let mut suspects = Suspects::default();
+    let mut allowance = ParseBudget::for_text(text);
+    let mut gatherer = Extractor::new(root);
+    let mut suspects = SuspectRanges::default();
     let mut pos = 0;
     while let Some(at) = bytes.get(pos..).and_then(|rest| memchr::memchr2(b'{', b'[', rest)) {
         let start = pos + at;
@@ -108,13 +110,13 @@ fn is_broken_off(bytes: &[u8], start: usize, repairs: &[Repair]) -> bool {
 
 /// Pieces of a text that look like JSON with a finding, and contain none that could be read.
 #[derive(Default)]
-struct Suspects {
+struct SuspectRanges {
     /// Byte ranges in order; no range is inside of another.
     ranges: Vec<(usize, usize)>,
 }
 
-impl Suspects {
-    fn add(&mut self, start: usize, end: usize, parsed: &json::Parsed<'_>) {
+impl SuspectRanges {
+    fn add(&mut self, start: usize, end: usize, parsed: &json::ParsedJson<'_>) {
         let is_inside = self.ranges.last().is_some_and(|(_, last)| start < *last);
         if !is_inside && (!parsed.repairs.is_empty() || has_severity_value(&parsed.value)) {
             self.ranges.push((start, end));
@@ -176,9 +178,9 @@ fn may_be_json(bytes: &[u8], start: usize) -> bool {
 /// The reason for rejecting a group of findings by severity.
 const GROUP_OF_TEXT: &str = "a group of findings is no list";
 
-struct Gatherer<'r> {
+struct Extractor<'r> {
     root: Option<&'r str>,
-    found: Found,
+    found: Extraction,
     /// The number of findings beyond the maximum of one text.
     surplus: usize,
     /// True if an object of the current value has a key twice.
@@ -189,11 +191,11 @@ struct Gatherer<'r> {
     is_open: bool,
 }
 
-impl<'r> Gatherer<'r> {
-    fn new(root: Option<&'r str>) -> Gatherer<'r> {
-        Gatherer {
+impl<'r> Extractor<'r> {
+    fn new(root: Option<&'r str>) -> Extractor<'r> {
+        Extractor {
             root,
-            found: Found::default(),
+            found: Extraction::default(),
             surplus: 0,
             has_repeated_keys: false,
             has_listed_texts: false,
@@ -413,7 +415,7 @@ impl<'r> Gatherer<'r> {
     }
 
     fn one_item(&mut self, item: &Json<'_>, group: Option<&str>) -> bool {
-        let Taken { vote, refused } = fields::vote(item, group, self.root);
+        let ParsedItem { vote, refused } = fields::vote(item, group, self.root);
         for (reason, raw) in refused {
             self.reject(reason, &raw);
         }
@@ -437,12 +439,12 @@ impl<'r> Gatherer<'r> {
 
     fn reject(&mut self, reason: impl Into<String>, raw: &str) {
         if self.found.rejected.len() < 1_000 {
-            self.found.rejected.push(Rejected::new(reason, raw));
+            self.found.rejected.push(RejectedText::new(reason, raw));
         }
     }
 
     fn envelope_of(&mut self, review: &Json<'_>) {
-        fields::envelope(review, &mut self.found.envelope);
+        fields::fill_envelope(review, &mut self.found.envelope);
         self.verdict_of(review);
     }
 
@@ -451,7 +453,7 @@ impl<'r> Gatherer<'r> {
         *verdict = fields::verdict_word(object, verdict.take());
     }
 
-    fn finish(mut self, text: &str, suspects: &Suspects) -> Found {
+    fn finish(mut self, text: &str, suspects: &SuspectRanges) -> Extraction {
         if self.found.votes.is_none() && is_empty_list(text) {
             self.found.votes = Some(Vec::new());
         }

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::vote::Anchor;
+use crate::vote::Confidence;
 
 /// The result of a second look at a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Validation {
     /// The state of the finding after the second look.
-    pub state: Validated,
+    pub state: ValidationState,
     /// The reason that the second look states.
     pub why: String,
     /// The code that the second look quotes.
@@ -20,13 +20,14 @@ pub struct Validation {
     pub consequence: Option<Consequence>,
     /// The confidence before the second look; absent unless the look lowered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lowered_from: Option<Anchor>,
+    pub lowered_from: Option<Confidence>,
 }
 
 /// The state of a finding after its second look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Validated {
+#[schemars(rename = "Validated")]
+pub enum ValidationState {
     /// The second look confirms the finding.
     Confirmed,
     /// Code in the tree refutes the finding, so the finding is held back.
@@ -40,15 +41,15 @@ pub enum Validated {
     Unvalidated,
 }
 
-impl Validated {
+impl ValidationState {
     /// Returns the state as a word.
     pub fn as_str(self) -> &'static str {
         match self {
-            Validated::Confirmed => "confirmed",
-            Validated::Refuted => "refuted",
-            Validated::Disputed => "disputed",
-            Validated::Unsure => "unsure",
-            Validated::Unvalidated => "unvalidated",
+            ValidationState::Confirmed => "confirmed",
+            ValidationState::Refuted => "refuted",
+            ValidationState::Disputed => "disputed",
+            ValidationState::Unsure => "unsure",
+            ValidationState::Unvalidated => "unvalidated",
         }
     }
 }

@@ -99,7 +99,7 @@ struct Spelling {
 
 /// A parsed text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(super) struct TokenizedText {
     /// Runs, tokens and names, one after the other.
     numbers: Box<[u32]>,
     tokens_start: u32,
@@ -107,7 +107,7 @@ pub(super) struct Reading {
     pub(super) signals: Signals,
 }
 
-impl Reading {
+impl TokenizedText {
     /// Returns the numbers of the runs, in order.
     fn runs(&self) -> &[u32] {
         &self.numbers[..self.tokens_start as usize]
@@ -178,7 +178,7 @@ impl Vocabulary {
     }
 
     /// Returns all words of a parsed text, in order.
-    pub(super) fn words(&self, reading: &Reading) -> Box<[Word]> {
+    pub(super) fn words(&self, reading: &TokenizedText) -> Box<[Word]> {
         let runs = reading.runs().iter().map(|run| &self.runs[*run as usize]);
         runs.flat_map(|run| &self.run_words[span(&run.words)]).copied().collect()
     }
@@ -191,30 +191,30 @@ impl Vocabulary {
     }
 
     /// Parses a text. Its words get their numbers before its names do.
-    pub(super) fn read(&mut self, text: &str, scratch: &mut Scratch) -> Reading {
+    pub(super) fn read(&mut self, text: &str, scratch: &mut Scratch) -> TokenizedText {
         scratch.numbers.clear();
         for run in runs(text) {
             let known = self.run_numbers.get(run).copied();
             scratch.numbers.push(known.unwrap_or_else(|| self.read_run(run)));
         }
-        self.put_together(text, scratch)
+        self.assemble(text, scratch)
     }
 
     /// Parses the beginning of a text that was parsed already; the beginning ends at whitespace.
     pub(super) fn read_beginning(
         &mut self,
         beginning: &str,
-        reading: &Reading,
+        reading: &TokenizedText,
         scratch: &mut Scratch,
-    ) -> Reading {
+    ) -> TokenizedText {
         let count = runs(beginning).count();
         scratch.numbers.clear();
         scratch.numbers.extend_from_slice(&reading.runs()[..count]);
-        self.put_together(beginning, scratch)
+        self.assemble(beginning, scratch)
     }
 
     /// Builds the reading of a text from its runs, which are in `scratch`.
-    fn put_together(&mut self, text: &str, scratch: &mut Scratch) -> Reading {
+    fn assemble(&mut self, text: &str, scratch: &mut Scratch) -> TokenizedText {
         let mut signals = Signals::default();
         let numbers = &mut scratch.numbers;
         let tokens_start = numbers.len();
@@ -229,7 +229,7 @@ impl Vocabulary {
         self.find_names(text, scratch);
         scratch.numbers.extend_from_slice(&scratch.names);
         let numbers = scratch.numbers.as_slice().into();
-        Reading { numbers, tokens_start: tokens_start as u32, names_start, signals }
+        TokenizedText { numbers, tokens_start: tokens_start as u32, names_start, signals }
     }
 
     /// Parses a text between whitespace: neither a word nor a name continues behind whitespace.

@@ -1,4 +1,4 @@
-//! The cost of a review: [`Spent`].
+//! The cost of a review: [`ReviewUsage`].
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// The cost of the models of a review.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Spent {
+#[schemars(rename = "Spent")]
+pub struct ReviewUsage {
     /// The number of calls of a model.
     pub calls: u64,
     /// The number of answers from the cache, which cost nothing.
@@ -24,12 +25,13 @@ pub struct Spent {
     pub at_most: bool,
     /// The cost of each model that was called, in the order of their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub models: Vec<ModelSpent>,
+    pub models: Vec<ModelUsage>,
 }
 
 /// The cost of one model of a review.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ModelSpent {
+#[schemars(rename = "ModelSpent")]
+pub struct ModelUsage {
     /// The model with its provider, such as `anthropic/claude-sonnet-4-5`.
     pub model: String,
     /// The number of calls of the model.
@@ -49,15 +51,16 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-impl fmt::Display for ModelSpent {
+impl fmt::Display for ModelUsage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ModelSpent { model, calls, kept_answers, tokens, usd, at_most } = self.clone();
-        let spent = Spent { calls, kept_answers, tokens, usd, at_most, ..Spent::default() };
+        let ModelUsage { model, calls, kept_answers, tokens, usd, at_most } = self.clone();
+        let spent =
+            ReviewUsage { calls, kept_answers, tokens, usd, at_most, ..ReviewUsage::default() };
         write!(f, "{model}: {spent}")
     }
 }
 
-impl fmt::Display for Spent {
+impl fmt::Display for ReviewUsage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = if self.calls == 1 { "call" } else { "calls" };
         write!(f, "{} {noun}", self.calls)?;
@@ -80,13 +83,18 @@ mod tests {
 
     #[test]
     fn what_is_only_a_bound_is_told_as_one() {
-        let spent =
-            Spent { calls: 3, kept_answers: 1, tokens: 800, usd: Some(0.25), ..Spent::default() };
+        let spent = ReviewUsage {
+            calls: 3,
+            kept_answers: 1,
+            tokens: 800,
+            usd: Some(0.25),
+            ..ReviewUsage::default()
+        };
         assert_eq!(spent.to_string(), "3 calls, 1 answer kept from before, 800 tokens, $0.2500");
-        let bound = Spent { at_most: true, kept_answers: 0, ..spent };
+        let bound = ReviewUsage { at_most: true, kept_answers: 0, ..spent };
         assert_eq!(bound.to_string(), "3 calls, at most 800 tokens, at most $0.2500");
         let model =
-            ModelSpent { model: "a/b".into(), calls: 1, tokens: 7, ..ModelSpent::default() };
+            ModelUsage { model: "a/b".into(), calls: 1, tokens: 7, ..ModelUsage::default() };
         assert_eq!(model.to_string(), "a/b: 1 call, 7 tokens, price unknown");
     }
 }

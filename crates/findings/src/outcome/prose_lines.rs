@@ -8,7 +8,7 @@ use crate::read::OwnLines;
 use crate::verdict_words::is_rejection;
 
 /// The maximum number of bytes of a line that are processed at once.
-const LONGEST_LINE: usize = 8 << 10;
+const MAX_LINE_BYTES: usize = 8 << 10;
 
 /// A line of the reviewer's own words.
 pub(super) struct Line<'t> {
@@ -17,7 +17,7 @@ pub(super) struct Line<'t> {
     /// The line as it is written.
     pub(super) raw: &'t str,
     /// The text of the line, without quotes and without the label of a conclusion.
-    pub(super) said: String,
+    pub(super) prose: String,
     /// True if the line is the reviewer's conclusion: behind `Verdict:` or below such a heading.
     pub(super) is_conclusion: bool,
     /// True if the line has an empty check box, which is a choice that was not made.
@@ -38,11 +38,11 @@ impl Line<'_> {
 
 /// Returns the lines that are the reviewer's own words, one at a time.
 pub(super) fn lines<'t>(own: &'t OwnLines<'_>) -> impl Iterator<Item = Line<'t>> {
-    let mut spoken = spoken(own).into_iter().peekable();
+    let mut spoken = prose_lines(own).into_iter().peekable();
     let mut concludes = false;
     let mut open = String::new();
     std::iter::from_fn(move || {
-        let Spoken { number, raw, is_fenced } = spoken.next()?;
+        let RawLine { number, raw, is_fenced } = spoken.next()?;
         let next = spoken.peek().map_or("", |next| next.raw);
         let label = Label::of(raw);
         let checkbox = checkbox(raw);
@@ -51,7 +51,7 @@ pub(super) fn lines<'t>(own: &'t OwnLines<'_>) -> impl Iterator<Item = Line<'t>>
         let line = Line {
             number,
             raw,
-            said: without_quotes(body, label.is_some() || concludes),
+            prose: without_quotes(body, label.is_some() || concludes),
             is_conclusion,
             is_unchecked: checkbox == Some(false),
             is_fenced,
@@ -66,15 +66,15 @@ pub(super) fn lines<'t>(own: &'t OwnLines<'_>) -> impl Iterator<Item = Line<'t>>
 }
 
 /// A line that is neither quoted, nor code, nor part of a diff.
-struct Spoken<'t> {
+struct RawLine<'t> {
     number: usize,
     raw: &'t str,
     is_fenced: bool,
 }
 
 /// Returns the lines that are the reviewer's own words.
-fn spoken<'t>(own: &'t OwnLines<'_>) -> Vec<Spoken<'t>> {
-    let mut found: Vec<Spoken<'t>> = Vec::new();
+fn prose_lines<'t>(own: &'t OwnLines<'_>) -> Vec<RawLine<'t>> {
+    let mut found: Vec<RawLine<'t>> = Vec::new();
     let (mut in_comment, mut in_diff, mut after_blank) = (false, false, true);
     let last_close = own.lines.iter().rposition(|line| line.text.contains("-->"));
     let mut in_alert = false;
@@ -105,7 +105,7 @@ fn spoken<'t>(own: &'t OwnLines<'_>) -> Vec<Spoken<'t>> {
         let is_quoted = is_quoted(line) && !in_alert;
         if !hidden && !in_diff && !is_code && !is_quoted && !line.trim().is_empty() {
             let (number, is_fenced) = (own_line.number, own_line.is_fenced);
-            found.extend(pieces(line).map(|raw| Spoken { number, raw, is_fenced }));
+            found.extend(pieces(line).map(|raw| RawLine { number, raw, is_fenced }));
         }
     }
     found
@@ -115,7 +115,7 @@ fn spoken<'t>(own: &'t OwnLines<'_>) -> Vec<Spoken<'t>> {
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
-        let end = rest.floor_char_boundary(LONGEST_LINE);
+        let end = rest.floor_char_boundary(MAX_LINE_BYTES);
         let end = if end < rest.len() { rest[..end].rfind(' ').unwrap_or(end).max(1) } else { end };
         let end = rest.ceil_char_boundary(end);
         let (piece, after) = rest.split_at(end);
@@ -267,7 +267,7 @@ fn without_strokes(line: &str) -> String {
 
 /// Returns the sentence that a line leaves open; empty if the line ends its sentence.
 fn open_sentence(line: &Line<'_>) -> String {
-    let said = line.said.trim_end();
+    let said = line.prose.trim_end();
     let closed = said.ends_with(['.', '!', '?', ':', ';', '*', '|']);
     if closed || is_heading(line.raw) || is_list_item(line.raw) {
         return String::new();

@@ -1,53 +1,61 @@
 use super::*;
 
 /// Returns the similarity of two claims and the reason that separates them.
-fn compare(a: &str, b: &str) -> (f64, Option<Apart>) {
+fn compare(a: &str, b: &str) -> (f64, Option<Difference>) {
     let claims = Claims::of([(a, a), (b, b)].into_iter());
-    (claims.likeness(0, 1), claims.apart(0, 1))
+    (claims.similarity(0, 1), claims.difference(0, 1))
 }
 
 #[test]
 fn claims_that_differ_in_one_point_are_apart() {
     for (reason, a, b) in [
-        (Apart::Direction, "returns null", "does not return null"),
+        (Difference::Direction, "returns null", "does not return null"),
         (
-            Apart::Direction,
+            Difference::Direction,
             "Function returns null when user is missing",
             "Function does not return null when user is missing",
         ),
-        (Apart::Direction, "the lock is held", "the lock isn't held"),
-        (Apart::Numbers, "criterion 1 not met", "criterion 2 not met"),
-        (Apart::Numbers, "timeout of 30 seconds is too long", "timeout of 60 seconds is too long"),
-        (Apart::Names, "`parse_all` ignores its error", "`parse_one` ignores its error"),
-        (Apart::Names, "SQL injection in login", "XSS injection in login"),
+        (Difference::Direction, "the lock is held", "the lock isn't held"),
+        (Difference::Numbers, "criterion 1 not met", "criterion 2 not met"),
         (
-            Apart::Names,
+            Difference::Numbers,
+            "timeout of 30 seconds is too long",
+            "timeout of 60 seconds is too long",
+        ),
+        (Difference::Names, "`parse_all` ignores its error", "`parse_one` ignores its error"),
+        (Difference::Names, "SQL injection in login", "XSS injection in login"),
+        (
+            Difference::Names,
             "Missing type annotation in cleanup.ts",
             "Missing type annotations in gap-filling.ts",
         ),
         (
-            Apart::Names,
+            Difference::Names,
             "What `return sum(prices) / len(prices)` does with an empty list is not meant",
             "What `best = sorted(prices)[0] or None` does with an empty list is not meant",
         ),
         (
-            Apart::Names,
+            Difference::Names,
             "What `def label(price):` does with an empty list is not meant",
             "What `def mean(prices):` does with an empty list is not meant",
         ),
-        (Apart::Order, "`copy(src, dst)` arguments swapped", "`copy(dst, src)` arguments swapped"),
         (
-            Apart::Order,
+            Difference::Order,
+            "`copy(src, dst)` arguments swapped",
+            "`copy(dst, src)` arguments swapped",
+        ),
+        (
+            Difference::Order,
             "passes `width` where `height` is expected",
             "passes `height` where `width` is expected",
         ),
         (
-            Apart::Order,
+            Difference::Order,
             "Lock is released before write",
             "Write happens before the lock is released",
         ),
         (
-            Apart::Roles,
+            Difference::Roles,
             "`total_count` is returned instead of `page_count`",
             "`page_count` is recorded rather than `total_count`",
         ),
@@ -104,7 +112,7 @@ fn claims_without_a_common_word_are_not_alike() {
 fn titles_keep_claims_apart_whatever_their_descriptions_share() {
     let rest = "The request of the client waits for the worker, so that the queue fills up.";
     let votes = [("waits 30 seconds", rest), ("waits 60 seconds", rest)];
-    assert_eq!(Claims::of(votes.into_iter()).apart(0, 1), Some(Apart::Numbers));
+    assert_eq!(Claims::of(votes.into_iter()).difference(0, 1), Some(Difference::Numbers));
 }
 
 #[test]
@@ -112,8 +120,8 @@ fn rare_words_count_more_than_frequent_ones() {
     let filler = |n: usize| format!("the request handler drops item{n}");
     let texts: Vec<String> = (0..20).map(filler).collect();
     let pair = ["request handler leaks the semaphore", "semaphore of the worker leaks"];
-    let alone = Claims::of(pair.iter().map(|text| (*text, *text))).likeness(0, 1);
+    let alone = Claims::of(pair.iter().map(|text| (*text, *text))).similarity(0, 1);
     let all = pair.into_iter().chain(texts.iter().map(String::as_str));
-    let among = Claims::of(all.map(|text| (text, text))).likeness(0, 1);
+    let among = Claims::of(all.map(|text| (text, text))).similarity(0, 1);
     assert!(among > alone, "{among} > {alone}");
 }
