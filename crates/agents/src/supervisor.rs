@@ -11,7 +11,7 @@ use assay_base::backoff::Backoff;
 use assay_base::clock::{Deadline, Stopwatch};
 use assay_base::shutdown::Shutdown;
 use assay_findings::write::escape::chain;
-use assay_sandbox::{Command, Companion};
+use assay_sandbox::{Command, SupervisedChild};
 use assay_store::queue::Queue;
 
 use crate::log::{Level, Log};
@@ -66,7 +66,7 @@ enum Event {
 
 /// The state of a supervised worker.
 enum State {
-    Running { companion: Arc<Companion>, since: Stopwatch, deaths: u32 },
+    Running { companion: Arc<SupervisedChild>, since: Stopwatch, deaths: u32 },
     Resting { until: Deadline, deaths: u32 },
     Stopped,
     GivenUp,
@@ -116,7 +116,7 @@ impl Supervisor {
 
     fn start(&self, at: usize, deaths: u32, events: &Sender<Event>) -> State {
         let post = &self.posts[at];
-        let companion = match post.command.accompany() {
+        let companion = match post.command.spawn_supervised() {
             Ok(companion) => Arc::new(companion),
             Err(error) => {
                 self.tell(Level::Error, &format!("{}: {}", post.name, chain(&error)));
@@ -180,7 +180,7 @@ impl Supervisor {
         self.tell(Level::Info, "Stopping: running tasks are finished or given back");
         for state in states {
             match state {
-                State::Running { companion, .. } => companion.ask_to_end(),
+                State::Running { companion, .. } => companion.terminate(),
                 State::Resting { .. } => *state = State::Stopped,
                 State::Stopped | State::GivenUp => {}
             }

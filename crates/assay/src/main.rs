@@ -170,7 +170,7 @@ fn fail(error: &anyhow::Error) -> Exit {
     let is_unknown = from_ledger
         || error.is::<LedgerError>()
         || commands::gate::is_unknown(error)
-        || error.downcast_ref().is_some_and(ServiceError::is_passing)
+        || error.downcast_ref().is_some_and(ServiceError::is_transient)
         || error.chain().any(is_unread_repository)
         || error.chain().any(is_failing_queue);
     if is_unknown { Exit::Incomplete } else { Exit::Usage }

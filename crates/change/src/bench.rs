@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assay_sandbox::ScratchNote;
+use assay_sandbox::ScratchRegistration;
 
 use crate::GitError;
 use crate::git::Git;
@@ -20,7 +20,7 @@ pub struct Bench {
     /// The commit, on no branch, of the work tree at the time of the copy.
     start: String,
     laid_out: LaidOut,
-    _note: ScratchNote,
+    _note: ScratchRegistration,
 }
 
 impl Bench {
@@ -40,7 +40,7 @@ impl Bench {
         let folder = std::path::absolute(folder).map_err(layout)?;
         let tree = folder.join("tree");
         git.clear(&tree);
-        let note = ScratchNote::new([folder.clone()]).map_err(layout)?;
+        let note = ScratchRegistration::new([folder.clone()]).map_err(layout)?;
         fs::create_dir_all(&folder).map_err(layout)?;
         let start = git.commit_as_it_is(&fresh_index(&folder))?;
         let laid_out = LaidOut::add(&git, &tree, &start)?;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assay_sandbox::ScratchNote;
+use assay_sandbox::ScratchRegistration;
 
 use crate::GitError;
 use crate::git::{Git, argument};
@@ -21,7 +21,7 @@ pub(crate) struct LaidOut {
     /// The content of the file `.git`, which refers to the folder of git.
     link: Vec<u8>,
     /// The notes that remove both folders with the process, unless their owner removes them before.
-    _notes: [ScratchNote; 2],
+    _notes: [ScratchRegistration; 2],
 }
 
 impl LaidOut {
@@ -32,12 +32,12 @@ impl LaidOut {
         // entries are left to their owners, whose disk may only be unplugged.
         let add = ["worktree", "add", "--force", "--quiet", "--detach", &folder, commit];
         let layout = |source| GitError::Layout { source };
-        let note = ScratchNote::new([path.to_owned()]).map_err(layout)?;
+        let note = ScratchRegistration::new([path.to_owned()]).map_err(layout)?;
         git.run(&add)?;
         let link = fs::read(path.join(".git")).map_err(layout)?;
         let git_folder = Git::find(path)?.line(&["rev-parse", "--absolute-git-dir"])?;
         let git_folder = PathBuf::from(git_folder);
-        let git_note = ScratchNote::new([git_folder.clone()]).map_err(layout)?;
+        let git_note = ScratchRegistration::new([git_folder.clone()]).map_err(layout)?;
         Ok(LaidOut { path: path.to_owned(), git_folder, link, _notes: [note, git_note] })
     }
 

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assay_base::clock::Stopwatch;
-use assay_sandbox::{Command, RunError, ScratchFolder, secrets_of};
+use assay_sandbox::{Command, RunError, ScratchFolder, secrets_in_home};
 
 use self::capture::Capture;
 use self::judge::{Seen, judge};
@@ -123,7 +123,7 @@ impl Runner {
     /// cannot list it, and cannot read files that they create at its top.
     pub fn home(mut self, home: &Path) -> Runner {
         self.home = Some(home.to_owned());
-        self.hidden(secrets_of(home))
+        self.hidden(secrets_in_home(home))
     }
 
     /// Hides more files and folders from checks.

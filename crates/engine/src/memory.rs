@@ -9,7 +9,7 @@ use assay_change::state::State;
 use assay_review::ledger;
 use assay_review::memory::{self, Memory};
 use assay_services::graphiti::{
-    Episode, Fact, Graphiti, GraphitiError, GroupId, Node, Query, Session,
+    Episode, Fact, Graphiti, GraphitiError, GroupId, Node, SearchQuery, Session,
 };
 use assay_services::http::ServerUrl;
 use assay_validate::learned::Learned;
@@ -92,10 +92,10 @@ fn search(
     question: &str,
     group: &GroupId,
 ) -> Result<Recalled, GraphitiError> {
-    let query = Query { text: question, group, most: FACTS };
-    let facts = session.facts(&query)?;
+    let query = SearchQuery { text: question, group, limit: FACTS };
+    let facts = session.search_facts(&query)?;
     // Not every server can search for entities, and facts say more.
-    let (nodes, trouble) = match session.nodes(&Query { most: NODES, ..query }) {
+    let (nodes, trouble) = match session.search_nodes(&SearchQuery { limit: NODES, ..query }) {
         Ok(nodes) => (nodes, None),
         Err(error) => {
             (Vec::new(), Some(format!("of what was learned facts alone are known: {error}")))
@@ -123,7 +123,8 @@ pub(crate) fn tell(source: &MemorySource, root: &Path, learned: &Learned) -> Opt
     let group = group(root);
     let told = Graphiti::new(url.clone(), TIME).connect().and_then(|mut session| {
         let Learned { name, text } = learned;
-        let added = session.add(&Episode { name, body: text, group: &group, told_by: "assay qa" });
+        let added =
+            session.add_episode(&Episode { name, body: text, group: &group, source: "assay qa" });
         session.close();
         added
     });
@@ -132,5 +133,5 @@ pub(crate) fn tell(source: &MemorySource, root: &Path, learned: &Learned) -> Opt
 
 /// Returns the group of a repository on the server.
 fn group(root: &Path) -> GroupId {
-    GroupId::of(&assay_change::repository_name(root).unwrap_or_default())
+    GroupId::from_name(&assay_change::repository_name(root).unwrap_or_default())
 }

@@ -11,10 +11,12 @@ use assay_base::clock::Clock;
 use assay_base::text::first_chars;
 use assay_findings::write::escape::{capitalize, chain, one_line};
 use assay_rules::redact;
+use assay_services::dispatcher::{
+    Delivery, Dispatcher, OutboundMessage, ReviewMessage, TicketMessage,
+};
 use assay_services::github::{GitHub, NewPull, PullRequest, PullState};
 use assay_services::http::ServiceError;
-use assay_services::mail::{Delivery, Letter, Mail, Review, TicketWord};
-use assay_services::permit::Deed;
+use assay_services::permit::Capability;
 use assay_store::pulls::{self, CommitId, Pull, RepositoryName, TicketKey};
 use assay_store::task::{Moment, Task};
 use serde_json::Value;
@@ -54,7 +56,7 @@ pub fn notifiers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Re
 /// A notifier that stores messages in the outbox until they are delivered.
 pub struct ByMail {
     /// The outbox, with the services that it delivers to.
-    pub mail: Mail,
+    pub mail: Dispatcher,
     /// The settings of JIRA.
     pub jira: StoredJira,
     /// The clock for the time of delivery.
@@ -64,35 +66,35 @@ pub struct ByMail {
 impl ByMail {
     /// Returns the message for a notification; `None` if there is none. If a review is posted, the
     /// ticket is updated after it: a review that is superseded says nothing about the last commits.
-    fn letter(&self, word: &Word<'_>) -> Option<Letter> {
+    fn letter(&self, word: &Word<'_>) -> Option<OutboundMessage> {
         let ticket = self.mail.jira.as_ref().and_then(|_| self.ticket(word));
         match self.review(word) {
-            Some(review) => Some(Letter::Review(Review { then: ticket, ..review })),
-            None => ticket.map(Letter::Ticket),
+            Some(review) => Some(OutboundMessage::Review(ReviewMessage { then: ticket, ..review })),
+            None => ticket.map(OutboundMessage::Ticket),
         }
     }
 
     /// Returns the review to post on the pull request; `None` if there is none, or the agent must
     /// not post.
-    fn review(&self, word: &Word<'_>) -> Option<Review> {
+    fn review(&self, word: &Word<'_>) -> Option<ReviewMessage> {
         self.mail.github.as_ref()?;
-        word.agent.permit().check(Deed::WriteOnGithub).ok()?;
+        word.agent.permit().check(Capability::WriteOnGithub).ok()?;
         let draft = word.review?.draft.clone()?;
         let (repository, number) = pulls::named_in(&word.task.context)?;
-        Some(Review { repository, number, draft, then: None })
+        Some(ReviewMessage { repository, number, draft, then: None })
     }
 
     /// Returns the update of the ticket; `None` if the task has no ticket, or the agent must not
     /// write there.
-    fn ticket(&self, word: &Word<'_>) -> Option<TicketWord> {
+    fn ticket(&self, word: &Word<'_>) -> Option<TicketMessage> {
         let key: TicketKey = text(word.task, "jira_key")?.parse().ok()?;
         let permit = word.agent.permit();
-        permit.check(Deed::WriteInJira).ok()?;
+        permit.check(Capability::WriteInJira).ok()?;
         let names = self.jira.names(Some(word.agent));
         let had_pull = pulls::named_in(&word.task.context).is_some();
         let event = TicketEvent::Change { event: word.news, review: word.review, had_pull };
         let TicketUpdate { kind, text, transition } = event.update(names);
-        Some(TicketWord {
+        Some(TicketMessage {
             key,
             marker: format!("{}-{kind}", word.task.id),
             text,
@@ -103,15 +105,15 @@ impl ByMail {
 
     fn deliver(&self, tell: &dyn Fn(Level, &str)) {
         let told = |delivery: &Delivery| match delivery {
-            Delivery::Arrived(done) => tell(Level::Info, &capitalize(done)),
+            Delivery::Sent(done) => tell(Level::Info, &capitalize(done)),
             Delivery::Superseded(why) => tell(Level::Info, &format!("Not posted: {why}")),
-            Delivery::Waits(why) => {
+            Delivery::Retrying(why) => {
                 tell(
                     Level::Warning,
                     &format!("Not told yet, and tried again later: {}", chain(why)),
                 );
             }
-            Delivery::GivenUp(why, place) => {
+            Delivery::DeadLettered(why, place) => {
                 tell(Level::Error, &format!("Not told: {}; it is kept in {place}", chain(why)));
             }
         };
@@ -124,7 +126,7 @@ impl ByMail {
 impl Announce for ByMail {
     fn keep(&self, word: &Word<'_>, log: &TaskLog<'_>) -> Result<(), Failed> {
         if let Some(letter) = self.letter(word) {
-            self.mail.put(&letter).map_err(|error| {
+            self.mail.enqueue(&letter).map_err(|error| {
                 let why = chain(&error);
                 Failed::passing(format!("what came of it cannot be kept to be told: {why}"))
             })?;
@@ -315,7 +317,7 @@ fn check_pushable(pull: &PullRequest, repository: &RepositoryName) -> Result<(),
 
 fn may_publish(agent: &AgentConfig) -> bool {
     let permit = agent.permit();
-    [Deed::Push, Deed::WriteOnGithub].iter().all(|deed| permit.check(*deed).is_ok())
+    [Capability::Push, Capability::WriteOnGithub].iter().all(|deed| permit.check(*deed).is_ok())
 }
 
 fn text<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
@@ -323,7 +325,7 @@ fn text<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
 }
 
 fn failed(error: &ServiceError) -> Failed {
-    let is_passing = error.is_passing() || error.is_unclear();
+    let is_passing = error.is_transient() || error.is_outcome_unknown();
     Failed { error: chain(error), is_passing }
 }
 
@@ -374,12 +376,12 @@ mod tests {
 
     #[test]
     fn a_service_that_may_answer_later_is_tried_again() {
-        let refused = |status, unclear| ServiceError::Refused {
+        let refused = |status, is_outcome_unknown| ServiceError::Refused {
             service: "GitHub",
             what: "push".to_owned(),
             status,
-            said: String::new(),
-            unclear,
+            message: String::new(),
+            is_outcome_unknown,
         };
         let is_passing = |error: &ServiceError| failed(error).is_passing;
         assert!(!is_passing(&refused(404, false)));

@@ -12,8 +12,8 @@ use assay_findings::synthesis::Synthesis;
 use assay_findings::write::escape::chain;
 use assay_findings::write::{self, FindingsDocument, OutputFormat};
 use assay_rules::Grammars;
+use assay_services::dispatcher::{Delivery, Dispatcher, ReviewMessage};
 use assay_services::github::GitHub;
-use assay_services::mail::{Delivery, Mail, Review};
 use assay_store::outbox::Outbox;
 use assay_store::pulls::RepositoryName;
 use assay_store::task::Moment;
@@ -82,7 +82,7 @@ impl Posting<'_> {
             }
             PostAs::CheckRun => {
                 let run = check_run(self.synthesis, self.kept.and_then(run_of).as_deref());
-                let told = github(&mail)?.tell_check_run(
+                let told = github(&mail)?.create_check_run(
                     &self.repository,
                     "assay",
                     &head.parse()?,
@@ -108,19 +108,19 @@ impl Posting<'_> {
     }
 
     /// Stores the review in the outbox and delivers it from there.
-    fn by_mail(&self, mail: &Mail, head: &str) -> anyhow::Result<String> {
+    fn by_mail(&self, mail: &Dispatcher, head: &str) -> anyhow::Result<String> {
         let draft =
             draft(self.change, self.synthesis, self.kept, head, self.services.github.when_ready);
         let draft = Box::new(draft);
         let (repository, number) = (self.repository.clone(), self.number);
-        let review = Review { repository, number, draft, then: None };
+        let review = ReviewMessage { repository, number, draft, then: None };
         match mail.deliver_review(review, Moment::now(self.environment.clock()))? {
-            Delivery::Arrived(done) => Ok(done),
+            Delivery::Sent(done) => Ok(done),
             Delivery::Superseded(why) => bail!("{why}"),
-            Delivery::Waits(why) => {
+            Delivery::Retrying(why) => {
                 bail!("{}; it waits, and is delivered when something is posted later", chain(&why))
             }
-            Delivery::GivenUp(why, place) => bail!("{}; it is kept in `{place}`", chain(&why)),
+            Delivery::DeadLettered(why, place) => bail!("{}; it is kept in `{place}`", chain(&why)),
         }
     }
 
@@ -128,8 +128,8 @@ impl Posting<'_> {
     /// just posted.
     fn deliver_the_rest(&self) {
         let told = |delivery: &Delivery| match delivery {
-            Delivery::Arrived(_) | Delivery::Superseded(_) | Delivery::Waits(_) => {}
-            Delivery::GivenUp(why, place) => self.reporter.warn(&format!(
+            Delivery::Sent(_) | Delivery::Superseded(_) | Delivery::Retrying(_) => {}
+            Delivery::DeadLettered(why, place) => self.reporter.warn(&format!(
                 "what was to be told before could not be: {}; it is kept in `{place}`",
                 chain(why)
             )),
@@ -146,12 +146,12 @@ impl Posting<'_> {
         &self,
         wait: Duration,
         told: impl Fn(&str) + Send + Sync + Clone + 'static,
-    ) -> anyhow::Result<Mail> {
+    ) -> anyhow::Result<Dispatcher> {
         mail(self.environment, &self.change.root, self.services, wait, told)
     }
 }
 
-fn github(mail: &Mail) -> anyhow::Result<&GitHub> {
+fn github(mail: &Dispatcher) -> anyhow::Result<&GitHub> {
     mail.github.as_ref().context("GitHub is not configured")
 }
 
@@ -194,12 +194,12 @@ pub(crate) fn mail(
     services: &Services,
     wait: Duration,
     told: impl Fn(&str) + Send + Sync + Clone + 'static,
-) -> anyhow::Result<Mail> {
+) -> anyhow::Result<Dispatcher> {
     let outbox =
         Outbox::in_folder(environment.state_of(root).outside("outbox")?, environment.clock());
     let github = services.github.open(wait, told.clone())?;
     let jira = services.jira.open(wait, told)?;
-    Ok(Mail { outbox, github, jira })
+    Ok(Dispatcher { outbox, github, jira })
 }
 
 /// Returns the warning that messages in the work tree are not sent; `None` if there are none, or

@@ -37,6 +37,6 @@ pub(crate) fn of_ticket(services: &Services, job: &Job<'_>) -> anyhow::Result<Op
     let Some(jira) = services.jira.open(A_MOMENT, |_| {})? else { return Ok(None) };
     let issue =
         jira.issue(&ticket, 0).with_context(|| format!("could not read ticket {ticket}"))?;
-    let (summary, text) = (issue.listed.summary, issue.description);
+    let (summary, text) = (issue.header.summary, issue.description);
     Ok(Some(format!("{ticket}: {}\n\n{}", summary.trim(), text.trim())))
 }

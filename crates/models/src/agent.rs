@@ -16,7 +16,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use assay_sandbox::{Command, Finished, Key, RunError, ScratchFolder};
+use assay_sandbox::{Command, CommandOutput, Key, RunError, ScratchFolder};
 
 pub use self::custom::{Custom, Form};
 use crate::complaint::shown;
@@ -100,7 +100,7 @@ pub struct AgentModel {
 /// A finished run of an agent: its output and exit status.
 struct Run<'a> {
     id: &'a ModelId,
-    finished: Finished,
+    finished: CommandOutput,
     variables: &'a [(String, Key)],
 }
 
@@ -264,7 +264,7 @@ impl AgentModel {
             RunError::TooMuchOutput { .. } => {
                 self.failed(Class::Garbage, "it printed without end; try again")
             }
-            RunError::Lost { .. } => {
+            RunError::StatusUnavailable { .. } => {
                 let cause = error.source().map(ToString::to_string).unwrap_or_default();
                 self.failed(Class::Program, &format!("{error} ({cause}); try again"))
             }

@@ -125,7 +125,7 @@ impl Model for HttpModel {
         let key = self.provider.keys.get(time).map_err(|error| {
             let class = match error {
                 KeyError::Unusable(_) => Class::Authentication,
-                KeyError::TooLate(_) => Class::TimedOut,
+                KeyError::TimedOut(_) => Class::TimedOut,
             };
             Failure::free(class, format!("`{}`: {error}", self.about.id))
         })?;

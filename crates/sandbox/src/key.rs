@@ -12,18 +12,18 @@ use assay_base::clock::Stopwatch;
 use crate::{Command, RunError};
 
 /// The timeout of a key command.
-const COMMAND_TIME: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The maximum output of a key command, in bytes.
-const COMMAND_OUTPUT: usize = 64 << 10;
+const MAX_COMMAND_OUTPUT: usize = 64 << 10;
 
 /// The time for which it is remembered that a source has no key, or no better key. Callers do not
 /// wait for the source meanwhile, and the user is not asked for a password again and again.
-const HOLDS: Duration = Duration::from_secs(60);
+const FAILURE_CACHE_TIME: Duration = Duration::from_secs(60);
 
 /// The maximum number of keys that are remembered for redaction: the reply of a service may contain
 /// an old key.
-const GIVEN: usize = 8;
+const MAX_REMEMBERED_KEYS: usize = 8;
 
 /// The variables that password managers need to reach their agents and stores.
 const COMMAND_VARIABLES: [&str; 9] = [
@@ -33,7 +33,7 @@ const COMMAND_VARIABLES: [&str; 9] = [
 
 /// The minimum length of a secret that is redacted, in bytes. Shorter text is no secret, and
 /// removing it would garble texts.
-const SHORTEST: usize = 6;
+const MIN_SECRET_BYTES: usize = 6;
 
 /// A secret. Only requests to its provider contain it; it is never printed or stored.
 #[derive(Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Key {
 
     /// Replaces the key in a text from outside with `…`.
     pub fn scrub(&self, text: &str) -> String {
-        match self.0.len() < SHORTEST {
+        match self.0.len() < MIN_SECRET_BYTES {
             true => text.to_owned(),
             false => text.replace(&self.0, "…"),
         }
@@ -95,7 +95,7 @@ pub enum KeyError {
     /// The key command did not end within the caller's time limit, which was shorter than the
     /// command's own.
     #[error("there is no key yet: the key command `{0}` did not end in time")]
-    TooLate(String),
+    TimedOut(String),
 }
 
 /// A key source with a cache. The source is read only when its key is needed.
@@ -105,14 +105,14 @@ pub struct Keys {
     /// The clock for the age of cached results.
     created: Stopwatch,
     /// The cached result; locked while the source is read.
-    known: Mutex<Known>,
+    cached: Mutex<CachedKey>,
     /// The keys that were returned, the newest last. The lock is held only briefly.
-    given: Mutex<Vec<Key>>,
+    returned: Mutex<Vec<Key>>,
 }
 
 /// The cached result of a source.
 #[derive(Debug)]
-enum Known {
+enum CachedKey {
     Nothing,
     Key(Option<Key>),
     /// A key that a service refused; the source had no other one.
@@ -129,8 +129,8 @@ enum Known {
 impl Keys {
     /// Creates keys of a source that was not read yet.
     pub fn new(source: KeySource) -> Keys {
-        let (known, given) = (Mutex::new(Known::Nothing), Mutex::default());
-        Keys { source, created: Stopwatch::start(), known, given }
+        let (cached, returned) = (Mutex::new(CachedKey::Nothing), Mutex::default());
+        Keys { source, created: Stopwatch::start(), cached, returned }
     }
 
     /// Returns the key, or `None` if no key is needed. The source is read within `time`. A source
@@ -140,14 +140,16 @@ impl Keys {
     }
 
     fn get_at(&self, time: Duration, now: &dyn Fn() -> Duration) -> Result<Option<Key>, KeyError> {
-        let mut known = lock(&self.known);
-        match &*known {
-            Known::Key(key) => return Ok(key.clone()),
-            Known::Refused { key, .. } => return Ok(Some(key.clone())),
-            Known::Failure { error, since } if holds(*since, now()) => return Err(error.clone()),
-            Known::Failure { .. } | Known::Nothing => {}
+        let mut cached = lock(&self.cached);
+        match &*cached {
+            CachedKey::Key(key) => return Ok(key.clone()),
+            CachedKey::Refused { key, .. } => return Ok(Some(key.clone())),
+            CachedKey::Failure { error, since } if is_fresh(*since, now()) => {
+                return Err(error.clone());
+            }
+            CachedKey::Failure { .. } | CachedKey::Nothing => {}
         }
-        self.ask(&mut known, time, now)
+        self.read_source(&mut cached, time, now)
     }
 
     /// Returns a key other than the refused one, or `None` if the source has none: some commands
@@ -166,50 +168,55 @@ impl Keys {
             KeySource::None | KeySource::Variable { .. } => return None,
             KeySource::Command(_) => {}
         }
-        let mut known = lock(&self.known);
-        match &*known {
+        let mut cached = lock(&self.cached);
+        match &*cached {
             // Another thread read the source meanwhile.
-            Known::Key(Some(key)) if key != refused => return Some(key.clone()),
-            Known::Refused { since, .. } | Known::Failure { since, .. } if holds(*since, now()) => {
+            CachedKey::Key(Some(key)) if key != refused => return Some(key.clone()),
+            CachedKey::Refused { since, .. } | CachedKey::Failure { since, .. }
+                if is_fresh(*since, now()) =>
+            {
                 return None;
             }
-            Known::Key(_) | Known::Refused { .. } | Known::Failure { .. } | Known::Nothing => {}
+            CachedKey::Key(_)
+            | CachedKey::Refused { .. }
+            | CachedKey::Failure { .. }
+            | CachedKey::Nothing => {}
         }
-        let key = self.ask(&mut known, time, now).ok().flatten()?;
+        let key = self.read_source(&mut cached, time, now).ok().flatten()?;
         if key == *refused {
-            *known = Known::Refused { key, since: now() };
+            *cached = CachedKey::Refused { key, since: now() };
             return None;
         }
         Some(key)
     }
 
-    fn ask(
+    fn read_source(
         &self,
-        known: &mut Known,
+        cached: &mut CachedKey,
         time: Duration,
         now: &dyn Fn() -> Duration,
     ) -> Result<Option<Key>, KeyError> {
         let read = self.source.read(time);
-        *known = match &read {
-            Ok(key) => Known::Key(key.clone()),
-            Err(KeyError::TooLate(_)) => Known::Nothing,
+        *cached = match &read {
+            Ok(key) => CachedKey::Key(key.clone()),
+            Err(KeyError::TimedOut(_)) => CachedKey::Nothing,
             Err(error @ KeyError::Unusable(_)) => {
-                Known::Failure { error: error.clone(), since: now() }
+                CachedKey::Failure { error: error.clone(), since: now() }
             }
         };
         if let Ok(Some(key)) = &read {
-            let mut given = lock(&self.given);
-            given.retain(|known| known != key);
-            given.push(key.clone());
-            let too_many = given.len().saturating_sub(GIVEN);
-            given.drain(..too_many);
+            let mut returned = lock(&self.returned);
+            returned.retain(|cached| cached != key);
+            returned.push(key.clone());
+            let too_many = returned.len().saturating_sub(MAX_REMEMBERED_KEYS);
+            returned.drain(..too_many);
         }
         read
     }
 
     /// Replaces all keys that were returned in a text from outside. The source is not read.
     pub fn scrub(&self, text: &str) -> String {
-        lock(&self.given).iter().fold(text.to_owned(), |text, key| key.scrub(&text))
+        lock(&self.returned).iter().fold(text.to_owned(), |text, key| key.scrub(&text))
     }
 
     /// Returns the source.
@@ -218,8 +225,8 @@ impl Keys {
     }
 }
 
-fn holds(since: Duration, now: Duration) -> bool {
-    now.saturating_sub(since) < HOLDS
+fn is_fresh(since: Duration, now: Duration) -> bool {
+    now.saturating_sub(since) < FAILURE_CACHE_TIME
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -263,11 +270,11 @@ fn run(words: &[String], time: Duration) -> Result<Key, KeyError> {
     let [program, args @ ..] = words else {
         return Err(unusable("the key command is empty: configure a program".to_owned()));
     };
-    let command = Command::new(program).args(args).pass_on(COMMAND_VARIABLES);
-    let command = command.time(time.min(COMMAND_TIME)).output(COMMAND_OUTPUT);
+    let command = Command::new(program).args(args).inherit_env(COMMAND_VARIABLES);
+    let command = command.time(time.min(COMMAND_TIMEOUT)).output(MAX_COMMAND_OUTPUT);
     let finished = command.run().map_err(|error| {
-        if matches!(error, RunError::TimedOut { .. }) && time < COMMAND_TIME {
-            return KeyError::TooLate(program.clone());
+        if matches!(error, RunError::TimedOut { .. }) && time < COMMAND_TIMEOUT {
+            return KeyError::TimedOut(program.clone());
         }
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
         unusable(format!("there is no key: {error}{}", cause.unwrap_or_default()))
@@ -298,7 +305,7 @@ mod tests {
 
     fn read(source: KeySource) -> Result<String, String> {
         let keys = Keys::new(source);
-        let key = keys.get(COMMAND_TIME).map_err(|error| error.to_string())?;
+        let key = keys.get(COMMAND_TIMEOUT).map_err(|error| error.to_string())?;
         Ok(key.as_ref().map_or("none", Key::reveal).to_owned())
     }
 
@@ -372,12 +379,12 @@ mod tests {
 
         fn get(&self) -> (String, usize) {
             let now = || self.passed.get();
-            self.told(self.keys.get_at(COMMAND_TIME, &now).unwrap_or_default())
+            self.told(self.keys.get_at(COMMAND_TIMEOUT, &now).unwrap_or_default())
         }
 
         fn other_than(&self, refused: &str) -> (String, usize) {
             let now = || self.passed.get();
-            self.told(self.keys.other_than_at(&Key::new(refused), COMMAND_TIME, &now))
+            self.told(self.keys.other_than_at(&Key::new(refused), COMMAND_TIMEOUT, &now))
         }
     }
 
@@ -395,7 +402,7 @@ mod tests {
         let said = command.keys.scrub("neither token-1 nor token-2");
         assert_eq!(said, "neither … nor …");
         let variable = Keys::new(variable(Some("sk-1234")));
-        assert_eq!(variable.other_than(&Key::new("sk-1234"), COMMAND_TIME), None);
+        assert_eq!(variable.other_than(&Key::new("sk-1234"), COMMAND_TIMEOUT), None);
     }
 
     #[test]
@@ -407,16 +414,16 @@ mod tests {
         assert_eq!(command.other_than("token-1"), ("none".into(), 2));
         assert_eq!(command.get(), ("token-1".into(), 2));
         command.prints("token-2");
-        assert_eq!(command.after(HOLDS).other_than("token-1"), ("token-2".into(), 3));
+        assert_eq!(command.after(FAILURE_CACHE_TIME).other_than("token-1"), ("token-2".into(), 3));
     }
 
     #[test]
     fn a_command_that_fails_is_left_alone_for_a_while() {
         let command = Counted::new();
         assert_eq!(command.get(), ("none".into(), 1));
-        assert_eq!(command.after(HOLDS / 2).get(), ("none".into(), 1));
+        assert_eq!(command.after(FAILURE_CACHE_TIME / 2).get(), ("none".into(), 1));
         command.prints("token-1");
-        assert_eq!(command.after(HOLDS / 2).get(), ("token-1".into(), 2));
+        assert_eq!(command.after(FAILURE_CACHE_TIME / 2).get(), ("token-1".into(), 2));
     }
 
     #[test]
@@ -425,13 +432,13 @@ mod tests {
         let file = folder.path().join("ready");
         let keys = Keys::new(shell(&format!("test -e {} || sleep 600; echo key", file.display())));
         let error = keys.get(Duration::from_millis(50)).unwrap_err();
-        assert_eq!(error, KeyError::TooLate("sh".to_owned()));
+        assert_eq!(error, KeyError::TimedOut("sh".to_owned()));
         assert_eq!(
             error.to_string(),
             "there is no key yet: the key command `sh` did not end in time"
         );
         std::fs::write(file, "").unwrap();
-        assert_eq!(keys.get(COMMAND_TIME).unwrap().unwrap().reveal(), "key");
+        assert_eq!(keys.get(COMMAND_TIMEOUT).unwrap().unwrap().reveal(), "key");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Runs commands with limits: [`Command`], and its result [`Finished`].
+//! Runs commands with limits: [`Command`], and its result [`CommandOutput`].
 //!
 //! This is the only crate that starts processes. A command gets a cleaned environment, a process
 //! group of its own, a timeout after which the whole group is killed, a bound on the output that is
@@ -6,14 +6,14 @@
 //! reaches and on its processes and memory.
 //!
 //! The output is collected ([`Command::run`]), passed on piece by piece ([`Command::stream`]) or
-//! read in answer to input ([`Command::converse`]). [`Command::watch`] passes on stdout and stderr,
-//! and ends the processes that the command leaves running. The meaning of the output belongs to the
-//! caller. A long-running process of assay itself is a [`Companion`], with our whole environment
-//! and no limits.
+//! read in answer to input ([`Command::spawn_piped`]). [`Command::watch`] passes on stdout and
+//! stderr, and ends the processes that the command leaves running. The meaning of the output
+//! belongs to the caller. A long-running process of assay itself is a [`SupervisedChild`], with our
+//! whole environment and no limits.
 //!
 //! A command that is stopped leaves no process behind, and neither does one with
-//! [`Command::end_leftovers`] when it ends. A command has a process group (`process`), a control
-//! group where bounds or leftovers need one (`bounds`), and a variable that its descendants inherit
+//! [`Command::kill_leftovers`] when it ends. A command has a process group (`process`), a control
+//! group where bounds or leftovers need one (`cgroup`), and a variable that its descendants inherit
 //! (`marker`), by which a daemon that left the group is found. The processes of all three are
 //! killed together, by this process or, if this process was killed, by the `watchdog`. `scratch`
 //! removes temporary folders.
@@ -21,19 +21,19 @@
 //! A [`Key`] may come from a command, so keys and the paths of secrets (`secrets`) are here as
 //! well.
 
-mod bounds;
-mod companion;
-mod conversation;
+mod cgroup;
 mod enforcement;
-#[cfg(target_os = "linux")]
-mod hiding;
-mod hook;
 mod key;
 mod limits;
 mod marker;
+#[cfg(target_os = "linux")]
+mod path_trie;
+mod piped_child;
 mod process;
 mod scratch;
 mod secrets;
+mod shutdown_hook;
+mod supervised_child;
 mod watchdog;
 
 use std::ffi::{OsStr, OsString};
@@ -47,34 +47,34 @@ use std::time::Duration;
 
 use assay_base::clock::Stopwatch;
 
-use crate::bounds::Bounds;
-pub use crate::companion::{Companion, ask_to_end, is_running};
-pub use crate::conversation::Conversation;
+use crate::cgroup::ResourceLimits;
 pub use crate::enforcement::Enforcement;
-pub use crate::hook::ShutDownHook;
 pub use crate::key::{Key, KeyError, KeySource, Keys};
-use crate::limits::Reach;
+use crate::limits::AccessRules;
 pub use crate::limits::{Limits, limits};
+pub use crate::piped_child::PipedChild;
 pub use crate::process::{interrupt, stop_all};
-pub use crate::scratch::{ScratchFolder, ScratchNote};
-pub use crate::secrets::{secrets_elsewhere, secrets_of};
+pub use crate::scratch::{ScratchFolder, ScratchRegistration};
+pub use crate::secrets::{secrets_by_variables, secrets_in_home};
+pub use crate::shutdown_hook::ShutdownHook;
+pub use crate::supervised_child::{SupervisedChild, is_running, terminate};
 
-/// Stops every command, runs every [`ShutDownHook`] and removes every scratch folder of this
+/// Stops every command, runs every [`ShutdownHook`] and removes every scratch folder of this
 /// process, which is about to end: no command is started and no folder is created any more.
 pub fn shut_down() {
     stop_all();
-    hook::run_all();
+    shutdown_hook::run_all();
     scratch::remove_all();
 }
 
 /// The default timeout of a command.
-const DEFAULT_TIME: Duration = Duration::from_secs(120);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The maximum timeout of a command: a clock cannot represent an arbitrary time in the future.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const MAX_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// The default maximum of the output that is kept, in bytes.
-const DEFAULT_OUTPUT: usize = 256 << 20;
+const DEFAULT_MAX_OUTPUT: usize = 256 << 20;
 
 /// A command to run, with its limits.
 #[derive(Clone)]
@@ -83,16 +83,16 @@ pub struct Command {
     args: Vec<OsString>,
     folder: Option<PathBuf>,
     env: Vec<(OsString, OsString)>,
-    passed_on: Vec<&'static str>,
+    inherited_env: Vec<&'static str>,
     prepended: Vec<(&'static str, OsString)>,
     input: Option<Arc<[u8]>>,
     time: Duration,
     silence: Option<Duration>,
     output: usize,
-    reach: Reach,
-    bounds: Bounds,
+    reach: AccessRules,
+    bounds: ResourceLimits,
     interruptible: bool,
-    ends_leftovers: bool,
+    kills_leftovers: bool,
 }
 
 impl fmt::Debug for Command {
@@ -104,7 +104,7 @@ impl fmt::Debug for Command {
             args,
             folder,
             env,
-            passed_on,
+            inherited_env,
             prepended,
             input,
             time,
@@ -113,7 +113,7 @@ impl fmt::Debug for Command {
             reach,
             bounds,
             interruptible,
-            ends_leftovers,
+            kills_leftovers,
         } = self;
         let names: Vec<&OsString> = env.iter().map(|(name, _)| name).collect();
         f.debug_struct("Command")
@@ -121,7 +121,7 @@ impl fmt::Debug for Command {
             .field("args", args)
             .field("folder", folder)
             .field("env", &names)
-            .field("passed_on", passed_on)
+            .field("passed_on", inherited_env)
             .field("prepended", prepended)
             .field("input", &input.as_ref().map(|input| input.len()))
             .field("time", time)
@@ -130,14 +130,14 @@ impl fmt::Debug for Command {
             .field("reach", reach)
             .field("bounds", bounds)
             .field("interruptible", interruptible)
-            .field("ends_leftovers", ends_leftovers)
+            .field("ends_leftovers", kills_leftovers)
             .finish()
     }
 }
 
 /// The result of a command that ended: its output and its exit status.
 #[derive(Debug)]
-pub struct Finished {
+pub struct CommandOutput {
     /// The exit status.
     pub status: ExitStatus,
     /// The stdout of the command.
@@ -148,7 +148,7 @@ pub struct Finished {
 
 /// The result of a command whose output was passed on.
 #[derive(Debug)]
-pub struct Ended {
+pub struct StreamedOutput {
     /// The exit status.
     pub status: ExitStatus,
     /// The stderr of the command.
@@ -159,9 +159,9 @@ pub struct Ended {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// The standard output.
-    Printed,
+    Stdout,
     /// The standard error.
-    Complained,
+    Stderr,
 }
 
 /// The reason why a command did not run to its end.
@@ -201,7 +201,7 @@ pub enum RunError {
     },
     /// The exit status could not be read.
     #[error("lost sight of `{program}`")]
-    Lost {
+    StatusUnavailable {
         /// The program.
         program: String,
         /// The error of the operating system.
@@ -217,16 +217,16 @@ impl Command {
             args: Vec::new(),
             folder: None,
             env: Vec::new(),
-            passed_on: Vec::new(),
+            inherited_env: Vec::new(),
             prepended: Vec::new(),
             input: None,
-            time: DEFAULT_TIME,
+            time: DEFAULT_TIMEOUT,
             silence: None,
-            output: DEFAULT_OUTPUT,
-            reach: Reach::default(),
-            bounds: Bounds::default(),
+            output: DEFAULT_MAX_OUTPUT,
+            reach: AccessRules::default(),
+            bounds: ResourceLimits::default(),
             interruptible: false,
-            ends_leftovers: false,
+            kills_leftovers: false,
         }
     }
 
@@ -249,8 +249,8 @@ impl Command {
     }
 
     /// Passes on variables of our own environment, if they are set.
-    pub fn pass_on(mut self, names: impl IntoIterator<Item = &'static str>) -> Command {
-        self.passed_on.extend(names);
+    pub fn inherit_env(mut self, names: impl IntoIterator<Item = &'static str>) -> Command {
+        self.inherited_env.extend(names);
         self
     }
 
@@ -269,13 +269,13 @@ impl Command {
 
     /// Sets the timeout; in a conversation, the timeout of each write and read.
     pub fn time(mut self, time: Duration) -> Command {
-        self.time = time.min(LONGEST);
+        self.time = time.min(MAX_TIMEOUT);
         self
     }
 
     /// Limits the time for which the command may print nothing to stdout, in `run` and `stream`.
     pub fn silence(mut self, time: Duration) -> Command {
-        self.silence = Some(time.min(LONGEST));
+        self.silence = Some(time.min(MAX_TIMEOUT));
         self
     }
 
@@ -334,47 +334,47 @@ impl Command {
 
     /// Kills the processes that are left when the command ends by itself. If the command is
     /// stopped, or this process is killed, they are killed in any case.
-    pub fn end_leftovers(mut self) -> Command {
-        self.ends_leftovers = true;
+    pub fn kill_leftovers(mut self) -> Command {
+        self.kills_leftovers = true;
         self
     }
 
     /// Runs the command until it ends or reaches a limit.
-    pub fn run(&self) -> Result<Finished, RunError> {
+    pub fn run(&self) -> Result<CommandOutput, RunError> {
         let mut stdout: Vec<u8> = Vec::new();
         let mut take = |piece: Vec<u8>| {
             if stdout.len() + piece.len() > self.output {
-                return ControlFlow::Break(self.too_much());
+                return ControlFlow::Break(self.output_limit_error());
             }
             stdout.extend(piece);
             ControlFlow::Continue(())
         };
-        let ended = self.traced(|| self.supervise(&mut take))?;
-        Ok(Finished { status: ended.status, stdout, stderr: ended.stderr })
+        let ended = self.traced(|| self.run_capturing(&mut take))?;
+        Ok(CommandOutput { status: ended.status, stdout, stderr: ended.stderr })
     }
 
     /// Runs the command until it ends or a timeout passes, and calls `take` with each piece of
     /// stdout, of any total length. Pieces are not kept; the command waits while `take` runs.
-    pub fn stream(&self, mut take: impl FnMut(&[u8])) -> Result<Ended, RunError> {
+    pub fn stream(&self, mut take: impl FnMut(&[u8])) -> Result<StreamedOutput, RunError> {
         let mut take = |piece: Vec<u8>| {
             take(&piece);
             ControlFlow::Continue(())
         };
-        self.traced(|| self.supervise(&mut take))
+        self.traced(|| self.run_capturing(&mut take))
     }
 
     /// Runs the command until it ends or reaches a limit, and calls `take` with each piece of
     /// stdout and stderr as it arrives. Pieces are not kept; the command waits while `take` runs.
     /// The processes that the command leaves running are killed.
     pub fn watch(&self, mut take: impl FnMut(Stream, &[u8])) -> Result<ExitStatus, RunError> {
-        self.traced(|| self.oversee(&mut take))
+        self.traced(|| self.run_streaming(&mut take))
     }
 
-    /// Starts the command as a `Conversation`, to be written to and read from. Its stderr is
+    /// Starts the command as a `PipedChild`, to be written to and read from. Its stderr is
     /// discarded.
-    pub fn converse(&self) -> Result<Conversation, RunError> {
+    pub fn spawn_piped(&self) -> Result<PipedChild, RunError> {
         let (child, group) = self.start(true, Stdio::null())?;
-        Ok(Conversation::new(child, group, self.time))
+        Ok(PipedChild::new(child, group, self.time))
     }
 
     /// Runs the command, with one event before and one with its result. Arguments are left out of
@@ -431,7 +431,7 @@ mod tests {
     fn a_command_may_have_all_the_time_in_the_world() {
         let echo = shell("read -r line; echo \"$line\"").time(Duration::MAX);
         assert_eq!(echo.clone().input(*b"hello\n").run().unwrap().stdout, b"hello\n");
-        let mut conversation = echo.converse().unwrap();
+        let mut conversation = echo.spawn_piped().unwrap();
         conversation.write_all(b"hello\n").unwrap();
         let mut answer = String::new();
         conversation.read_line(&mut answer).unwrap();
@@ -512,7 +512,7 @@ mod tests {
         let print = shell("printf %s \"$CARGO_MANIFEST_DIR\"");
         assert_eq!(shown(print.clone()), b"");
         assert_eq!(
-            shown(print.pass_on(["CARGO_MANIFEST_DIR"])),
+            shown(print.inherit_env(["CARGO_MANIFEST_DIR"])),
             env!("CARGO_MANIFEST_DIR").as_bytes()
         );
     }

@@ -28,17 +28,17 @@ pub struct Limits {
 
 /// The files and the network that a command may reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Reach {
+pub(crate) struct AccessRules {
     /// The writable paths; `None` for all.
     pub(crate) writable: Option<Vec<PathBuf>>,
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) offline: bool,
 }
 
-impl Reach {
+impl AccessRules {
     /// Starts a command with these restrictions.
     pub(crate) fn start(&self, command: &mut Command) -> io::Result<Child> {
-        if *self == Reach::default() {
+        if *self == AccessRules::default() {
             return command.spawn();
         }
         std::thread::scope(|scope| {
@@ -54,7 +54,7 @@ impl Reach {
 
 /// Returns the degree to which this machine can enforce each limit on a command.
 pub fn limits() -> Limits {
-    let (processes, memory) = crate::bounds::held();
+    let (processes, memory) = crate::cgroup::enforcement();
     Limits {
         files: kernel::files(),
         reading: kernel::reading(),
@@ -77,22 +77,22 @@ mod kernel {
     use rustix::process::geteuid;
     use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
-    use super::{Enforcement, Reach};
-    use crate::hiding;
+    use super::{AccessRules, Enforcement};
+    use crate::path_trie;
 
     /// The newest Landlock version that this crate knows; an older kernel applies the rules that it
     /// knows.
-    const NEWEST: ABI = ABI::V7;
+    const NEWEST_ABI: ABI = ABI::V7;
 
     /// The first Landlock version with a rule for truncating a file.
-    const WHOLE_FILES: ABI = ABI::V3;
+    const TRUNCATE_ABI: ABI = ABI::V3;
 
     /// The devices that even a command without writable paths needs.
-    const SINKS: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
+    const ALWAYS_WRITABLE: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
     /// The capabilities by which root reads hidden files all the same: through the memory of other
     /// processes, with their variables, or of the kernel, and by opening files by handle.
-    const PAST_FILES: [CapabilitySet; 4] = [
+    const BYPASS_CAPABILITIES: [CapabilitySet; 4] = [
         CapabilitySet::SYS_ADMIN,
         CapabilitySet::PERFMON,
         CapabilitySet::SYS_RAWIO,
@@ -100,8 +100,8 @@ mod kernel {
     ];
 
     pub(super) fn files() -> Enforcement {
-        let files = |abi| offers(strict().handle_access(AccessFs::from_write(abi)));
-        match (files(WHOLE_FILES), files(ABI::V1)) {
+        let files = |abi| is_supported(strict().handle_access(AccessFs::from_write(abi)));
+        match (files(TRUNCATE_ABI), files(ABI::V1)) {
             (true, _) => Enforcement::Full,
             (false, true) => Enforcement::Partial,
             (false, false) => Enforcement::None,
@@ -109,7 +109,7 @@ mod kernel {
     }
 
     pub(super) fn reading() -> Enforcement {
-        match offers(strict().handle_access(AccessFs::from_read(NEWEST))) {
+        match is_supported(strict().handle_access(AccessFs::from_read(NEWEST_ABI))) {
             // Root can still read disks directly.
             true if geteuid().is_root() => Enforcement::Partial,
             true => Enforcement::Full,
@@ -119,7 +119,7 @@ mod kernel {
 
     pub(super) fn network() -> Enforcement {
         // Landlock has rules for TCP, and none for UDP.
-        match offers(strict().handle_access(AccessNet::from_all(NEWEST))) {
+        match is_supported(strict().handle_access(AccessNet::from_all(NEWEST_ABI))) {
             true => Enforcement::Partial,
             false => Enforcement::None,
         }
@@ -128,10 +128,10 @@ mod kernel {
     /// Returns true if a command can be prevented from sending signals to other processes.
     #[cfg(test)]
     pub(super) fn signals() -> bool {
-        offers(strict().scope(Scope::Signal))
+        is_supported(strict().scope(Scope::Signal))
     }
 
-    fn offers(ruleset: Result<Ruleset, RulesetError>) -> bool {
+    fn is_supported(ruleset: Result<Ruleset, RulesetError>) -> bool {
         ruleset.and_then(Ruleset::create).is_ok()
     }
 
@@ -140,27 +140,28 @@ mod kernel {
     }
 
     /// Restricts this thread for the rest of its life.
-    pub(super) fn restrict(reach: &Reach) -> io::Result<()> {
+    pub(super) fn restrict(access: &AccessRules) -> io::Result<()> {
         let mut ruleset = Ruleset::default();
-        let (reading, writing) = (AccessFs::from_read(NEWEST), AccessFs::from_write(NEWEST));
-        let readable = readable(reach)?;
-        if readable.is_none() && reach.writable.is_none() && !reach.offline {
+        let (reading, writing) =
+            (AccessFs::from_read(NEWEST_ABI), AccessFs::from_write(NEWEST_ABI));
+        let readable = readable(access)?;
+        if readable.is_none() && access.writable.is_none() && !access.offline {
             return Ok(());
         }
         if readable.is_some() {
             // Moving a file between folders is forbidden unless a rule allows it.
             ruleset = ruleset.handle_access(reading | AccessFs::Refer).map_err(io::Error::other)?;
         }
-        if reach.writable.is_some() {
+        if access.writable.is_some() {
             // A command that could kill other processes could interrupt their writes.
             let ruled = ruleset.handle_access(writing).and_then(|it| it.scope(Scope::Signal));
             ruleset = ruled.map_err(io::Error::other)?;
         }
-        if reach.offline {
+        if access.offline {
             ruleset = offline(ruleset).map_err(io::Error::other)?;
         }
         let mut rules = ruleset.create().map_err(io::Error::other)?;
-        if let Some(writable) = &reach.writable {
+        if let Some(writable) = &access.writable {
             rules = allow(rules, writable, writing)?;
             rules = allow(rules, &sinks(), writing)?;
         } else if readable.is_some() {
@@ -179,11 +180,11 @@ mod kernel {
         for path in paths {
             // A path that was removed since then needs no rule.
             if let Ok(place) = open(path, OFlags::PATH | OFlags::NOFOLLOW, Mode::empty()) {
-                let rule = PathBeneath::new(place, AccessFs::from_read(NEWEST));
+                let rule = PathBeneath::new(place, AccessFs::from_read(NEWEST_ABI));
                 rules = rules.add_rule(rule).map_err(io::Error::other)?;
             }
         }
-        for capability in PAST_FILES {
+        for capability in BYPASS_CAPABILITIES {
             // A thread that may not drop the capability does not have it.
             let _ = remove_capability_from_bounding_set(capability);
         }
@@ -192,19 +193,19 @@ mod kernel {
 
     /// Returns the paths that stay readable. Returns `None` if no path is hidden, or the kernel
     /// cannot hide paths.
-    fn readable(reach: &Reach) -> io::Result<Option<Vec<PathBuf>>> {
-        if reach.hidden.is_empty() || reading() == Enforcement::None {
+    fn readable(access: &AccessRules) -> io::Result<Option<Vec<PathBuf>>> {
+        if access.hidden.is_empty() || reading() == Enforcement::None {
             return Ok(None);
         }
-        hiding::readable(&reach.hidden, reach.writable.as_deref().unwrap_or_default())
+        path_trie::readable_paths(&access.hidden, access.writable.as_deref().unwrap_or_default())
     }
 
     fn offline(ruleset: Ruleset) -> Result<Ruleset, RulesetError> {
-        ruleset.handle_access(AccessNet::from_all(NEWEST))?.scope(Scope::AbstractUnixSocket)
+        ruleset.handle_access(AccessNet::from_all(NEWEST_ABI))?.scope(Scope::AbstractUnixSocket)
     }
 
     fn sinks() -> Vec<PathBuf> {
-        SINKS.iter().map(PathBuf::from).filter(|path| path.exists()).collect()
+        ALWAYS_WRITABLE.iter().map(PathBuf::from).filter(|path| path.exists()).collect()
     }
 
     /// Allows an access below each of the paths.
@@ -215,14 +216,15 @@ mod kernel {
     ) -> io::Result<RulesetCreated> {
         for path in paths {
             // Rights that apply only to folders cannot be granted on a file.
-            let fits = if path.is_dir() { access } else { access & AccessFs::from_file(NEWEST) };
-            let rule = PathBeneath::new(opened(path)?, fits);
+            let fits =
+                if path.is_dir() { access } else { access & AccessFs::from_file(NEWEST_ABI) };
+            let rule = PathBeneath::new(open_path(path)?, fits);
             rules = rules.add_rule(rule).map_err(io::Error::other)?;
         }
         Ok(rules)
     }
 
-    fn opened(path: &Path) -> io::Result<PathFd> {
+    fn open_path(path: &Path) -> io::Result<PathFd> {
         PathFd::new(path).map_err(|error| {
             io::Error::new(io::ErrorKind::NotFound, format!("`{}`: {error}", path.display()))
         })
@@ -233,7 +235,7 @@ mod kernel {
 mod kernel {
     use std::io;
 
-    use super::{Enforcement, Reach};
+    use super::{AccessRules, Enforcement};
 
     pub(super) fn files() -> Enforcement {
         Enforcement::None
@@ -247,7 +249,7 @@ mod kernel {
         Enforcement::None
     }
 
-    pub(super) fn restrict(_reach: &Reach) -> io::Result<()> {
+    pub(super) fn restrict(_access: &AccessRules) -> io::Result<()> {
         Ok(())
     }
 }

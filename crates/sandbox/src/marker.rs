@@ -1,4 +1,4 @@
-//! Finds the descendants of a command, in whatever session they are: [`Marker`].
+//! Finds the descendants of a command, in whatever session they are: [`ProcessMarker`].
 //!
 //! A process group holds only the processes that stay in it; a daemon or an agent's tool often
 //! starts its own session. Every command therefore gets a variable that its descendants inherit,
@@ -10,23 +10,23 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The variable that names the commands that a process descends from.
-pub(crate) const NAME: &str = "ASSAY_STARTED_BY";
+pub(crate) const VARIABLE: &str = "ASSAY_STARTED_BY";
 
 /// The name of one command, which no other command of this machine has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Marker(String);
+pub(crate) struct ProcessMarker(String);
 
-impl Marker {
+impl ProcessMarker {
     /// Returns a new marker.
-    pub(crate) fn new() -> Marker {
+    pub(crate) fn new() -> ProcessMarker {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Marker(format!("{}{};", of_this_process(), NEXT.fetch_add(1, Ordering::Relaxed)))
+        ProcessMarker(format!("{}{};", process_prefix(), NEXT.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// Returns the value of the variable for the command.
     #[expect(clippy::disallowed_methods, reason = "the variable goes from process to process")]
     pub(crate) fn value(&self) -> String {
-        let outer = std::env::var(NAME).unwrap_or_default();
+        let outer = std::env::var(VARIABLE).unwrap_or_default();
         format!("{outer}{}", self.0)
     }
 
@@ -37,7 +37,7 @@ impl Marker {
 }
 
 /// Returns the prefix that the markers of all commands of this process share.
-pub(crate) fn of_this_process() -> &'static str {
+pub(crate) fn process_prefix() -> &'static str {
     static START: OnceLock<String> = OnceLock::new();
     START.get_or_init(|| {
         format!("{}-{:016x}:", std::process::id(), RandomState::new().hash_one("assay"))
@@ -74,7 +74,7 @@ mod kernel {
         let carries = |pid: &i32| {
             let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             let own = variables.split(|byte| *byte == 0).find_map(|variable| {
-                variable.strip_prefix(super::NAME.as_bytes())?.strip_prefix(b"=")
+                variable.strip_prefix(super::VARIABLE.as_bytes())?.strip_prefix(b"=")
             });
             own.is_some_and(|value| value.windows(marker.len()).any(|at| at == marker.as_bytes()))
         };
@@ -156,7 +156,7 @@ mod tests {
         for ends in [true, false] {
             let escape = Escape::new();
             let command = escape.command("echo done");
-            let command = if ends { command.end_leftovers() } else { command };
+            let command = if ends { command.kill_leftovers() } else { command };
             let mut alive = std::thread::scope(|scope| {
                 let alive = scope.spawn(|| open(&escape.fifo));
                 assert_eq!(command.run().unwrap().stdout, b"done\n");
@@ -180,7 +180,7 @@ mod tests {
             let alive = scope.spawn(|| open(&escape.fifo));
             let script = command.args.last().unwrap().to_str().unwrap();
             // The process carries the marker of this test in place of its command's.
-            let script = format!("export {}='{marker}'; {script}", super::NAME);
+            let script = format!("export {}='{marker}'; {script}", super::VARIABLE);
             assert_eq!(shell(&script).run().unwrap().stdout, b"done\n");
             alive.join().unwrap()
         });

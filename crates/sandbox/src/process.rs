@@ -17,45 +17,45 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::bounds::{self, Cage};
-use crate::marker::{self, Marker};
+use crate::cgroup::{self, Cgroup};
+use crate::marker::{self, ProcessMarker};
 use crate::watchdog::Watchdog;
-use crate::{Command, Ended, RunError, Stream};
+use crate::{Command, RunError, Stream, StreamedOutput};
 
 /// The variables that every command needs to find its programs, home and time zone.
-const PASSED_ON: [&str; 6] = ["PATH", "HOME", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
+const DEFAULT_VARIABLES: [&str; 6] = ["PATH", "HOME", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
 
 /// The maximum size of one piece of output, in bytes.
-const PIECE: usize = 64 << 10;
+const MAX_CHUNK_BYTES: usize = 64 << 10;
 
 /// The timeout for the rest of the output after a command has ended and its group was killed.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The number of pieces that are buffered.
-const WAITING: usize = 4;
+const MAX_BUFFERED_CHUNKS: usize = 4;
 
 /// The process groups that run, so that they can be stopped when this process ends.
-static RUNNING: Running = Running(Mutex::new(Groups::new()));
+static REGISTRY: ProcessRegistry = ProcessRegistry(Mutex::new(Groups::new()));
 
 /// Stops every running command, with its descendants. No command can be started afterwards.
 pub fn stop_all() {
-    RUNNING.stop_all();
+    REGISTRY.stop_all();
 }
 
 /// Stops every running command that is [interruptible](Command::interruptible), with its
 /// descendants. No such command can be started afterwards. Other commands go on.
 pub fn interrupt() {
-    RUNNING.interrupt();
+    REGISTRY.interrupt();
 }
 
 /// The process groups that run. The lock is held while a command is started, so none starts while
 /// others are stopped.
-struct Running(Mutex<Groups>);
+struct ProcessRegistry(Mutex<Groups>);
 
 struct Groups {
     leaders: Vec<(Pid, Leader)>,
     /// The commands that can no longer be started.
-    refused: Refused,
+    refused: RefusedKinds,
     /// The process that kills all groups if this one is killed; `None` before the first command,
     /// and if no watchdog can be started.
     watchdog: Option<Watchdog>,
@@ -65,9 +65,9 @@ struct Groups {
 #[derive(Debug, Clone)]
 struct Leader {
     /// The control group that limits it; `None` without limits.
-    cage: Option<Arc<Cage>>,
+    cgroup: Option<Arc<Cgroup>>,
     /// The marker of its descendants.
-    marker: Marker,
+    marker: ProcessMarker,
     kind: LeaderKind,
 }
 
@@ -79,12 +79,12 @@ enum LeaderKind {
     /// The group is killed when the process is interrupted or ends.
     Interruptible,
     /// The group ends by itself, after it has cleaned up.
-    Companion,
+    SupervisedChild,
 }
 
 /// The commands that can no longer be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refused {
+enum RefusedKinds {
     None,
     Interruptible,
     All,
@@ -92,7 +92,7 @@ enum Refused {
 
 impl Groups {
     const fn new() -> Groups {
-        Groups { leaders: Vec::new(), refused: Refused::None, watchdog: None }
+        Groups { leaders: Vec::new(), refused: RefusedKinds::None, watchdog: None }
     }
 
     /// Starts the watchdog, so that it runs before the first command does.
@@ -103,14 +103,14 @@ impl Groups {
     }
 
     fn start_watchdog(&self) -> Option<Watchdog> {
-        let mut watchdog = Watchdog::start(marker::of_this_process()).ok()?;
+        let mut watchdog = Watchdog::start(marker::process_prefix()).ok()?;
         let mut leaders = self.leaders.iter();
-        leaders.try_for_each(|(pid, leader)| tell_of(&mut watchdog, *pid, leader)).ok()?;
+        leaders.try_for_each(|(pid, leader)| register_with(&mut watchdog, *pid, leader)).ok()?;
         Some(watchdog)
     }
 
     fn add(&mut self, pid: Pid, leader: Leader) {
-        let told = self.watchdog.as_mut().map(|watchdog| tell_of(watchdog, pid, &leader));
+        let told = self.watchdog.as_mut().map(|watchdog| register_with(watchdog, pid, &leader));
         self.leaders.push((pid, leader));
         if matches!(told, Some(Ok(()))) {
             return;
@@ -122,8 +122,9 @@ impl Groups {
     fn remove(&mut self, pid: Pid) {
         let Some(at) = self.leaders.iter().position(|(leader, _)| *leader == pid) else { return };
         let (_, leader) = self.leaders.swap_remove(at);
-        if let (Some(watchdog), true) = (&mut self.watchdog, leader.kind != LeaderKind::Companion)
-            && watchdog.remove(pid, leader.cage_path()).is_err()
+        if let (Some(watchdog), true) =
+            (&mut self.watchdog, leader.kind != LeaderKind::SupervisedChild)
+            && watchdog.remove(pid, leader.cgroup_path()).is_err()
         {
             self.watchdog = None;
         }
@@ -131,62 +132,62 @@ impl Groups {
 
     fn kill(&self, is_meant: impl Fn(&Leader) -> bool) {
         for (pid, leader) in self.leaders.iter().filter(|(_, leader)| is_meant(leader)) {
-            kill_everything(*pid, leader.cage.as_deref(), &leader.marker);
+            kill_everything(*pid, leader.cgroup.as_deref(), &leader.marker);
         }
     }
 }
 
 impl Leader {
-    fn cage_path(&self) -> Option<&Path> {
-        self.cage.as_ref().and_then(|cage| cage.path())
+    fn cgroup_path(&self) -> Option<&Path> {
+        self.cgroup.as_ref().and_then(|cgroup| cgroup.path())
     }
 }
 
-fn tell_of(watchdog: &mut Watchdog, pid: Pid, leader: &Leader) -> io::Result<()> {
+fn register_with(watchdog: &mut Watchdog, pid: Pid, leader: &Leader) -> io::Result<()> {
     match leader.kind {
-        LeaderKind::Companion => Ok(()),
-        LeaderKind::Command | LeaderKind::Interruptible => watchdog.add(pid, leader.cage_path()),
+        LeaderKind::SupervisedChild => Ok(()),
+        LeaderKind::Command | LeaderKind::Interruptible => watchdog.add(pid, leader.cgroup_path()),
     }
 }
 
-impl Running {
+impl ProcessRegistry {
     /// Starts a child and registers the group that it leads. Fails if commands of this kind can no
     /// longer be started.
     fn start(
         &self,
         kind: LeaderKind,
-        marker: Marker,
-        spawn: impl FnOnce() -> io::Result<(Child, Option<Arc<Cage>>)>,
+        marker: ProcessMarker,
+        spawn: impl FnOnce() -> io::Result<(Child, Option<Arc<Cgroup>>)>,
     ) -> io::Result<(Child, Group)> {
         let mut groups = self.groups();
         let why = match (groups.refused, kind) {
-            (Refused::All, _) => Some("everything is being stopped"),
-            (Refused::Interruptible, LeaderKind::Interruptible) => Some("it was interrupted"),
-            (Refused::None | Refused::Interruptible, _) => None,
+            (RefusedKinds::All, _) => Some("everything is being stopped"),
+            (RefusedKinds::Interruptible, LeaderKind::Interruptible) => Some("it was interrupted"),
+            (RefusedKinds::None | RefusedKinds::Interruptible, _) => None,
         };
         if let Some(why) = why {
             return Err(io::Error::new(io::ErrorKind::Interrupted, why));
         }
         groups.ensure_watchdog();
-        let (child, cage) = spawn()?;
+        let (child, cgroup) = spawn()?;
         let pid = Pid::from_child(&child);
-        groups.add(pid, Leader { cage: cage.clone(), marker: marker.clone(), kind });
-        Ok((child, Group { pid, cage, marker }))
+        groups.add(pid, Leader { cgroup: cgroup.clone(), marker: marker.clone(), kind });
+        Ok((child, Group { pid, cgroup, marker }))
     }
 
     fn stop_all(&self) {
         let mut groups = self.groups();
-        groups.refused = Refused::All;
+        groups.refused = RefusedKinds::All;
         groups.kill(|_| true);
-        for cage in groups.leaders.iter().filter_map(|(_, leader)| leader.cage.as_ref()) {
-            cage.remove();
+        for cgroup in groups.leaders.iter().filter_map(|(_, leader)| leader.cgroup.as_ref()) {
+            cgroup.remove();
         }
     }
 
     fn interrupt(&self) {
         let mut groups = self.groups();
-        if groups.refused == Refused::None {
-            groups.refused = Refused::Interruptible;
+        if groups.refused == RefusedKinds::None {
+            groups.refused = RefusedKinds::Interruptible;
         }
         groups.kill(|leader| leader.kind == LeaderKind::Interruptible);
     }
@@ -200,39 +201,39 @@ impl Running {
 #[derive(Debug)]
 pub(crate) struct Group {
     pid: Pid,
-    cage: Option<Arc<Cage>>,
-    marker: Marker,
+    cgroup: Option<Arc<Cgroup>>,
+    marker: ProcessMarker,
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        RUNNING.groups().remove(self.pid);
+        REGISTRY.groups().remove(self.pid);
     }
 }
 
 impl Group {
     pub(crate) fn kill(&self) {
-        kill_everything(self.pid, self.cage.as_deref(), &self.marker);
+        kill_everything(self.pid, self.cgroup.as_deref(), &self.marker);
     }
 }
 
 /// Kills a process group, its control group, and every process that carries its marker.
-fn kill_everything(group: Pid, cage: Option<&Cage>, marker: &Marker) {
+fn kill_everything(group: Pid, cgroup: Option<&Cgroup>, marker: &ProcessMarker) {
     // The group may have ended already, so a failure is ignored.
     let _ = kill_process_group(group, Signal::KILL);
-    if let Some(cage) = cage {
-        cage.kill();
+    if let Some(cgroup) = cgroup {
+        cgroup.kill();
     }
     marker.kill_all();
 }
 
 /// A guard that kills a group when it is dropped, unless the command has ended.
-struct Watch {
+struct KillGuard {
     group: Group,
     ended: bool,
 }
 
-impl Drop for Watch {
+impl Drop for KillGuard {
     fn drop(&mut self) {
         if !self.ended {
             self.group.kill();
@@ -241,52 +242,52 @@ impl Drop for Watch {
 }
 
 enum Event {
-    Printed(Vec<u8>),
-    PrintedAll,
-    ComplainedPiece(Vec<u8>),
-    Complained(Output),
-    Ended(io::Result<ExitStatus>),
+    StdoutChunk(Vec<u8>),
+    StdoutEnd,
+    StderrChunk(Vec<u8>),
+    StderrEnd(CollectedOutput),
+    Exited(io::Result<ExitStatus>),
 }
 
 /// The handling of a command's stderr.
-enum Complaints {
+enum StderrMode {
     /// Collected, up to this number of bytes.
-    Kept(usize),
-    HandedOn,
+    Collect(usize),
+    Forward,
 }
 
-enum Output {
-    Whole(Vec<u8>),
+enum CollectedOutput {
+    Complete(Vec<u8>),
     TooMuch,
 }
 
 impl Command {
     /// Runs the command and calls `take` with each piece of stdout, until the command ends, `take`
     /// breaks off, or a limit is reached.
-    pub(crate) fn supervise(
+    pub(crate) fn run_capturing(
         &self,
         take: &mut dyn FnMut(Vec<u8>) -> ControlFlow<RunError>,
-    ) -> Result<Ended, RunError> {
+    ) -> Result<StreamedOutput, RunError> {
         let (mut child, group) = self.start(self.input.is_some(), Stdio::piped())?;
-        let mut watch = Watch { group, ended: false };
+        let mut watch = KillGuard { group, ended: false };
         self.write_input(&mut child);
-        let inbox = self.listen(child, Complaints::Kept(self.output));
-        let ended = self.await_end(&inbox, &watch.group, take)?;
-        watch.ended = !self.ends_leftovers;
+        let inbox = self.spawn_readers(child, StderrMode::Collect(self.output));
+        let ended = self.wait_for_end(&inbox, &watch.group, take)?;
+        watch.ended = !self.kills_leftovers;
         Ok(ended)
     }
 
     /// Runs the command and passes on stdout and stderr, until the command ends or a limit is
     /// reached.
-    pub(crate) fn oversee(
+    pub(crate) fn run_streaming(
         &self,
         take: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<ExitStatus, RunError> {
         let (mut child, group) = self.start(self.input.is_some(), Stdio::piped())?;
         // The processes that are left are killed in every case.
-        let watch = Watch { group, ended: false };
+        let watch = KillGuard { group, ended: false };
         self.write_input(&mut child);
-        let inbox = self.listen(child, Complaints::HandedOn);
+        let inbox = self.spawn_readers(child, StderrMode::Forward);
         let mut deadline = Deadline::after(self.time);
         let (mut status, mut open, mut taken) = (None, 2, 0_usize);
         loop {
@@ -294,31 +295,32 @@ impl Command {
                 return Ok(status);
             }
             let (stream, piece) = match inbox.recv_timeout(deadline.left()) {
-                Ok(Event::Printed(piece)) => (Stream::Printed, piece),
-                Ok(Event::ComplainedPiece(piece)) => (Stream::Complained, piece),
-                Ok(Event::PrintedAll | Event::Complained(_)) => {
+                Ok(Event::StdoutChunk(piece)) => (Stream::Stdout, piece),
+                Ok(Event::StderrChunk(piece)) => (Stream::Stderr, piece),
+                Ok(Event::StdoutEnd | Event::StderrEnd(_)) => {
                     open -= 1;
                     continue;
                 }
-                Ok(Event::Ended(end)) => {
-                    let lost = |source| RunError::Lost { program: self.name(), source };
+                Ok(Event::Exited(end)) => {
+                    let lost =
+                        |source| RunError::StatusUnavailable { program: self.name(), source };
                     status = Some(end.map_err(lost)?);
                     // Processes that are left hold the outputs open.
                     watch.group.kill();
-                    deadline = deadline.min(Deadline::after(LAST_WORDS));
+                    deadline = deadline.min(Deadline::after(DRAIN_TIMEOUT));
                     continue;
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    return status.ok_or_else(|| self.timed_out());
+                    return status.ok_or_else(|| self.timeout_error());
                 }
             };
             // A piece that has arrived is received even after the deadline.
             if status.is_none() && deadline.has_passed() {
-                return Err(self.timed_out());
+                return Err(self.timeout_error());
             }
             taken = taken.saturating_add(piece.len());
             if taken > self.output {
-                return Err(self.too_much());
+                return Err(self.output_limit_error());
             }
             take(stream, &piece);
         }
@@ -331,33 +333,33 @@ impl Command {
         stderr: Stdio,
     ) -> Result<(Child, Group), RunError> {
         let fail = |source| RunError::Start { program: self.name(), source };
-        let marker = Marker::new();
-        let is_caged = self.bounds.is_some() || self.ends_leftovers;
-        if !is_caged && !self.interruptible {
+        let marker = ProcessMarker::new();
+        let has_cgroup = self.bounds.is_some() || self.kills_leftovers;
+        if !has_cgroup && !self.interruptible {
             let stdin = if is_written_to { Stdio::piped() } else { Stdio::null() };
-            let mut command = self.prepared(self.bare(), stdin, stderr);
-            command.env(marker::NAME, marker.value());
+            let mut command = self.prepare(self.base_command(), stdin, stderr);
+            command.env(marker::VARIABLE, marker.value());
             let start = || Ok((self.reach.start(&mut command)?, None));
-            return RUNNING.start(self.kind(), marker, start).map_err(fail);
+            return REGISTRY.start(self.kind(), marker, start).map_err(fail);
         }
         self.check_program().map_err(fail)?;
-        let gated = self.placed(bounds::gate(&self.program, is_written_to));
-        let mut command = self.prepared(gated, Stdio::piped(), stderr);
-        command.env(marker::NAME, marker.value());
+        let gated = self.with_folder(cgroup::start_barrier(&self.program, is_written_to));
+        let mut command = self.prepare(gated, Stdio::piped(), stderr);
+        command.env(marker::VARIABLE, marker.value());
         let start = || {
             let child = self.reach.start(&mut command)?;
             // If the control group fails, the command ends at its start barrier, since its stdin is
             // closed.
-            let cage = match is_caged {
-                true => Some(Arc::new(Cage::around(self.bounds, &child)?)),
+            let cgroup = match has_cgroup {
+                true => Some(Arc::new(Cgroup::for_child(self.bounds, &child)?)),
                 false => None,
             };
-            Ok((child, cage))
+            Ok((child, cgroup))
         };
         // The command is released once the watchdog knows it. If this process were killed before,
         // the command would read the end of its stdin and end.
-        let (mut child, group) = RUNNING.start(self.kind(), marker, start).map_err(fail)?;
-        bounds::open(&mut child, is_written_to);
+        let (mut child, group) = REGISTRY.start(self.kind(), marker, start).map_err(fail)?;
+        cgroup::release(&mut child, is_written_to);
         Ok((child, group))
     }
 
@@ -392,39 +394,39 @@ impl Command {
     }
 
     /// Starts the command as a companion: with our whole environment and without limits.
-    pub(crate) fn start_beside(
+    pub(crate) fn spawn_inheriting(
         &self,
         stdin: Stdio,
         stderr: Stdio,
     ) -> Result<(Child, Group), RunError> {
-        let mut command = self.prepared_beside(stdin, Stdio::null(), stderr);
+        let mut command = self.prepare_inheriting(stdin, Stdio::null(), stderr);
         let fail = |source| RunError::Start { program: self.name(), source };
         let start = || Ok((command.spawn()?, None));
-        RUNNING.start(LeaderKind::Companion, Marker::new(), start).map_err(fail)
+        REGISTRY.start(LeaderKind::SupervisedChild, ProcessMarker::new(), start).map_err(fail)
     }
 
     /// Prepares the command with our whole environment.
-    pub(crate) fn prepared_beside(
+    pub(crate) fn prepare_inheriting(
         &self,
         stdin: Stdio,
         stdout: Stdio,
         stderr: Stdio,
     ) -> std::process::Command {
-        let mut command = self.bare();
+        let mut command = self.base_command();
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command.stdin(stdin).stdout(stdout).stderr(stderr);
         command
     }
 
     #[expect(clippy::disallowed_methods, reason = "every command needs a few variables of ours")]
-    fn prepared(
+    fn prepare(
         &self,
         mut command: std::process::Command,
         stdin: Stdio,
         stderr: Stdio,
     ) -> std::process::Command {
         command.env_clear();
-        for name in PASSED_ON.iter().chain(&self.passed_on) {
+        for name in DEFAULT_VARIABLES.iter().chain(&self.inherited_env) {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
             }
@@ -445,12 +447,12 @@ impl Command {
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
-    fn bare(&self) -> std::process::Command {
-        self.placed(std::process::Command::new(&self.program))
+    fn base_command(&self) -> std::process::Command {
+        self.with_folder(std::process::Command::new(&self.program))
     }
 
     /// Adds the arguments, the folder, and a new process group.
-    fn placed(&self, mut command: std::process::Command) -> std::process::Command {
+    fn with_folder(&self, mut command: std::process::Command) -> std::process::Command {
         command.args(&self.args).process_group(0);
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
@@ -468,95 +470,100 @@ impl Command {
     }
 
     /// Starts threads that send the events of a child. A full channel blocks them.
-    fn listen(&self, mut child: Child, complaints: Complaints) -> Receiver<Event> {
-        let (events, inbox) = mpsc::sync_channel(WAITING);
+    fn spawn_readers(&self, mut child: Child, stderr_mode: StderrMode) -> Receiver<Event> {
+        let (events, inbox) = mpsc::sync_channel(MAX_BUFFERED_CHUNKS);
         let stdout = child.stdout.take().expect("stdout is piped");
         let stderr = child.stderr.take().expect("stderr is piped");
         let sender = events.clone();
         thread::spawn(move || {
-            hand_on(stdout, &sender, Event::Printed);
+            forward(stdout, &sender, Event::StdoutChunk);
             // The receiver is gone if the command was given up.
-            let _ = sender.send(Event::PrintedAll);
+            let _ = sender.send(Event::StdoutEnd);
         });
         let sender = events.clone();
         thread::spawn(move || {
-            let output = match complaints {
-                Complaints::Kept(limit) => read_up_to(stderr, limit),
-                Complaints::HandedOn => {
-                    hand_on(stderr, &sender, Event::ComplainedPiece);
-                    Output::Whole(Vec::new())
+            let output = match stderr_mode {
+                StderrMode::Collect(limit) => read_up_to(stderr, limit),
+                StderrMode::Forward => {
+                    forward(stderr, &sender, Event::StderrChunk);
+                    CollectedOutput::Complete(Vec::new())
                 }
             };
-            sender.send(Event::Complained(output))
+            sender.send(Event::StderrEnd(output))
         });
-        thread::spawn(move || events.send(Event::Ended(child.wait())));
+        thread::spawn(move || events.send(Event::Exited(child.wait())));
         inbox
     }
 
-    fn await_end(
+    fn wait_for_end(
         &self,
         inbox: &Receiver<Event>,
         group: &Group,
         take: &mut dyn FnMut(Vec<u8>) -> ControlFlow<RunError>,
-    ) -> Result<Ended, RunError> {
+    ) -> Result<StreamedOutput, RunError> {
         let deadline = Deadline::after(self.time);
         let mut last_output = Stopwatch::start();
         let (mut status, mut stderr, mut printed_all) = (None, None, false);
         loop {
             if let (Some(status), Some(_), true) = (status, &stderr, printed_all) {
-                return Ok(Ended { status, stderr: stderr.unwrap_or_default() });
+                return Ok(StreamedOutput { status, stderr: stderr.unwrap_or_default() });
             }
             let silence = self.silence.map(|silence| last_output.deadline(silence));
             let until = silence.map_or(deadline, |silence| silence.min(deadline));
             match inbox.recv_timeout(until.left()) {
-                Ok(Event::Printed(piece)) => {
+                Ok(Event::StdoutChunk(piece)) => {
                     // A piece that has arrived is received even after the deadline.
                     if deadline.has_passed() {
-                        return Err(self.timed_out());
+                        return Err(self.timeout_error());
                     }
                     last_output = Stopwatch::start();
                     if let ControlFlow::Break(error) = take(piece) {
                         return Err(error);
                     }
                 }
-                Ok(Event::PrintedAll) => printed_all = true,
-                Ok(Event::Complained(Output::Whole(bytes))) => stderr = Some(bytes),
-                Ok(Event::Complained(Output::TooMuch)) => return Err(self.too_much()),
-                Ok(Event::Ended(end)) => {
-                    let lost = |source| RunError::Lost { program: self.name(), source };
+                Ok(Event::StdoutEnd) => printed_all = true,
+                Ok(Event::StderrEnd(CollectedOutput::Complete(bytes))) => stderr = Some(bytes),
+                Ok(Event::StderrEnd(CollectedOutput::TooMuch)) => {
+                    return Err(self.output_limit_error());
+                }
+                Ok(Event::Exited(end)) => {
+                    let lost =
+                        |source| RunError::StatusUnavailable { program: self.name(), source };
                     status = Some(end.map_err(lost)?);
-                    if self.ends_leftovers {
+                    if self.kills_leftovers {
                         // Processes that are left hold the outputs open.
                         group.kill();
                     }
                 }
                 // Pieces of stderr are sent only for `watch`.
-                Ok(Event::ComplainedPiece(_)) => {}
-                Err(RecvTimeoutError::Timeout) if until < deadline => return Err(self.stalled()),
+                Ok(Event::StderrChunk(_)) => {}
+                Err(RecvTimeoutError::Timeout) if until < deadline => {
+                    return Err(self.stall_error());
+                }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    return Err(self.timed_out());
+                    return Err(self.timeout_error());
                 }
             }
         }
     }
 
-    fn stalled(&self) -> RunError {
+    fn stall_error(&self) -> RunError {
         let seconds = self.silence.unwrap_or_default().as_secs();
         RunError::Stalled { program: self.name(), seconds }
     }
 
-    fn timed_out(&self) -> RunError {
+    fn timeout_error(&self) -> RunError {
         RunError::TimedOut { program: self.name(), seconds: self.time.as_secs() }
     }
 
-    pub(crate) fn too_much(&self) -> RunError {
+    pub(crate) fn output_limit_error(&self) -> RunError {
         RunError::TooMuchOutput { program: self.name(), bytes: self.output }
     }
 }
 
 /// Sends an output piece by piece, until it ends or the receiver is gone.
-fn hand_on(mut source: impl Read, events: &SyncSender<Event>, event: fn(Vec<u8>) -> Event) {
-    let mut buffer = vec![0; PIECE];
+fn forward(mut source: impl Read, events: &SyncSender<Event>, event: fn(Vec<u8>) -> Event) {
+    let mut buffer = vec![0; MAX_CHUNK_BYTES];
     loop {
         match source.read(&mut buffer) {
             Ok(0) => break,
@@ -571,13 +578,13 @@ fn hand_on(mut source: impl Read, events: &SyncSender<Event>, event: fn(Vec<u8>)
     }
 }
 
-fn read_up_to(source: impl Read, limit: usize) -> Output {
+fn read_up_to(source: impl Read, limit: usize) -> CollectedOutput {
     let mut bytes = Vec::new();
     // One byte more than the limit shows that the output is longer.
     let read = source.take(limit as u64 + 1).read_to_end(&mut bytes);
     match read {
-        Ok(_) if bytes.len() > limit => Output::TooMuch,
-        _ => Output::Whole(bytes),
+        Ok(_) if bytes.len() > limit => CollectedOutput::TooMuch,
+        _ => CollectedOutput::Complete(bytes),
     }
 }
 
@@ -590,24 +597,26 @@ mod tests {
 
     #[test]
     fn nothing_is_started_once_all_is_stopped() {
-        let running = Running(Mutex::new(Groups::new()));
+        let running = ProcessRegistry(Mutex::new(Groups::new()));
         let sleep = shell("sleep 600");
-        let mut sleep = sleep.prepared(sleep.bare(), Stdio::null(), Stdio::null());
+        let mut sleep = sleep.prepare(sleep.base_command(), Stdio::null(), Stdio::null());
         let start = || Ok((sleep.spawn()?, None));
-        let (mut child, _) = running.start(LeaderKind::Command, Marker::new(), start).unwrap();
+        let (mut child, _) =
+            running.start(LeaderKind::Command, ProcessMarker::new(), start).unwrap();
         running.stop_all();
         assert_eq!(child.wait().unwrap().signal(), Some(Signal::KILL.as_raw()));
         let never = || unreachable!("nothing is started");
-        let error = running.start(LeaderKind::Command, Marker::new(), never).unwrap_err();
+        let error = running.start(LeaderKind::Command, ProcessMarker::new(), never).unwrap_err();
         assert_eq!(error.to_string(), "everything is being stopped");
     }
 
     #[test]
     fn an_interrupt_stops_readers_and_nothing_else() {
-        let running = Running(Mutex::new(Groups::new()));
+        let running = ProcessRegistry(Mutex::new(Groups::new()));
         let sleep = shell("sleep 600");
-        let mut sleep = sleep.prepared(sleep.bare(), Stdio::null(), Stdio::null());
-        let mut start = |kind| running.start(kind, Marker::new(), || Ok((sleep.spawn()?, None)));
+        let mut sleep = sleep.prepare(sleep.base_command(), Stdio::null(), Stdio::null());
+        let mut start =
+            |kind| running.start(kind, ProcessMarker::new(), || Ok((sleep.spawn()?, None)));
         let (mut reader, _) = start(LeaderKind::Interruptible).unwrap();
         let (mut other, _) = start(LeaderKind::Command).unwrap();
         running.interrupt();

@@ -4,8 +4,8 @@
 //! A process that ends by a signal drops nothing. So folders are registered here, and
 //! [`remove_all`] removes those that are left.
 //!
-//! [`ScratchNote`] is the registration alone, for folders that git creates and removes, such as its
-//! work trees.
+//! [`ScratchRegistration`] is the registration alone, for folders that git creates and removes,
+//! such as its work trees.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
@@ -17,7 +17,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 
 /// The folders to remove when the process ends.
-static NOTED: Mutex<Folders> = Mutex::new(Folders { paths: BTreeSet::new(), is_closed: false });
+static REGISTERED: Mutex<Folders> =
+    Mutex::new(Folders { paths: BTreeSet::new(), is_closed: false });
 
 struct Folders {
     paths: BTreeSet<PathBuf>,
@@ -25,14 +26,14 @@ struct Folders {
     is_closed: bool,
 }
 
-fn noted() -> MutexGuard<'static, Folders> {
-    NOTED.lock().unwrap_or_else(PoisonError::into_inner)
+fn registered() -> MutexGuard<'static, Folders> {
+    REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes every scratch folder of this process, which is about to end. No folder can be created
 /// afterwards.
 pub(crate) fn remove_all() {
-    let mut folders = noted();
+    let mut folders = registered();
     folders.is_closed = true;
     for path in std::mem::take(&mut folders.paths) {
         remove(&path);
@@ -40,7 +41,7 @@ pub(crate) fn remove_all() {
 }
 
 /// The maximum number of attempts to remove a folder.
-const ATTEMPTS: usize = 10;
+const MAX_ATTEMPTS: usize = 10;
 
 /// Removes a folder to which a thread of this process may be writing. The folder is renamed first,
 /// so that later writes fail. A write that was under way can still add a file, so the removal is
@@ -49,15 +50,15 @@ fn remove(path: &Path) {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".removed");
     let renamed = path.with_file_name(name);
-    remove_whole(&renamed);
+    remove_with_retries(&renamed);
     match fs::rename(path, &renamed) {
-        Ok(()) => remove_whole(&renamed),
-        Err(_) => remove_whole(path),
+        Ok(()) => remove_with_retries(&renamed),
+        Err(_) => remove_with_retries(path),
     }
 }
 
-fn remove_whole(path: &Path) {
-    for _ in 0..ATTEMPTS {
+fn remove_with_retries(path: &Path) {
+    for _ in 0..MAX_ATTEMPTS {
         match fs::remove_dir_all(path) {
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
             Ok(()) | Err(_) => return,
@@ -70,7 +71,7 @@ fn remove_whole(path: &Path) {
 #[derive(Debug)]
 pub struct ScratchFolder {
     folder: TempDir,
-    note: ScratchNote,
+    note: ScratchRegistration,
 }
 
 impl ScratchFolder {
@@ -94,13 +95,13 @@ impl ScratchFolder {
     }
 
     fn make(make: impl FnOnce() -> io::Result<TempDir>) -> io::Result<ScratchFolder> {
-        let mut folders = noted();
+        let mut folders = registered();
         if folders.is_closed {
-            return Err(closed());
+            return Err(shutting_down_error());
         }
         let folder = make()?;
         folders.paths.insert(folder.path().to_owned());
-        let note = ScratchNote(vec![folder.path().to_owned()]);
+        let note = ScratchRegistration(vec![folder.path().to_owned()]);
         Ok(ScratchFolder { folder, note })
     }
 
@@ -126,32 +127,32 @@ impl AsRef<Path> for ScratchFolder {
 /// The registration of folders that are removed if the process shuts down. Otherwise the owner of
 /// the registration removes them.
 #[derive(Debug)]
-pub struct ScratchNote(Vec<PathBuf>);
+pub struct ScratchRegistration(Vec<PathBuf>);
 
-impl ScratchNote {
+impl ScratchRegistration {
     /// Registers folders that another program, such as git, creates. Fails if the process is
     /// shutting down.
-    pub fn new(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<ScratchNote> {
+    pub fn new(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<ScratchRegistration> {
         let paths: Vec<PathBuf> = paths.into_iter().collect();
-        let mut folders = noted();
+        let mut folders = registered();
         if folders.is_closed {
-            return Err(closed());
+            return Err(shutting_down_error());
         }
         folders.paths.extend(paths.iter().cloned());
-        Ok(ScratchNote(paths))
+        Ok(ScratchRegistration(paths))
     }
 }
 
-impl Drop for ScratchNote {
+impl Drop for ScratchRegistration {
     fn drop(&mut self) {
-        let mut folders = noted();
+        let mut folders = registered();
         for path in &self.0 {
             folders.paths.remove(path);
         }
     }
 }
 
-fn closed() -> io::Error {
+fn shutting_down_error() -> io::Error {
     io::Error::new(io::ErrorKind::Interrupted, "everything is being stopped")
 }
 

@@ -1,5 +1,5 @@
-//! The paths at which users and their tools store secrets: [`secrets_of`] a home, and
-//! [`secrets_elsewhere`].
+//! The paths at which users and their tools store secrets: [`secrets_in_home`] a home, and
+//! [`secrets_by_variables`].
 //!
 //! These paths can be hidden from a command ([`Command::hidden`](crate::Command::hidden)). Settings
 //! that a build needs are not among them, though some users put passwords there: those of Maven,
@@ -77,7 +77,7 @@ const IN_DATA: &[&str] = &["keyrings", "kwalletd", "opencode/auth.json", "fish/f
 
 /// Variables that set where a tool stores its secrets, each with the paths of the secrets below
 /// that folder. An empty list means the path itself.
-const ELSEWHERE: &[(&str, &[&str])] = &[
+const BY_VARIABLE: &[(&str, &[&str])] = &[
     ("XDG_CONFIG_HOME", IN_SETTINGS),
     ("XDG_DATA_HOME", IN_DATA),
     ("CARGO_HOME", &["credentials", "credentials.toml"]),
@@ -101,7 +101,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
 ];
 
 /// Returns the paths in a home that may hold secrets, whether they exist or not.
-pub fn secrets_of(home: &Path) -> Vec<PathBuf> {
+pub fn secrets_in_home(home: &Path) -> Vec<PathBuf> {
     let in_home = IN_HOME.iter().map(|name| home.join(name));
     let settings = IN_SETTINGS.iter().map(|name| home.join(".config").join(name));
     let data = IN_DATA.iter().map(|name| home.join(".local/share").join(name));
@@ -109,9 +109,9 @@ pub fn secrets_of(home: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the paths of secrets that are set by variables. Relative paths are ignored.
-pub fn secrets_elsewhere(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+pub fn secrets_by_variables(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for (name, below) in ELSEWHERE {
+    for (name, below) in BY_VARIABLE {
         // A variable can name several folders.
         let places = variable(name).unwrap_or_default();
         for place in std::env::split_paths(&places).filter(|place| place.is_absolute()) {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_home_has_its_secrets_where_tools_put_them() {
-        let found = secrets_of(Path::new("/root"));
+        let found = secrets_in_home(Path::new("/root"));
         let found = shown(&found);
         for path in [
             "/root/.ssh",
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn variables_move_secrets_elsewhere() {
-        let found = secrets_elsewhere(|name| match name {
+        let found = secrets_by_variables(|name| match name {
             "CARGO_HOME" => Some("/opt/cargo".into()),
             "KUBECONFIG" => Some("/etc/one.yaml:two.yaml:/etc/three.yaml".into()),
             "GNUPGHOME" => Some("".into()),

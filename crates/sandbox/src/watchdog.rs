@@ -70,27 +70,28 @@ impl Watchdog {
         let mut command = std::process::Command::new("sh");
         command.args(["-c", SCRIPT, "sh", markers]).current_dir("/").process_group(0);
         // An outer command that ends must not kill the watchdog before it has done its work.
-        command.env_remove(marker::NAME);
+        command.env_remove(marker::VARIABLE);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         Ok(Watchdog(child.stdin.take().expect("stdin is piped")))
     }
 
     /// Adds a process group, and its control group.
-    pub(crate) fn add(&mut self, group: Pid, cage: Option<&Path>) -> io::Result<()> {
-        self.tell('+', group, cage)
+    pub(crate) fn add(&mut self, group: Pid, cgroup: Option<&Path>) -> io::Result<()> {
+        self.send('+', group, cgroup)
     }
 
     /// Removes a process group that has ended.
-    pub(crate) fn remove(&mut self, group: Pid, cage: Option<&Path>) -> io::Result<()> {
-        self.tell('-', group, cage)
+    pub(crate) fn remove(&mut self, group: Pid, cgroup: Option<&Path>) -> io::Result<()> {
+        self.send('-', group, cgroup)
     }
 
-    fn tell(&mut self, verb: char, group: Pid, cage: Option<&Path>) -> io::Result<()> {
+    fn send(&mut self, verb: char, group: Pid, cgroup: Option<&Path>) -> io::Result<()> {
         // A path that the shell would split is left out: its control group is swept by the next
         // process.
-        let cage = cage.and_then(Path::to_str).filter(|cage| !cage.contains(char::is_whitespace));
-        let entry = format!("{verb} {}:{}\n", group.as_raw_nonzero(), cage.unwrap_or_default());
+        let cgroup =
+            cgroup.and_then(Path::to_str).filter(|cgroup| !cgroup.contains(char::is_whitespace));
+        let entry = format!("{verb} {}:{}\n", group.as_raw_nonzero(), cgroup.unwrap_or_default());
         self.0.write_all(entry.as_bytes())
     }
 }

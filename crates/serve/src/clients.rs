@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use assay_base::clock::Clock;
 use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::github::{GitHub, Pace};
-use assay_services::http::{Patience, Wire};
+use assay_services::github::{GitHub, RateLimiter};
+use assay_services::http::{HttpTransport, SystemClock};
 use assay_services::jira::{Flavour, Jira};
 use assay_testkit::jira::{FakeJira, TOKEN, USER};
 
@@ -21,13 +21,13 @@ pub(crate) const DIFF: &str =
 
 /// Returns a client of the GitHub at `url`, which stores its rate limit state below `kept`.
 pub(crate) fn github(url: &str, token: &str, kept: &Path) -> GitHub {
-    let pace = Pace::kept_in(kept.join("pace"));
+    let pace = RateLimiter::in_dir(kept.join("pace"));
     GitHub::new(&url.parse().unwrap(), keys("GITHUB_TOKEN", token), pace, impatient())
 }
 
 /// Returns a client of a fake JIRA Cloud.
 pub(crate) fn jira(fake: &FakeJira) -> Jira {
-    let wire = Wire::new(fake.serve().url().parse().unwrap(), ANSWER_TIME);
+    let wire = HttpTransport::new(fake.serve().url().parse().unwrap(), ANSWER_TIME);
     let flavour = Flavour::Cloud { user: USER.to_owned() };
     Jira::new(Arc::new(wire), flavour, Arc::new(keys("JIRA_API_TOKEN", TOKEN)), impatient())
 }
@@ -36,6 +36,6 @@ fn keys(name: &str, value: &str) -> Keys {
     Keys::new(KeySource::Variable { name: name.to_owned(), value: Some(Key::new(value)) })
 }
 
-fn impatient() -> Arc<Patience> {
-    Arc::new(Patience::new(&Clock::system(), Duration::ZERO, |_| ()))
+fn impatient() -> Arc<SystemClock> {
+    Arc::new(SystemClock::new(&Clock::system(), Duration::ZERO, |_| ()))
 }

@@ -1,9 +1,9 @@
-//! GraphQL requests, whose errors arrive with a success status: [`ask`].
+//! GraphQL requests, whose errors arrive with a success status: [`execute`].
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::http::{Api, Call, Effect, ServiceError};
+use crate::http::{Api, Call, RequestEffect, ServiceError};
 
 /// A GraphQL query or mutation.
 #[derive(Debug, Clone, Copy)]
@@ -13,11 +13,11 @@ pub struct Operation {
     /// The text of the operation.
     pub text: &'static str,
     /// The effect of the operation: reading or writing.
-    pub effect: Effect,
+    pub effect: RequestEffect,
 }
 
 /// Sends an operation to a path and returns the data of the answer.
-pub fn ask<T: DeserializeOwned>(
+pub fn execute<T: DeserializeOwned>(
     api: &Api,
     path: &str,
     operation: &Operation,
@@ -25,24 +25,24 @@ pub fn ask<T: DeserializeOwned>(
 ) -> Result<T, ServiceError> {
     let Operation { name, text, effect } = operation;
     let body = json!({ "operationName": name, "query": text, "variables": variables });
-    let call = Call::post(path, body).named(name);
+    let call = Call::post(path, body).with_name(name);
     let call = match effect {
-        Effect::Reads => call.that_reads(),
-        Effect::Writes => call,
+        RequestEffect::Read => call.read_only(),
+        RequestEffect::Write => call,
     };
     let mut answer: Value = api.json(&call)?;
     let errors = answer["errors"].as_array().cloned().unwrap_or_default();
     if !errors.is_empty() {
         let said = errors.iter().filter_map(|error| error["message"].as_str());
         let said = said.collect::<Vec<_>>().join("; ");
-        return Err(api.refusal(&call, status(&errors), &said));
+        return Err(api.refused_error(&call, status_of_errors(&errors), &said));
     }
-    api.fits(&call, answer["data"].take())
+    api.parse_value(&call, answer["data"].take())
 }
 
 /// Returns the HTTP status that corresponds to GraphQL errors. An error of unknown type counts as a
 /// server failure, after which it is not known whether a write took effect.
-fn status(errors: &[Value]) -> u16 {
+fn status_of_errors(errors: &[Value]) -> u16 {
     let kind = |error: &Value| match error["type"].as_str() {
         Some("NOT_FOUND") => 404,
         Some("FORBIDDEN" | "INSUFFICIENT_SCOPES") => 403,

@@ -19,12 +19,12 @@
 //! compares the calls with the services' own descriptions; a new call is added there as well.
 
 pub mod browser;
+pub mod dispatcher;
 pub mod github;
 pub mod graphiti;
 pub mod graphql;
 pub mod http;
 pub mod jira;
 pub mod linear;
-pub mod mail;
 pub mod outcome;
 pub mod permit;

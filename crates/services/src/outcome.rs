@@ -1,26 +1,26 @@
-//! Results of idempotent writes: [`Told`] and [`Moved`].
+//! Results of idempotent writes: [`CommentOutcome`] and [`TransitionOutcome`].
 
 /// The result of creating a comment once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum CommentOutcome {
     /// The comment was created now.
-    Now,
+    Created,
     /// The comment existed already.
-    Before,
+    Existing,
 }
 
 /// The result of moving a ticket.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Moved {
+pub enum TransitionOutcome {
     /// The ticket was moved.
-    Now {
+    Moved {
         /// The status before.
         from: String,
         /// The status after.
         to: String,
     },
     /// The ticket was in the requested status already.
-    Before {
+    Unchanged {
         /// The status.
         status: String,
     },

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// The error for an action that an agent may not carry out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("agent `{agent}` may not {what}: it needs {needs}, see `config/agents.yaml`")]
-pub struct NotPermitted {
+pub struct PermissionDenied {
     agent: String,
     what: String,
     needs: String,
@@ -16,7 +16,7 @@ pub struct NotPermitted {
 
 /// An action that needs a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Deed {
+pub enum Capability {
     /// Writing on GitHub.
     WriteOnGithub,
     /// Creating branches and commits on GitHub.
@@ -27,14 +27,14 @@ pub enum Deed {
     CreateTickets,
 }
 
-impl Deed {
+impl Capability {
     /// Returns the description of the action, and the permission that it needs.
-    fn words(self) -> (&'static str, &'static str) {
+    fn describe(self) -> (&'static str, &'static str) {
         match self {
-            Deed::WriteOnGithub => ("write on GitHub", "github"),
-            Deed::Push => ("push to GitHub", "push"),
-            Deed::WriteInJira => ("write in JIRA", "jira"),
-            Deed::CreateTickets => ("make tickets in JIRA", "create_tickets"),
+            Capability::WriteOnGithub => ("write on GitHub", "github"),
+            Capability::Push => ("push to GitHub", "push"),
+            Capability::WriteInJira => ("write in JIRA", "jira"),
+            Capability::CreateTickets => ("make tickets in JIRA", "create_tickets"),
         }
     }
 }
@@ -49,7 +49,7 @@ pub enum Permit {
         /// The name of the agent.
         name: String,
         /// The permitted actions.
-        deeds: BTreeSet<Deed>,
+        capabilities: BTreeSet<Capability>,
         /// The names of the permitted transitions, in lower case.
         transitions: BTreeSet<String>,
     },
@@ -59,24 +59,24 @@ impl Permit {
     /// Creates the permissions of an agent, with transitions by their names.
     pub fn agent(
         name: &str,
-        deeds: impl IntoIterator<Item = Deed>,
+        capabilities: impl IntoIterator<Item = Capability>,
         transitions: impl IntoIterator<Item = String>,
     ) -> Permit {
         Permit::Agent {
             name: name.to_owned(),
-            deeds: deeds.into_iter().collect(),
+            capabilities: capabilities.into_iter().collect(),
             transitions: transitions.into_iter().map(|name| name.trim().to_lowercase()).collect(),
         }
     }
 
     /// Fails if an action is not permitted.
-    pub fn check(&self, deed: Deed) -> Result<(), NotPermitted> {
+    pub fn check(&self, capability: Capability) -> Result<(), PermissionDenied> {
         match self {
             Permit::Person => Ok(()),
-            Permit::Agent { deeds, .. } if deeds.contains(&deed) => Ok(()),
+            Permit::Agent { capabilities, .. } if capabilities.contains(&capability) => Ok(()),
             Permit::Agent { name, .. } => {
-                let (what, needs) = deed.words();
-                Err(NotPermitted {
+                let (what, needs) = capability.describe();
+                Err(PermissionDenied {
                     agent: name.clone(),
                     what: what.to_owned(),
                     needs: format!("the permission `{needs}`"),
@@ -86,8 +86,8 @@ impl Permit {
     }
 
     /// Fails if a transition is not permitted.
-    pub fn check_transition(&self, transition: &str) -> Result<(), NotPermitted> {
-        self.check(Deed::WriteInJira)?;
+    pub fn check_transition(&self, transition: &str) -> Result<(), PermissionDenied> {
+        self.check(Capability::WriteInJira)?;
         match self {
             Permit::Person => Ok(()),
             Permit::Agent { transitions, .. }
@@ -99,7 +99,7 @@ impl Permit {
                 let listed = transitions.iter().map(|name| format!("`{name}`"));
                 let listed = listed.collect::<Vec<_>>().join(", ");
                 let known = if listed.is_empty() { "none is".to_owned() } else { listed };
-                Err(NotPermitted {
+                Err(PermissionDenied {
                     agent: name.clone(),
                     what: format!("make the transition `{}`", transition.trim()),
                     needs: format!("it among its `jira` transitions ({known} there)"),
@@ -115,10 +115,10 @@ mod tests {
 
     #[test]
     fn an_agent_may_do_what_is_listed_and_no_more() {
-        let qa = Permit::agent("qa", [Deed::WriteInJira], ["Approved".to_owned()]);
-        assert_eq!(qa.check(Deed::WriteInJira), Ok(()));
+        let qa = Permit::agent("qa", [Capability::WriteInJira], ["Approved".to_owned()]);
+        assert_eq!(qa.check(Capability::WriteInJira), Ok(()));
         assert_eq!(
-            qa.check(Deed::Push).unwrap_err().to_string(),
+            qa.check(Capability::Push).unwrap_err().to_string(),
             "agent `qa` may not push to GitHub: it needs the permission `push`, see \
              `config/agents.yaml`"
         );

@@ -7,9 +7,9 @@ use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::results::{Outcome, TestResult, Tests, Totals};
 use assay_findings::write::escape::one_line;
 use assay_services::browser::flow::{
-    self, Base, Flow, Outcome as FlowOutcome, Setting, Standing, Visit,
+    self, BaseUrl, Flow, FlowOutcome, PageVisit, ReplayContext, StepStatus,
 };
-use assay_services::browser::{Endpoint, Entry, Page, Timeouts};
+use assay_services::browser::{ConsoleEntry, Endpoint, Page, Timeouts};
 use assay_store::disk::{self, Sure};
 
 /// The file with the steps of flows, in the folder of a spec.
@@ -27,7 +27,7 @@ pub struct App {
     /// The DevTools endpoint of the app.
     pub endpoint: Endpoint,
     /// The base address of its pages; `None` if it is unknown.
-    pub base: Option<Base>,
+    pub base: Option<BaseUrl>,
     /// The timeouts for its pages.
     pub timeouts: Timeouts,
 }
@@ -85,7 +85,7 @@ impl TryOut<'_> {
         let flow = self.flow(name)?;
         let page =
             Page::attach(app.endpoint, None, app.timeouts).map_err(|error| error.to_string())?;
-        let setting = Setting { base: app.base.as_ref(), evidence: &self.evidence };
+        let setting = ReplayContext { base: app.base.as_ref(), evidence: &self.evidence };
         let outcome = flow::replay(&flow, &page, &setting);
         self.keep(name, &outcome)?;
         Ok(self.of_flow(name, &outcome))
@@ -114,7 +114,7 @@ impl TryOut<'_> {
                 continue;
             };
             let text = String::from_utf8_lossy(&bytes);
-            let flows = flow::read(&file.display().to_string(), &text);
+            let flows = flow::parse_flows(&file.display().to_string(), &text);
             let flows = flows.map_err(|error| error.to_string())?;
             if let Some(flow) = flows.into_iter().find(|flow| flow.name == name) {
                 return Ok(flow);
@@ -137,14 +137,16 @@ impl TryOut<'_> {
     /// Returns the outcome of a flow, as a single test. Its steps are no tests of their own: steps
     /// after a failed one are not missing, and two flows may have equal steps.
     fn of_flow(&self, name: &str, outcome: &FlowOutcome) -> ToldOf {
-        if let Some(why) = outcome.blocked() {
+        if let Some(why) = outcome.blocked_reason() {
             return self.not_run(why, &outcome.console);
         }
-        let failed = outcome.failed().map(|step| match &step.standing {
-            Standing::Failed { why } => format!("{}: {why}", step.step),
-            Standing::Passed | Standing::Blocked { .. } | Standing::NotRun => step.step.clone(),
+        let failed = outcome.failed_step().map(|step| match &step.status {
+            StepStatus::Failed { why } => format!("{}: {why}", step.step),
+            StepStatus::Passed | StepStatus::Blocked { .. } | StepStatus::NotRun => {
+                step.step.clone()
+            }
         });
-        let nothing = || (!outcome.passed()).then(|| "not every step was done".to_owned());
+        let nothing = || (!outcome.has_passed()).then(|| "not every step was done".to_owned());
         let why = failed.or_else(nothing);
         let tail = console(&outcome.console);
         let pictures = outcome.steps.iter().filter_map(|step| step.screenshot.as_deref());
@@ -176,7 +178,7 @@ impl TryOut<'_> {
 
     /// Returns the outcome of a page visit. A visit is no named test: a page that opens proves
     /// nothing about its purpose.
-    fn of_visit(&self, visit: &Visit) -> ToldOf {
+    fn of_visit(&self, visit: &PageVisit) -> ToldOf {
         let mut notes: Vec<String> =
             visit.screenshot.iter().map(|file| self.picture(file)).collect();
         if let Some(why) = visit.blocked.as_deref().filter(|_| visit.faults.is_empty()) {
@@ -187,7 +189,7 @@ impl TryOut<'_> {
             visit.pending.iter().map(|url| format!("was still loading: {}", one_line(url)));
         notes.extend(pending);
         ToldOf {
-            state: match visit.passed() {
+            state: match visit.has_passed() {
                 true => State::Passed,
                 false => State::Failed { why: faults.join("; ") },
             },
@@ -198,7 +200,7 @@ impl TryOut<'_> {
     }
 
     /// Returns the outcome of a flow or a page that could not run, for reasons other than the app.
-    fn not_run(&self, why: &str, said: &[Entry]) -> ToldOf {
+    fn not_run(&self, why: &str, said: &[ConsoleEntry]) -> ToldOf {
         let state = State::NotRun { why: one_line(why) };
         ToldOf { state, tests: None, tail: console(said), notes: Vec::new() }
     }
@@ -241,7 +243,7 @@ struct ToldOf {
     notes: Vec<String>,
 }
 
-fn console(entries: &[Entry]) -> String {
+fn console(entries: &[ConsoleEntry]) -> String {
     let lines = entries.iter().rev().take(50).map(|entry| one_line(&entry.to_string()));
     let mut lines: Vec<String> = lines.collect();
     lines.reverse();

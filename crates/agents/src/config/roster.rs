@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use assay_review::persona::Tier;
-use assay_services::permit::{Deed, Permit};
+use assay_services::permit::{Capability, Permit};
 use assay_store::task::{AgentId, QueueName};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -100,13 +100,13 @@ impl Permission {
     }
 
     /// Returns the corresponding capability for services; `None` if there is none.
-    fn deed(self) -> Option<Deed> {
+    fn deed(self) -> Option<Capability> {
         match self {
             Permission::Read | Permission::Edit => None,
-            Permission::Push => Some(Deed::Push),
-            Permission::Github => Some(Deed::WriteOnGithub),
-            Permission::Jira => Some(Deed::WriteInJira),
-            Permission::CreateTickets => Some(Deed::CreateTickets),
+            Permission::Push => Some(Capability::Push),
+            Permission::Github => Some(Capability::WriteOnGithub),
+            Permission::Jira => Some(Capability::WriteInJira),
+            Permission::CreateTickets => Some(Capability::CreateTickets),
         }
     }
 }

@@ -7,7 +7,7 @@ use assay_base::text::first_chars;
 use assay_findings::write::escape::chain;
 use assay_models::AgentKind;
 use assay_rules::redact;
-use assay_sandbox::{Command, Finished, RunError};
+use assay_sandbox::{Command, CommandOutput, RunError};
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
@@ -70,7 +70,7 @@ impl Runner {
         let variables = self.variables.iter().chain(&own);
         let command = variables.fold(command, |command, (name, value)| command.env(name, value));
         // A process that the program leaves running could write while the work is committed.
-        let command = command.folder(folder).time(job.agent.timeout).end_leftovers();
+        let command = command.folder(folder).time(job.agent.timeout).kill_leftovers();
         let finished = command.run();
         let finished = finished.map_err(|error| not_run(&error))?;
         let said = said(&finished)?;
@@ -183,7 +183,7 @@ fn prompt(job: &Job<'_>) -> String {
 }
 
 /// Returns the result of a program from its stdout. Fails if the program failed.
-fn said(finished: &Finished) -> Result<String, Failed> {
+fn said(finished: &CommandOutput) -> Result<String, Failed> {
     let printed = String::from_utf8_lossy(&finished.stdout).trim().to_owned();
     let result = serde_json::from_str::<Value>(&printed).ok();
     let result = result.filter(|value| value["type"] == "result");
@@ -216,7 +216,7 @@ fn not_run(error: &RunError) -> Failed {
         RunError::TimedOut { .. }
         | RunError::Stalled { .. }
         | RunError::TooMuchOutput { .. }
-        | RunError::Lost { .. } => Failed::passing(text),
+        | RunError::StatusUnavailable { .. } => Failed::passing(text),
     }
 }
 

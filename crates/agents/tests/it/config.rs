@@ -3,7 +3,7 @@
 use assay_agents::config::framework::TaskSettings;
 use assay_agents::config::mcp::McpServers;
 use assay_agents::config::roster::{BUILT_IN, Roster};
-use assay_services::permit::Deed;
+use assay_services::permit::Capability;
 use expect_test::{Expect, expect};
 
 fn roster(text: &str) -> Result<Roster, String> {
@@ -166,8 +166,14 @@ fn mcp_servers_are_read_and_handed_on() {
 #[test]
 fn an_agent_may_do_with_services_what_its_permissions_say() {
     let roster = roster("- id: qa\n  transitions: [Done]\n").unwrap();
-    let may = |agent: &str, deed: Deed| roster.named(agent).unwrap().permit().check(deed).is_ok();
-    let all = [Deed::WriteOnGithub, Deed::Push, Deed::WriteInJira, Deed::CreateTickets];
+    let may =
+        |agent: &str, deed: Capability| roster.named(agent).unwrap().permit().check(deed).is_ok();
+    let all = [
+        Capability::WriteOnGithub,
+        Capability::Push,
+        Capability::WriteInJira,
+        Capability::CreateTickets,
+    ];
     assert_eq!(all.map(|deed| may("qa", deed)), [true, false, true, false]);
     assert_eq!(all.map(|deed| may("engineer", deed)), [true, true, true, false]);
     assert_eq!(all.map(|deed| may("architect", deed)), [true; 4]);

@@ -12,7 +12,7 @@ use assay_engine::config::service::A_MOMENT;
 use assay_engine::queues;
 use assay_findings::write::escape;
 use assay_serve::polling::{Filter, InStatus, LookError, Looked, PassedOver, Polling};
-use assay_services::http::Patience;
+use assay_services::http::SystemClock;
 use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::task::QueueName;
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::on_disk(environment(), &root)?;
     let watch = Watch::new(args, &settings)?;
     // The reason of a wait for GitHub is reported only if the wait fails.
-    let patience = Arc::new(Patience::new(process::clock(), A_MOMENT, |_| ()));
+    let patience = Arc::new(SystemClock::new(process::clock(), A_MOMENT, |_| ()));
     let polling = watch.polling(&root, &settings, Arc::clone(&patience))?;
     match args.once {
         true => watch.look_once(polling),
@@ -104,7 +104,7 @@ impl Watch<'_> {
         &self,
         root: &Path,
         settings: &AgentSettings,
-        patience: Arc<Patience>,
+        patience: Arc<SystemClock>,
     ) -> anyhow::Result<Polling> {
         let configured = &settings.configuration.github;
         let labels = match self.args.labels.is_empty() {
@@ -143,13 +143,13 @@ impl Watch<'_> {
     fn look_again_and_again(
         &self,
         mut polling: Polling,
-        patience: Arc<Patience>,
+        patience: Arc<SystemClock>,
     ) -> anyhow::Result<Exit> {
         let shutdown = Shutdown::default();
         let requester = shutdown.clone();
         signals::at_first(move || {
             requester.request();
-            patience.end();
+            patience.cancel();
         });
         let names: Vec<&str> = self.repositories.iter().map(RepositoryName::as_str).collect();
         let every = Duration::from_secs(self.args.every);

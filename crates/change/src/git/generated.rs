@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 
-use assay_sandbox::Conversation;
+use assay_sandbox::PipedChild;
 
 use super::{Git, GitError};
 use crate::diff::FileDiff;
@@ -55,7 +55,7 @@ impl Git {
         let source = format!("--source={commit}");
         let command = self.command(&["check-attr", &source, "--stdin", "-z", ATTRIBUTE]);
         // Paths are relative to the folder that git runs in.
-        let mut git = command.folder(&self.root).converse().map_err(io::Error::other)?;
+        let mut git = command.folder(&self.root).spawn_piped().map_err(io::Error::other)?;
         files
             .iter()
             .map(|file| {
@@ -69,7 +69,7 @@ impl Git {
     }
 }
 
-fn is_generated(git: &mut Conversation, path: &str) -> io::Result<bool> {
+fn is_generated(git: &mut PipedChild, path: &str) -> io::Result<bool> {
     git.write_all(&raw(path))?;
     git.write_all(b"\0")?;
     // Git answers with the path, the attribute and its value.

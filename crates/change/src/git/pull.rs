@@ -125,7 +125,7 @@ impl Git {
     }
 
     pub(super) fn ask_remote(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
-        let command = self.command(args).time(REMOTE_TIME).pass_on(NEEDED);
+        let command = self.command(args).time(REMOTE_TIME).inherit_env(NEEDED);
         let command = command.env("GIT_ALLOW_PROTOCOL", PROTOCOLS);
         let settings = [self.settings.clone(), self.programs()].concat();
         let finished = with_settings(command, &settings).run()?;
@@ -141,7 +141,7 @@ impl Git {
                 .into();
         for whose in ["--system", "--global"] {
             let args = ["config", whose, "--includes", "--null", "--get-regexp", PROGRAMS];
-            let command = self.command(&args).pass_on(["XDG_CONFIG_HOME"]);
+            let command = self.command(&args).inherit_env(["XDG_CONFIG_HOME"]);
             // Git exits with an error if no such setting exists.
             let listed = command.run().map(|finished| finished.stdout).unwrap_or_default();
             let own = pairs(&listed).into_iter();

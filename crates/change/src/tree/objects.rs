@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use assay_sandbox::{Command, Conversation};
+use assay_sandbox::{Command, PipedChild};
 
 use super::MAX_FILE;
 use crate::git::{Git, argument, text};
@@ -34,7 +34,7 @@ pub(super) const KIND: Question =
 pub(super) struct Objects {
     git: Git,
     question: Question,
-    running: Mutex<Option<Conversation>>,
+    running: Mutex<Option<PipedChild>>,
 }
 
 /// The answer of git about a name.
@@ -81,7 +81,7 @@ impl Objects {
                 Some(git) => git,
                 None => {
                     let command = self.command(&["cat-file", self.question.again]);
-                    command.converse().map_err(io::Error::other)?
+                    command.spawn_piped().map_err(io::Error::other)?
                 }
             };
             // A process that failed to answer is not used again: the rest of its output would be
@@ -99,7 +99,7 @@ impl Objects {
         }
     }
 
-    fn exchange(&self, git: &mut Conversation, name: &[u8]) -> io::Result<Answer> {
+    fn exchange(&self, git: &mut PipedChild, name: &[u8]) -> io::Result<Answer> {
         git.write_all(&[name, b"\n"].concat())?;
         let mut header = Vec::new();
         git.read_until(b'\n', &mut header)?;
@@ -193,7 +193,7 @@ mod tests {
         std::fs::write(folder.path().join("a"), "1\n").unwrap();
         git.run(&["add", "a"]).unwrap();
         let objects = Objects::new(&git, CONTENT);
-        *objects.running.lock().unwrap() = Some(Command::new("true").converse().unwrap());
+        *objects.running.lock().unwrap() = Some(Command::new("true").spawn_piped().unwrap());
         let Answer::File(file) = objects.ask(b":0:a").unwrap() else { panic!("`a` is a file") };
         assert_eq!(file.content, b"1\n");
         assert!(matches!(objects.ask(b":0:b").unwrap(), Answer::Missing));

@@ -64,8 +64,8 @@ impl Default for Capture {
 impl Capture {
     pub(super) fn take(&mut self, stream: Stream, piece: &[u8]) {
         let (end, digest) = match stream {
-            Stream::Printed => (&mut self.printed, &mut self.digests[0]),
-            Stream::Complained => (&mut self.complained, &mut self.digests[1]),
+            Stream::Stdout => (&mut self.printed, &mut self.digests[0]),
+            Stream::Stderr => (&mut self.complained, &mut self.digests[1]),
         };
         end.take(piece);
         digest.update(piece);
@@ -107,9 +107,9 @@ mod tests {
     fn of_much_output_the_end_is_kept_and_all_is_digested() {
         let mut capture = Capture::default();
         for _ in 0..2_000 {
-            capture.take(Stream::Printed, &[b'x'; 20_000]);
+            capture.take(Stream::Stdout, &[b'x'; 20_000]);
         }
-        capture.take(Stream::Complained, b"the end");
+        capture.take(Stream::Stderr, b"the end");
         let (text, is_cut) = capture.text();
         assert!(is_cut && text.len() <= 2 * MOST_READ + 20_008, "{}", text.len());
         assert_eq!(capture.bytes(), 40_000_007);
@@ -123,9 +123,8 @@ mod tests {
             pieces.iter().for_each(|(stream, piece)| capture.take(*stream, piece));
             capture.digest()
         };
-        let (one, two): ((_, &[u8]), (_, &[u8])) =
-            ((Stream::Printed, b"a"), (Stream::Complained, b"b"));
+        let (one, two): ((_, &[u8]), (_, &[u8])) = ((Stream::Stdout, b"a"), (Stream::Stderr, b"b"));
         assert_eq!(digest(&[one, two]), digest(&[two, one]));
-        assert_ne!(digest(&[one, two]), digest(&[(Stream::Printed, b"ab")]));
+        assert_ne!(digest(&[one, two]), digest(&[(Stream::Stdout, b"ab")]));
     }
 }

@@ -72,7 +72,7 @@ impl Runner {
         let temporary = scratch.join("tmp");
         let java = format!("-Djava.io.tmpdir={}", temporary.display());
         let mut command =
-            command.pass_on(PASSED_ON).env("TMPDIR", &temporary).env("JAVA_TOOL_OPTIONS", java);
+            command.inherit_env(PASSED_ON).env("TMPDIR", &temporary).env("JAVA_TOOL_OPTIONS", java);
         if let Some(home) = &self.home {
             // Some tools that find their settings in the home fail if they cannot read them.
             let no_settings = temporary.join("no-npmrc");

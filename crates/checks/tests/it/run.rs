@@ -11,7 +11,7 @@ use assay_checks::coverage::LineRanges;
 use assay_checks::discovery::Reading;
 use assay_checks::results::Form;
 use assay_checks::run::{Allowance, Runner};
-use assay_sandbox::{Enforcement, limits, secrets_of};
+use assay_sandbox::{Enforcement, limits, secrets_in_home};
 use assay_testenv::not_run;
 use expect_test::{Expect, expect};
 
@@ -329,7 +329,7 @@ fn a_check_has_a_network_only_if_it_may() {
 pub(crate) fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let own = std::env::home_dir().unwrap();
-    let secrets = secrets_of(&own);
+    let secrets = secrets_in_home(&own);
     for entry in fs::read_dir(&own).into_iter().flatten().flatten() {
         if !secrets.contains(&entry.path()) && entry.file_name() != "note" {
             symlink(entry.path(), home.path().join(entry.file_name())).unwrap();

@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use assay_findings::post::ReadyAction;
 use assay_sandbox::{KeySource, Keys};
-use assay_services::github::{GitHub, PUBLIC, Pace};
-use assay_services::http::{Patience, ServerUrl, ServiceClock};
+use assay_services::github::{GitHub, PUBLIC_URL, RateLimiter};
+use assay_services::http::{ServerUrl, ServiceClock, SystemClock};
 use assay_store::pulls::RepositoryName;
 use serde::Deserialize;
 
@@ -65,7 +65,7 @@ impl StoredGithub {
             .url
             .clone()
             .or_else(|| self.environment.variable(URL))
-            .unwrap_or_else(|| PUBLIC.to_owned());
+            .unwrap_or_else(|| PUBLIC_URL.to_owned());
         url.parse().map_err(|why| anyhow!("`github.url` in `{PATH}`: {why}"))
     }
 
@@ -98,7 +98,7 @@ impl StoredGithub {
         wait: Duration,
         told: impl Fn(&str) + Send + Sync + 'static,
     ) -> anyhow::Result<GitHub> {
-        self.client(self.keys()?, Arc::new(Patience::new(self.environment.clock(), wait, told)))
+        self.client(self.keys()?, Arc::new(SystemClock::new(self.environment.clock(), wait, told)))
     }
 
     /// Opens a client that waits by a clock. Fails if the token is missing.
@@ -125,7 +125,7 @@ impl StoredGithub {
         let Some(folder) = self.environment.state_folder() else {
             bail!("nobody can keep count of what is written: set `HOME` or `XDG_STATE_HOME`");
         };
-        Ok(GitHub::new(&url, keys, Pace::kept_in(folder.join("github")), clock))
+        Ok(GitHub::new(&url, keys, RateLimiter::in_dir(folder.join("github")), clock))
     }
 
     /// Returns the webhook secret; `None` if its variable is not set.

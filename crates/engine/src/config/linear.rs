@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use assay_sandbox::KeySource;
 use assay_services::http::ServerUrl;
-use assay_services::linear::{Linear, URL};
+use assay_services::linear::{API_URL, Linear};
 use serde::Deserialize;
 
 use super::service::{Reached, check_private, reach};
@@ -80,7 +80,7 @@ impl StoredLinear {
     }
 
     fn address(&self) -> anyhow::Result<ServerUrl> {
-        let url = self.url.as_deref().unwrap_or(URL);
+        let url = self.url.as_deref().unwrap_or(API_URL);
         let url = url.trim_end_matches('/').trim_end_matches("/graphql");
         url.parse().map_err(|why| anyhow!("`linear.url` in `{PATH}` cannot be used: {why}"))
     }

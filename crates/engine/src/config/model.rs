@@ -230,7 +230,7 @@ impl StoredModel {
         };
         if has_key
             && let Ok(url) = url.parse::<ServerUrl>()
-            && !url.keeps_secrets()
+            && !url.is_secure()
         {
             let named = match self.url {
                 Some(_) => format!("`models.use.{name}.url` in `{PATH}`"),

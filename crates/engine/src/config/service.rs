@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::bail;
 use assay_base::clock::Clock;
 use assay_sandbox::{KeySource, Keys};
-use assay_services::http::{Patience, ServerUrl, Transport, Wire};
+use assay_services::http::{HttpTransport, ServerUrl, SystemClock, Transport};
 
 use super::PATH;
 use crate::environment::Environment;
@@ -21,7 +21,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(60);
 pub(super) struct Reached {
     pub(super) transport: Arc<dyn Transport>,
     pub(super) keys: Arc<Keys>,
-    pub(super) clock: Arc<Patience>,
+    pub(super) clock: Arc<SystemClock>,
 }
 
 /// Opens the connection to a service. A call waits at most `wait` at a time, and `told` is called
@@ -35,9 +35,9 @@ pub(super) fn reach(
 ) -> Reached {
     Reached {
         // A caller with a short limit for waits does not wait long for a response either.
-        transport: Arc::new(Wire::new(url, ANSWER_TIME.min(wait * 10))),
+        transport: Arc::new(HttpTransport::new(url, ANSWER_TIME.min(wait * 10))),
         keys: Arc::new(Keys::new(key)),
-        clock: Arc::new(Patience::new(clock, wait, told)),
+        clock: Arc::new(SystemClock::new(clock, wait, told)),
     }
 }
 
@@ -65,7 +65,7 @@ impl WebhookSecret {
 
 /// Fails if a key would be sent to the address unencrypted.
 pub(super) fn check_private(url: &ServerUrl, name: &str) -> anyhow::Result<()> {
-    match url.keeps_secrets() {
+    match url.is_secure() {
         true => Ok(()),
         false => bail!("`{name}` in `{PATH}` would send a key in the clear: write `https://…`"),
     }

@@ -140,8 +140,8 @@ impl Hands<'_> {
         // server that the command started.
         let (mut printed, mut complained) = (Vec::new(), Vec::new());
         let status = command.watch(|stream, piece| match stream {
-            Stream::Printed => printed.extend_from_slice(piece),
-            Stream::Complained => complained.extend_from_slice(piece),
+            Stream::Stdout => printed.extend_from_slice(piece),
+            Stream::Stderr => complained.extend_from_slice(piece),
         });
         let status = status.map_err(|error| {
             Breakdown::Round(format!("the fixer came to no end: {:#}", anyhow::Error::from(error)))

@@ -20,7 +20,7 @@ use anyhow::{Context, bail};
 use assay_base::clock::Clock;
 use assay_change::Change;
 use assay_checks::run::{Allowance, Runner};
-use assay_sandbox::secrets_elsewhere;
+use assay_sandbox::secrets_by_variables;
 use assay_store::task::Moment;
 use assay_validate::bar::{COVERAGE, RISK};
 use assay_validate::ending::Ending;
@@ -361,7 +361,7 @@ fn runner(place: &Place, state: &Path, time: Duration) -> Runner {
     let allowance = Allowance { time, ..Allowance::default() };
     let runner = Runner::new(&place.root).allowance(allowance).caches(&state.join("caches"));
     let variable = |name: &str| place.environment.variable(name);
-    let runner = runner.hidden(secrets_elsewhere(|name| variable(name).map(Into::into)));
+    let runner = runner.hidden(secrets_by_variables(|name| variable(name).map(Into::into)));
     let runner = match variable("HOME").filter(|home| !home.is_empty()) {
         Some(home) => runner.home(Path::new(&home)),
         None => runner,

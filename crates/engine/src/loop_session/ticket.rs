@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use assay_base::clock::Clock;
 use assay_findings::write::escape::chain;
-use assay_services::mail::{Delivery, Letter, Mail, TicketWord};
+use assay_services::dispatcher::{Delivery, Dispatcher, OutboundMessage, TicketMessage};
 use assay_store::disk::DiskError;
 use assay_store::outbox::{self, Outbox};
 use assay_store::pulls::TicketKey;
@@ -33,7 +33,7 @@ pub(super) fn named<'a>(plan: &'a ImplementationPlan, key: &str) -> Option<&'a s
 /// The ticket of a spec. An update that JIRA does not accept stays in the outbox of the repository,
 /// for the next run of a loop or an agent.
 pub(super) struct Ticket<'a> {
-    mail: Mail,
+    mail: Dispatcher,
     key: TicketKey,
     names: StepNames,
     clock: Clock,
@@ -60,7 +60,7 @@ impl<'a> Ticket<'a> {
         let environment = &settings.environment;
         let clock = environment.clock().clone();
         let outbox = Outbox::in_folder(environment.state_of(root).outside("outbox")?, &clock);
-        let mail = Mail { outbox, github: None, jira: Some(jira) };
+        let mail = Dispatcher { outbox, github: None, jira: Some(jira) };
         let names = stored.names(None);
         Ok(Some(Ticket { mail, key, names, clock, warned: RefCell::default(), warn }))
     }
@@ -76,7 +76,7 @@ impl<'a> Ticket<'a> {
     /// Stores an update in the outbox. The same news is stored and sent once.
     fn keep(&self, news: &News, spec: &str) -> Result<(), DiskError> {
         let update = TicketEvent::Loop { news, spec }.update(self.names.clone());
-        self.mail.put(&Letter::Ticket(TicketWord {
+        self.mail.enqueue(&OutboundMessage::Ticket(TicketMessage {
             key: self.key.clone(),
             marker: news.identity.iter().map(|byte| format!("{byte:02x}")).collect(),
             text: update.text,
@@ -94,7 +94,7 @@ impl<'a> Ticket<'a> {
     }
 
     fn report(&self, delivery: &Delivery) {
-        if let Delivery::GivenUp(why, place) = delivery {
+        if let Delivery::DeadLettered(why, place) = delivery {
             let why = chain(why);
             self.warn_once(format!("JIRA was not told: {why}; the message is in `{place}`"));
         }

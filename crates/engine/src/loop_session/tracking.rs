@@ -11,9 +11,9 @@ use std::path::Path;
 use assay_change::repository_name;
 use assay_checks::check::CheckOutcome;
 use assay_findings::write::escape::chain;
-use assay_services::linear::{Id, Linear, LinearError, LinearIssue};
-use assay_services::mail;
-use assay_services::outcome::Moved;
+use assay_services::dispatcher;
+use assay_services::linear::{Linear, LinearError, LinearId, LinearIssue};
+use assay_services::outcome::TransitionOutcome;
 use assay_store::outbox::Outbox;
 use assay_validate::ending::Ending;
 use assay_validate::event::Seen;
@@ -44,7 +44,7 @@ pub(super) fn send_kept(place: &Place, root: &Path, base: Option<&str>, warn: &d
     let send = || -> anyhow::Result<()> {
         let outbox = place.environment.state_of(root).outside("outbox")?;
         let outbox = Outbox::in_folder(outbox, place.environment.clock());
-        if named(place.plan(), "jira_key").is_none() || !mail::has_ticket_updates(&outbox)? {
+        if named(place.plan(), "jira_key").is_none() || !dispatcher::has_ticket_updates(&outbox)? {
             return Ok(());
         }
         let settings = Settings::of(&place.environment, &place.change(base)?)?;
@@ -135,10 +135,11 @@ impl<'a> Tracking<'a> {
             Happened::HandedOver { .. } => followed.states.handed_over.as_deref(),
         };
         let moved = state.map(|state| followed.linear.move_to(&issue, state)).transpose();
-        if let Ok(Some(Moved::Now { to, .. })) = &moved {
+        if let Ok(Some(TransitionOutcome::Moved { to, .. })) = &moved {
             issue.state.clone_from(to);
         }
-        let told = followed.linear.comment_once(&issue, &Id::of(news.identity), text);
+        let told =
+            followed.linear.comment_once(&issue, &LinearId::from_digest(news.identity), text);
         *kept = Some(issue);
         moved?;
         told?;
@@ -149,9 +150,9 @@ impl<'a> Tracking<'a> {
         if let Some(named) = &followed.named {
             return followed.linear.issue(named);
         }
-        let id = Id::of(News::identity_of_spec(&self.repository, self.spec));
+        let id = LinearId::from_digest(News::identity_of_spec(&self.repository, self.spec));
         let description = format!("The spec `{}`, as `assay qa` validates it.", self.spec);
-        followed.linear.issue_for(&id, self.spec, &description)
+        followed.linear.get_or_create_issue(&id, self.spec, &description)
     }
 }
 

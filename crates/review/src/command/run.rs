@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
-use assay_sandbox::{Command, Finished, RunError, ScratchFolder};
+use assay_sandbox::{Command, CommandOutput, RunError, ScratchFolder};
 
 use super::checkout::Checkout;
 use super::draft::one_line;
@@ -100,11 +100,11 @@ impl Run<'_> {
             RunError::TooMuchOutput { bytes, .. } => {
                 format!("{name} printed more than {} MiB and was stopped", bytes >> 20)
             }
-            RunError::Lost { source, .. } => format!("lost sight of {name}: {source}"),
+            RunError::StatusUnavailable { source, .. } => format!("lost sight of {name}: {source}"),
         }
     }
 
-    fn read(&self, finished: &Finished, checkout: &Checkout<'_>) -> Report {
+    fn read(&self, finished: &CommandOutput, checkout: &Checkout<'_>) -> Report {
         let form = self.reviewer.form;
         let reading = form.read_output(&finished.stdout, &self.reviewer.name, checkout);
         let failure = failure(form, finished, &reading).or_else(|| self.saw_nothing(&reading));
@@ -163,7 +163,7 @@ fn ending(form: Form) -> Ending {
 }
 
 /// Returns the reason why a run failed; `None` if it succeeded.
-fn failure(form: Form, finished: &Finished, reading: &Reading) -> Option<String> {
+fn failure(form: Form, finished: &CommandOutput, reading: &Reading) -> Option<String> {
     let report = &reading.report;
     let found = !report.votes.is_empty() || report.lost > 0;
     let said_why = !report.remarks.not_covered.is_empty();
@@ -183,7 +183,7 @@ fn failure(form: Form, finished: &Finished, reading: &Reading) -> Option<String>
 
 /// Returns the exit status with the error message, or with the problem of the output if there is
 /// none.
-fn explain_end(form: Form, finished: &Finished, printed: Option<&str>) -> String {
+fn explain_end(form: Form, finished: &CommandOutput, printed: Option<&str>) -> String {
     let end = in_words(finished.status);
     let complaint = complaint(form, &String::from_utf8_lossy(&finished.stderr));
     match (complaint, printed) {

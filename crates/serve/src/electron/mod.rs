@@ -58,7 +58,7 @@ impl App {
     ) -> Result<T, Refusal> {
         let mut kept = self.kept();
         let fits = |page: &Page| {
-            page.gone().is_none() && window.is_none_or(|window| page.window().id == window)
+            page.gone_reason().is_none() && window.is_none_or(|window| page.window().id == window)
         };
         let page = match kept.take().filter(fits) {
             Some(page) => page,

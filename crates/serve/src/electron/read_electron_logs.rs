@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_services::browser::Entry;
+use assay_services::browser::ConsoleEntry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,9 +57,9 @@ struct Line {
     place: String,
 }
 
-impl From<Entry> for Line {
-    fn from(entry: Entry) -> Line {
-        let Entry { number, kind, text, place } = entry;
+impl From<ConsoleEntry> for Line {
+    fn from(entry: ConsoleEntry) -> Line {
+        let ConsoleEntry { number, kind, text, place } = entry;
         Line { number, kind: kind.to_string(), text, place: place.unwrap_or_default() }
     }
 }
@@ -82,7 +82,7 @@ fn read(app: &App, input: &Input) -> Result<Output, Refusal> {
     entries.retain(|entry| !input.errors_only || entry.is_error());
     let all = entries.len();
     let mut left = MOST;
-    let fits = |entry: &Entry| {
+    let fits = |entry: &ConsoleEntry| {
         left = left.saturating_sub(entry.text.len());
         left > 0
     };

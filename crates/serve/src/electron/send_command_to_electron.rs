@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_services::browser::Command;
+use assay_services::browser::PageCommand;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -44,13 +44,13 @@ pub(super) fn tool(app: &Arc<App>) -> Tool {
         move |input| send(&own, input),
     );
     let offered = |name: &&str| app.eval || *name != "eval";
-    let names: Vec<&str> = Command::NAMES.into_iter().filter(offered).collect();
+    let names: Vec<&str> = PageCommand::NAMES.into_iter().filter(offered).collect();
     tool.with_choices("command", &names)
 }
 
 fn send(app: &App, input: Input) -> Result<Output, Refusal> {
     let Input { command: name, args, window } = input;
-    let command = serde_json::from_value::<Command>(json!({ name.as_str(): args }));
+    let command = serde_json::from_value::<PageCommand>(json!({ name.as_str(): args }));
     let command = command.map_err(|error| {
         Refusal::new(format!("the `args` of `{name}` do not fit: {error}. Nothing was done."))
     })?;

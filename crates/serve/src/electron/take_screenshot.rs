@@ -51,7 +51,7 @@ fn take(app: &App, input: &Input) -> Result<(Output, Option<Png>), Refusal> {
     let file = {
         // Two pictures that are stored at the same time would get the same number.
         let _alone = app.kept();
-        picture.keep(&app.screenshots, &input.name).map_err(|it| Refusal::of(&it))?
+        picture.save(&app.screenshots, &input.name).map_err(|it| Refusal::of(&it))?
     };
     let (width, height) = picture.size();
     let shown = picture.png().len() <= MOST_SHOWN;

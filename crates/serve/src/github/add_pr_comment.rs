@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_services::github::{LineComment, Side};
-use assay_services::permit::Deed;
+use assay_services::permit::Capability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,7 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
 }
 
 fn add(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    desk.check(Deed::WriteOnGithub)?;
+    desk.check(Capability::WriteOnGithub)?;
     let repository = desk.repository(input.repo.as_deref())?;
     let (number, body) = (input.pr_number, cleared(&input.body));
     let failed = |error| refused(&error, "github_get_pr_comments");

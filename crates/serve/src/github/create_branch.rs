@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_services::http::ServiceError;
-use assay_services::permit::Deed;
+use assay_services::permit::Capability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
 }
 
 fn create(desk: &Desk, input: Input) -> Result<Output, Refusal> {
-    desk.check(Deed::Push)?;
+    desk.check(Capability::Push)?;
     let repository = desk.repository(input.repo.as_deref())?;
     let failed = |error: ServiceError| Refusal::of(&error);
     let from = match input.from {
@@ -67,7 +67,7 @@ fn create(desk: &Desk, input: Input) -> Result<Output, Refusal> {
         None => {}
     }
     let made = desk.github.create_branch(&repository, &branch, &at);
-    let commit = made.map_err(|error| match error.is_unclear() {
+    let commit = made.map_err(|error| match error.is_outcome_unknown() {
         true => Refusal::new(format!(
             "{}. It may have been done nevertheless: call github_create_branch again, which makes \
              no branch twice.",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_services::github::{NewPull, PullState};
-use assay_services::permit::Deed;
+use assay_services::permit::Capability;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -48,7 +48,7 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
 }
 
 fn create(desk: &Desk, input: Input) -> Result<ToldPull, Refusal> {
-    desk.check(Deed::WriteOnGithub)?;
+    desk.check(Capability::WriteOnGithub)?;
     let repository = desk.repository(input.repo.as_deref())?;
     let failed = |error| refused(&error, "github_get_pr_by_branch");
     let standing = desk.github.pull_of_branch(&repository, &input.head).map_err(failed)?;

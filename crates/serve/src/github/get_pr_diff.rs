@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_services::github::{ChangedFile, TooLarge};
+use assay_services::github::{ChangedFile, DiffTooLarge};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     let (diff, without_diff) = match desk.github.diff(&repository, number).map_err(failed)? {
         Ok(diff) => (diff, Vec::new()),
         // A diff that is too large as a whole can still be read file by file.
-        Err(TooLarge) => {
+        Err(DiffTooLarge) => {
             let (files, more) = desk.github.files(&repository, number).map_err(failed)?;
             let (diff, mut without) = put_together(&files);
             let unnamed = without.len().saturating_sub(NAMED);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use assay_services::github::PullUpdate;
-use assay_services::jira::{Jira, Marker};
-use assay_services::permit::Deed;
+use assay_services::jira::{CommentMarker, Jira};
+use assay_services::permit::Capability;
 use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,9 +51,9 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
 }
 
 fn link(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    desk.check(Deed::WriteOnGithub)?;
+    desk.check(Capability::WriteOnGithub)?;
     if desk.tickets.is_some() {
-        desk.check(Deed::WriteInJira)?;
+        desk.check(Capability::WriteInJira)?;
     }
     let key: TicketKey = input.jira_key.parse().map_err(|error| Refusal::of(&error))?;
     let repository = desk.repository(input.repo.as_deref())?;
@@ -80,7 +80,7 @@ fn link(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
 
 /// Comments on a ticket with the URL of its pull request, unless such a comment exists.
 fn tell(tickets: &Jira, key: &TicketKey, pull_url: &str) -> Result<(), Refusal> {
-    let marker = Marker::of(&format!("link {pull_url}"));
+    let marker = CommentMarker::from_text(&format!("link {pull_url}"));
     let told = tickets.comment_once(key, &marker, &format!("Pull request: {pull_url}"));
     told.map(|_| ()).map_err(|error| Refusal::of(&error))
 }

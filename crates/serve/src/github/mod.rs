@@ -26,7 +26,7 @@ use assay_rules::redact;
 use assay_services::github::GitHub;
 use assay_services::http::ServiceError;
 use assay_services::jira::Jira;
-use assay_services::permit::{Deed, Permit};
+use assay_services::permit::{Capability, Permit};
 use assay_store::pulls::RepositoryName;
 
 use crate::mcp::{Refusal, Server};
@@ -78,8 +78,8 @@ impl Desk {
         })
     }
 
-    fn check(&self, deed: Deed) -> Result<(), Refusal> {
-        self.permit.check(deed).map_err(|error| Refusal::of(&error))
+    fn check(&self, capability: Capability) -> Result<(), Refusal> {
+        self.permit.check(capability).map_err(|error| Refusal::of(&error))
     }
 }
 
@@ -92,7 +92,7 @@ fn cleared(text: &str) -> String {
 /// names the tool to check with.
 fn refused(error: &ServiceError, look_with: &str) -> Refusal {
     let refusal = Refusal::of(error);
-    match error.is_unclear() {
+    match error.is_outcome_unknown() {
         true => Refusal::new(format!(
             "{refusal}. It may have been done nevertheless: look with {look_with} before you try \
              again."

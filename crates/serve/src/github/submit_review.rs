@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use assay_services::github::{Event, NewReview};
-use assay_services::permit::Deed;
+use assay_services::permit::Capability;
 use assay_store::pulls::RepositoryName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
 }
 
 fn submit(desk: &Desk, input: Input) -> Result<Output, Refusal> {
-    desk.check(Deed::WriteOnGithub)?;
+    desk.check(Capability::WriteOnGithub)?;
     let repository = desk.repository(input.repo.as_deref())?;
     let event = match input.event {
         Word::Approve => return Err(not_approved(&repository, input.pr_number)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_services::github::PullUpdate;
-use assay_services::permit::Deed;
+use assay_services::permit::Capability;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -59,7 +59,7 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
 }
 
 fn update(desk: &Desk, input: Input) -> Result<ToldPull, Refusal> {
-    desk.check(Deed::WriteOnGithub)?;
+    desk.check(Capability::WriteOnGithub)?;
     let repository = desk.repository(input.repo.as_deref())?;
     let update = PullUpdate {
         title: input.title.as_ref().map(|title| cleared(title.as_str())),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use assay_findings::write::escape::chain;
 use assay_services::github::{GitHub, OpenPulls};
 use assay_services::http::ServiceError;
-use assay_services::jira::{JiraError, Marker};
+use assay_services::jira::{CommentMarker, JiraError};
 use assay_store::pulls::{Pull, RepositoryName, TicketKey};
 use tokio::time::{Instant, timeout_at};
 
@@ -56,7 +56,7 @@ impl Hooks {
         until: Instant,
     ) -> Result<(), Answer> {
         let Some(tickets) = self.setup.tickets.clone() else { return Ok(()) };
-        let (key, marker, text) = (key.clone(), Marker::of(mark), text.to_owned());
+        let (key, marker, text) = (key.clone(), CommentMarker::from_text(mark), text.to_owned());
         let tell = move || {
             let told = tickets.comment_once(&key, &marker, &text);
             told.map(|_| ()).map_err(|error| jira_failed(&error))
@@ -99,13 +99,13 @@ fn naming(
         let open = github.open_pulls(repository, None).map_err(|error| service_failed(&error))?;
         let open = match open {
             // Any of the pull requests that are not listed may name the ticket.
-            OpenPulls::Now { more: true, .. } => {
+            OpenPulls::Changed { more: true, .. } => {
                 return Err(Answer::no_luck(format!(
                     "`{repository}` has more open pull requests than are listed; queue the one \
                      that is meant"
                 )));
             }
-            OpenPulls::Now { pulls, .. } => pulls,
+            OpenPulls::Changed { pulls, .. } => pulls,
             OpenPulls::Unchanged => Vec::new(),
         };
         let pulls = open.iter().map(|pull| pull.pull(repository));
@@ -119,7 +119,7 @@ fn service_failed(error: &ServiceError) -> Answer {
     let text = chain(error);
     match error.status() {
         Some(404) => Answer::not_there(text),
-        _ if error.is_passing() => Answer::later(text),
+        _ if error.is_transient() => Answer::later(text),
         _ => Answer::no_luck(text),
     }
 }

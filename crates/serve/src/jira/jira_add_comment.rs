@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_rules::redact;
-use assay_services::permit::Deed;
+use assay_services::permit::Capability;
 use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
         "Says something about a ticket, for the people who follow it.",
         Effect::Adds,
         move |input: Input| {
-            board.check(Deed::WriteInJira)?;
+            board.check(Capability::WriteInJira)?;
             let comment = redact(&input.comment).into_owned();
             let posted = board.jira()?.comment(&input.issue_key, &comment);
             Ok(Output { comment_id: posted.map_err(|error| Refusal::of(&error))? })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_rules::redact;
-use assay_services::jira::Child;
+use assay_services::jira::EpicChild;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,11 +58,11 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
 fn create(board: &Board, input: Input) -> Result<Output, Refusal> {
     board.check_creating()?;
     let project = board.project(input.project.as_deref())?;
-    let child = |part: Part| Child {
+    let child = |part: Part| EpicChild {
         kind: redact(&part.issue_type).into_owned(),
         draft: part.words.draft(),
     };
-    let children: Vec<Child> = input.subtasks.into_iter().map(child).collect();
+    let children: Vec<EpicChild> = input.subtasks.into_iter().map(child).collect();
     let made = board.jira()?.create_epic_with(&project, &input.words.draft(), &children);
     let (epic, made) = made.map_err(|error| Refusal::of(&error))?;
     Ok(Output {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_rules::redact;
-use assay_services::jira::{Draft, NewTicket};
+use assay_services::jira::{NewTicket, TicketDraft};
 use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -53,7 +53,7 @@ pub(super) fn create(
     board: &Board,
     project: Option<&str>,
     what: &NewTicket,
-    draft: &Draft,
+    draft: &TicketDraft,
 ) -> Result<Made, Refusal> {
     board.check_creating()?;
     let project = board.project(project)?;

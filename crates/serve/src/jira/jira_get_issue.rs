@@ -74,7 +74,7 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
             let issue = issue.map_err(|error| Refusal::of(&error))?;
             let (description, description_cut) = cut(&issue.description, DESCRIPTION);
             Ok(Output {
-                listed: issue.listed.into(),
+                listed: issue.header.into(),
                 description,
                 description_cut,
                 comments: issue.comments.into_iter().map(Said::from).collect(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_rules::redact;
-use assay_services::jira::Listed;
+use assay_services::jira::IssueHeader;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,9 +60,9 @@ pub(super) struct Line {
     parent: Option<String>,
 }
 
-impl From<Listed> for Line {
-    fn from(listed: Listed) -> Line {
-        let Listed { key, summary, status, kind, assignee, labels, parent } = listed;
+impl From<IssueHeader> for Line {
+    fn from(listed: IssueHeader) -> Line {
+        let IssueHeader { key, summary, status, kind, assignee, labels, parent } = listed;
         Line {
             key: key.as_str().to_owned(),
             summary: cut(&summary, SUMMARY).0,

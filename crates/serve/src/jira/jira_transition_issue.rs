@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_services::outcome::Moved;
+use assay_services::outcome::TransitionOutcome;
 use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,9 @@ fn transition(board: &Board, input: &Input) -> Result<Output, Refusal> {
     board.permit.check_transition(wanted).map_err(|error| not_permitted(&error))?;
     let moved = board.jira()?.transition(&input.issue_key, wanted);
     Ok(match moved.map_err(|error| Refusal::of(&error))? {
-        Moved::Now { from, to } => Output { status: to, from: Some(from), moved: true },
-        Moved::Before { status } => Output { status, from: None, moved: false },
+        TransitionOutcome::Moved { from, to } => {
+            Output { status: to, from: Some(from), moved: true }
+        }
+        TransitionOutcome::Unchanged { status } => Output { status, from: None, moved: false },
     })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use assay_rules::redact;
 use assay_services::jira::FieldValue;
-use assay_services::permit::Deed;
+use assay_services::permit::Capability;
 use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
 }
 
 fn update(board: &Board, input: Input) -> Result<Output, Refusal> {
-    board.check(Deed::WriteInJira)?;
+    board.check(Capability::WriteInJira)?;
     let Input { issue_key, field, value } = input;
     let value = match value {
         Given::Text(text) if field.trim().eq_ignore_ascii_case("summary") => {

@@ -23,8 +23,8 @@ use std::sync::Arc;
 use assay_base::text::split_chars;
 use assay_engine::config::jira::StepNames;
 use assay_rules::redact;
-use assay_services::jira::{Draft, Jira};
-use assay_services::permit::{Deed, Permit};
+use assay_services::jira::{Jira, TicketDraft};
+use assay_services::permit::{Capability, Permit};
 use assay_store::pulls::TicketKey;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -59,14 +59,14 @@ impl Board {
     }
 
     /// Refuses if the caller lacks a permission.
-    fn check(&self, deed: Deed) -> Result<(), Refusal> {
-        self.permit.check(deed).map_err(|error| not_permitted(&error))
+    fn check(&self, capability: Capability) -> Result<(), Refusal> {
+        self.permit.check(capability).map_err(|error| not_permitted(&error))
     }
 
     /// Refuses if the caller may not create tickets.
     fn check_creating(&self) -> Result<(), Refusal> {
-        self.check(Deed::WriteInJira)?;
-        self.check(Deed::CreateTickets)
+        self.check(Capability::WriteInJira)?;
+        self.check(Capability::CreateTickets)
     }
 
     /// Returns the project of a new ticket: the named one, or the configured one.
@@ -117,12 +117,12 @@ struct Words {
 }
 
 impl Words {
-    fn draft(self) -> Draft {
+    fn draft(self) -> TicketDraft {
         let Words { summary, description, labels } = self;
         // JIRA accepts a single line only.
         let summary = summary.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
         let labels = labels.iter().map(|label| redact(label).into_owned()).collect();
-        Draft {
+        TicketDraft {
             summary: redact(&summary).into_owned(),
             description: redact(&description).into_owned(),
             labels,

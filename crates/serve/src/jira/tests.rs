@@ -47,7 +47,7 @@ impl Stage {
 }
 
 fn qa() -> Permit {
-    Permit::agent("qa", [Deed::WriteInJira], ["Approved".to_owned()])
+    Permit::agent("qa", [Capability::WriteInJira], ["Approved".to_owned()])
 }
 
 #[test]

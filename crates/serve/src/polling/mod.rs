@@ -65,7 +65,7 @@ impl LookError {
     /// reports.
     pub fn gist(&self) -> String {
         match self {
-            LookError::Unknown(ServiceError::Limited { .. }) | LookError::NotAsked => {
+            LookError::Unknown(ServiceError::RateLimited { .. }) | LookError::NotAsked => {
                 "GitHub sets a limit".to_owned()
             }
             LookError::Unknown(error) | LookError::NoStatus { error, .. } => chain(error),
@@ -154,14 +154,14 @@ impl Polling {
                 false => looked.failed.push((watched.repository.clone(), LookError::NotAsked)),
             }
             let limits = looked.failed.iter().filter_map(|(_, error)| match error.service() {
-                Some(ServiceError::Limited { wait, .. }) => Some(*wait),
+                Some(ServiceError::RateLimited { wait, .. }) => Some(*wait),
                 _ => None,
             });
             self.limit = limits.max().unwrap_or_default();
         }
         self.watched = watched;
         let mut services = looked.failed.iter().filter_map(|(_, error)| error.service());
-        self.outages = match services.any(ServiceError::is_passing) {
+        self.outages = match services.any(ServiceError::is_transient) {
             true => self.outages.saturating_add(1),
             false => 0,
         };
@@ -180,7 +180,7 @@ impl Polling {
         let failures = looked.failed.len();
         let (pulls, tag) = match self.github.open_pulls(repository, watched.tag.as_deref()) {
             Ok(OpenPulls::Unchanged) => (std::mem::take(&mut watched.early), watched.tag.take()),
-            Ok(OpenPulls::Now { mut pulls, tag, more }) => {
+            Ok(OpenPulls::Changed { mut pulls, tag, more }) => {
                 watched.cut_at = more.then_some(pulls.len());
                 // The oldest pull request is queued first, so that a queue with little capacity
                 // takes it first.

@@ -1,4 +1,4 @@
-//! The commands for a page: [`Command`], with the names that agents and flows use.
+//! The commands for a page: [`PageCommand`], with the names that agents and flows use.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use serde::de::{
 };
 use serde_json::{Value, json};
 
-use super::element::Wanted;
+use super::element::Selector;
 use super::error::PageError;
-use super::keys::Shortcut;
 use super::page::Page;
+use super::shortcut::Shortcut;
 
 /// An action of a user or a tester on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Command {
+pub enum PageCommand {
     /// Clicks an element by its visible text.
     ClickByText(String),
     /// Clicks an element by a CSS selector.
@@ -41,14 +41,14 @@ pub enum Command {
 /// A field and its new value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fill {
-    pub(super) field: Wanted,
+    pub(super) field: Selector,
     pub(super) value: String,
 }
 
 /// A list and the option to choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Select {
-    pub(super) field: Wanted,
+    pub(super) field: Selector,
     pub(super) option: Choice,
 }
 
@@ -76,7 +76,7 @@ impl Choice {
     }
 }
 
-impl Command {
+impl PageCommand {
     /// The names of all commands.
     pub const NAMES: [&'static str; 10] = [
         "click_by_text", "click_by_selector", "fill_input", "select_option", "navigate_to_hash",
@@ -84,97 +84,108 @@ impl Command {
         "eval",
     ];
 
-    /// Parses the arguments of a command whose name is one of [`Command::NAMES`].
-    pub(super) fn read<'de, A: VariantAccess<'de>>(name: &str, of: A) -> Result<Command, A::Error> {
-        let text = |of: A, key: &'static [&'static str]| of.newtype_variant_seed(OneText(key));
+    /// Parses the arguments of a command whose name is one of [`PageCommand::NAMES`].
+    pub(super) fn parse_arguments<'de, A: VariantAccess<'de>>(
+        name: &str,
+        of: A,
+    ) -> Result<PageCommand, A::Error> {
+        let text = |of: A, key: &'static [&'static str]| of.newtype_variant_seed(TextSeed(key));
         Ok(match name {
-            "click_by_text" => Command::ClickByText(text(of, &["text"])?),
-            "click_by_selector" => Command::ClickBySelector(text(of, &["selector"])?),
-            "fill_input" => Command::FillInput(of.newtype_variant()?),
-            "select_option" => Command::SelectOption(of.newtype_variant()?),
-            "navigate_to_hash" => Command::NavigateToHash(text(of, &["hash", "text"])?),
+            "click_by_text" => PageCommand::ClickByText(text(of, &["text"])?),
+            "click_by_selector" => PageCommand::ClickBySelector(text(of, &["selector"])?),
+            "fill_input" => PageCommand::FillInput(of.newtype_variant()?),
+            "select_option" => PageCommand::SelectOption(of.newtype_variant()?),
+            "navigate_to_hash" => PageCommand::NavigateToHash(text(of, &["hash", "text"])?),
             "send_keyboard_shortcut" => {
                 let told = text(of, &["keys", "text"])?;
-                Command::SendKeyboardShortcut(told.parse().map_err(A::Error::custom)?, told)
+                PageCommand::SendKeyboardShortcut(told.parse().map_err(A::Error::custom)?, told)
             }
             "get_page_structure" => {
-                of.newtype_variant::<Nothing>()?;
-                Command::GetPageStructure
+                of.newtype_variant::<NoArguments>()?;
+                PageCommand::GetPageStructure
             }
-            "debug_elements" => Command::DebugElements(of.newtype_variant::<Part>()?.selector),
-            "verify_form_state" => Command::VerifyFormState(of.newtype_variant::<Part>()?.selector),
-            "eval" => Command::Eval(text(of, &["code"])?),
-            _ => return Err(A::Error::unknown_variant(name, &Command::NAMES)),
+            "debug_elements" => {
+                PageCommand::DebugElements(of.newtype_variant::<PartArguments>()?.selector)
+            }
+            "verify_form_state" => {
+                PageCommand::VerifyFormState(of.newtype_variant::<PartArguments>()?.selector)
+            }
+            "eval" => PageCommand::Eval(text(of, &["code"])?),
+            _ => return Err(A::Error::unknown_variant(name, &PageCommand::NAMES)),
         })
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for PageCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Command::ClickByText(text) => write!(f, "click_by_text {}", json!(text)),
-            Command::ClickBySelector(text) => write!(f, "click_by_selector {}", json!(text)),
+            PageCommand::ClickByText(text) => write!(f, "click_by_text {}", json!(text)),
+            PageCommand::ClickBySelector(text) => write!(f, "click_by_selector {}", json!(text)),
             // The value may be a password.
-            Command::FillInput(fill) => write!(f, "fill_input {}", fill.field),
-            Command::SelectOption(Select { field, option }) => {
+            PageCommand::FillInput(fill) => write!(f, "fill_input {}", fill.field),
+            PageCommand::SelectOption(Select { field, option }) => {
                 write!(f, "select_option {} in {field}", json!(option.text()))
             }
-            Command::NavigateToHash(hash) => write!(f, "navigate_to_hash {}", json!(hash)),
-            Command::SendKeyboardShortcut(_, told) => write!(f, "send_keyboard_shortcut {told}"),
-            Command::GetPageStructure => f.write_str("get_page_structure"),
-            Command::DebugElements(None) => f.write_str("debug_elements"),
-            Command::DebugElements(Some(part)) => write!(f, "debug_elements in {}", json!(part)),
-            Command::VerifyFormState(None) => f.write_str("verify_form_state"),
-            Command::VerifyFormState(Some(part)) => {
+            PageCommand::NavigateToHash(hash) => write!(f, "navigate_to_hash {}", json!(hash)),
+            PageCommand::SendKeyboardShortcut(_, told) => {
+                write!(f, "send_keyboard_shortcut {told}")
+            }
+            PageCommand::GetPageStructure => f.write_str("get_page_structure"),
+            PageCommand::DebugElements(None) => f.write_str("debug_elements"),
+            PageCommand::DebugElements(Some(part)) => {
+                write!(f, "debug_elements in {}", json!(part))
+            }
+            PageCommand::VerifyFormState(None) => f.write_str("verify_form_state"),
+            PageCommand::VerifyFormState(Some(part)) => {
                 write!(f, "verify_form_state in {}", json!(part))
             }
-            Command::Eval(code) => write!(f, "eval {}", json!(code)),
+            PageCommand::Eval(code) => write!(f, "eval {}", json!(code)),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Command {
+impl<'de> Deserialize<'de> for PageCommand {
     /// Parses `NAME: ARGUMENTS`; a command with a single text argument also accepts the text alone.
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Command, D::Error> {
-        struct Named;
-        impl<'de> Visitor<'de> for Named {
-            type Value = Command;
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<PageCommand, D::Error> {
+        struct CommandVisitor;
+        impl<'de> Visitor<'de> for CommandVisitor {
+            type Value = PageCommand;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a command with its arguments")
             }
 
-            fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Command, A::Error> {
+            fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<PageCommand, A::Error> {
                 let (name, of) = data.variant::<String>()?;
-                Command::read(&name, of)
+                PageCommand::parse_arguments(&name, of)
             }
         }
-        from.deserialize_enum("Command", &Command::NAMES, Named)
+        from.deserialize_enum("Command", &PageCommand::NAMES, CommandVisitor)
     }
 }
 
 impl Page {
     /// Runs a command and returns its result.
-    pub fn perform(&self, command: &Command) -> Result<Value, PageError> {
+    pub fn perform(&self, command: &PageCommand) -> Result<Value, PageError> {
         match command {
-            Command::ClickByText(text) => self.click(&Wanted::Text(text.clone())),
-            Command::ClickBySelector(text) => self.click(&Wanted::Selector(text.clone())),
-            Command::FillInput(fill) => self.fill(fill),
-            Command::SelectOption(select) => self.select(select),
-            Command::NavigateToHash(hash) => self.go_to_hash(hash),
-            Command::SendKeyboardShortcut(keys, told) => self.press(keys, told),
-            Command::GetPageStructure => self.structure(),
-            Command::DebugElements(selector) => self.elements(selector.as_deref()),
-            Command::VerifyFormState(selector) => self.form_state(selector.as_deref()),
-            Command::Eval(code) => Ok(json!({ "value": self.evaluate(code)? })),
+            PageCommand::ClickByText(text) => self.click(&Selector::Text(text.clone())),
+            PageCommand::ClickBySelector(text) => self.click(&Selector::Css(text.clone())),
+            PageCommand::FillInput(fill) => self.fill(fill),
+            PageCommand::SelectOption(select) => self.select(select),
+            PageCommand::NavigateToHash(hash) => self.go_to_hash(hash),
+            PageCommand::SendKeyboardShortcut(keys, told) => self.press(keys, told),
+            PageCommand::GetPageStructure => self.structure(),
+            PageCommand::DebugElements(selector) => self.elements(selector.as_deref()),
+            PageCommand::VerifyFormState(selector) => self.form_state(selector.as_deref()),
+            PageCommand::Eval(code) => Ok(json!({ "value": self.evaluate(code)? })),
         }
     }
 }
 
 /// A text, alone or under one of these keys.
-pub(super) struct OneText(pub(super) &'static [&'static str]);
+pub(super) struct TextSeed(pub(super) &'static [&'static str]);
 
-impl<'de> DeserializeSeed<'de> for OneText {
+impl<'de> DeserializeSeed<'de> for TextSeed {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
@@ -182,7 +193,7 @@ impl<'de> DeserializeSeed<'de> for OneText {
     }
 }
 
-impl<'de> Visitor<'de> for OneText {
+impl<'de> Visitor<'de> for TextSeed {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -210,17 +221,17 @@ impl<'de> Visitor<'de> for OneText {
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoArguments {}
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Part {
+struct PartArguments {
     #[serde(default)]
     selector: Option<String>,
 }
 
 /// Returns the one selector of a field. Fails if there is none, or more than one.
-fn field<E: Error>(named: [Option<Wanted>; 3], keys: &str) -> Result<Wanted, E> {
+fn single_selector<E: Error>(named: [Option<Selector>; 3], keys: &str) -> Result<Selector, E> {
     let mut named = named.into_iter().flatten();
     match (named.next(), named.next()) {
         (Some(wanted), None) => Ok(wanted),
@@ -233,19 +244,20 @@ impl<'de> Deserialize<'de> for Fill {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Fill, D::Error> {
         #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Given {
+        struct FieldArguments {
             selector: Option<String>,
             placeholder: Option<String>,
             label: Option<String>,
             value: String,
         }
-        let Given { selector, placeholder, label, value } = Given::deserialize(from)?;
+        let FieldArguments { selector, placeholder, label, value } =
+            FieldArguments::deserialize(from)?;
         let named = [
-            selector.map(Wanted::Selector),
-            placeholder.map(Wanted::Placeholder),
-            label.map(Wanted::Label),
+            selector.map(Selector::Css),
+            placeholder.map(Selector::Placeholder),
+            label.map(Selector::Label),
         ];
-        Ok(Fill { field: field(named, "`selector`, `placeholder` and `label`")?, value })
+        Ok(Fill { field: single_selector(named, "`selector`, `placeholder` and `label`")?, value })
     }
 }
 
@@ -253,20 +265,20 @@ impl<'de> Deserialize<'de> for Select {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Select, D::Error> {
         #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Given {
+        struct FieldArguments {
             selector: Option<String>,
             label: Option<String>,
             value: Option<String>,
             text: Option<String>,
         }
-        let Given { selector, label, value, text } = Given::deserialize(from)?;
+        let FieldArguments { selector, label, value, text } = FieldArguments::deserialize(from)?;
         let option = match (value, text) {
             (Some(value), None) => Choice::Value(value),
             (None, Some(text)) => Choice::Text(text),
             _ => return Err(D::Error::custom("it needs one of `value` and `text`")),
         };
-        let named = [selector.map(Wanted::Selector), label.map(Wanted::Label), None];
-        Ok(Select { field: field(named, "`selector` and `label`")?, option })
+        let named = [selector.map(Selector::Css), label.map(Selector::Label), None];
+        Ok(Select { field: single_selector(named, "`selector` and `label`")?, option })
     }
 }
 
@@ -277,7 +289,7 @@ mod tests {
     use super::*;
 
     fn check(name: &str, args: Value, expect: Expect) {
-        let told = match serde_json::from_value::<Command>(json!({ name: args })) {
+        let told = match serde_json::from_value::<PageCommand>(json!({ name: args })) {
             Ok(command) => format!("{command:?}"),
             Err(error) => error.to_string(),
         };

@@ -16,17 +16,17 @@ use tungstenite::error::CapacityError;
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Message, WebSocket};
 
-use super::console::{Entry, Ring};
+use super::console::{ConsoleEntry, ConsoleLog};
 use super::endpoint::{Endpoint, Window};
-use super::error::{Gone, PageError, ReachError};
+use super::error::{AttachError, GoneReason, PageError};
 use super::network::Network;
-use super::untrusted::short;
+use super::untrusted::truncate_line;
 
 /// The maximum size of one message, in bytes: more than a screenshot of a large window.
-const MOST: usize = 64 << 20;
+const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
 /// The timeout for connecting, and for writing a message.
-const TIME: Duration = Duration::from_secs(5);
+const IO_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A connection to a page.
 pub(super) struct Connection {
@@ -37,7 +37,7 @@ pub(super) struct Connection {
 
 struct Shared {
     inbox: Mutex<Inbox>,
-    news: Condvar,
+    changed: Condvar,
     writer: Mutex<WebSocket<TcpStream>>,
 }
 
@@ -47,18 +47,18 @@ struct Inbox {
     /// Calls without a reader yet: `None` until the answer arrives.
     calls: HashMap<u64, Option<Value>>,
     last_call: u64,
-    console: Ring,
+    console: ConsoleLog,
     network: Network,
     dialogs: u64,
     events: u64,
-    gone: Option<Gone>,
+    gone: Option<GoneReason>,
 }
 
 /// The reason why a call has no result.
 #[derive(Debug)]
 pub(super) enum CallError {
     /// The page is gone.
-    Gone(Gone),
+    Gone(GoneReason),
     /// No answer arrived in time.
     TimedOut,
     /// DevTools refused the call, with this message.
@@ -67,22 +67,24 @@ pub(super) enum CallError {
 
 impl Connection {
     /// Connects to a window.
-    pub(super) fn open(endpoint: Endpoint, window: &Window) -> Result<Connection, ReachError> {
-        let in_use = || ReachError::WindowInUse { at: endpoint.to_string(), id: window.id.clone() };
+    pub(super) fn open(endpoint: Endpoint, window: &Window) -> Result<Connection, AttachError> {
+        let in_use =
+            || AttachError::WindowInUse { at: endpoint.to_string(), id: window.id.clone() };
         let path = window.path().ok_or_else(in_use)?;
-        let stream = TcpStream::connect_timeout(&endpoint.address(), TIME);
-        let stream = stream.map_err(|_| endpoint.nobody())?;
-        let other = |error: std::io::Error| endpoint.is_other(short(&error.to_string()));
-        stream.set_read_timeout(Some(TIME)).map_err(other)?;
-        stream.set_write_timeout(Some(TIME)).map_err(other)?;
+        let stream = TcpStream::connect_timeout(&endpoint.address(), IO_TIMEOUT);
+        let stream = stream.map_err(|_| endpoint.not_listening_error())?;
+        let other =
+            |error: std::io::Error| endpoint.not_devtools_error(truncate_line(&error.to_string()));
+        stream.set_read_timeout(Some(IO_TIMEOUT)).map_err(other)?;
+        stream.set_write_timeout(Some(IO_TIMEOUT)).map_err(other)?;
         stream.set_nodelay(true).map_err(other)?;
-        let config = WebSocketConfig::default().max_message_size(Some(MOST));
-        let config = config.max_frame_size(Some(MOST));
+        let config = WebSocketConfig::default().max_message_size(Some(MAX_MESSAGE_BYTES));
+        let config = config.max_frame_size(Some(MAX_MESSAGE_BYTES));
         let url = format!("ws://{endpoint}{path}");
         let ours = stream.try_clone().map_err(other)?;
         let handshake = tungstenite::client::client_with_config(url, ours, Some(config));
-        let (socket, _) =
-            handshake.map_err(|error| endpoint.is_other(short(&error.to_string())))?;
+        let (socket, _) = handshake
+            .map_err(|error| endpoint.not_devtools_error(truncate_line(&error.to_string())))?;
         stream.set_read_timeout(None).map_err(other)?;
         // Both ends of the stream are used at the same time. DevTools send no pings, so the reader,
         // which would answer them, never writes.
@@ -90,12 +92,12 @@ impl Connection {
         let writer = WebSocket::from_raw_socket(writer, Role::Client, Some(config));
         let shared = Arc::new(Shared {
             inbox: Mutex::default(),
-            news: Condvar::new(),
+            changed: Condvar::new(),
             writer: Mutex::new(writer),
         });
         let theirs = Arc::clone(&shared);
         let reader = std::thread::Builder::new().name("devtools".to_owned());
-        let reader = reader.spawn(move || theirs.read(socket)).map_err(other)?;
+        let reader = reader.spawn(move || theirs.read_messages(socket)).map_err(other)?;
         Ok(Connection { shared, stream, reader: Some(reader) })
     }
 
@@ -118,7 +120,7 @@ impl Connection {
         loop {
             if let Some(Some(_)) = inbox.calls.get(&id) {
                 let answer = inbox.calls.remove(&id).flatten().unwrap_or_default();
-                return result(answer);
+                return parse_result(answer);
             }
             let left = deadline.left();
             let end = match &inbox.gone {
@@ -130,17 +132,17 @@ impl Connection {
                 inbox.calls.remove(&id);
                 return Err(end);
             }
-            let waited = self.shared.news.wait_timeout(inbox, left);
+            let waited = self.shared.changed.wait_timeout(inbox, left);
             inbox = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    /// Waits until an event of the page arrives, or until `longest` has passed: not all changes
+    /// Waits until an event of the page arrives, or until `max_wait` has passed: not all changes
     /// have events.
-    pub(super) fn wait_for_news(&self, longest: Duration) {
+    pub(super) fn wait_for_event(&self, max_wait: Duration) {
         let inbox = self.shared.inbox();
         let before = inbox.events;
-        let waited = self.shared.news.wait_timeout_while(inbox, longest, |inbox| {
+        let waited = self.shared.changed.wait_timeout_while(inbox, max_wait, |inbox| {
             inbox.events == before && inbox.gone.is_none()
         });
         drop(waited);
@@ -151,7 +153,7 @@ impl Connection {
     pub(super) fn wait_for_idle_network(&self, deadline: Deadline) -> Option<u64> {
         let left = deadline.left();
         let inbox = self.shared.inbox();
-        let waited = self.shared.news.wait_timeout_while(inbox, left, |inbox| {
+        let waited = self.shared.changed.wait_timeout_while(inbox, left, |inbox| {
             !inbox.network.is_idle() && inbox.gone.is_none()
         });
         let inbox = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -180,7 +182,7 @@ impl Connection {
     }
 
     /// Returns the console entries from a number on.
-    pub(super) fn console_since(&self, number: u64) -> Vec<Entry> {
+    pub(super) fn console_since(&self, number: u64) -> Vec<ConsoleEntry> {
         self.shared.inbox().console.since(number)
     }
 
@@ -195,7 +197,7 @@ impl Connection {
     }
 
     /// Returns the reason why the page is gone, or `None` while it exists.
-    pub(super) fn gone(&self) -> Option<Gone> {
+    pub(super) fn gone_reason(&self) -> Option<GoneReason> {
         self.shared.inbox().gone.clone()
     }
 }
@@ -218,47 +220,48 @@ impl Shared {
         let message = json!({ "id": id, "method": method, "params": params }).to_string();
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = writer.send(Message::text(message)) {
-            self.end(ended(&error));
+            self.end(end_reason(&error));
         }
     }
 
     /// Reads messages until the connection ends.
-    fn read(&self, mut socket: WebSocket<TcpStream>) {
+    fn read_messages(&self, mut socket: WebSocket<TcpStream>) {
         loop {
             match socket.read() {
-                Ok(Message::Text(text)) => self.take(&text),
-                Ok(Message::Close(_)) => break self.end(Gone::Closed),
+                Ok(Message::Text(text)) => self.handle_message(&text),
+                Ok(Message::Close(_)) => break self.end(GoneReason::Closed),
                 Ok(_) => {}
-                Err(error) => break self.end(ended(&error)),
+                Err(error) => break self.end(end_reason(&error)),
             }
         }
     }
 
-    fn take(&self, text: &str) {
+    fn handle_message(&self, text: &str) {
         let Ok(mut message) = serde_json::from_str::<Value>(text) else {
-            return self.end(Gone::Broken { why: "what came is no JSON".to_owned() });
+            return self
+                .end(GoneReason::ConnectionBroken { why: "what came is no JSON".to_owned() });
         };
         if let Some(id) = message["id"].as_u64() {
             if let Some(answer) = self.inbox().calls.get_mut(&id) {
                 *answer = Some(message);
             }
-            self.news.notify_all();
+            self.changed.notify_all();
             return;
         }
         let params = message["params"].take();
         let method = message["method"].as_str().unwrap_or_default();
         {
             let mut inbox = self.inbox();
-            inbox.console.take(method, &params);
+            inbox.console.record(method, &params);
             inbox.network.observe(method, &params);
             // A page may load without end; that is no reason to query it more often.
             inbox.events += u64::from(!method.starts_with("Network."));
         }
         match method {
             "Page.javascriptDialogOpening" => self.answer_dialog(&params),
-            "Inspector.detached" => self.end(Gone::Closed),
-            "Inspector.targetCrashed" => self.end(Gone::Crashed),
-            _ => self.news.notify_all(),
+            "Inspector.detached" => self.end(GoneReason::Closed),
+            "Inspector.targetCrashed" => self.end(GoneReason::Crashed),
+            _ => self.changed.notify_all(),
         }
     }
 
@@ -273,48 +276,58 @@ impl Shared {
             inbox.last_call
         };
         self.send(id, "Page.handleJavaScriptDialog", &json!({ "accept": accept }));
-        self.news.notify_all();
+        self.changed.notify_all();
     }
 
-    fn end(&self, gone: Gone) {
+    fn end(&self, gone: GoneReason) {
         // The first reason is the true one: later errors follow from it.
         self.inbox().gone.get_or_insert(gone);
-        self.news.notify_all();
+        self.changed.notify_all();
     }
 }
 
-fn ended(error: &tungstenite::Error) -> Gone {
+fn end_reason(error: &tungstenite::Error) -> GoneReason {
     use tungstenite::Error::{AlreadyClosed, Capacity, ConnectionClosed, Protocol};
     use tungstenite::error::ProtocolError::ResetWithoutClosingHandshake;
     match error {
-        ConnectionClosed | AlreadyClosed | Protocol(ResetWithoutClosingHandshake) => Gone::Closed,
-        Capacity(CapacityError::MessageTooLong { .. }) => Gone::Flooded { most: MOST },
-        other => Gone::Broken { why: short(&other.to_string()) },
+        ConnectionClosed | AlreadyClosed | Protocol(ResetWithoutClosingHandshake) => {
+            GoneReason::Closed
+        }
+        Capacity(CapacityError::MessageTooLong { .. }) => {
+            GoneReason::TooLarge { max_bytes: MAX_MESSAGE_BYTES }
+        }
+        other => GoneReason::ConnectionBroken { why: truncate_line(&other.to_string()) },
     }
 }
 
-fn result(mut answer: Value) -> Result<Value, CallError> {
+fn parse_result(mut answer: Value) -> Result<Value, CallError> {
     match answer["error"]["message"].as_str() {
-        Some(message) => Err(CallError::Refused(short(message))),
+        Some(message) => Err(CallError::Refused(truncate_line(message))),
         None => Ok(answer["result"].take()),
     }
 }
 
 impl CallError {
     /// Returns true if the page was changing its document, so that the call can be repeated.
-    pub(super) fn is_passing(&self) -> bool {
-        let passing = [
+    pub(super) fn is_transient(&self) -> bool {
+        let transient = [
             "find context", "context was destroyed", "navigated", "No frame",
             "Promise was collected",
         ];
         match self {
-            CallError::Refused(message) => passing.iter().any(|it| message.contains(it)),
+            CallError::Refused(message) => transient.iter().any(|it| message.contains(it)),
             CallError::Gone(_) | CallError::TimedOut => false,
         }
     }
 
     /// Converts the error for the caller, with the call that it belongs to.
-    pub(super) fn of(self, method: &str, doing: &str, after: Duration, dialogs: u64) -> PageError {
+    pub(super) fn into_page_error(
+        self,
+        method: &str,
+        doing: &str,
+        after: Duration,
+        dialogs: u64,
+    ) -> PageError {
         match self {
             CallError::Gone(gone) => PageError::Gone(gone),
             CallError::TimedOut => PageError::TimedOut { doing: doing.to_owned(), after, dialogs },

@@ -1,5 +1,5 @@
-//! Elements of a page: the selector of an element ([`Wanted`]), and the result of a query
-//! ([`Sight`]).
+//! Elements of a page: the selector of an element ([`Selector`]), and the result of a query
+//! ([`QueryResult`]).
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::error::PageError;
-use super::nearest::nearest;
-use super::untrusted::short;
+use super::suggestions::nearest_names;
+use super::untrusted::truncate_line;
 
 /// The selector of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum Selector {
     /// An element by a CSS selector.
-    Selector(String),
+    Css(String),
     /// An element by its visible text.
     Text(String),
     /// A field by its placeholder.
@@ -23,13 +23,13 @@ pub(super) enum Wanted {
     Label(String),
 }
 
-impl Wanted {
+impl Selector {
     fn parts(&self) -> (&'static str, &str) {
         match self {
-            Wanted::Selector(text) => ("selector", text),
-            Wanted::Text(text) => ("text", text),
-            Wanted::Placeholder(text) => ("placeholder", text),
-            Wanted::Label(text) => ("label", text),
+            Selector::Css(text) => ("selector", text),
+            Selector::Text(text) => ("text", text),
+            Selector::Placeholder(text) => ("placeholder", text),
+            Selector::Label(text) => ("label", text),
         }
     }
 
@@ -40,17 +40,17 @@ impl Wanted {
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (by, wanted) = self.parts();
-        write!(f, "the {by} `{}`", short(wanted))
+        write!(f, "the {by} `{}`", truncate_line(wanted))
     }
 }
 
 /// The result of a query script.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub(super) enum Sight {
+pub(super) enum QueryResult {
     BadSelector,
     Missing { there: Vec<(String, String)> },
     Hidden { what: String },
@@ -59,7 +59,7 @@ pub(super) enum Sight {
     Unfit { what: String, why: String },
     NoOption { what: String, there: Vec<(String, String)> },
     Fit,
-    Ready(Spot),
+    Ready(ClickTarget),
     Grabbed { what: String, empty: bool },
     Set { what: String },
     Chosen { what: String, option: String, value: String },
@@ -67,7 +67,7 @@ pub(super) enum Sight {
 
 /// A clickable element, with the position for the click.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct Spot {
+pub(super) struct ClickTarget {
     pub(super) what: String,
     /// The number of elements that match equally well, including this one.
     pub(super) count: u64,
@@ -75,46 +75,47 @@ pub(super) struct Spot {
     pub(super) y: f64,
 }
 
-impl Sight {
+impl QueryResult {
     /// Returns true if a later query may have another result.
     pub(super) fn may_change(&self) -> bool {
         match self {
-            Sight::Missing { .. }
-            | Sight::Hidden { .. }
-            | Sight::Disabled { .. }
-            | Sight::Covered { .. }
-            | Sight::NoOption { .. } => true,
-            Sight::BadSelector
-            | Sight::Unfit { .. }
-            | Sight::Fit
-            | Sight::Ready(_)
-            | Sight::Grabbed { .. }
-            | Sight::Set { .. }
-            | Sight::Chosen { .. } => false,
+            QueryResult::Missing { .. }
+            | QueryResult::Hidden { .. }
+            | QueryResult::Disabled { .. }
+            | QueryResult::Covered { .. }
+            | QueryResult::NoOption { .. } => true,
+            QueryResult::BadSelector
+            | QueryResult::Unfit { .. }
+            | QueryResult::Fit
+            | QueryResult::Ready(_)
+            | QueryResult::Grabbed { .. }
+            | QueryResult::Set { .. }
+            | QueryResult::Chosen { .. } => false,
         }
     }
 
     /// Returns the error for this result, if it is the last one before the timeout.
-    pub(super) fn error(self, wanted: &Wanted, option: &str) -> PageError {
+    pub(super) fn error(self, wanted: &Selector, option: &str) -> PageError {
         let (_, text) = wanted.parts();
         match self {
-            Sight::BadSelector => PageError::BadSelector { selector: short(text) },
-            Sight::Missing { there } => {
-                PageError::NotFound { what: wanted.to_string(), nearest: nearest(text, &there) }
+            QueryResult::BadSelector => PageError::BadSelector { selector: truncate_line(text) },
+            QueryResult::Missing { there } => PageError::NotFound {
+                what: wanted.to_string(),
+                nearest: nearest_names(text, &there),
+            },
+            QueryResult::Hidden { what } => PageError::Hidden { what },
+            QueryResult::Disabled { what } => PageError::Disabled { what },
+            QueryResult::Covered { what, by } => PageError::Covered { what, by },
+            QueryResult::Unfit { what, why } => PageError::Unfit { what, why },
+            QueryResult::NoOption { what, there } => {
+                let nearest = nearest_names(option, &there);
+                PageError::NoOption { what, option: truncate_line(option), nearest }
             }
-            Sight::Hidden { what } => PageError::Hidden { what },
-            Sight::Disabled { what } => PageError::Disabled { what },
-            Sight::Covered { what, by } => PageError::Covered { what, by },
-            Sight::Unfit { what, why } => PageError::Unfit { what, why },
-            Sight::NoOption { what, there } => {
-                let nearest = nearest(option, &there);
-                PageError::NoOption { what, option: short(option), nearest }
-            }
-            Sight::Fit => PageError::Moving { what: wanted.to_string() },
-            Sight::Ready(Spot { what, .. })
-            | Sight::Grabbed { what, .. }
-            | Sight::Set { what, .. }
-            | Sight::Chosen { what, .. } => PageError::Moving { what },
+            QueryResult::Fit => PageError::Moving { what: wanted.to_string() },
+            QueryResult::Ready(ClickTarget { what, .. })
+            | QueryResult::Grabbed { what, .. }
+            | QueryResult::Set { what, .. }
+            | QueryResult::Chosen { what, .. } => PageError::Moving { what },
         }
     }
 }

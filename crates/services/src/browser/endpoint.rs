@@ -11,14 +11,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use ureq::http::Uri;
 
-use super::error::ReachError;
-use super::untrusted::short;
+use super::error::AttachError;
+use super::untrusted::truncate_line;
 
 /// The timeout of a request to the port.
-const TIME: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The maximum size of an answer, in bytes.
-const MOST: u64 = 4 << 20;
+const MAX_RESPONSE_BYTES: u64 = 4 << 20;
 
 /// The address of the DevTools of a browser or an app, on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,21 +47,22 @@ impl fmt::Display for Endpoint {
 }
 
 impl FromStr for Endpoint {
-    type Err = ReachError;
+    type Err = AttachError;
 
     /// Parses an address such as `127.0.0.1:9222`, `localhost:9222` or `[::1]:9222`.
-    fn from_str(text: &str) -> Result<Endpoint, ReachError> {
-        let no_address = || ReachError::NoAddress { text: short(text) };
+    fn from_str(text: &str) -> Result<Endpoint, AttachError> {
+        let no_address = || AttachError::NoAddress { text: truncate_line(text) };
         let (host, port) = text.rsplit_once(':').ok_or_else(no_address)?;
         let port = port.parse().map_err(|_| no_address())?;
-        let host = here(host).ok_or_else(|| ReachError::Elsewhere { host: short(host) })?;
+        let host = parse_loopback(host)
+            .ok_or_else(|| AttachError::NotLocal { host: truncate_line(host) })?;
         Ok(Endpoint(SocketAddr::new(host, port)))
     }
 }
 
 /// Returns the address of a host that is this machine, or `None` for other hosts. Names are not
 /// resolved: only `localhost` is accepted.
-pub(super) fn here(host: &str) -> Option<IpAddr> {
+pub(super) fn parse_loopback(host: &str) -> Option<IpAddr> {
     if host.eq_ignore_ascii_case("localhost") {
         return Some(Ipv4Addr::LOCALHOST.into());
     }
@@ -82,7 +83,7 @@ pub struct Product {
 
 impl Product {
     /// The oldest major version of Chrome that is supported; Electron 9 has it.
-    pub const OLDEST: u32 = 83;
+    pub const MIN_CHROME_VERSION: u32 = 83;
 
     /// Returns the major version of Chrome, or `None` if the browser is not of the Chromium family.
     ///
@@ -97,11 +98,11 @@ impl Product {
 
     /// Returns true if assay supports the version.
     pub fn is_supported(&self) -> bool {
-        self.chrome_version().is_some_and(|version| version >= Product::OLDEST)
+        self.chrome_version().is_some_and(|version| version >= Product::MIN_CHROME_VERSION)
     }
 
     /// Returns the common name of the browser: the one of Electron, if it is an Electron app.
-    fn known_as(&self) -> String {
+    fn display_name(&self) -> String {
         let electron = self.user_agent.split(' ').find(|word| word.starts_with("Electron/"));
         match electron {
             Some(electron) => format!("{electron}, {}", self.browser),
@@ -156,98 +157,104 @@ struct Target {
 
 impl Endpoint {
     /// Returns the product that listens at the endpoint.
-    pub fn product(self) -> Result<Product, ReachError> {
+    pub fn product(self) -> Result<Product, AttachError> {
         let Product { browser, user_agent } = self.get("/json/version")?;
-        Ok(Product { browser: short(&browser), user_agent: short(&user_agent) })
+        Ok(Product { browser: truncate_line(&browser), user_agent: truncate_line(&user_agent) })
     }
 
     /// Returns the product that listens at the endpoint. Fails if the product is older than
-    /// [`Product::OLDEST`], or no Chromium.
-    pub fn supported_product(self) -> Result<Product, ReachError> {
+    /// [`Product::MIN_CHROME_VERSION`], or no Chromium.
+    pub fn supported_product(self) -> Result<Product, AttachError> {
         let product = self.product()?;
-        let (at, oldest) = (self.to_string(), Product::OLDEST);
+        let (at, oldest) = (self.to_string(), Product::MIN_CHROME_VERSION);
         match product.chrome_version() {
             Some(version) if version >= oldest => Ok(product),
-            Some(_) => Err(ReachError::TooOld { at, product: product.known_as(), oldest }),
-            None => Err(ReachError::UnknownBrowser { at, product: product.known_as(), oldest }),
+            Some(_) => Err(AttachError::TooOld { at, product: product.display_name(), oldest }),
+            None => {
+                Err(AttachError::UnknownBrowser { at, product: product.display_name(), oldest })
+            }
         }
     }
 
     /// Lists the windows, without their workers and frames.
-    pub fn windows(self) -> Result<Vec<Window>, ReachError> {
+    pub fn windows(self) -> Result<Vec<Window>, AttachError> {
         let targets: Vec<Target> = self.get("/json/list")?;
         let shown = targets.into_iter().filter(|it| matches!(&*it.r#type, "page" | "webview"));
         shown.map(|target| self.window(target)).collect()
     }
 
     /// Returns the window with an id, or the first window of the app itself.
-    pub fn window_of(self, id: Option<&str>) -> Result<Window, ReachError> {
+    pub fn find_window(self, id: Option<&str>) -> Result<Window, AttachError> {
         let mut windows = self.windows()?.into_iter();
         let at = || self.to_string();
         match id {
-            None => windows.find(Window::is_own).ok_or_else(|| ReachError::NoPage { at: at() }),
+            None => windows.find(Window::is_own).ok_or_else(|| AttachError::NoPage { at: at() }),
             Some(id) => windows
                 .find(|window| window.id == id)
-                .ok_or_else(|| ReachError::NoSuchWindow { at: at(), id: short(id) }),
+                .ok_or_else(|| AttachError::NoSuchWindow { at: at(), id: truncate_line(id) }),
         }
     }
 
-    fn window(self, target: Target) -> Result<Window, ReachError> {
+    fn window(self, target: Target) -> Result<Window, AttachError> {
         let path = target.web_socket_debugger_url.as_deref().map(|url| self.path(url));
         Ok(Window {
             path: path.transpose()?,
-            id: short(&target.id),
-            kind: short(&target.r#type),
-            title: short(&target.title),
-            url: short(&target.url),
+            id: truncate_line(&target.id),
+            kind: truncate_line(&target.r#type),
+            title: truncate_line(&target.title),
+            url: truncate_line(&target.url),
         })
     }
 
     /// Returns the path in the address of a window's debugger. Only the path is used, and only on
     /// this endpoint; an address on another machine is refused nevertheless, since it is not what
     /// it seems.
-    fn path(self, url: &str) -> Result<String, ReachError> {
-        let bad = || self.is_other(format!("`{}` is no address of a window", short(url)));
+    fn path(self, url: &str) -> Result<String, AttachError> {
+        let bad = || {
+            self.not_devtools_error(format!("`{}` is no address of a window", truncate_line(url)))
+        };
         let uri: Uri = url.parse().map_err(|_| bad())?;
         let host = uri.host().ok_or_else(bad)?;
-        here(host).ok_or_else(|| ReachError::Elsewhere { host: short(host) })?;
+        parse_loopback(host).ok_or_else(|| AttachError::NotLocal { host: truncate_line(host) })?;
         let path = uri.path_and_query().ok_or_else(bad)?;
         Ok(path.to_string())
     }
 
-    fn get<T: DeserializeOwned>(self, path: &str) -> Result<T, ReachError> {
-        let agent = agent(&self.0.ip().to_string(), TIME);
+    fn get<T: DeserializeOwned>(self, path: &str) -> Result<T, AttachError> {
+        let agent = agent(&self.0.ip().to_string(), REQUEST_TIMEOUT);
         let request = agent.get(format!("http://{}{path}", self.0));
-        let answer = request.config().timeout_global(Some(TIME)).build().call();
-        let answer = answer.map_err(|error| self.unreached(error))?;
+        let answer = request.config().timeout_global(Some(REQUEST_TIMEOUT)).build().call();
+        let answer = answer.map_err(|error| self.request_error(error))?;
         let status = answer.status().as_u16();
         if status != 200 {
-            return Err(self.is_other(format!("it answers with status {status}")));
+            return Err(self.not_devtools_error(format!("it answers with status {status}")));
         }
-        let body = answer.into_body().into_with_config().limit(MOST).read_to_vec();
-        let body = body.map_err(|error| self.unreached(error))?;
-        serde_json::from_slice(&body)
-            .map_err(|_| self.is_other(format!("its answer to `{path}` is not one of theirs")))
+        let body = answer.into_body().into_with_config().limit(MAX_RESPONSE_BYTES).read_to_vec();
+        let body = body.map_err(|error| self.request_error(error))?;
+        serde_json::from_slice(&body).map_err(|_| {
+            self.not_devtools_error(format!("its answer to `{path}` is not one of theirs"))
+        })
     }
 
-    fn unreached(self, error: ureq::Error) -> ReachError {
+    fn request_error(self, error: ureq::Error) -> AttachError {
         match error {
             ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                self.nobody()
+                self.not_listening_error()
             }
-            ureq::Error::Timeout(_) => {
-                self.is_other(format!("it does not answer within {} s", TIME.as_secs()))
-            }
-            other => self.is_other(short(&other.to_string())),
+            ureq::Error::Timeout(_) => self.not_devtools_error(format!(
+                "it does not answer within {} s",
+                REQUEST_TIMEOUT.as_secs()
+            )),
+            other => self.not_devtools_error(truncate_line(&other.to_string())),
         }
     }
 
-    pub(super) fn nobody(self) -> ReachError {
-        ReachError::Nobody { at: self.to_string(), port: self.0.port() }
+    pub(super) fn not_listening_error(self) -> AttachError {
+        AttachError::NotListening { at: self.to_string(), port: self.0.port() }
     }
 
-    pub(super) fn is_other(self, why: String) -> ReachError {
-        ReachError::NotDevTools { at: self.to_string(), why }
+    pub(super) fn not_devtools_error(self, why: String) -> AttachError {
+        AttachError::NotDevTools { at: self.to_string(), why }
     }
 }
 

@@ -1,13 +1,13 @@
-//! Errors: a browser cannot be reached ([`ReachError`]), or a command fails on a page
+//! Errors: a browser cannot be reached ([`AttachError`]), or a command fails on a page
 //! ([`PageError`]).
 
 use std::time::Duration;
 
-use super::keys::BadShortcut;
+use super::shortcut::InvalidShortcut;
 
 /// The reason why no page can be attached to at an address.
 #[derive(Debug, thiserror::Error)]
-pub enum ReachError {
+pub enum AttachError {
     /// The text is no address.
     #[error("`{text}` is no address such as `127.0.0.1:9222`")]
     NoAddress {
@@ -16,7 +16,7 @@ pub enum ReachError {
     },
     /// The address is that of another machine.
     #[error("`{host}` is not this machine, and DevTools are only used on this machine")]
-    Elsewhere {
+    NotLocal {
         /// The host of the address.
         host: String,
     },
@@ -25,7 +25,7 @@ pub enum ReachError {
         "nothing listens at `{at}`: start the app with `--remote-debugging-port={port}`, or set \
          `ELECTRON_DEBUG_PORT` to the debugging port that it has"
     )]
-    Nobody {
+    NotListening {
         /// The address.
         at: String,
         /// The port of the address.
@@ -94,7 +94,7 @@ pub enum ReachError {
 
 /// The reason why a page is gone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Gone {
+pub enum GoneReason {
     /// The page was closed.
     #[error("it was closed")]
     Closed,
@@ -102,14 +102,14 @@ pub enum Gone {
     #[error("it crashed")]
     Crashed,
     /// The page sent a message above the size limit.
-    #[error("it sent more than {} MB at once", most >> 20)]
-    Flooded {
+    #[error("it sent more than {} MB at once", max_bytes >> 20)]
+    TooLarge {
         /// The size limit, in bytes.
-        most: usize,
+        max_bytes: usize,
     },
     /// The connection broke.
     #[error("the connection broke: {why}")]
-    Broken {
+    ConnectionBroken {
         /// The cause.
         why: String,
     },
@@ -120,12 +120,12 @@ pub enum Gone {
 pub enum PageError {
     /// No page can be reached.
     #[error(transparent)]
-    Reach(#[from] ReachError),
+    Attach(#[from] AttachError),
     /// The page is gone.
     #[error("the page is gone: {0}")]
-    Gone(Gone),
+    Gone(GoneReason),
     /// The page did not answer in time.
-    #[error("the page did not answer {doing} within {} s{}", after.as_secs_f32(), and_dialogs(*dialogs))]
+    #[error("the page did not answer {doing} within {} s{}", after.as_secs_f32(), dialogs_suffix(*dialogs))]
     TimedOut {
         /// The request, for the message.
         doing: String,
@@ -135,7 +135,7 @@ pub enum PageError {
         dialogs: u64,
     },
     /// No element matches the selector.
-    #[error("there is no element with {what}{}", and_nearest(nearest))]
+    #[error("there is no element with {what}{}", nearest_suffix(nearest))]
     NotFound {
         /// The selector.
         what: String,
@@ -169,7 +169,7 @@ pub enum PageError {
         what: String,
     },
     /// The list has no such option.
-    #[error("{what} has no option `{option}`{}", and_nearest(nearest))]
+    #[error("{what} has no option `{option}`{}", nearest_suffix(nearest))]
     NoOption {
         /// The list.
         what: String,
@@ -194,10 +194,10 @@ pub enum PageError {
     },
     /// The text is no shortcut.
     #[error(transparent)]
-    BadShortcut(#[from] BadShortcut),
+    InvalidShortcut(#[from] InvalidShortcut),
     /// The use of `eval` is not allowed.
     #[error("`eval` is not allowed here")]
-    EvalOff,
+    EvalNotAllowed,
     /// The code of an `eval` threw an exception.
     #[error("the code threw: {message}")]
     Threw {
@@ -223,12 +223,12 @@ pub enum PageError {
         url: String,
     },
     /// A value exceeds the size limit.
-    #[error("{what} is too big: more than {} kB", most >> 10)]
+    #[error("{what} is too big: more than {} kB", max_bytes >> 10)]
     TooBig {
         /// The kind of value.
         what: String,
         /// The size limit, in bytes.
-        most: usize,
+        max_bytes: usize,
     },
     /// A page could not be opened.
     #[error("`{url}` could not be opened: {why}")]
@@ -248,7 +248,7 @@ pub enum PageError {
     },
     /// An expected text is not shown.
     #[error("the page does not show `{text}`; it begins with `{begin}`")]
-    NoText {
+    MissingText {
         /// The text.
         text: String,
         /// The beginning of the text that the page shows.
@@ -256,7 +256,7 @@ pub enum PageError {
     },
     /// A text is shown that must not be.
     #[error("the page shows `{text}`")]
-    StillText {
+    UnexpectedText {
         /// The text.
         text: String,
     },
@@ -265,15 +265,17 @@ pub enum PageError {
 impl PageError {
     /// Returns true if the app is not the cause: the browser, the connection, the permissions or
     /// assay itself prevented the command.
-    pub fn is_not_of_the_app(&self) -> bool {
+    pub fn is_environment_error(&self) -> bool {
         match self {
-            PageError::Reach(_)
-            | PageError::Gone(Gone::Broken { .. })
-            | PageError::EvalOff
+            PageError::Attach(_)
+            | PageError::Gone(GoneReason::ConnectionBroken { .. })
+            | PageError::EvalNotAllowed
             | PageError::ScriptFailed { .. }
             | PageError::NoStatus { .. }
             | PageError::Refused { .. } => true,
-            PageError::Gone(Gone::Closed | Gone::Crashed | Gone::Flooded { .. })
+            PageError::Gone(
+                GoneReason::Closed | GoneReason::Crashed | GoneReason::TooLarge { .. },
+            )
             | PageError::TimedOut { .. }
             | PageError::NotFound { .. }
             | PageError::Hidden { .. }
@@ -283,17 +285,17 @@ impl PageError {
             | PageError::NoOption { .. }
             | PageError::Unfit { .. }
             | PageError::BadSelector { .. }
-            | PageError::BadShortcut(_)
+            | PageError::InvalidShortcut(_)
             | PageError::Threw { .. }
             | PageError::TooBig { .. }
             | PageError::NotOpened { .. }
-            | PageError::NoText { .. }
-            | PageError::StillText { .. } => false,
+            | PageError::MissingText { .. }
+            | PageError::UnexpectedText { .. } => false,
         }
     }
 }
 
-fn and_dialogs(count: u64) -> String {
+fn dialogs_suffix(count: u64) -> String {
     match count {
         0 => String::new(),
         1 => "; it opened a dialog meanwhile".to_owned(),
@@ -301,7 +303,7 @@ fn and_dialogs(count: u64) -> String {
     }
 }
 
-fn and_nearest(names: &[String]) -> String {
+fn nearest_suffix(names: &[String]) -> String {
     match names {
         [] => String::new(),
         names => format!("; there is {}", names.join(", ")),

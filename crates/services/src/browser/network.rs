@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::Value;
 
-use super::untrusted::short;
+use super::untrusted::truncate_line;
 
 /// The maximum number of requests that are tracked at a time; a page with more of them counts as
 /// busy.
@@ -72,10 +72,10 @@ impl Network {
         }
         self.activity += 1;
         if self.in_flight.len() < MAX_IN_FLIGHT {
-            let text = |value: &Value| short(value.as_str().unwrap_or_default());
+            let text = |value: &Value| truncate_line(value.as_str().unwrap_or_default());
             let request =
                 Request { loader: text(&params["loaderId"]), url: text(&params["request"]["url"]) };
-            self.in_flight.insert(short(id), request);
+            self.in_flight.insert(truncate_line(id), request);
         }
     }
 
@@ -98,7 +98,7 @@ impl Network {
         if self.documents.len() == MAX_DOCUMENTS {
             self.documents.pop_front();
         }
-        self.documents.push_back((short(loader), status));
+        self.documents.push_back((truncate_line(loader), status));
     }
 
     /// Removes requests of documents that the page has left: their end is not always reported.

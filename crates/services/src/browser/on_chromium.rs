@@ -9,8 +9,8 @@ use assay_testenv::chromium::PrivateChromium;
 use assay_testkit::pages::{Answer, Pages};
 use serde_json::{Value, json};
 
-use super::page::WORLD;
-use super::{Command, Endpoint, Page, PageError, Timeouts};
+use super::page::ISOLATED_WORLD;
+use super::{Endpoint, Page, PageCommand, PageError, Timeouts};
 
 const APP: &str = include_str!("../../tests/it/pages/app.html");
 
@@ -40,13 +40,13 @@ const TIMEOUTS: Timeouts = Timeouts {
 /// Attaches to a browser whose scripts find only the features of Chrome 83.
 fn attach(chromium: &PrivateChromium, source: &str) -> Page {
     let page = Page::attach(Endpoint::local(chromium.port()), None, TIMEOUTS).unwrap();
-    let params = json!({ "source": source, "worldName": WORLD });
-    page.call("Page.addScriptToEvaluateOnNewDocument", &params, page.ask("")).unwrap();
+    let params = json!({ "source": source, "worldName": ISOLATED_WORLD });
+    page.call("Page.addScriptToEvaluateOnNewDocument", &params, page.request("")).unwrap();
     page.allowing_eval()
 }
 
 fn perform(page: &Page, name: &str, args: Value) -> Result<Value, PageError> {
-    let command: Command = serde_json::from_value(json!({ name: args })).unwrap();
+    let command: PageCommand = serde_json::from_value(json!({ name: args })).unwrap();
     page.perform(&command)
 }
 
@@ -60,7 +60,7 @@ fn every_command_works_without_anything_newer_than_chrome_83() {
     let page = attach(&chromium, OLDER);
     page.open(&pages.url("/")).unwrap();
     let is_older = "function () { return Element.prototype.checkVisibility === undefined }";
-    assert!(page.look_at::<bool>(is_older, &json!({}), page.ask("")).unwrap());
+    assert!(page.run_script::<bool>(is_older, &json!({}), page.request("")).unwrap());
     for (name, args) in [
         ("click_by_text", json!("Create")),
         ("click_by_selector", json!("#icon")),
@@ -113,7 +113,7 @@ fn a_script_of_ours_that_fails_is_not_blamed_on_the_app() {
     ] {
         let error = perform(&page, name, args).unwrap_err();
         assert!(matches!(error, PageError::ScriptFailed { .. }), "{name}: {error}");
-        assert!(error.is_not_of_the_app(), "{name}: {error}");
+        assert!(error.is_environment_error(), "{name}: {error}");
         assert!(error.to_string().contains("this is a defect of assay, not of the app"), "{error}");
     }
 }

@@ -7,19 +7,19 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::connection::{CallError, Connection};
-use super::console::{Entry, told};
+use super::console::{ConsoleEntry, format_value};
 use super::endpoint::{Endpoint, Window};
-use super::error::{Gone, PageError};
+use super::error::{GoneReason, PageError};
 use super::untrusted::escape_invisible;
 
 /// The maximum interval between two queries of state for which DevTools send no events.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// The maximum size of loaded content that the browser buffers for us, in bytes.
-const BUFFER: u32 = 64 << 10;
+const MAX_BUFFER_BYTES: u32 = 64 << 10;
 
 /// The name of the isolated world that scripts run in.
-pub(super) const WORLD: &str = "assay";
+pub(super) const ISOLATED_WORLD: &str = "assay";
 
 /// The timeouts for a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,15 +67,15 @@ pub struct Page {
 
 /// A request to a page with its deadline.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ask {
+pub(super) struct PageRequest {
     doing: &'static str,
     pub(super) time: Duration,
     pub(super) until: Deadline,
     dialogs: u64,
 }
 
-impl Ask {
-    pub(super) fn is_over(&self) -> bool {
+impl PageRequest {
+    pub(super) fn has_expired(&self) -> bool {
         self.until.has_passed()
     }
 }
@@ -93,26 +93,27 @@ pub(super) struct MainFrame {
 
 impl Page {
     /// Attaches to a window, or to the first window of the app itself. Fails if the browser is
-    /// older than [`Product::OLDEST`](super::Product::OLDEST).
+    /// older than [`Product::MIN_CHROME_VERSION`](super::Product::OLDEST).
     pub fn attach(
         endpoint: Endpoint,
         window: Option<&str>,
         timeouts: Timeouts,
     ) -> Result<Page, PageError> {
         endpoint.supported_product()?;
-        let window = endpoint.window_of(window)?;
+        let window = endpoint.find_window(window)?;
         let connection = Connection::open(endpoint, &window)?;
         let mut page = Page { connection, window, frame: String::new(), timeouts, eval: false };
         // A page that is still loading answers when it is done.
-        let ask = page.ask_for("when it was taken", timeouts.load.max(timeouts.answer));
+        let request =
+            page.request_with_timeout("when it was taken", timeouts.load.max(timeouts.answer));
         for domain in ["Inspector", "Page", "Runtime", "Log"] {
-            page.call(&format!("{domain}.enable"), &json!({}), ask)?;
+            page.call(&format!("{domain}.enable"), &json!({}), request)?;
         }
-        page.frame = page.main_frame(ask)?.id;
+        page.frame = page.main_frame(request)?.id;
         page.connection.set_main_frame(&page.frame);
         // Loaded content is not read.
-        let buffers = json!({ "maxTotalBufferSize": BUFFER, "maxResourceBufferSize": BUFFER });
-        page.call("Network.enable", &buffers, ask)?;
+        let buffers = json!({ "maxTotalBufferSize": MAX_BUFFER_BYTES, "maxResourceBufferSize": MAX_BUFFER_BYTES });
+        page.call("Network.enable", &buffers, request)?;
         Ok(page)
     }
 
@@ -127,12 +128,12 @@ impl Page {
     }
 
     /// Returns the reason why the page is gone, or `None` while it exists.
-    pub fn gone(&self) -> Option<Gone> {
-        self.connection.gone()
+    pub fn gone_reason(&self) -> Option<GoneReason> {
+        self.connection.gone_reason()
     }
 
     /// Returns the console entries from a number on, if they are still stored; 0 is the first.
-    pub fn console_since(&self, number: u64) -> Vec<Entry> {
+    pub fn console_since(&self, number: u64) -> Vec<ConsoleEntry> {
         self.connection.console_since(number)
     }
 
@@ -143,24 +144,26 @@ impl Page {
 
     /// Runs one of our scripts in an isolated world and waits for its value. While the page changes
     /// its document, the script is run again.
-    pub(super) fn look_at<T: DeserializeOwned>(
+    pub(super) fn run_script<T: DeserializeOwned>(
         &self,
         script: &str,
         args: &Value,
-        ask: Ask,
+        request: PageRequest,
     ) -> Result<T, PageError> {
         loop {
-            let answer = match self.run_apart(script, args, ask) {
-                Err(error) if error.is_passing() && !ask.is_over() => {
-                    self.pause();
+            let answer = match self.run_isolated(script, args, request) {
+                Err(error) if error.is_transient() && !request.has_expired() => {
+                    self.wait_for_change();
                     continue;
                 }
                 answer => {
-                    answer.map_err(|error| self.error("Runtime.callFunctionOn", error, ask))?
+                    answer.map_err(|error| self.error("Runtime.callFunctionOn", error, request))?
                 }
             };
             if let Some(details) = answer.get("exceptionDetails") {
-                return Err(PageError::ScriptFailed { message: told(&details["exception"]) });
+                return Err(PageError::ScriptFailed {
+                    message: format_value(&details["exception"]),
+                });
             }
             let value = escape_invisible(answer["result"]["value"].clone());
             let odd = |error: serde_json::Error| PageError::Refused {
@@ -171,20 +174,25 @@ impl Page {
         }
     }
 
-    fn run_apart(&self, script: &str, args: &Value, ask: Ask) -> Result<Value, CallError> {
-        let world = json!({ "frameId": self.frame, "worldName": WORLD });
-        let world = self.connection.call("Page.createIsolatedWorld", &world, ask.until)?;
+    fn run_isolated(
+        &self,
+        script: &str,
+        args: &Value,
+        request: PageRequest,
+    ) -> Result<Value, CallError> {
+        let world = json!({ "frameId": self.frame, "worldName": ISOLATED_WORLD });
+        let world = self.connection.call("Page.createIsolatedWorld", &world, request.until)?;
         let params = json!({
             "functionDeclaration": script, "returnByValue": true, "awaitPromise": true,
             "arguments": [{ "value": args }],
             "executionContextId": world["executionContextId"],
         });
-        self.connection.call("Runtime.callFunctionOn", &params, ask.until)
+        self.connection.call("Runtime.callFunctionOn", &params, request.until)
     }
 
     /// Returns the page's main frame with its document.
-    pub(super) fn main_frame(&self, ask: Ask) -> Result<MainFrame, PageError> {
-        let tree = self.call("Page.getFrameTree", &json!({}), ask)?;
+    pub(super) fn main_frame(&self, request: PageRequest) -> Result<MainFrame, PageError> {
+        let tree = self.call("Page.getFrameTree", &json!({}), request)?;
         let frame = &tree["frameTree"]["frame"];
         let text = |name: &str| frame[name].as_str().map(str::to_owned);
         Ok(MainFrame {
@@ -194,31 +202,41 @@ impl Page {
         })
     }
 
-    pub(super) fn call(&self, method: &str, params: &Value, ask: Ask) -> Result<Value, PageError> {
-        let answer = self.connection.call(method, params, ask.until);
-        answer.map_err(|error| self.error(method, error, ask))
+    pub(super) fn call(
+        &self,
+        method: &str,
+        params: &Value,
+        request: PageRequest,
+    ) -> Result<Value, PageError> {
+        let answer = self.connection.call(method, params, request.until);
+        answer.map_err(|error| self.error(method, error, request))
     }
 
-    fn error(&self, method: &str, error: CallError, ask: Ask) -> PageError {
-        error.of(method, ask.doing, ask.time, self.connection.dialogs() - ask.dialogs)
+    fn error(&self, method: &str, error: CallError, request: PageRequest) -> PageError {
+        error.into_page_error(
+            method,
+            request.doing,
+            request.time,
+            self.connection.dialogs() - request.dialogs,
+        )
     }
 
-    pub(super) fn timed_out(&self, ask: Ask) -> PageError {
-        self.error("", CallError::TimedOut, ask)
+    pub(super) fn timed_out(&self, request: PageRequest) -> PageError {
+        self.error("", CallError::TimedOut, request)
     }
 
     /// Starts a request with the default timeout; `doing` names it in the message of a timeout.
-    pub(super) fn ask(&self, doing: &'static str) -> Ask {
-        self.ask_for(doing, self.timeouts.answer)
+    pub(super) fn request(&self, doing: &'static str) -> PageRequest {
+        self.request_with_timeout(doing, self.timeouts.answer)
     }
 
-    pub(super) fn ask_for(&self, doing: &'static str, time: Duration) -> Ask {
+    pub(super) fn request_with_timeout(&self, doing: &'static str, time: Duration) -> PageRequest {
         let dialogs = self.connection.dialogs();
-        Ask { doing, until: Deadline::after(time), time, dialogs }
+        PageRequest { doing, until: Deadline::after(time), time, dialogs }
     }
 
     /// Waits for an event of the page, or for a short interval.
-    pub(super) fn pause(&self) {
-        self.connection.wait_for_news(BETWEEN_LOOKS);
+    pub(super) fn wait_for_change(&self) {
+        self.connection.wait_for_event(POLL_INTERVAL);
     }
 }

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::error::PageError;
 use super::page::Page;
 use super::scripts;
-use super::untrusted::short;
+use super::untrusted::truncate_line;
 
 impl Page {
     /// Returns an overview of the visible elements.
     pub(super) fn structure(&self) -> Result<Value, PageError> {
-        self.look_at(scripts::STRUCTURE, &json!({}), self.ask("to a look at its structure"))
+        self.run_script(scripts::STRUCTURE, &json!({}), self.request("to a look at its structure"))
     }
 
     /// Returns details of elements, for debugging.
@@ -25,14 +25,15 @@ impl Page {
 
     fn part(&self, script: &str, selector: Option<&str>) -> Result<Value, PageError> {
         let args = json!({ "selector": selector });
-        let mut told: Value = self.look_at(script, &args, self.ask("to a look at elements"))?;
-        if told["state"] == "bad_selector" {
-            let selector = short(selector.unwrap_or_default());
+        let mut result: Value =
+            self.run_script(script, &args, self.request("to a look at elements"))?;
+        if result["state"] == "bad_selector" {
+            let selector = truncate_line(selector.unwrap_or_default());
             return Err(PageError::BadSelector { selector });
         }
-        if let Some(fields) = told.as_object_mut() {
+        if let Some(fields) = result.as_object_mut() {
             fields.shift_remove("state");
         }
-        Ok(told)
+        Ok(result)
     }
 }

@@ -15,7 +15,7 @@ use super::page::Page;
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// The maximum length of a name, in characters.
-const LONGEST: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 
 /// A screenshot of the visible part of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +26,8 @@ pub struct Screenshot {
 impl Page {
     /// Takes a screenshot of the visible part of the page.
     pub fn screenshot(&self) -> Result<Screenshot, PageError> {
-        let ask = self.ask("with a screenshot");
-        let answer = self.call("Page.captureScreenshot", &json!({ "format": "png" }), ask)?;
+        let request = self.request("with a screenshot");
+        let answer = self.call("Page.captureScreenshot", &json!({ "format": "png" }), request)?;
         let png = BASE64_STANDARD.decode(answer["data"].as_str().unwrap_or_default());
         match png {
             Ok(png) if png.starts_with(PNG) => Ok(Screenshot { png }),
@@ -56,7 +56,7 @@ impl Screenshot {
 
     /// Writes the screenshot to a folder, which is created if it is missing, under the next number
     /// and a name. Returns the file name.
-    pub fn keep(&self, folder: &Path, name: &str) -> Result<String, DiskError> {
+    pub fn save(&self, folder: &Path, name: &str) -> Result<String, DiskError> {
         disk::make_folder(folder)?;
         let number = next_number(folder);
         let file = format!("{number:03}-{}.png", file_name(name));
@@ -79,7 +79,7 @@ fn next_number(folder: &Path) -> u32 {
 /// separators.
 fn file_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
-    let letters: String = name.chars().take(LONGEST).map(plain).collect();
+    let letters: String = name.chars().take(MAX_NAME_CHARS).map(plain).collect();
     let words: Vec<&str> = letters.split_whitespace().collect();
     if words.is_empty() { "page".to_owned() } else { words.join("-") }
 }
@@ -93,7 +93,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let picture = Screenshot { png: PNG.to_vec() };
         let below = folder.path().join("e2e");
-        let keep = |name: &str| picture.keep(&below, name).unwrap();
+        let keep = |name: &str| picture.save(&below, name).unwrap();
         assert_eq!(keep("After Saving!"), "001-after-saving.png");
         assert_eq!(keep("../../etc/pässword\0"), "002-etc-p-ssword.png");
         assert_eq!(keep(""), "003-page.png");

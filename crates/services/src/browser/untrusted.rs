@@ -5,11 +5,11 @@ use assay_findings::write::escape::{escape_hidden, one_line};
 use serde_json::Value;
 
 /// The maximum length of a shown address or title, in characters.
-const MAX_SHOWN: usize = 300;
+const MAX_SHOWN_CHARS: usize = 300;
 
-/// Returns untrusted text as one line of at most [`MAX_SHOWN`] characters.
-pub(super) fn short(text: &str) -> String {
-    one_line(first_chars(text, MAX_SHOWN))
+/// Returns untrusted text as one line of at most [`MAX_SHOWN_CHARS`] characters.
+pub(super) fn truncate_line(text: &str) -> String {
+    one_line(first_chars(text, MAX_SHOWN_CHARS))
 }
 
 /// Escapes invisible characters in every text of a value.

@@ -5,28 +5,28 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::GitHub;
-use crate::http::{Call, ServiceError, path_segment};
+use crate::http::{Call, ServiceError, encode_path_segment};
 
 #[derive(Deserialize)]
-struct Told {
-    object: Object,
+struct RefResponse {
+    object: ApiObject,
 }
 
 #[derive(Deserialize)]
-struct Object {
+struct ApiObject {
     sha: CommitId,
 }
 
 #[derive(Deserialize)]
-struct Repository {
+struct ApiRepository {
     default_branch: String,
 }
 
 impl GitHub {
     /// Returns the name of the repository's default branch.
     pub fn default_branch(&self, repository: &RepositoryName) -> Result<String, ServiceError> {
-        let call = Call::get(self.in_repository(repository, ""));
-        self.api.json::<Repository>(&call).map(|repository| repository.default_branch)
+        let call = Call::get(self.repository_path(repository, ""));
+        self.api.json::<ApiRepository>(&call).map(|repository| repository.default_branch)
     }
 
     /// Returns the last commit of a branch, or `None` if the branch does not exist.
@@ -36,9 +36,9 @@ impl GitHub {
         branch: &str,
     ) -> Result<Option<CommitId>, ServiceError> {
         // Slashes are part of the name, and GitHub's own clients encode them in the same way.
-        let path = format!("/git/ref/{}", path_segment(&format!("heads/{branch}")));
-        match self.api.json::<Told>(&Call::get(self.in_repository(repository, &path))) {
-            Ok(told) => Ok(Some(told.object.sha)),
+        let path = format!("/git/ref/{}", encode_path_segment(&format!("heads/{branch}")));
+        match self.api.json::<RefResponse>(&Call::get(self.repository_path(repository, &path))) {
+            Ok(response) => Ok(Some(response.object.sha)),
             Err(error) if error.status() == Some(404) => Ok(None),
             Err(error) => Err(error),
         }
@@ -52,7 +52,7 @@ impl GitHub {
         at: &CommitId,
     ) -> Result<CommitId, ServiceError> {
         let body = json!({ "ref": format!("refs/heads/{branch}"), "sha": at });
-        let call = Call::post(self.in_repository(repository, "/git/refs"), body);
-        self.api.json::<Told>(&call).map(|told| told.object.sha)
+        let call = Call::post(self.repository_path(repository, "/git/refs"), body);
+        self.api.json::<RefResponse>(&call).map(|response| response.object.sha)
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::GitHub;
-use crate::http::{Call, ServiceError, path_segment};
+use crate::http::{Call, ServiceError, encode_path_segment};
 
 /// A check run of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -24,7 +24,7 @@ pub struct CheckRun {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct CheckRunsResponse {
     check_runs: Vec<CheckRun>,
     total_count: usize,
 }
@@ -37,15 +37,16 @@ impl GitHub {
         repository: &RepositoryName,
         of: &str,
     ) -> Result<(Vec<CheckRun>, bool), ServiceError> {
-        let path = format!("/commits/{}/check-runs", path_segment(of));
-        let call = Call::get(self.in_repository(repository, &path)).query("per_page", super::PAGE);
-        let told: Told = self.api.json(&call)?;
-        let more = told.total_count > told.check_runs.len();
-        Ok((told.check_runs, more))
+        let path = format!("/commits/{}/check-runs", encode_path_segment(of));
+        let call =
+            Call::get(self.repository_path(repository, &path)).query("per_page", super::PAGE_SIZE);
+        let response: CheckRunsResponse = self.api.json(&call)?;
+        let more = response.total_count > response.check_runs.len();
+        Ok((response.check_runs, more))
     }
 
     /// Creates a completed check run on a commit, with as many calls as its annotations need.
-    pub fn tell_check_run(
+    pub fn create_check_run(
         &self,
         repository: &RepositoryName,
         name: &str,
@@ -60,13 +61,13 @@ impl GitHub {
             "conclusion": run.conclusion,
             "output": output(run, batches.next().unwrap_or_default()),
         });
-        let call = Call::post(self.in_repository(repository, "/check-runs"), body);
-        let mut told: CheckRun = self.api.json(&call)?;
+        let call = Call::post(self.repository_path(repository, "/check-runs"), body);
+        let mut response: CheckRun = self.api.json(&call)?;
         for more in batches {
-            let path = self.in_repository(repository, &format!("/check-runs/{}", told.id));
-            told = self.api.json(&Call::patch(path, json!({ "output": output(run, more) })))?;
+            let path = self.repository_path(repository, &format!("/check-runs/{}", response.id));
+            response = self.api.json(&Call::patch(path, json!({ "output": output(run, more) })))?;
         }
-        Ok(told)
+        Ok(response)
     }
 }
 

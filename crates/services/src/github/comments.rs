@@ -42,7 +42,7 @@ pub struct ReviewComment {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct ApiComment {
     id: u64,
     body: Option<String>,
     user: Option<User>,
@@ -53,30 +53,30 @@ struct Told {
     in_reply_to_id: Option<u64>,
 }
 
-impl Told {
+impl ApiComment {
     fn author(&self) -> String {
         self.user.as_ref().map_or("ghost", |user| user.login.as_str()).to_owned()
     }
 }
 
-impl From<Told> for IssueComment {
-    fn from(told: Told) -> IssueComment {
-        let author = told.author();
-        let body = told.body.unwrap_or_default();
-        IssueComment { id: told.id, body, author, url: told.html_url }
+impl From<ApiComment> for IssueComment {
+    fn from(raw: ApiComment) -> IssueComment {
+        let author = raw.author();
+        let body = raw.body.unwrap_or_default();
+        IssueComment { id: raw.id, body, author, url: raw.html_url }
     }
 }
 
-impl From<Told> for ReviewComment {
-    fn from(told: Told) -> ReviewComment {
+impl From<ApiComment> for ReviewComment {
+    fn from(raw: ApiComment) -> ReviewComment {
         ReviewComment {
-            id: told.id,
-            author: told.author(),
-            body: told.body.unwrap_or_default(),
-            path: told.path,
-            line: told.line,
-            in_reply_to: told.in_reply_to_id,
-            url: told.html_url,
+            id: raw.id,
+            author: raw.author(),
+            body: raw.body.unwrap_or_default(),
+            path: raw.path,
+            line: raw.line,
+            in_reply_to: raw.in_reply_to_id,
+            url: raw.html_url,
         }
     }
 }
@@ -89,9 +89,10 @@ impl GitHub {
         number: u64,
         most: usize,
     ) -> Result<(Vec<ReviewComment>, bool), ServiceError> {
-        let call = Call::get(self.in_repository(repository, &format!("/pulls/{number}/comments")));
-        let (told, more) = self.pages::<Told>(&call, most)?;
-        Ok((told.into_iter().map(ReviewComment::from).collect(), more))
+        let call =
+            Call::get(self.repository_path(repository, &format!("/pulls/{number}/comments")));
+        let (raw, more) = self.read_pages::<ApiComment>(&call, most)?;
+        Ok((raw.into_iter().map(ReviewComment::from).collect(), more))
     }
 
     /// Lists the comments in the conversation of a pull request, at most `most`. The flag is true
@@ -102,9 +103,10 @@ impl GitHub {
         number: u64,
         most: usize,
     ) -> Result<(Vec<IssueComment>, bool), ServiceError> {
-        let call = Call::get(self.in_repository(repository, &format!("/issues/{number}/comments")));
-        let (told, more) = self.pages::<Told>(&call, most)?;
-        Ok((told.into_iter().map(IssueComment::from).collect(), more))
+        let call =
+            Call::get(self.repository_path(repository, &format!("/issues/{number}/comments")));
+        let (raw, more) = self.read_pages::<ApiComment>(&call, most)?;
+        Ok((raw.into_iter().map(IssueComment::from).collect(), more))
     }
 
     /// Creates a comment in the conversation of a pull request.
@@ -114,8 +116,10 @@ impl GitHub {
         number: u64,
         body: &str,
     ) -> Result<IssueComment, ServiceError> {
-        let path = self.in_repository(repository, &format!("/issues/{number}/comments"));
-        self.api.json::<Told>(&Call::post(path, json!({ "body": body }))).map(IssueComment::from)
+        let path = self.repository_path(repository, &format!("/issues/{number}/comments"));
+        self.api
+            .json::<ApiComment>(&Call::post(path, json!({ "body": body })))
+            .map(IssueComment::from)
     }
 
     /// Updates a comment in the conversation of a pull request.
@@ -125,8 +129,10 @@ impl GitHub {
         id: u64,
         body: &str,
     ) -> Result<IssueComment, ServiceError> {
-        let path = self.in_repository(repository, &format!("/issues/comments/{id}"));
-        self.api.json::<Told>(&Call::patch(path, json!({ "body": body }))).map(IssueComment::from)
+        let path = self.repository_path(repository, &format!("/issues/comments/{id}"));
+        self.api
+            .json::<ApiComment>(&Call::patch(path, json!({ "body": body })))
+            .map(IssueComment::from)
     }
 
     /// Creates a comment on a file as a whole, which a review cannot contain.
@@ -140,8 +146,8 @@ impl GitHub {
     ) -> Result<ReviewComment, ServiceError> {
         let body =
             json!({ "body": body, "commit_id": commit, "path": path, "subject_type": "file" });
-        let to = self.in_repository(repository, &format!("/pulls/{number}/comments"));
-        self.api.json::<Told>(&Call::post(to, body)).map(ReviewComment::from)
+        let to = self.repository_path(repository, &format!("/pulls/{number}/comments"));
+        self.api.json::<ApiComment>(&Call::post(to, body)).map(ReviewComment::from)
     }
 
     /// Creates a comment on lines.
@@ -154,7 +160,7 @@ impl GitHub {
     ) -> Result<ReviewComment, ServiceError> {
         let mut body = json!(comment);
         body["commit_id"] = json!(commit);
-        let to = self.in_repository(repository, &format!("/pulls/{number}/comments"));
-        self.api.json::<Told>(&Call::post(to, body)).map(ReviewComment::from)
+        let to = self.repository_path(repository, &format!("/pulls/{number}/comments"));
+        self.api.json::<ApiComment>(&Call::post(to, body)).map(ReviewComment::from)
     }
 }

@@ -1,15 +1,15 @@
 //! A client of GitHub and GitHub Enterprise: [`GitHub`].
 //!
 //! Each file has the calls for one kind of object, with its types. Text in a response is untrusted
-//! and is truncated. Writes are limited by a [`Pace`]. If the response to a write was lost, the
-//! caller has to find out whether the write took effect.
+//! and is truncated. Writes are limited by a [`RateLimiter`]. If the response to a write was lost,
+//! the caller has to find out whether the write took effect.
 
 mod branches;
 mod checks;
 mod comments;
-mod pace;
 pub mod post;
 mod pulls;
+mod rate_limiter;
 mod reviews;
 mod sarif;
 mod threads;
@@ -23,34 +23,35 @@ use serde::de::DeserializeOwned;
 
 pub use self::checks::CheckRun;
 pub use self::comments::{IssueComment, ReviewComment};
-pub use self::pace::Pace;
-use self::pace::Paced;
 pub use self::pulls::{
-    Association, ChangedFile, Head, NewPull, OpenPulls, PullRequest, PullState, PullUpdate,
-    TooLarge, origin,
+    Association, ChangedFile, DiffTooLarge, Head, NewPull, OpenPulls, PullRequest, PullState,
+    PullUpdate, origin,
 };
-pub use self::reviews::{Event, GivenReview, LineComment, NewReview, PostedReview, Side};
+use self::rate_limiter::RateLimitedTransport;
+pub use self::rate_limiter::RateLimiter;
+pub use self::reviews::{Event, LineComment, ListedReview, NewReview, PostedReview, Side};
 pub use self::threads::{
-    OWN_OPERATIONS, ReviewState, StandingComment, StandingReview, StandsAs, Thread, ThreadComment,
+    ConversationComment, OPERATIONS, ReviewEntry, ReviewState, ReviewStatus, Thread, ThreadComment,
 };
 use crate::http::{
-    Api, Authorization, Call, ServerUrl, ServiceClock, ServiceError, Transport, Wire, path_segment,
+    Api, Authorization, Call, HttpTransport, ServerUrl, ServiceClock, ServiceError, Transport,
+    encode_path_segment,
 };
 
 /// The name of the service.
 const SERVICE: &str = "GitHub";
 
 /// The address of the public GitHub API.
-pub const PUBLIC: &str = "https://api.github.com";
+pub const PUBLIC_URL: &str = "https://api.github.com";
 
 /// The version of the REST API.
 const VERSION: &str = "2022-11-28";
 
 /// The timeout of a request.
-const TIME: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The number of entries per page of a list.
-const PAGE: usize = 100;
+const PAGE_SIZE: usize = 100;
 
 /// A client of GitHub or a GitHub Enterprise server.
 #[derive(Clone)]
@@ -63,32 +64,49 @@ pub struct GitHub {
 impl GitHub {
     /// Creates a client of the API at an address: the public one, or `https://HOST/api/v3` of a
     /// GitHub Enterprise server.
-    pub fn new(url: &ServerUrl, keys: Keys, pace: Pace, clock: Arc<dyn ServiceClock>) -> GitHub {
+    pub fn new(
+        url: &ServerUrl,
+        keys: Keys,
+        limiter: RateLimiter,
+        clock: Arc<dyn ServiceClock>,
+    ) -> GitHub {
         // On GitHub Enterprise, the path of GraphQL is next to `/v3` and not below it.
         match url.to_string().trim_end_matches('/').strip_suffix("/v3") {
             Some(above) => {
                 let above = above.parse().expect("an address without its end is one");
-                GitHub::over(Arc::new(Wire::new(above, TIME)), keys, pace, clock).below("/v3")
+                GitHub::with_transport(
+                    Arc::new(HttpTransport::new(above, REQUEST_TIMEOUT)),
+                    keys,
+                    limiter,
+                    clock,
+                )
+                .with_prefix("/v3")
             }
-            None => GitHub::over(Arc::new(Wire::new(url.clone(), TIME)), keys, pace, clock),
+            None => GitHub::with_transport(
+                Arc::new(HttpTransport::new(url.clone(), REQUEST_TIMEOUT)),
+                keys,
+                limiter,
+                clock,
+            ),
         }
     }
 
     /// Creates a client that uses a transport.
-    pub fn over(
+    pub fn with_transport(
         inner: Arc<dyn Transport>,
         keys: Keys,
-        pace: Pace,
+        limiter: RateLimiter,
         clock: Arc<dyn ServiceClock>,
     ) -> GitHub {
-        let transport = Arc::new(Paced { inner, pace, clock: Arc::clone(&clock) });
+        let transport =
+            Arc::new(RateLimitedTransport { inner, limiter, clock: Arc::clone(&clock) });
         let api = Api::new(SERVICE, transport, Arc::new(keys), Authorization::Bearer, clock)
             .with_header("accept", "application/vnd.github+json")
             .with_header("x-github-api-version", VERSION);
         GitHub { api, prefix: "" }
     }
 
-    fn below(self, prefix: &'static str) -> GitHub {
+    fn with_prefix(self, prefix: &'static str) -> GitHub {
         GitHub { prefix, ..self }
     }
 
@@ -98,13 +116,14 @@ impl GitHub {
     }
 
     /// Returns the path of an object in a repository.
-    fn in_repository(&self, repository: &RepositoryName, rest: &str) -> String {
-        let (owner, name) = (path_segment(repository.owner()), path_segment(repository.name()));
+    fn repository_path(&self, repository: &RepositoryName, rest: &str) -> String {
+        let (owner, name) =
+            (encode_path_segment(repository.owner()), encode_path_segment(repository.name()));
         format!("{}/repos/{owner}/{name}{rest}", self.prefix)
     }
 
     /// Reads the pages of a list, up to `most` entries. The flag is true if there are more.
-    fn pages<T: DeserializeOwned>(
+    fn read_pages<T: DeserializeOwned>(
         &self,
         call: &Call,
         most: usize,
@@ -112,10 +131,10 @@ impl GitHub {
         let mut all = Vec::new();
         let mut page = 1_usize;
         loop {
-            let call = call.clone().query("per_page", PAGE).query("page", page);
+            let call = call.clone().query("per_page", PAGE_SIZE).query("page", page);
             let response = self.api.send(&call)?;
-            let entries: Vec<T> = self.api.read(&call, &response)?;
-            let is_last = !has_next(response.header("link")) || entries.is_empty();
+            let entries: Vec<T> = self.api.parse(&call, &response)?;
+            let is_last = !has_next_page(response.header("link")) || entries.is_empty();
             all.extend(entries);
             if all.len() > most || (all.len() == most && !is_last) {
                 all.truncate(most);
@@ -131,6 +150,6 @@ impl GitHub {
 
 /// Returns true if a list has another page. The address in the header is not followed: the client
 /// knows the next page itself, and the address could lead anywhere.
-fn has_next(link: Option<&str>) -> bool {
+fn has_next_page(link: Option<&str>) -> bool {
     link.is_some_and(|link| link.split(',').any(|part| part.contains("rel=\"next\"")))
 }

@@ -8,10 +8,10 @@ use super::GitHub;
 use crate::http::{Call, ServiceError};
 
 /// The maximum number of files that GitHub lists for a pull request.
-const MOST_FILES: usize = 3_000;
+const MAX_FILES: usize = 3_000;
 
 /// The maximum number of open pull requests of a repository that are read.
-const MOST_OPEN: usize = 1_000;
+const MAX_OPEN_PULLS: usize = 1_000;
 
 /// The state of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -47,7 +47,7 @@ pub enum Association {
     /// Any other user, including past contributors.
     #[default]
     #[serde(other)]
-    Stranger,
+    Other,
 }
 
 /// Returns the origin of a pull request. A bot that pushes to the repository was installed there,
@@ -55,9 +55,9 @@ pub enum Association {
 pub fn origin(is_own_branch: bool, is_by_bot: bool, association: Association) -> Origin {
     match (is_own_branch, association) {
         (_, Association::Owner | Association::Member | Association::Collaborator) => Origin::Inside,
-        (true, Association::Stranger) if is_by_bot => Origin::Inside,
-        (true, Association::Stranger) => Origin::OwnBranch,
-        (false, Association::Stranger) => Origin::Outside,
+        (true, Association::Other) if is_by_bot => Origin::Inside,
+        (true, Association::Other) => Origin::OwnBranch,
+        (false, Association::Other) => Origin::Outside,
     }
 }
 
@@ -115,7 +115,7 @@ impl PullRequest {
 
 /// A pull request in the form of GitHub's API.
 #[derive(Deserialize)]
-struct Told {
+struct ApiPull {
     number: u64,
     title: String,
     body: Option<String>,
@@ -130,8 +130,8 @@ struct Told {
     user: Option<User>,
     #[serde(default)]
     author_association: Association,
-    head: ToldHead,
-    base: ToldHead,
+    head: ApiHead,
+    base: ApiHead,
     html_url: String,
 }
 
@@ -154,7 +154,7 @@ impl User {
 }
 
 #[derive(Deserialize)]
-struct ToldHead {
+struct ApiHead {
     #[serde(rename = "ref")]
     branch: String,
     sha: CommitId,
@@ -166,30 +166,30 @@ struct Repository {
     full_name: RepositoryName,
 }
 
-impl From<ToldHead> for Head {
-    fn from(told: ToldHead) -> Head {
-        let repository = told.repo.map(|repository| repository.full_name);
-        Head { branch: told.branch, commit: told.sha, repository }
+impl From<ApiHead> for Head {
+    fn from(raw: ApiHead) -> Head {
+        let repository = raw.repo.map(|repository| repository.full_name);
+        Head { branch: raw.branch, commit: raw.sha, repository }
     }
 }
 
-impl From<Told> for PullRequest {
-    fn from(told: Told) -> PullRequest {
+impl From<ApiPull> for PullRequest {
+    fn from(raw: ApiPull) -> PullRequest {
         PullRequest {
-            number: told.number,
-            title: told.title,
-            body: told.body.unwrap_or_default(),
-            state: told.state,
-            draft: told.draft,
-            merged: told.merged || told.merged_at.is_some(),
-            labels: told.labels.into_iter().map(|label| label.name).collect(),
+            number: raw.number,
+            title: raw.title,
+            body: raw.body.unwrap_or_default(),
+            state: raw.state,
+            draft: raw.draft,
+            merged: raw.merged || raw.merged_at.is_some(),
+            labels: raw.labels.into_iter().map(|label| label.name).collect(),
             // GitHub shows deleted users under this name.
-            is_by_bot: told.user.as_ref().is_some_and(User::is_bot),
-            author: told.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
-            association: told.author_association,
-            head: told.head.into(),
-            base: told.base.into(),
-            url: told.html_url,
+            is_by_bot: raw.user.as_ref().is_some_and(User::is_bot),
+            author: raw.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
+            association: raw.author_association,
+            head: raw.head.into(),
+            base: raw.base.into(),
+            url: raw.html_url,
         }
     }
 }
@@ -241,7 +241,7 @@ pub struct ChangedFile {
 
 /// The error for a diff that is larger than GitHub returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLarge;
+pub struct DiffTooLarge;
 
 /// The open pull requests of a repository, or the fact that nothing changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -249,7 +249,7 @@ pub enum OpenPulls {
     /// The list has not changed since the given tag.
     Unchanged,
     /// The current list.
-    Now {
+    Changed {
         /// The pull requests, the last changed first.
         pulls: Vec<PullRequest>,
         /// The tag for the next request; `None` if the server sends none.
@@ -266,8 +266,8 @@ impl GitHub {
         repository: &RepositoryName,
         number: u64,
     ) -> Result<PullRequest, ServiceError> {
-        let call = Call::get(self.in_repository(repository, &format!("/pulls/{number}")));
-        self.api.json::<Told>(&call).map(PullRequest::from)
+        let call = Call::get(self.repository_path(repository, &format!("/pulls/{number}")));
+        self.api.json::<ApiPull>(&call).map(PullRequest::from)
     }
 
     /// Returns the newest pull request of a branch of the repository: an open one, or else any.
@@ -276,12 +276,12 @@ impl GitHub {
         repository: &RepositoryName,
         branch: &str,
     ) -> Result<Option<PullRequest>, ServiceError> {
-        let call = Call::get(self.in_repository(repository, "/pulls"))
+        let call = Call::get(self.repository_path(repository, "/pulls"))
             .query("head", format!("{}:{branch}", repository.owner()))
             .query("state", "all")
             .query("sort", "created")
             .query("direction", "desc");
-        let (found, _) = self.pages::<Told>(&call, super::PAGE)?;
+        let (found, _) = self.read_pages::<ApiPull>(&call, super::PAGE_SIZE)?;
         let found = found.into_iter().map(PullRequest::from);
         // A server that does not know the filter returns all pull requests.
         let mut found: Vec<PullRequest> = found.filter(|pull| pull.head.branch == branch).collect();
@@ -299,11 +299,11 @@ impl GitHub {
         repository: &RepositoryName,
         tag: Option<&str>,
     ) -> Result<OpenPulls, ServiceError> {
-        let call = Call::get(self.in_repository(repository, "/pulls"))
+        let call = Call::get(self.repository_path(repository, "/pulls"))
             .query("state", "open")
             .query("sort", "updated")
             .query("direction", "desc");
-        let mut first = call.clone().query("per_page", super::PAGE).query("page", 1);
+        let mut first = call.clone().query("per_page", super::PAGE_SIZE).query("page", 1);
         if let Some(tag) = tag {
             first = first.header("if-none-match", tag);
         }
@@ -312,12 +312,13 @@ impl GitHub {
             return Ok(OpenPulls::Unchanged);
         }
         let tag = response.header("etag").map(str::to_owned);
-        let (told, more): (Vec<Told>, bool) = match super::has_next(response.header("link")) {
-            false => (self.api.read(&first, &response)?, false),
-            true => self.pages(&call, MOST_OPEN)?,
+        let (raw, more): (Vec<ApiPull>, bool) = match super::has_next_page(response.header("link"))
+        {
+            false => (self.api.parse(&first, &response)?, false),
+            true => self.read_pages(&call, MAX_OPEN_PULLS)?,
         };
-        let pulls = told.into_iter().map(PullRequest::from).collect();
-        Ok(OpenPulls::Now { pulls, tag, more })
+        let pulls = raw.into_iter().map(PullRequest::from).collect();
+        Ok(OpenPulls::Changed { pulls, tag, more })
     }
 
     /// Reads the diff of a pull request, unless it is larger than GitHub returns.
@@ -325,12 +326,12 @@ impl GitHub {
         &self,
         repository: &RepositoryName,
         number: u64,
-    ) -> Result<Result<String, TooLarge>, ServiceError> {
-        let call = Call::get(self.in_repository(repository, &format!("/pulls/{number}")))
+    ) -> Result<Result<String, DiffTooLarge>, ServiceError> {
+        let call = Call::get(self.repository_path(repository, &format!("/pulls/{number}")))
             .header("accept", "application/vnd.github.diff");
         match self.api.send(&call) {
             Ok(response) => Ok(Ok(String::from_utf8_lossy(&response.body).into_owned())),
-            Err(error) if error.status() == Some(406) => Ok(Err(TooLarge)),
+            Err(error) if error.status() == Some(406) => Ok(Err(DiffTooLarge)),
             Err(error) => Err(error),
         }
     }
@@ -342,8 +343,8 @@ impl GitHub {
         repository: &RepositoryName,
         number: u64,
     ) -> Result<(Vec<ChangedFile>, bool), ServiceError> {
-        let call = Call::get(self.in_repository(repository, &format!("/pulls/{number}/files")));
-        self.pages(&call, MOST_FILES)
+        let call = Call::get(self.repository_path(repository, &format!("/pulls/{number}/files")));
+        self.read_pages(&call, MAX_FILES)
     }
 
     /// Opens a pull request.
@@ -355,8 +356,8 @@ impl GitHub {
         let NewPull { title, body, head, base, draft } = new;
         let body =
             json!({ "title": title, "body": body, "head": head, "base": base, "draft": draft });
-        let call = Call::post(self.in_repository(repository, "/pulls"), body);
-        self.api.json::<Told>(&call).map(PullRequest::from)
+        let call = Call::post(self.repository_path(repository, "/pulls"), body);
+        self.api.json::<ApiPull>(&call).map(PullRequest::from)
     }
 
     /// Updates a pull request.
@@ -373,8 +374,8 @@ impl GitHub {
         }
         let state = update.open.map(|open| if open { "open" } else { "closed" });
         body.extend(state.map(|state| ("state".to_owned(), json!(state))));
-        let path = self.in_repository(repository, &format!("/pulls/{number}"));
+        let path = self.repository_path(repository, &format!("/pulls/{number}"));
         let call = Call::patch(path, Value::Object(body));
-        self.api.json::<Told>(&call).map(PullRequest::from)
+        self.api.json::<ApiPull>(&call).map(PullRequest::from)
     }
 }

@@ -75,7 +75,7 @@ pub struct PostedReview {
 
 /// A review on a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GivenReview {
+pub struct ListedReview {
     /// The id of the review.
     pub id: u64,
     /// The state, such as `APPROVED`.
@@ -91,7 +91,7 @@ pub struct GivenReview {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct ApiReview {
     id: u64,
     state: String,
     body: Option<String>,
@@ -100,15 +100,15 @@ struct Told {
     html_url: String,
 }
 
-impl From<Told> for GivenReview {
-    fn from(told: Told) -> GivenReview {
-        GivenReview {
-            id: told.id,
-            state: told.state,
-            body: told.body.unwrap_or_default(),
-            author: told.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
-            commit: told.commit_id,
-            url: told.html_url,
+impl From<ApiReview> for ListedReview {
+    fn from(raw: ApiReview) -> ListedReview {
+        ListedReview {
+            id: raw.id,
+            state: raw.state,
+            body: raw.body.unwrap_or_default(),
+            author: raw.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
+            commit: raw.commit_id,
+            url: raw.html_url,
         }
     }
 }
@@ -120,10 +120,10 @@ impl GitHub {
         repository: &RepositoryName,
         number: u64,
         most: usize,
-    ) -> Result<(Vec<GivenReview>, bool), ServiceError> {
-        let call = Call::get(self.in_repository(repository, &format!("/pulls/{number}/reviews")));
-        let (told, more) = self.pages::<Told>(&call, most)?;
-        Ok((told.into_iter().map(GivenReview::from).collect(), more))
+    ) -> Result<(Vec<ListedReview>, bool), ServiceError> {
+        let call = Call::get(self.repository_path(repository, &format!("/pulls/{number}/reviews")));
+        let (raw, more) = self.read_pages::<ApiReview>(&call, most)?;
+        Ok((raw.into_iter().map(ListedReview::from).collect(), more))
     }
 
     /// Sends a review. GitHub rejects all of it if the line of one comment is not in the diff.
@@ -136,7 +136,7 @@ impl GitHub {
         let NewReview { commit, event, body, comments } = review;
         let body =
             json!({ "commit_id": commit, "event": event, "body": body, "comments": comments });
-        let path = self.in_repository(repository, &format!("/pulls/{number}/reviews"));
+        let path = self.repository_path(repository, &format!("/pulls/{number}/reviews"));
         self.api.json(&Call::post(path, body))
     }
 
@@ -151,6 +151,6 @@ impl GitHub {
     ) -> Result<PostedReview, ServiceError> {
         let body = json!({ "message": message, "event": "DISMISS" });
         let path = format!("/pulls/{number}/reviews/{review}/dismissals");
-        self.api.json(&Call::put(self.in_repository(repository, &path), body))
+        self.api.json(&Call::put(self.repository_path(repository, &path), body))
     }
 }

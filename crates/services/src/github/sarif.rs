@@ -14,7 +14,7 @@ use super::GitHub;
 use crate::http::{Call, ServiceError};
 
 #[derive(Deserialize)]
-struct Told {
+struct UploadResponse {
     id: String,
 }
 
@@ -31,15 +31,15 @@ impl GitHub {
         let body = json!({
             "commit_sha": commit,
             "ref": reference,
-            "sarif": BASE64_STANDARD.encode(packed(sarif)),
+            "sarif": BASE64_STANDARD.encode(gzip(sarif)),
             "tool_name": "assay",
         });
-        let call = Call::post(self.in_repository(repository, "/code-scanning/sarifs"), body);
-        self.api.json::<Told>(&call).map(|told| told.id)
+        let call = Call::post(self.repository_path(repository, "/code-scanning/sarifs"), body);
+        self.api.json::<UploadResponse>(&call).map(|response| response.id)
     }
 }
 
-fn packed(text: &str) -> Vec<u8> {
+fn gzip(text: &str) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
     let packed = packer.write_all(text.as_bytes()).and_then(|()| packer.finish());
     packed.expect("nothing keeps memory from being written to")

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::GitHub;
 use crate::graphql::{self, Operation};
-use crate::http::{Effect, ServiceError};
+use crate::http::{RequestEffect, ServiceError};
 
 /// The maximum number of pages that are read of each list.
-const MOST_PAGES: usize = 40;
+const MAX_PAGES: usize = 40;
 
 const REVIEW_STATE: Operation = Operation {
     name: "ReviewState",
-    effect: Effect::Reads,
+    effect: RequestEffect::Read,
     text: "query ReviewState($owner: String!, $name: String!, $number: Int!, $threads: String, \
            $comments: String, $reviews: String) { \
            repository(owner: $owner, name: $name) { pullRequest(number: $number) { headRefOid baseRefName \
@@ -30,20 +30,20 @@ const REVIEW_STATE: Operation = Operation {
 
 const RESOLVE: Operation = Operation {
     name: "ResolveThread",
-    effect: Effect::Writes,
+    effect: RequestEffect::Write,
     text: "mutation ResolveThread($id: ID!) { \
            resolveReviewThread(input: {threadId: $id}) { thread { id isResolved } } }",
 };
 
 const UNRESOLVE: Operation = Operation {
     name: "UnresolveThread",
-    effect: Effect::Writes,
+    effect: RequestEffect::Write,
     text: "mutation UnresolveThread($id: ID!) { \
            unresolveReviewThread(input: {threadId: $id}) { thread { id isResolved } } }",
 };
 
 /// All GraphQL operations, for a check against GitHub's schema.
-pub const OWN_OPERATIONS: [Operation; 3] = [REVIEW_STATE, RESOLVE, UNRESOLVE];
+pub const OPERATIONS: [Operation; 3] = [REVIEW_STATE, RESOLVE, UNRESOLVE];
 
 /// The review state of a pull request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,9 +55,9 @@ pub struct ReviewState {
     /// The threads on its lines and files.
     pub threads: Vec<Thread>,
     /// The comments in its conversation.
-    pub comments: Vec<StandingComment>,
+    pub comments: Vec<ConversationComment>,
     /// The reviews, the oldest first.
-    pub reviews: Vec<StandingReview>,
+    pub reviews: Vec<ReviewEntry>,
 }
 
 /// A thread on a line or a file.
@@ -88,7 +88,7 @@ pub struct ThreadComment {
 
 /// A comment in the conversation of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StandingComment {
+pub struct ConversationComment {
     /// The id with which the comment is updated; `None` if GitHub gives none.
     pub id: Option<u64>,
     /// The text of the comment.
@@ -100,7 +100,7 @@ pub struct StandingComment {
 /// The state of a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum StandsAs {
+pub enum ReviewStatus {
     /// The review approves the change.
     Approved,
     /// The review requests changes.
@@ -115,13 +115,13 @@ pub enum StandsAs {
 
 /// A review.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StandingReview {
+pub struct ReviewEntry {
     /// The id with which the review is dismissed; `None` if GitHub gives none.
     pub id: Option<u64>,
     /// The text of the review.
     pub body: String,
     /// The state of the review.
-    pub state: StandsAs,
+    pub state: ReviewStatus,
     /// True if we wrote it.
     pub is_ours: bool,
     /// The commit that was reviewed; `None` if it is gone.
@@ -136,17 +136,17 @@ struct Data {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Repository {
-    pull_request: Option<ToldPull>,
+    pull_request: Option<ApiPull>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ToldPull {
+struct ApiPull {
     head_ref_oid: CommitId,
     base_ref_name: String,
-    review_threads: Page<ToldThread>,
-    comments: Page<ToldComment>,
-    reviews: Page<ToldReview>,
+    review_threads: Page<ApiThread>,
+    comments: Page<ApiComment>,
+    reviews: Page<ApiReview>,
 }
 
 #[derive(Deserialize)]
@@ -172,14 +172,14 @@ struct PageInfo {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ToldThread {
+struct ApiThread {
     id: String,
     is_resolved: bool,
     #[serde(default)]
     is_outdated: bool,
     resolved_by: Option<Login>,
     path: String,
-    comments: Nodes<ToldRemark>,
+    comments: Nodes<ApiThreadComment>,
 }
 
 #[derive(Deserialize)]
@@ -203,7 +203,7 @@ impl Login {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ToldRemark {
+struct ApiThreadComment {
     body: String,
     viewer_did_author: bool,
     author: Option<Login>,
@@ -212,34 +212,34 @@ struct ToldRemark {
 /// A number that may exceed GraphQL's integers, and is text for that reason.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Number {
+enum DatabaseId {
     Text(String),
     Plain(u64),
 }
 
-impl Number {
-    fn read(self) -> Option<u64> {
+impl DatabaseId {
+    fn parse(self) -> Option<u64> {
         match self {
-            Number::Text(text) => text.parse().ok(),
-            Number::Plain(number) => Some(number),
+            DatabaseId::Text(text) => text.parse().ok(),
+            DatabaseId::Plain(number) => Some(number),
         }
     }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ToldComment {
-    full_database_id: Option<Number>,
+struct ApiComment {
+    full_database_id: Option<DatabaseId>,
     body: String,
     viewer_did_author: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ToldReview {
-    full_database_id: Option<Number>,
+struct ApiReview {
+    full_database_id: Option<DatabaseId>,
     body: String,
-    state: StandsAs,
+    state: ReviewStatus,
     viewer_did_author: bool,
     commit: Option<Oid>,
 }
@@ -249,46 +249,46 @@ struct Oid {
     oid: CommitId,
 }
 
-impl From<ToldComment> for StandingComment {
-    fn from(told: ToldComment) -> StandingComment {
-        StandingComment {
-            id: told.full_database_id.and_then(Number::read),
-            body: told.body,
-            is_ours: told.viewer_did_author,
+impl From<ApiComment> for ConversationComment {
+    fn from(raw: ApiComment) -> ConversationComment {
+        ConversationComment {
+            id: raw.full_database_id.and_then(DatabaseId::parse),
+            body: raw.body,
+            is_ours: raw.viewer_did_author,
         }
     }
 }
 
-impl From<ToldRemark> for ThreadComment {
-    fn from(told: ToldRemark) -> ThreadComment {
-        ThreadComment { body: told.body, is_ours: told.viewer_did_author }
+impl From<ApiThreadComment> for ThreadComment {
+    fn from(raw: ApiThreadComment) -> ThreadComment {
+        ThreadComment { body: raw.body, is_ours: raw.viewer_did_author }
     }
 }
 
-impl From<ToldThread> for Thread {
-    fn from(told: ToldThread) -> Thread {
-        let mut comments = told.comments.nodes.into_iter().flatten().peekable();
+impl From<ApiThread> for Thread {
+    fn from(raw: ApiThread) -> Thread {
+        let mut comments = raw.comments.nodes.into_iter().flatten().peekable();
         let author = comments.peek().and_then(|first| first.author.as_ref());
-        let by_its_author = author.zip(told.resolved_by.as_ref()).is_some_and(|(a, b)| a.is(b));
+        let by_its_author = author.zip(raw.resolved_by.as_ref()).is_some_and(|(a, b)| a.is(b));
         Thread {
-            id: told.id,
-            is_resolved: told.is_resolved,
-            is_outdated: told.is_outdated,
-            is_resolved_by_its_author: told.is_resolved && by_its_author,
-            path: told.path,
+            id: raw.id,
+            is_resolved: raw.is_resolved,
+            is_outdated: raw.is_outdated,
+            is_resolved_by_its_author: raw.is_resolved && by_its_author,
+            path: raw.path,
             comments: comments.map(ThreadComment::from).collect(),
         }
     }
 }
 
-impl From<ToldReview> for StandingReview {
-    fn from(told: ToldReview) -> StandingReview {
-        StandingReview {
-            id: told.full_database_id.and_then(Number::read),
-            body: told.body,
-            state: told.state,
-            is_ours: told.viewer_did_author,
-            commit: told.commit.map(|commit| commit.oid),
+impl From<ApiReview> for ReviewEntry {
+    fn from(raw: ApiReview) -> ReviewEntry {
+        ReviewEntry {
+            id: raw.full_database_id.and_then(DatabaseId::parse),
+            body: raw.body,
+            state: raw.state,
+            is_ours: raw.viewer_did_author,
+            commit: raw.commit.map(|commit| commit.oid),
         }
     }
 }
@@ -313,7 +313,7 @@ impl GitHub {
         let mut state = ReviewState::default();
         let mut at = Cursors::default();
         let mut wanted = (true, true, true);
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let pull = self.state_page(repository, number, &at)?;
             let next = (pull.review_threads.next(), pull.comments.next(), pull.reviews.next());
             state.head = Some(pull.head_ref_oid);
@@ -325,11 +325,11 @@ impl GitHub {
             }
             if wanted.1 {
                 let comments = pull.comments.nodes.into_iter().flatten();
-                state.comments.extend(comments.map(StandingComment::from));
+                state.comments.extend(comments.map(ConversationComment::from));
             }
             if wanted.2 {
                 let reviews = pull.reviews.nodes.into_iter().flatten();
-                state.reviews.extend(reviews.map(StandingReview::from));
+                state.reviews.extend(reviews.map(ReviewEntry::from));
             }
             wanted = (
                 wanted.0 && next.0.is_some(),
@@ -351,7 +351,7 @@ impl GitHub {
         repository: &RepositoryName,
         number: u64,
         at: &Cursors,
-    ) -> Result<ToldPull, ServiceError> {
+    ) -> Result<ApiPull, ServiceError> {
         let variables = json!({
             "owner": repository.owner(),
             "name": repository.name(),
@@ -360,17 +360,17 @@ impl GitHub {
             "comments": at.comments,
             "reviews": at.reviews,
         });
-        let data: Data = graphql::ask(&self.api, "/graphql", &REVIEW_STATE, &variables)?;
+        let data: Data = graphql::execute(&self.api, "/graphql", &REVIEW_STATE, &variables)?;
         let pull = data.repository.and_then(|repository| repository.pull_request);
         pull.ok_or_else(|| self.unreadable("there is no such pull request"))
     }
 
     fn unreadable(&self, why: &str) -> ServiceError {
-        ServiceError::Unreadable {
+        ServiceError::InvalidResponse {
             service: self.api.service(),
             what: REVIEW_STATE.name.to_owned(),
             why: why.to_owned(),
-            unclear: false,
+            is_outcome_unknown: false,
         }
     }
 
@@ -386,7 +386,7 @@ impl GitHub {
 
     fn mutate(&self, operation: &Operation, thread: &str) -> Result<(), ServiceError> {
         let variables = json!({ "id": thread });
-        graphql::ask::<Value>(&self.api, "/graphql", operation, &variables).map(|_| ())
+        graphql::execute::<Value>(&self.api, "/graphql", operation, &variables).map(|_| ())
     }
 }
 
@@ -396,9 +396,9 @@ mod tests {
 
     fn thread(author: Value, resolved_by: Value) -> Thread {
         let comment = json!({ "body": "b", "viewerDidAuthor": true, "author": author });
-        let told = json!({ "id": "t", "isResolved": true, "resolvedBy": resolved_by, "path": "a",
+        let raw = json!({ "id": "t", "isResolved": true, "resolvedBy": resolved_by, "path": "a",
             "comments": { "nodes": [comment, null] } });
-        Thread::from(serde_json::from_value::<ToldThread>(told).unwrap())
+        Thread::from(serde_json::from_value::<ApiThread>(raw).unwrap())
     }
 
     #[test]
@@ -413,9 +413,9 @@ mod tests {
 
     #[test]
     fn a_number_may_be_text_or_missing() {
-        let number = |told: Value| {
-            let told = json!({ "fullDatabaseId": told, "body": "b", "viewerDidAuthor": true });
-            StandingComment::from(serde_json::from_value::<ToldComment>(told).unwrap()).id
+        let number = |raw: Value| {
+            let raw = json!({ "fullDatabaseId": raw, "body": "b", "viewerDidAuthor": true });
+            ConversationComment::from(serde_json::from_value::<ApiComment>(raw).unwrap()).id
         };
         assert_eq!(number(json!("3456789012")), Some(3_456_789_012));
         assert_eq!(number(json!(7)), Some(7));

@@ -5,7 +5,7 @@
 pub enum GraphitiError {
     /// The server cannot be reached.
     #[error("could not reach the Graphiti server at `{at}`: {why}")]
-    Unreached {
+    ConnectionFailed {
         /// The address.
         at: String,
         /// The cause.

@@ -22,13 +22,13 @@ const VERSION: &str = "2025-06-18";
 const VERSIONS: [&str; 3] = ["2025-11-25", VERSION, "2025-03-26"];
 
 /// The maximum size of an answer, in bytes.
-const MOST: u64 = 1 << 20;
+const MAX_RESPONSE_BYTES: u64 = 1 << 20;
 
 /// The maximum length of shown untrusted text, in characters.
-const SHOWN: usize = 300;
+const MAX_MESSAGE_CHARS: usize = 300;
 
 /// The maximum length of a session id, in bytes.
-const LONGEST_NAME: usize = 1_024;
+const MAX_SESSION_ID_BYTES: usize = 1_024;
 
 /// An open session.
 #[derive(Debug)]
@@ -62,14 +62,14 @@ struct Content {
 
 /// A message of the server.
 #[derive(Debug, Deserialize)]
-struct Message {
+struct RpcMessage {
     id: Option<Value>,
     result: Option<Value>,
-    error: Option<Complaint>,
+    error: Option<RpcError>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Complaint {
+struct RpcError {
     #[serde(default)]
     message: String,
 }
@@ -94,8 +94,8 @@ impl Connection {
         let welcome = connection.request("initialize", &hello)?;
         let version = welcome["protocolVersion"].as_str().unwrap_or_default();
         if !VERSIONS.contains(&version) {
-            let version = short(version);
-            return Err(connection.is_other(format!("it speaks version `{version}` of MCP")));
+            let version = truncate_line(version);
+            return Err(connection.not_mcp_error(format!("it speaks version `{version}` of MCP")));
         }
         connection.version = HeaderValue::from_str(version).ok();
         let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
@@ -109,11 +109,14 @@ impl Connection {
         let result = self.request_as("tools/call", tool, &params)?;
         let unreadable = |why: String| GraphitiError::Unreadable { what: tool.to_owned(), why };
         let result: ToolResult = serde_json::from_value(result)
-            .map_err(|error| unreadable(short(&error.to_string())))?;
+            .map_err(|error| unreadable(truncate_line(&error.to_string())))?;
         let said = result.content.iter().map(|content| content.text.as_str());
         let said = said.collect::<Vec<_>>().join("\n");
         if result.is_error {
-            return Err(GraphitiError::Refused { what: tool.to_owned(), why: short(&said) });
+            return Err(GraphitiError::Refused {
+                what: tool.to_owned(),
+                why: truncate_line(&said),
+            });
         }
         let value = match result.structured_content {
             // A result that is not an object is wrapped in one.
@@ -122,10 +125,12 @@ impl Connection {
                 None => value,
             },
             None => serde_json::from_str(&said)
-                .map_err(|_| unreadable(format!("it says `{}`", short(&said))))?,
+                .map_err(|_| unreadable(format!("it says `{}`", truncate_line(&said))))?,
         };
         match value.get("error").and_then(Value::as_str) {
-            Some(why) => Err(GraphitiError::Refused { what: tool.to_owned(), why: short(why) }),
+            Some(why) => {
+                Err(GraphitiError::Refused { what: tool.to_owned(), why: truncate_line(why) })
+            }
             None => Ok(value),
         }
     }
@@ -159,26 +164,26 @@ impl Connection {
     ) -> Result<Value, GraphitiError> {
         self.calls += 1;
         let id = self.calls;
-        let asked = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        let response = self.post(what, &asked)?;
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let response = self.post(what, &request)?;
         if let Some(session) = response.headers().get("mcp-session-id") {
-            self.session = Some(session.clone()).filter(|name| name.len() <= LONGEST_NAME);
+            self.session = Some(session.clone()).filter(|name| name.len() <= MAX_SESSION_ID_BYTES);
         }
-        let message = self.answer(response, id)?;
+        let message = self.read_answer(response, id)?;
         match (message.result, message.error) {
-            (_, Some(complaint)) => {
-                let (what, why) = (what.to_owned(), short(&complaint.message));
+            (_, Some(error)) => {
+                let (what, why) = (what.to_owned(), truncate_line(&error.message));
                 Err(GraphitiError::Refused { what, why })
             }
             (Some(result), None) => Ok(result),
-            (None, None) => Err(self.is_other("its answer has no result".to_owned())),
+            (None, None) => Err(self.not_mcp_error("its answer has no result".to_owned())),
         }
     }
 
     fn post(&self, what: &str, body: &Value) -> Result<Response<Body>, GraphitiError> {
         let left = self.until.left();
         if left.is_zero() {
-            return Err(self.timed_out());
+            return Err(self.timeout_error());
         }
         let mut request = self
             .agent
@@ -192,46 +197,47 @@ impl Connection {
             request = request.header("mcp-protocol-version", version.clone());
         }
         let request = request.config().timeout_global(Some(left)).build();
-        let response = request.send(body.to_string()).map_err(|error| self.unreached(error))?;
+        let response =
+            request.send(body.to_string()).map_err(|error| self.connection_error(error))?;
         match response.status().as_u16() {
             200..=299 => Ok(response),
             300..=399 => {
                 let to = response.headers().get("location").and_then(|to| to.to_str().ok());
-                let to = short(to.unwrap_or("nowhere"));
-                Err(self.is_other(format!("it leads to `{to}`, which is not followed")))
+                let to = truncate_line(to.unwrap_or("nowhere"));
+                Err(self.not_mcp_error(format!("it leads to `{to}`, which is not followed")))
             }
-            status => Err(self.is_other(format!("it answers `{what}` with status {status}"))),
+            status => Err(self.not_mcp_error(format!("it answers `{what}` with status {status}"))),
         }
     }
 
     /// Reads the answer to a request, which may be a stream of messages.
-    fn answer(&self, response: Response<Body>, id: u64) -> Result<Message, GraphitiError> {
+    fn read_answer(&self, response: Response<Body>, id: u64) -> Result<RpcMessage, GraphitiError> {
         let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"));
-        let mut reader = response.into_body().into_with_config().limit(MOST).reader();
+        let mut reader = response.into_body().into_with_config().limit(MAX_RESPONSE_BYTES).reader();
         if is_stream {
-            return self.in_stream(BufReader::new(reader), id);
+            return self.read_stream(BufReader::new(reader), id);
         }
         let mut body = Vec::new();
-        reader.read_to_end(&mut body).map_err(|error| self.broke(error))?;
-        let message: Message = serde_json::from_slice(&body)
-            .map_err(|_| self.is_other("its answer is no message".to_owned()))?;
+        reader.read_to_end(&mut body).map_err(|error| self.read_error(error))?;
+        let message: RpcMessage = serde_json::from_slice(&body)
+            .map_err(|_| self.not_mcp_error("its answer is no message".to_owned()))?;
         match is_answer(&message, id) {
             true => Ok(message),
-            false => Err(self.is_other("it answers something else".to_owned())),
+            false => Err(self.not_mcp_error("it answers something else".to_owned())),
         }
     }
 
     /// Reads events until the answer arrives; other messages of the server are ignored.
-    fn in_stream(
+    fn read_stream(
         &self,
         mut reader: BufReader<impl Read>,
         id: u64,
-    ) -> Result<Message, GraphitiError> {
+    ) -> Result<RpcMessage, GraphitiError> {
         let mut data = String::new();
         loop {
             let mut line = String::new();
-            let count = reader.read_line(&mut line).map_err(|error| self.broke(error))?;
+            let count = reader.read_line(&mut line).map_err(|error| self.read_error(error))?;
             let line = line.trim_end_matches(['\r', '\n']);
             if let Some(more) = line.strip_prefix("data:") {
                 data.push_str(more);
@@ -240,48 +246,51 @@ impl Connection {
             if !line.is_empty() {
                 continue;
             }
-            let message = serde_json::from_str::<Message>(&data).ok();
+            let message = serde_json::from_str::<RpcMessage>(&data).ok();
             if let Some(answer) = message.filter(|message| is_answer(message, id)) {
                 return Ok(answer);
             }
             if count == 0 {
-                return Err(self.is_other("its stream ends without an answer".to_owned()));
+                return Err(self.not_mcp_error("its stream ends without an answer".to_owned()));
             }
             data.clear();
         }
     }
 
-    fn broke(&self, error: io::Error) -> GraphitiError {
-        self.unreached(error.into())
+    fn read_error(&self, error: io::Error) -> GraphitiError {
+        self.connection_error(error.into())
     }
 
-    fn unreached(&self, error: ureq::Error) -> GraphitiError {
+    fn connection_error(&self, error: ureq::Error) -> GraphitiError {
         let at = self.url.to_string();
         match error {
-            ureq::Error::Timeout(_) => self.timed_out(),
-            ureq::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => self.timed_out(),
-            ureq::Error::BodyExceedsLimit(_) => {
-                self.is_other(format!("it answers with more than {} KB", MOST >> 10))
+            ureq::Error::Timeout(_) => self.timeout_error(),
+            ureq::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => {
+                self.timeout_error()
             }
-            other => GraphitiError::Unreached { at, why: short(&other.to_string()) },
+            ureq::Error::BodyExceedsLimit(_) => self.not_mcp_error(format!(
+                "it answers with more than {} KB",
+                MAX_RESPONSE_BYTES >> 10
+            )),
+            other => GraphitiError::ConnectionFailed { at, why: truncate_line(&other.to_string()) },
         }
     }
 
-    fn timed_out(&self) -> GraphitiError {
+    fn timeout_error(&self) -> GraphitiError {
         GraphitiError::TimedOut { at: self.url.to_string(), seconds: self.time.as_secs_f32() }
     }
 
-    fn is_other(&self, why: String) -> GraphitiError {
+    fn not_mcp_error(&self, why: String) -> GraphitiError {
         GraphitiError::NotMcp { at: self.url.to_string(), why }
     }
 }
 
-fn is_answer(message: &Message, id: u64) -> bool {
+fn is_answer(message: &RpcMessage, id: u64) -> bool {
     let is_reply = message.result.is_some() || message.error.is_some();
     is_reply && message.id.as_ref().and_then(Value::as_u64) == Some(id)
 }
 
 /// Returns untrusted text as one line of bounded length.
-fn short(text: &str) -> String {
-    one_line(first_chars(text, SHOWN))
+fn truncate_line(text: &str) -> String {
+    one_line(first_chars(text, MAX_MESSAGE_CHARS))
 }

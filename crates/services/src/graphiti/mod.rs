@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use self::error::GraphitiError;
 use self::mcp::Connection;
-pub use self::tools::{Episode, Fact, GroupId, Node, Query};
+pub use self::tools::{Episode, Fact, GroupId, Node, SearchQuery};
 use crate::http::ServerUrl;
 
 /// The address of a Graphiti server, and the timeout of a session.

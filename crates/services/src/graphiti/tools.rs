@@ -10,10 +10,10 @@ use super::Session;
 use super::error::GraphitiError;
 
 /// The maximum length of a group id, in characters.
-const LONGEST_GROUP: usize = 100;
+const MAX_GROUP_CHARS: usize = 100;
 
 /// The maximum length of a text in a result, in characters.
-const LONGEST_TEXT: usize = 8_000;
+const MAX_TEXT_CHARS: usize = 8_000;
 
 /// The id of a part of the graph: letters, digits, dashes and underscores, as servers require.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -22,9 +22,9 @@ pub struct GroupId(String);
 
 impl GroupId {
     /// Converts a name to a group id; other characters become underscores.
-    pub fn of(name: &str) -> GroupId {
+    pub fn from_name(name: &str) -> GroupId {
         let fit = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        let group: String = name.trim().chars().take(LONGEST_GROUP).map(fit).collect();
+        let group: String = name.trim().chars().take(MAX_GROUP_CHARS).map(fit).collect();
         GroupId(if group.is_empty() { "_".to_owned() } else { group })
     }
 }
@@ -37,13 +37,13 @@ impl fmt::Display for GroupId {
 
 /// A search request.
 #[derive(Debug, Clone, Copy)]
-pub struct Query<'a> {
+pub struct SearchQuery<'a> {
     /// The query in natural language.
     pub text: &'a str,
     /// The part of the graph to search.
     pub group: &'a GroupId,
     /// The maximum number of results.
-    pub most: u32,
+    pub limit: u32,
 }
 
 /// A relation between two entities.
@@ -83,7 +83,7 @@ pub struct Episode<'a> {
     /// The part of the graph to add it to.
     pub group: &'a GroupId,
     /// The description of its source.
-    pub told_by: &'a str,
+    pub source: &'a str,
 }
 
 #[derive(Deserialize)]
@@ -98,32 +98,34 @@ struct Nodes {
 
 impl Session {
     /// Searches for facts, the most relevant first. Facts that are no longer valid are left out.
-    pub fn facts(&mut self, query: &Query<'_>) -> Result<Vec<Fact>, GraphitiError> {
+    pub fn search_facts(&mut self, query: &SearchQuery<'_>) -> Result<Vec<Fact>, GraphitiError> {
         let tool = "search_memory_facts";
         let Facts { facts } = self.search(tool, query, "max_facts")?;
         let holds = |fact: &Fact| fact.invalid_at.is_none() && fact.expired_at.is_none();
-        let facts = facts.into_iter().filter(holds).take(query.most as usize);
-        Ok(facts.map(|fact| Fact { text: cut(&fact.text), ..fact }).collect())
+        let facts = facts.into_iter().filter(holds).take(query.limit as usize);
+        Ok(facts.map(|fact| Fact { text: truncate(&fact.text), ..fact }).collect())
     }
 
     /// Searches for entities, the most relevant first.
-    pub fn nodes(&mut self, query: &Query<'_>) -> Result<Vec<Node>, GraphitiError> {
+    pub fn search_nodes(&mut self, query: &SearchQuery<'_>) -> Result<Vec<Node>, GraphitiError> {
         let Nodes { nodes } = self.search("search_nodes", query, "max_nodes")?;
-        let nodes = nodes.into_iter().take(query.most as usize);
-        let cut_node =
-            |node: Node| Node { name: cut(&node.name), summary: node.summary.as_deref().map(cut) };
-        Ok(nodes.map(cut_node).collect())
+        let nodes = nodes.into_iter().take(query.limit as usize);
+        let truncate_node = |node: Node| Node {
+            name: truncate(&node.name),
+            summary: node.summary.as_deref().map(truncate),
+        };
+        Ok(nodes.map(truncate_node).collect())
     }
 
     /// Adds an episode. The server processes it later, and the call does not wait for that.
-    pub fn add(&mut self, episode: &Episode<'_>) -> Result<(), GraphitiError> {
-        let Episode { name, body, group, told_by } = episode;
+    pub fn add_episode(&mut self, episode: &Episode<'_>) -> Result<(), GraphitiError> {
+        let Episode { name, body, group, source } = episode;
         let arguments = json!({
             "name": name,
             "episode_body": body,
             "group_id": group,
             "source": "text",
-            "source_description": told_by,
+            "source_description": source,
         });
         self.0.call("add_memory", &arguments).map(|_| ())
     }
@@ -131,21 +133,21 @@ impl Session {
     fn search<T: for<'de> Deserialize<'de>>(
         &mut self,
         tool: &str,
-        query: &Query<'_>,
+        query: &SearchQuery<'_>,
         most: &str,
     ) -> Result<T, GraphitiError> {
         let mut arguments = json!({ "query": query.text, "group_ids": [query.group] });
-        arguments[most] = Value::from(query.most);
+        arguments[most] = Value::from(query.limit);
         let found = self.0.call(tool, &arguments)?;
         serde_json::from_value(found).map_err(|error| GraphitiError::Unreadable {
             what: tool.to_owned(),
-            why: first_chars(&error.to_string(), LONGEST_GROUP).to_owned(),
+            why: first_chars(&error.to_string(), MAX_GROUP_CHARS).to_owned(),
         })
     }
 }
 
-fn cut(text: &str) -> String {
-    first_chars(text, LONGEST_TEXT).to_owned()
+fn truncate(text: &str) -> String {
+    first_chars(text, MAX_TEXT_CHARS).to_owned()
 }
 
 #[cfg(test)]
@@ -154,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_group_has_letters_digits_dashes_and_underscores() {
-        let group = |name: &str| GroupId::of(name).to_string();
+        let group = |name: &str| GroupId::from_name(name).to_string();
         assert_eq!(group("my-repo_1"), "my-repo_1");
         assert_eq!(group(" a.b/c d\u{e9} "), "a_b_c_d_");
         assert_eq!(group(""), "_");

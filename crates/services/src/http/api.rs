@@ -12,16 +12,17 @@ use base64::prelude::BASE64_STANDARD;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::error::short;
+use super::error::truncate_line;
 use super::{
-    Effect, Lost, Method, Request, Response, ServiceClock, ServiceError, Transport, limit,
+    Method, Request, RequestEffect, Response, ServiceClock, ServiceError, Transport,
+    TransportError, rate_limit,
 };
 
 /// The timeout for getting a key.
-const KEY_TIME: Duration = Duration::from_secs(60);
+const KEY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The maximum number of waits for a rate limit per call.
-const LIMITS: u32 = 6;
+const MAX_LIMIT_WAITS: u32 = 6;
 
 /// The maximum number of retries of a read while the service fails.
 const MAX_RETRIES: u32 = 3;
@@ -47,7 +48,7 @@ pub enum Authorization {
 #[derive(Debug, Clone)]
 pub struct Call {
     method: Method,
-    effect: Effect,
+    effect: RequestEffect,
     name: Option<&'static str>,
     path: String,
     query: Vec<(&'static str, String)>,
@@ -57,37 +58,37 @@ pub struct Call {
 
 impl Call {
     /// Creates a call that reads the resource at a path. Each untrusted part of the path must be
-    /// encoded with [`path_segment`].
+    /// encoded with [`encode_path_segment`].
     pub fn get(path: impl Into<String>) -> Call {
-        Call::new(Method::Get, Effect::Reads, path.into(), None)
+        Call::new(Method::Get, RequestEffect::Read, path.into(), None)
     }
 
     /// Creates a call that adds a resource.
     pub fn post(path: impl Into<String>, body: Value) -> Call {
-        Call::new(Method::Post, Effect::Writes, path.into(), Some(body))
+        Call::new(Method::Post, RequestEffect::Write, path.into(), Some(body))
     }
 
     /// Creates a call that replaces a resource.
     pub fn put(path: impl Into<String>, body: Value) -> Call {
-        Call::new(Method::Put, Effect::Writes, path.into(), Some(body))
+        Call::new(Method::Put, RequestEffect::Write, path.into(), Some(body))
     }
 
     /// Creates a call that replaces a part of a resource.
     pub fn patch(path: impl Into<String>, body: Value) -> Call {
-        Call::new(Method::Patch, Effect::Writes, path.into(), Some(body))
+        Call::new(Method::Patch, RequestEffect::Write, path.into(), Some(body))
     }
 
-    fn new(method: Method, effect: Effect, path: String, body: Option<Value>) -> Call {
+    fn new(method: Method, effect: RequestEffect, path: String, body: Option<Value>) -> Call {
         Call { method, effect, name: None, path, query: Vec::new(), headers: Vec::new(), body }
     }
 
     /// Marks the call as safe to retry, whatever its HTTP method.
-    pub fn that_reads(self) -> Call {
-        Call { effect: Effect::Reads, ..self }
+    pub fn read_only(self) -> Call {
+        Call { effect: RequestEffect::Read, ..self }
     }
 
     /// Sets a name for messages, if the path says little.
-    pub fn named(self, name: &'static str) -> Call {
+    pub fn with_name(self, name: &'static str) -> Call {
         Call { name: Some(name), ..self }
     }
 
@@ -104,7 +105,7 @@ impl Call {
     }
 
     /// Returns the description of the call for messages, without the query.
-    pub fn what(&self) -> String {
+    pub fn description(&self) -> String {
         match self.name {
             Some(name) => name.to_owned(),
             None => format!("{} {}", self.method.as_str(), self.path),
@@ -113,7 +114,7 @@ impl Call {
 
     fn target(&self) -> String {
         let pairs =
-            self.query.iter().map(|(name, value)| format!("{name}={}", path_segment(value)));
+            self.query.iter().map(|(name, value)| format!("{name}={}", encode_path_segment(value)));
         match self.query.is_empty() {
             true => self.path.clone(),
             false => format!("{}?{}", self.path, pairs.collect::<Vec<_>>().join("&")),
@@ -122,7 +123,7 @@ impl Call {
 }
 
 /// Percent-encodes any text so that it fits into one segment of a path, or into a query.
-pub fn path_segment(text: &str) -> String {
+pub fn encode_path_segment(text: &str) -> String {
     let out = encode_segment(text);
     // These two segments mean another folder, so their dots are encoded as well.
     match out.as_str() {
@@ -166,8 +167,8 @@ impl Api {
     }
 
     /// Returns the address of the service, for messages.
-    pub fn place(&self) -> String {
-        self.transport.place()
+    pub fn address(&self) -> String {
+        self.transport.address()
     }
 
     /// Returns the clock of the client.
@@ -178,43 +179,43 @@ impl Api {
     /// Sends a call and parses the answer.
     pub fn json<T: DeserializeOwned>(&self, call: &Call) -> Result<T, ServiceError> {
         let response = self.send(call)?;
-        self.read(call, &response)
+        self.parse(call, &response)
     }
 
     /// Parses an answer.
-    pub fn read<T: DeserializeOwned>(
+    pub fn parse<T: DeserializeOwned>(
         &self,
         call: &Call,
         response: &Response,
     ) -> Result<T, ServiceError> {
-        serde_json::from_slice(&response.body).map_err(|error| self.unreadable(call, &error))
+        serde_json::from_slice(&response.body).map_err(|error| self.parse_error(call, &error))
     }
 
     /// Parses a part of an answer.
-    pub(crate) fn fits<T: DeserializeOwned>(
+    pub(crate) fn parse_value<T: DeserializeOwned>(
         &self,
         call: &Call,
         value: Value,
     ) -> Result<T, ServiceError> {
-        serde_json::from_value(value).map_err(|error| self.unreadable(call, &error))
+        serde_json::from_value(value).map_err(|error| self.parse_error(call, &error))
     }
 
-    fn unreadable(&self, call: &Call, error: &serde_json::Error) -> ServiceError {
-        ServiceError::Unreadable {
+    fn parse_error(&self, call: &Call, error: &serde_json::Error) -> ServiceError {
+        ServiceError::InvalidResponse {
             service: self.service,
-            what: call.what(),
-            why: short(&error.to_string()),
-            unclear: call.effect == Effect::Writes,
+            what: call.description(),
+            why: truncate_line(&error.to_string()),
+            is_outcome_unknown: call.effect == RequestEffect::Write,
         }
     }
 
     /// Sends a call. Returns the response if its status is 2xx or 304, and an error otherwise.
     pub fn send(&self, call: &Call) -> Result<Response, ServiceError> {
-        let key = self.keys.get(KEY_TIME);
+        let key = self.keys.get(KEY_TIMEOUT);
         let key = key.map_err(|source| ServiceError::NoKey { service: self.service, source })?;
         let sent = self.send_with(call, key.as_ref());
         let refused = sent.as_ref().is_err_and(|error| error.status() == Some(401));
-        let other = key.filter(|_| refused).and_then(|key| self.keys.other_than(&key, KEY_TIME));
+        let other = key.filter(|_| refused).and_then(|key| self.keys.other_than(&key, KEY_TIMEOUT));
         match other {
             // A call without valid authorization had no effect, so even a write can be sent again.
             Some(key) => self.send_with(call, Some(&key)),
@@ -229,7 +230,7 @@ impl Api {
             let (error, wait) = match self.traced_send(call, &request) {
                 Ok(response) => {
                     let now = self.clock.now();
-                    if let Some(wait) = limit::requested_delay(&response, now, limits) {
+                    if let Some(wait) = rate_limit::requested_delay(&response, now, limits) {
                         limits += 1;
                         self.wait_for_limit(call, wait, limits)?;
                         continue;
@@ -237,19 +238,32 @@ impl Api {
                     if matches!(response.status, 200..=299 | 304) {
                         return Ok(response);
                     }
-                    (self.refusal(call, response.status, &said(&response)), response.status >= 500)
+                    (
+                        self.refused_error(call, response.status, &error_message(&response)),
+                        response.status >= 500,
+                    )
                 }
-                Err(Lost::NotItsTurn { wait }) => {
-                    return Err(self.limited(call, wait));
+                Err(TransportError::RateLimited { wait }) => {
+                    return Err(self.rate_limit_error(call, wait));
                 }
-                Err(Lost::OnTheWay { why, may_have_arrived }) => {
-                    let unclear = call.effect == Effect::Writes && may_have_arrived;
-                    let (place, what) = (self.transport.place(), call.what());
-                    let why = short(&why);
-                    (ServiceError::Lost { service: self.service, place, what, why, unclear }, true)
+                Err(TransportError::Network { why, may_have_arrived }) => {
+                    let is_outcome_unknown =
+                        call.effect == RequestEffect::Write && may_have_arrived;
+                    let (place, what) = (self.transport.address(), call.description());
+                    let why = truncate_line(&why);
+                    (
+                        ServiceError::NoResponse {
+                            service: self.service,
+                            place,
+                            what,
+                            why,
+                            is_outcome_unknown,
+                        },
+                        true,
+                    )
                 }
             };
-            if !wait || call.effect == Effect::Writes || retries == MAX_RETRIES {
+            if !wait || call.effect == RequestEffect::Write || retries == MAX_RETRIES {
                 return Err(error);
             }
             let wait = BACKOFF.delay(retries);
@@ -263,8 +277,8 @@ impl Api {
     }
 
     /// Sends a request, with one event before and one with its result.
-    fn traced_send(&self, call: &Call, request: &Request) -> Result<Response, Lost> {
-        let (service, request_line) = (self.service, call.what());
+    fn traced_send(&self, call: &Call, request: &Request) -> Result<Response, TransportError> {
+        let (service, request_line) = (self.service, call.description());
         tracing::debug!(service, request = request_line, "sending the request");
         let started = Stopwatch::start();
         let sent = self.transport.send(request);
@@ -286,16 +300,16 @@ impl Api {
     }
 
     fn wait_for_limit(&self, call: &Call, wait: Duration, count: u32) -> Result<(), ServiceError> {
-        if count > LIMITS {
-            return Err(self.limited(call, wait));
+        if count > MAX_LIMIT_WAITS {
+            return Err(self.rate_limit_error(call, wait));
         }
         tracing::warn!(service = self.service, ?wait, count, "waiting for the rate limit");
         let why = format!("{} sets a limit: waiting for {} s", self.service, wait.as_secs());
-        self.clock.wait(wait, &why).map_err(|_| self.limited(call, wait))
+        self.clock.wait(wait, &why).map_err(|_| self.rate_limit_error(call, wait))
     }
 
-    fn limited(&self, call: &Call, wait: Duration) -> ServiceError {
-        ServiceError::Limited { service: self.service, what: call.what(), wait }
+    fn rate_limit_error(&self, call: &Call, wait: Duration) -> ServiceError {
+        ServiceError::RateLimited { service: self.service, what: call.description(), wait }
     }
 
     fn request(&self, call: &Call, key: Option<&Key>) -> Request {
@@ -321,25 +335,25 @@ impl Api {
     }
 
     /// Returns the error for a refused call, with the message of the service but without the key.
-    pub(crate) fn refusal(&self, call: &Call, status: u16, said: &str) -> ServiceError {
+    pub(crate) fn refused_error(&self, call: &Call, status: u16, message: &str) -> ServiceError {
         ServiceError::Refused {
             service: self.service,
-            what: call.what(),
+            what: call.description(),
             status,
-            said: self.told(said),
-            unclear: call.effect == Effect::Writes && status >= 500,
+            message: self.sanitize(message),
+            is_outcome_unknown: call.effect == RequestEffect::Write && status >= 500,
         }
     }
 
     /// Returns a message of the service that is safe to show: without the key, as one line of
     /// bounded length.
-    pub fn told(&self, said: &str) -> String {
-        short(&self.keys.scrub(said))
+    pub fn sanitize(&self, message: &str) -> String {
+        truncate_line(&self.keys.scrub(message))
     }
 }
 
 /// Returns the error message of a response, in the formats of GitHub, JIRA and Linear.
-fn said(response: &Response) -> String {
+fn error_message(response: &Response) -> String {
     if let Some(to) = response.header("location").filter(|_| response.status < 400) {
         return format!("it leads to `{to}`, which is not followed");
     }
@@ -351,7 +365,7 @@ fn said(response: &Response) -> String {
     let listed = body["errorMessages"].as_array().into_iter().flatten();
     parts.extend(listed.filter_map(|text| text.as_str().map(str::to_owned)));
     match &body["errors"] {
-        Value::Array(errors) => parts.extend(errors.iter().map(one_error)),
+        Value::Array(errors) => parts.extend(errors.iter().map(format_error)),
         Value::Object(errors) => parts.extend(errors.iter().map(|(field, why)| {
             format!("{field}: {}", why.as_str().map_or_else(|| why.to_string(), str::to_owned))
         })),
@@ -364,7 +378,7 @@ fn said(response: &Response) -> String {
     }
 }
 
-fn one_error(error: &Value) -> String {
+fn format_error(error: &Value) -> String {
     let text = |key: &str| error[key].as_str();
     match (error.as_str().or_else(|| text("message")), text("field"), text("code")) {
         (Some(message), _, _) => message.to_owned(),
@@ -379,15 +393,16 @@ mod tests {
 
     #[test]
     fn a_part_of_a_path_stays_one() {
-        assert_eq!(path_segment("feature/a b?c#d"), "feature%2Fa%20b%3Fc%23d");
-        assert_eq!(path_segment(".."), "%2E%2E");
-        assert_eq!(path_segment("a..b"), "a..b");
+        assert_eq!(encode_path_segment("feature/a b?c#d"), "feature%2Fa%20b%3Fc%23d");
+        assert_eq!(encode_path_segment(".."), "%2E%2E");
+        assert_eq!(encode_path_segment("a..b"), "a..b");
     }
 
     #[test]
     fn a_refusal_is_told_in_the_words_of_the_service() {
-        let told =
-            |body: &str| said(&Response { status: 422, headers: Vec::new(), body: body.into() });
+        let told = |body: &str| {
+            error_message(&Response { status: 422, headers: Vec::new(), body: body.into() })
+        };
         assert_eq!(
             told(r#"{"message":"Validation Failed","errors":["line"]}"#),
             "Validation Failed; line"

@@ -1,5 +1,5 @@
 //! The clock of a client, which limits its waits: [`ServiceClock`], with the implementation
-//! [`Patience`] and fakes in tests.
+//! [`SystemClock`] and fakes in tests.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use assay_base::shutdown::Shutdown;
 
 /// The error for a wait that was refused: it exceeds the maximum, or the clock was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotWaited;
+pub struct WaitRefused;
 
 /// The clock of a client.
 ///
@@ -19,51 +19,51 @@ pub trait ServiceClock: Send + Sync {
     fn now(&self) -> Duration;
 
     /// Waits, and reports the reason. Fails if the wait exceeds the maximum.
-    fn wait(&self, time: Duration, why: &str) -> Result<(), NotWaited>;
+    fn wait(&self, time: Duration, why: &str) -> Result<(), WaitRefused>;
 }
 
 /// A callback that gets the reason of each wait.
-type Told = Box<dyn Fn(&str) + Send + Sync>;
+type OnWait = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The system clock, with a maximum time for each wait.
-pub struct Patience {
+pub struct SystemClock {
     clock: Clock,
-    most: Duration,
-    told: Told,
-    end: Shutdown,
+    max_wait: Duration,
+    on_wait: OnWait,
+    shutdown: Shutdown,
 }
 
-impl Patience {
-    /// Creates a clock that waits at most `most` at a time, and calls `told` with the reason of
-    /// each wait.
+impl SystemClock {
+    /// Creates a clock that waits at most `max_wait` at a time, and calls `on_wait` with the reason
+    /// of each wait.
     pub fn new(
         clock: &Clock,
-        most: Duration,
-        told: impl Fn(&str) + Send + Sync + 'static,
-    ) -> Patience {
+        max_wait: Duration,
+        on_wait: impl Fn(&str) + Send + Sync + 'static,
+    ) -> SystemClock {
         let clock = clock.clone();
-        Patience { clock, most, told: Box::new(told), end: Shutdown::default() }
+        SystemClock { clock, max_wait, on_wait: Box::new(on_wait), shutdown: Shutdown::default() }
     }
 
     /// Ends the current wait and refuses all later ones.
-    pub fn end(&self) {
-        self.end.request();
+    pub fn cancel(&self) {
+        self.shutdown.request();
     }
 }
 
-impl ServiceClock for Patience {
+impl ServiceClock for SystemClock {
     fn now(&self) -> Duration {
         let since = self.clock.now().as_duration();
         Duration::try_from(since).unwrap_or_default()
     }
 
-    fn wait(&self, time: Duration, why: &str) -> Result<(), NotWaited> {
-        if time > self.most {
-            return Err(NotWaited);
+    fn wait(&self, time: Duration, why: &str) -> Result<(), WaitRefused> {
+        if time > self.max_wait {
+            return Err(WaitRefused);
         }
-        (self.told)(why);
-        match self.end.wait(time) {
-            true => Err(NotWaited),
+        (self.on_wait)(why);
+        match self.shutdown.wait(time) {
+            true => Err(WaitRefused),
             false => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ use assay_findings::write::escape::one_line;
 use assay_sandbox::KeyError;
 
 /// The maximum length of a shown message of a service, in characters.
-const SHOWN: usize = 600;
+const MAX_MESSAGE_CHARS: usize = 600;
 
 /// The reason why a call to a service failed.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum ServiceError {
     },
     /// The service did not answer.
     #[error("{service} at `{place}` did not answer `{what}`: {why}")]
-    Lost {
+    NoResponse {
         /// The name of the service.
         service: &'static str,
         /// The address of the service.
@@ -32,10 +32,10 @@ pub enum ServiceError {
         /// The cause.
         why: String,
         /// True if the service may have carried out the call nevertheless.
-        unclear: bool,
+        is_outcome_unknown: bool,
     },
     /// The service refused the call.
-    #[error("{service} refused `{what}` with status {status}: {said}{}", hint(*status, said))]
+    #[error("{service} refused `{what}` with status {status}: {message}{}", hint(*status, message))]
     Refused {
         /// The name of the service.
         service: &'static str,
@@ -44,13 +44,13 @@ pub enum ServiceError {
         /// The HTTP status.
         status: u16,
         /// The message of the service.
-        said: String,
+        message: String,
         /// True if the service may have carried out the call nevertheless.
-        unclear: bool,
+        is_outcome_unknown: bool,
     },
     /// A rate limit applies, and its delay exceeds the maximum wait.
     #[error("{service} sets a limit: `{what}` would have to wait for {} s; try it again later", .wait.as_secs())]
-    Limited {
+    RateLimited {
         /// The name of the service.
         service: &'static str,
         /// The description of the call.
@@ -60,7 +60,7 @@ pub enum ServiceError {
     },
     /// The answer cannot be parsed.
     #[error("the answer of {service} to `{what}` cannot be read: {why}")]
-    Unreadable {
+    InvalidResponse {
         /// The name of the service.
         service: &'static str,
         /// The description of the call.
@@ -68,18 +68,18 @@ pub enum ServiceError {
         /// The fault in the answer.
         why: String,
         /// True if the service may have carried out the call.
-        unclear: bool,
+        is_outcome_unknown: bool,
     },
 }
 
 /// The length of a message, in bytes, above which no hint is added: a longer message explains
 /// itself.
-const CURT: usize = 40;
+const MAX_HINTED_BYTES: usize = 40;
 
 /// Returns the likely cause of a status, if the message of the service is short.
-fn hint(status: u16, said: &str) -> &'static str {
+fn hint(status: u16, message: &str) -> &'static str {
     match status {
-        _ if said.len() > CURT => "",
+        _ if message.len() > MAX_HINTED_BYTES => "",
         401 => " (the token is wrong, or too old)",
         403 => " (the token has no right to that)",
         404 => " (it is not there, or the token may not see it)",
@@ -89,12 +89,12 @@ fn hint(status: u16, said: &str) -> &'static str {
 
 impl ServiceError {
     /// Returns true if the call may have been carried out nevertheless.
-    pub fn is_unclear(&self) -> bool {
+    pub fn is_outcome_unknown(&self) -> bool {
         match self {
-            ServiceError::Lost { unclear, .. }
-            | ServiceError::Refused { unclear, .. }
-            | ServiceError::Unreadable { unclear, .. } => *unclear,
-            ServiceError::NoKey { .. } | ServiceError::Limited { .. } => false,
+            ServiceError::NoResponse { is_outcome_unknown, .. }
+            | ServiceError::Refused { is_outcome_unknown, .. }
+            | ServiceError::InvalidResponse { is_outcome_unknown, .. } => *is_outcome_unknown,
+            ServiceError::NoKey { .. } | ServiceError::RateLimited { .. } => false,
         }
     }
 
@@ -107,26 +107,26 @@ impl ServiceError {
     }
 
     /// Returns the message of a refusal, or `None` for other errors.
-    pub fn said(&self) -> Option<&str> {
+    pub fn message(&self) -> Option<&str> {
         match self {
-            ServiceError::Refused { said, .. } => Some(said),
+            ServiceError::Refused { message, .. } => Some(message),
             _ => None,
         }
     }
 
     /// Returns true if a later retry may succeed.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
-            ServiceError::Lost { .. }
-            | ServiceError::Limited { .. }
-            | ServiceError::Unreadable { .. } => true,
+            ServiceError::NoResponse { .. }
+            | ServiceError::RateLimited { .. }
+            | ServiceError::InvalidResponse { .. } => true,
             ServiceError::Refused { status, .. } => *status >= 500,
-            ServiceError::NoKey { source, .. } => matches!(source, KeyError::TooLate(_)),
+            ServiceError::NoKey { source, .. } => matches!(source, KeyError::TimedOut(_)),
         }
     }
 }
 
 /// Returns untrusted text as one line of bounded length.
-pub(super) fn short(text: &str) -> String {
-    one_line(first_chars(text, SHOWN))
+pub(super) fn truncate_line(text: &str) -> String {
+    one_line(first_chars(text, MAX_MESSAGE_CHARS))
 }

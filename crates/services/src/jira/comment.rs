@@ -1,9 +1,9 @@
 //! Comments on tickets: [`Jira::comment`], and [`Jira::comment_once`], which is idempotent.
 //!
-//! A comment that is created once ends with a separate line, `assay:` and a [`Marker`], by which
-//! the comment is found again. A property of the comment would be invisible to people, but a JIRA
-//! server lists properties only for single comments, so a line is the only thing that both cloud
-//! and server return in a list.
+//! A comment that is created once ends with a separate line, `assay:` and a [`CommentMarker`], by
+//! which the comment is found again. A property of the comment would be invisible to people, but a
+//! JIRA server lists properties only for single comments, so a line is the only thing that both
+//! cloud and server return in a list.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,48 +15,48 @@ use serde_json::{Value, json};
 use super::issue::CommentPage;
 use super::{Jira, JiraError, document};
 use crate::http::Call;
-use crate::outcome::Told;
+use crate::outcome::CommentOutcome;
 
 /// The prefix of a marker's line.
 const PREFIX: &str = "assay:";
 
 /// The number of comments per page, and the maximum number of pages, in a search for a marker;
 /// older messages are not sent again anyway.
-const PAGE: usize = 100;
-const PAGES: usize = 10;
+const PAGE_SIZE: usize = 100;
+const MAX_PAGES: usize = 10;
 
 /// The error for a text that is no marker.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no marker: it has 1 to 80 letters, digits and dashes")]
-pub struct MarkerError(String);
+pub struct CommentMarkerError(String);
 
 /// The id of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marker(Box<str>);
+pub struct CommentMarker(Box<str>);
 
-impl Marker {
+impl CommentMarker {
     /// Creates a marker from any text: the text itself, or its hash if the text is no marker.
-    pub fn of(text: &str) -> Marker {
+    pub fn from_text(text: &str) -> CommentMarker {
         text.parse().unwrap_or_else(|_| {
             let hash = blake3::hash(text.as_bytes()).to_hex();
-            Marker(hash[..32].into())
+            CommentMarker(hash[..32].into())
         })
     }
 }
 
-impl FromStr for Marker {
-    type Err = MarkerError;
+impl FromStr for CommentMarker {
+    type Err = CommentMarkerError;
 
-    fn from_str(text: &str) -> Result<Marker, MarkerError> {
+    fn from_str(text: &str) -> Result<CommentMarker, CommentMarkerError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         match (1..=80).contains(&text.len()) && text.bytes().all(fits) {
-            true => Ok(Marker(text.into())),
-            false => Err(MarkerError(first_chars(text, 80).to_owned())),
+            true => Ok(CommentMarker(text.into())),
+            false => Err(CommentMarkerError(first_chars(text, 80).to_owned())),
         }
     }
 }
 
-impl fmt::Display for Marker {
+impl fmt::Display for CommentMarker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{PREFIX}{}", self.0)
     }
@@ -68,13 +68,13 @@ impl Jira {
         let before = self.comments(key, 0, 1)?;
         let body = self.body(text);
         match self.post_comment(key, &body) {
-            Err(error) if error.is_unclear() => {
+            Err(error) if error.is_outcome_unknown() => {
                 // A comment that is new and has the same text is ours.
-                let after = self.comments(key, 0, PAGE)?;
+                let after = self.comments(key, 0, PAGE_SIZE)?;
                 let known = before.comments.first().map(|comment| comment.id.as_str());
                 let wanted = document::read(&body);
                 let new = after.comments.iter().take_while(|it| Some(it.id.as_str()) != known);
-                let mut ours = new.filter(|it| is_same(&document::read(&it.body), &wanted));
+                let mut ours = new.filter(|it| is_same_text(&document::read(&it.body), &wanted));
                 ours.next().map(|comment| comment.id.clone()).ok_or(error)
             }
             posted => posted,
@@ -87,21 +87,21 @@ impl Jira {
     pub fn comment_once(
         &self,
         key: &TicketKey,
-        marker: &Marker,
+        marker: &CommentMarker,
         text: &str,
-    ) -> Result<Told, JiraError> {
-        if self.is_told(key, marker)? {
-            return Ok(Told::Before);
+    ) -> Result<CommentOutcome, JiraError> {
+        if self.has_comment(key, marker)? {
+            return Ok(CommentOutcome::Existing);
         }
         let body = self.body(&format!("{text}\n\n{marker}"));
-        let Err(error) = self.post_comment(key, &body) else { return Ok(Told::Now) };
-        if !error.is_unclear() {
+        let Err(error) = self.post_comment(key, &body) else { return Ok(CommentOutcome::Created) };
+        if !error.is_outcome_unknown() {
             return Err(error);
         }
-        if !self.is_told(key, marker)? {
+        if !self.has_comment(key, marker)? {
             self.post_comment(key, &body)?;
         }
-        Ok(Told::Now)
+        Ok(CommentOutcome::Created)
     }
 
     fn post_comment(&self, key: &TicketKey, body: &Value) -> Result<String, JiraError> {
@@ -110,16 +110,17 @@ impl Jira {
         Ok(posted["id"].as_str().unwrap_or_default().to_owned())
     }
 
-    fn is_told(&self, key: &TicketKey, marker: &Marker) -> Result<bool, JiraError> {
+    fn has_comment(&self, key: &TicketKey, marker: &CommentMarker) -> Result<bool, JiraError> {
         let line = marker.to_string();
-        for page in 0..PAGES {
-            let CommentPage { comments, total } = self.comments(key, page * PAGE, PAGE)?;
+        for page in 0..MAX_PAGES {
+            let CommentPage { comments, total } =
+                self.comments(key, page * PAGE_SIZE, PAGE_SIZE)?;
             let texts = comments.iter().map(|comment| document::read(&comment.body));
             let mut last = texts.filter_map(|text| text.lines().last().map(str::to_owned));
             if last.any(|last| last.trim() == line) {
                 return Ok(true);
             }
-            if comments.is_empty() || (page + 1) * PAGE >= total {
+            if comments.is_empty() || (page + 1) * PAGE_SIZE >= total {
                 break;
             }
         }
@@ -128,6 +129,6 @@ impl Jira {
 }
 
 /// Returns true if two texts are equal apart from white space.
-fn is_same(one: &str, other: &str) -> bool {
+fn is_same_text(one: &str, other: &str) -> bool {
     one.split_whitespace().eq(other.split_whitespace())
 }

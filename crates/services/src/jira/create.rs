@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::field::Field;
 use super::{Flavour, Jira, JiraError};
-use crate::http::{Call, ServiceError, path_segment};
+use crate::http::{Call, ServiceError, encode_path_segment};
 
 /// The types of the custom fields with which a JIRA server stores an epic's name, and a ticket's
 /// epic.
@@ -14,11 +14,11 @@ const EPIC_NAME: &str = "com.pyxis.greenhopper.jira:gh-epic-label";
 const EPIC_LINK: &str = "com.pyxis.greenhopper.jira:gh-epic-link";
 
 /// The maximum age, in JQL, of a ticket that can be the one whose response was lost.
-const JUST_NOW: &str = "-10m";
+const MAX_CREATED_AGE: &str = "-10m";
 
 /// The content of a new ticket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Draft {
+pub struct TicketDraft {
     /// The title, on one line.
     pub summary: String,
     /// The description.
@@ -48,15 +48,15 @@ pub enum NewTicket {
 
 /// A ticket that is created together with its epic.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Child {
+pub struct EpicChild {
     /// The issue type, such as `Task`.
     pub kind: String,
     /// The content.
-    pub draft: Draft,
+    pub draft: TicketDraft,
 }
 
 #[derive(Deserialize)]
-struct Created {
+struct CreatedIssue {
     key: TicketKey,
 }
 
@@ -64,11 +64,11 @@ struct Created {
 #[serde(rename_all = "camelCase")]
 struct Project {
     #[serde(default)]
-    issue_types: Vec<Kind>,
+    issue_types: Vec<IssueType>,
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct IssueType {
     name: String,
     #[serde(default)]
     subtask: bool,
@@ -80,9 +80,9 @@ impl Jira {
         &self,
         project: &str,
         what: &NewTicket,
-        draft: &Draft,
+        draft: &TicketDraft,
     ) -> Result<TicketKey, JiraError> {
-        self.create_besides(project, what, draft, &[])
+        self.create_unless_known(project, what, draft, &[])
     }
 
     /// Creates an epic and its tickets, one after the other. The first failure ends the creation,
@@ -90,23 +90,23 @@ impl Jira {
     pub fn create_epic_with(
         &self,
         project: &str,
-        epic: &Draft,
-        children: &[Child],
+        epic: &TicketDraft,
+        children: &[EpicChild],
     ) -> Result<(TicketKey, Vec<TicketKey>), JiraError> {
         let epic_key = self.create(project, &NewTicket::Epic, epic)?;
         let mut made: Vec<TicketKey> = Vec::new();
-        for Child { kind, draft } in children {
+        for EpicChild { kind, draft } in children {
             let what = NewTicket::Issue { kind: kind.clone(), epic: Some(epic_key.clone()) };
-            match self.create_besides(project, &what, draft, &made) {
+            match self.create_unless_known(project, &what, draft, &made) {
                 Ok(key) => made.push(key),
                 Err(error) => {
                     let drafts = children.iter().map(|child| &child.draft);
                     let all = std::iter::once((&epic_key, epic)).chain(made.iter().zip(drafts));
-                    let told = |(key, draft): (&TicketKey, &Draft)| {
+                    let describe = |(key, draft): (&TicketKey, &TicketDraft)| {
                         format!("{} {}", key.as_str(), draft.summary)
                     };
-                    return Err(JiraError::Half {
-                        made: all.map(told).collect(),
+                    return Err(JiraError::PartlyCreated {
+                        made: all.map(describe).collect(),
                         failed: draft.summary.clone(),
                         source: Box::new(error),
                     });
@@ -118,33 +118,33 @@ impl Jira {
 
     /// Creates a ticket. If its response is lost, the ticket is searched for; `known` tickets are
     /// excluded from that search.
-    fn create_besides(
+    fn create_unless_known(
         &self,
         project: &str,
         what: &NewTicket,
-        draft: &Draft,
+        draft: &TicketDraft,
         known: &[TicketKey],
     ) -> Result<TicketKey, JiraError> {
-        let kind = self.kind(project, what)?;
+        let kind = self.issue_type(project, what)?;
         let fields = self.new_fields(project, &kind, what, draft)?;
         let call = Call::post(self.path("issue"), json!({ "fields": fields }));
-        match self.api.json::<Created>(&call) {
+        match self.api.json::<CreatedIssue>(&call) {
             Ok(created) => Ok(created.key),
-            Err(source) if source.is_unclear() => {
-                self.just_made(project, &kind, draft, known, source)
+            Err(source) if source.is_outcome_unknown() => {
+                self.find_created(project, &kind, draft, known, source)
             }
             Err(error) => Err(error.into()),
         }
     }
 
     /// Returns the name of the issue type. Each project has its own name for subtasks.
-    fn kind(&self, project: &str, what: &NewTicket) -> Result<String, JiraError> {
+    fn issue_type(&self, project: &str, what: &NewTicket) -> Result<String, JiraError> {
         match what {
             NewTicket::Issue { kind, .. } => return Ok(kind.clone()),
             NewTicket::Epic => return Ok("Epic".to_owned()),
             NewTicket::Subtask { .. } => {}
         }
-        let call = Call::get(self.path(&format!("project/{}", path_segment(project))));
+        let call = Call::get(self.path(&format!("project/{}", encode_path_segment(project))));
         let kinds = self.api.json::<Project>(&call)?.issue_types;
         let part = kinds.into_iter().find(|kind| kind.subtask);
         let none = || JiraError::NoSubtasks { project: project.to_owned() };
@@ -156,7 +156,7 @@ impl Jira {
         project: &str,
         kind: &str,
         what: &NewTicket,
-        draft: &Draft,
+        draft: &TicketDraft,
     ) -> Result<Map<String, Value>, JiraError> {
         let mut fields = Map::new();
         fields.insert("project".to_owned(), json!({ "key": project }));
@@ -171,10 +171,10 @@ impl Jira {
         let on_server = self.flavour == Flavour::Server;
         match what {
             NewTicket::Epic if on_server => {
-                fields.insert(self.field_like(EPIC_NAME)?, json!(draft.summary));
+                fields.insert(self.custom_field_id(EPIC_NAME)?, json!(draft.summary));
             }
             NewTicket::Issue { epic: Some(epic), .. } if on_server => {
-                fields.insert(self.field_like(EPIC_LINK)?, json!(epic));
+                fields.insert(self.custom_field_id(EPIC_LINK)?, json!(epic));
             }
             NewTicket::Issue { epic: Some(parent), .. } | NewTicket::Subtask { parent } => {
                 fields.insert("parent".to_owned(), json!({ "key": parent }));
@@ -185,7 +185,7 @@ impl Jira {
     }
 
     /// Returns the id of the custom field of a type that only JIRA servers have.
-    fn field_like(&self, custom: &str) -> Result<String, JiraError> {
+    fn custom_field_id(&self, custom: &str) -> Result<String, JiraError> {
         let fields: Vec<Field> = self.fields()?;
         let found = fields.into_iter().find(|field| field.schema.custom == custom);
         let missing = || JiraError::NoField { name: custom.to_owned(), alike: Vec::new() };
@@ -194,26 +194,26 @@ impl Jira {
 
     /// Returns the ticket whose response was lost: a recent one with the same title and type. Fails
     /// if there is none.
-    fn just_made(
+    fn find_created(
         &self,
         project: &str,
         kind: &str,
-        draft: &Draft,
+        draft: &TicketDraft,
         known: &[TicketKey],
         source: ServiceError,
     ) -> Result<TicketKey, JiraError> {
         let jql = format!(
-            "project = \"{}\" AND reporter = currentUser() AND created >= \"{JUST_NOW}\" \
+            "project = \"{}\" AND reporter = currentUser() AND created >= \"{MAX_CREATED_AGE}\" \
              ORDER BY created DESC",
             project.replace(['"', '\\'], "")
         );
-        let is_it = |listed: &super::Listed| {
+        let is_it = |listed: &super::IssueHeader| {
             listed.summary == draft.summary
                 && listed.kind.eq_ignore_ascii_case(kind)
                 && !known.contains(&listed.key)
         };
         let found = self.search(&jql, 50)?.issues.into_iter().find(is_it);
-        let unclear = || JiraError::UnclearTicket { summary: draft.summary.clone(), source };
+        let unclear = || JiraError::OutcomeUnknown { summary: draft.summary.clone(), source };
         found.map(|listed| listed.key).ok_or_else(unclear)
     }
 }

@@ -55,15 +55,15 @@ fn block(block: &Block) -> Value {
 fn inline(part: &Inline) -> Value {
     match part {
         Inline::Text(text) => json!({ "type": "text", "text": text }),
-        Inline::Strong(text) => marked(text, json!({ "type": "strong" })),
-        Inline::Code(text) => marked(text, json!({ "type": "code" })),
+        Inline::Strong(text) => with_mark(text, json!({ "type": "strong" })),
+        Inline::Code(text) => with_mark(text, json!({ "type": "code" })),
         Inline::Link { text, url } => {
-            marked(text, json!({ "type": "link", "attrs": { "href": url } }))
+            with_mark(text, json!({ "type": "link", "attrs": { "href": url } }))
         }
     }
 }
 
-fn marked(text: &str, mark: Value) -> Value {
+fn with_mark(text: &str, mark: Value) -> Value {
     json!({ "type": "text", "text": text, "marks": [mark] })
 }
 
@@ -73,60 +73,60 @@ pub fn read(value: &Value) -> String {
     match value {
         Value::String(plain) => text.push_str(plain),
         // The JSON parser limits the depth, so the recursion is bounded.
-        Value::Object(_) => node(value, "", &mut text),
+        Value::Object(_) => push_node(value, "", &mut text),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {}
     }
     text.trim().to_owned()
 }
 
 /// Appends the text of a node; lines of nested nodes are indented.
-fn node(node: &Value, indent: &str, text: &mut String) {
+fn push_node(node: &Value, indent: &str, text: &mut String) {
     let attribute = |name: &str| node["attrs"][name].as_str().unwrap_or_default();
     match node["type"].as_str().unwrap_or_default() {
-        "text" => words(node, text),
+        "text" => push_text(node, text),
         "hardBreak" => text.push_str(&format!("\n{indent}")),
         "mention" | "status" => text.push_str(attribute("text")),
         "emoji" => text.push_str(attribute("shortName")),
         "inlineCard" | "blockCard" | "embedCard" => text.push_str(attribute("url")),
         "media" => text.push_str("[attachment]"),
-        "rule" => own_line("---", indent, text),
+        "rule" => start_line("---", indent, text),
         "codeBlock" => {
-            own_line(&format!("```{}", attribute("language")), indent, text);
+            start_line(&format!("```{}", attribute("language")), indent, text);
             text.push_str(&format!("\n{indent}"));
-            children(node, indent, text);
+            push_children(node, indent, text);
             text.push_str(&format!("\n{indent}```"));
         }
         "heading" => {
             let level = node["attrs"]["level"].as_u64().unwrap_or(1).clamp(1, 6);
-            own_line(&format!("{} ", "#".repeat(level as usize)), indent, text);
-            children(node, indent, text);
+            start_line(&format!("{} ", "#".repeat(level as usize)), indent, text);
+            push_children(node, indent, text);
         }
         "listItem" | "taskItem" | "decisionItem" => {
-            own_line("- ", indent, text);
-            children(node, &format!("{indent}  "), text);
+            start_line("- ", indent, text);
+            push_children(node, &format!("{indent}  "), text);
         }
         "paragraph" | "tableRow" => {
             let is_begun = text.ends_with("- ") || text.ends_with("| ");
             if !is_begun {
-                own_line("", indent, text);
+                start_line("", indent, text);
             }
-            children(node, indent, text);
+            push_children(node, indent, text);
         }
         "tableCell" | "tableHeader" => {
             text.push_str("| ");
-            children(node, indent, text);
+            push_children(node, indent, text);
             text.push(' ');
         }
-        _ => children(node, indent, text),
+        _ => push_children(node, indent, text),
     }
 }
 
-fn children(of: &Value, indent: &str, text: &mut String) {
+fn push_children(of: &Value, indent: &str, text: &mut String) {
     let all = of["content"].as_array().into_iter().flatten();
-    all.for_each(|child| node(child, indent, text));
+    all.for_each(|child| push_node(child, indent, text));
 }
 
-fn words(node: &Value, text: &mut String) {
+fn push_text(node: &Value, text: &mut String) {
     let own = node["text"].as_str().unwrap_or_default();
     text.push_str(own);
     let marks = node["marks"].as_array().into_iter().flatten();
@@ -136,7 +136,7 @@ fn words(node: &Value, text: &mut String) {
     }
 }
 
-fn own_line(begin: &str, indent: &str, text: &mut String) {
+fn start_line(begin: &str, indent: &str, text: &mut String) {
     if !text.is_empty() {
         text.push_str(&format!("\n{indent}"));
     }

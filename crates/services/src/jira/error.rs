@@ -13,7 +13,7 @@ pub enum JiraError {
     /// The workflow offers no such transition.
     #[error(
         "`{key}` cannot be moved to `{wanted}`: it is in `{status}`, and offered are {}",
-        listed(.offered)
+        format_names(.offered)
     )]
     NoTransition {
         /// The ticket.
@@ -26,7 +26,7 @@ pub enum JiraError {
         offered: Vec<String>,
     },
     /// Several transitions have the requested name.
-    #[error("`{wanted}` is not one way for `{key}` but {}; say one of them", listed(.offered))]
+    #[error("`{wanted}` is not one way for `{key}` but {}; say one of them", format_names(.offered))]
     SeveralTransitions {
         /// The ticket.
         key: TicketKey,
@@ -36,7 +36,7 @@ pub enum JiraError {
         offered: Vec<String>,
     },
     /// There is no such field.
-    #[error("JIRA has no field `{name}`; it has {}", listed(.alike))]
+    #[error("JIRA has no field `{name}`; it has {}", format_names(.alike))]
     NoField {
         /// The requested name.
         name: String,
@@ -44,7 +44,7 @@ pub enum JiraError {
         alike: Vec<String>,
     },
     /// Several fields have the requested name.
-    #[error("several fields are called `{name}`: say which by its id, {}", listed(.ids))]
+    #[error("several fields are called `{name}`: say which by its id, {}", format_names(.ids))]
     SeveralFields {
         /// The requested name.
         name: String,
@@ -53,7 +53,7 @@ pub enum JiraError {
     },
     /// The field does not accept the value.
     #[error("the field `{field}` does not take this: {why}")]
-    Value {
+    InvalidValue {
         /// The name of the field.
         field: String,
         /// The reason.
@@ -67,15 +67,15 @@ pub enum JiraError {
     },
     /// A ticket may or may not have been created.
     #[error("it is not clear whether `{summary}` was made; look for it before you make it again")]
-    UnclearTicket {
+    OutcomeUnknown {
         /// The title of the ticket.
         summary: String,
         /// The error of the call.
         source: ServiceError,
     },
     /// Some tickets were created before one failed.
-    #[error("`{failed}` was not made; there are {} now, and nothing after it was tried", listed(.made))]
-    Half {
+    #[error("`{failed}` was not made; there are {} now, and nothing after it was tried", format_names(.made))]
+    PartlyCreated {
         /// The keys and titles of the created tickets.
         made: Vec<String>,
         /// The title of the ticket that was not created.
@@ -87,31 +87,32 @@ pub enum JiraError {
 
 impl JiraError {
     /// Returns true if the call may have been carried out nevertheless.
-    pub fn is_unclear(&self) -> bool {
+    pub fn is_outcome_unknown(&self) -> bool {
         match self {
-            JiraError::Service(error) => error.is_unclear(),
-            JiraError::UnclearTicket { .. } => true,
-            JiraError::Half { source, .. } => source.is_unclear(),
+            JiraError::Service(error) => error.is_outcome_unknown(),
+            JiraError::OutcomeUnknown { .. } => true,
+            JiraError::PartlyCreated { source, .. } => source.is_outcome_unknown(),
             JiraError::NoTransition { .. }
             | JiraError::SeveralTransitions { .. }
             | JiraError::NoField { .. }
             | JiraError::SeveralFields { .. }
             | JiraError::NoSubtasks { .. }
-            | JiraError::Value { .. } => false,
+            | JiraError::InvalidValue { .. } => false,
         }
     }
 }
 
 /// The maximum number of names in a message.
-const TOLD: usize = 20;
+const MAX_LISTED: usize = 20;
 
-fn listed(names: &[String]) -> String {
+fn format_names(names: &[String]) -> String {
     if names.is_empty() {
         return "none".to_owned();
     }
-    let told: Vec<String> = names.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
-    match names.len().saturating_sub(TOLD) {
-        0 => told.join(", "),
-        more => format!("{} and {more} more", told.join(", ")),
+    let shown: Vec<String> =
+        names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(MAX_LISTED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }

@@ -42,7 +42,7 @@ pub(super) struct Schema {
 
 impl Field {
     /// Returns true if the field contains text with markup.
-    fn is_long(&self) -> bool {
+    fn has_markup(&self) -> bool {
         matches!(self.id.as_str(), "description" | "environment")
             || self.schema.custom.ends_with(":textarea")
     }
@@ -56,14 +56,14 @@ impl Jira {
         field: &str,
         value: &FieldValue,
     ) -> Result<(), JiraError> {
-        let field = named(self.fields()?, field)?;
+        let field = find_field(self.fields()?, field)?;
         let value = self.value_for(&field, value)?;
         let mut fields = serde_json::Map::new();
         fields.insert(field.id, value);
         let call = Call::put(self.path_of(key.as_str(), ""), json!({ "fields": fields }));
         match self.write(&call) {
             // Setting the same value twice has the same result, so the write can be repeated.
-            Err(error) if error.is_unclear() => self.write(&call),
+            Err(error) if error.is_outcome_unknown() => self.write(&call),
             written => written,
         }
     }
@@ -75,7 +75,8 @@ impl Jira {
 
     /// Converts a value to the JSON that a field accepts.
     fn value_for(&self, field: &Field, value: &FieldValue) -> Result<Value, JiraError> {
-        let wrong = |why: &str| JiraError::Value { field: field.name.clone(), why: why.to_owned() };
+        let wrong =
+            |why: &str| JiraError::InvalidValue { field: field.name.clone(), why: why.to_owned() };
         let kind = field.schema.kind.as_str();
         if field.id == "status" {
             return Err(wrong("a status is changed by a transition"));
@@ -87,23 +88,23 @@ impl Jira {
                 Ok(number) => Ok(Value::Number(number)),
                 Err(_) => Err(wrong("it takes a number")),
             },
-            ("string", FieldValue::Text(text)) if field.is_long() => Ok(self.body(text)),
+            ("string", FieldValue::Text(text)) if field.has_markup() => Ok(self.body(text)),
             ("array", FieldValue::List(words)) => {
-                let one = |word: &String| self.one(&field.schema.items, word);
+                let one = |word: &String| self.to_json(&field.schema.items, word);
                 let all: Option<Vec<Value>> = words.iter().map(one).collect();
                 all.map(Value::Array).ok_or_else(|| wrong("lists of its kind are not known"))
             }
             ("array", FieldValue::Text(_) | FieldValue::Number(_)) => Err(wrong("it takes a list")),
             (_, FieldValue::List(_)) => Err(wrong("it takes one value and not a list")),
             (_, FieldValue::Number(_)) => Err(wrong("it takes no number")),
-            (kind, FieldValue::Text(text)) => self.one(kind, text).ok_or_else(|| {
+            (kind, FieldValue::Text(text)) => self.to_json(kind, text).ok_or_else(|| {
                 wrong(&format!("values of its kind, `{kind}`, cannot be written here"))
             }),
         }
     }
 
     /// Converts a text to the JSON of a value type. Returns `None` if the type is not supported.
-    fn one(&self, kind: &str, text: &str) -> Option<Value> {
+    fn to_json(&self, kind: &str, text: &str) -> Option<Value> {
         match kind {
             "string" | "date" | "datetime" => Some(json!(text)),
             "option" => Some(json!({ "value": text })),
@@ -123,7 +124,7 @@ impl Jira {
 }
 
 /// Returns the field with an id, or else the only one with a name.
-fn named(fields: Vec<Field>, wanted: &str) -> Result<Field, JiraError> {
+fn find_field(fields: Vec<Field>, wanted: &str) -> Result<Field, JiraError> {
     let wanted = wanted.trim();
     if let Some(field) = fields.iter().find(|field| field.id == wanted) {
         return Ok(field.clone());

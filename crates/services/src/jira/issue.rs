@@ -8,14 +8,14 @@ use super::{Flavour, Jira, JiraError, document};
 use crate::http::{Call, ServiceError};
 
 /// The fields that are requested for tickets in a list.
-const LISTED: [&str; 6] = ["summary", "status", "issuetype", "assignee", "labels", "parent"];
+const HEADER_FIELDS: [&str; 6] = ["summary", "status", "issuetype", "assignee", "labels", "parent"];
 
 /// The number of tickets per page.
-const PAGE: usize = 50;
+const PAGE_SIZE: usize = 50;
 
 /// A ticket in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct IssueHeader {
     /// The key of the ticket.
     pub key: TicketKey,
     /// The title.
@@ -34,9 +34,9 @@ pub struct Listed {
 
 /// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResult {
     /// The tickets that were found.
-    pub issues: Vec<Listed>,
+    pub issues: Vec<IssueHeader>,
     /// True if there are more.
     pub more: bool,
 }
@@ -45,7 +45,7 @@ pub struct Found {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
     /// The fields that lists have, too.
-    pub listed: Listed,
+    pub header: IssueHeader,
     /// The description, as plain text.
     pub description: String,
     /// The comments, the latest first.
@@ -68,16 +68,16 @@ pub struct Comment {
 }
 
 #[derive(Deserialize)]
-struct Page {
+struct SearchPage {
     #[serde(default)]
-    issues: Vec<Bean>,
+    issues: Vec<ApiIssue>,
     #[serde(rename = "nextPageToken")]
     next: Option<String>,
     total: Option<usize>,
 }
 
 #[derive(Deserialize)]
-struct Bean {
+struct ApiIssue {
     key: TicketKey,
     #[serde(default)]
     fields: Map<String, Value>,
@@ -85,12 +85,12 @@ struct Bean {
 
 #[derive(Deserialize)]
 pub(super) struct CommentPage {
-    pub(super) comments: Vec<CommentBean>,
+    pub(super) comments: Vec<ApiComment>,
     pub(super) total: usize,
 }
 
 #[derive(Deserialize)]
-pub(super) struct CommentBean {
+pub(super) struct ApiComment {
     pub(super) id: String,
     #[serde(default)]
     author: Value,
@@ -100,16 +100,16 @@ pub(super) struct CommentBean {
     pub(super) body: Value,
 }
 
-impl Bean {
+impl ApiIssue {
     fn text(&self, field: &str, name: &str) -> String {
         let field = self.fields.get(field).map(|field| &field[name]);
         field.and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
-    fn listed(&self) -> Listed {
+    fn header(&self) -> IssueHeader {
         let labels = self.fields.get("labels").and_then(Value::as_array).into_iter().flatten();
         let summary = self.fields.get("summary").and_then(Value::as_str);
-        Listed {
+        IssueHeader {
             key: self.key.clone(),
             summary: summary.unwrap_or_default().to_owned(),
             status: self.text("status", "name"),
@@ -121,7 +121,7 @@ impl Bean {
     }
 }
 
-impl CommentBean {
+impl ApiComment {
     fn comment(&self) -> Comment {
         Comment {
             id: self.id.clone(),
@@ -134,16 +134,16 @@ impl CommentBean {
 
 impl Jira {
     /// Searches for tickets by JQL, at most `most`.
-    pub fn search(&self, jql: &str, most: usize) -> Result<Found, JiraError> {
-        let mut found = Found::default();
+    pub fn search(&self, jql: &str, most: usize) -> Result<SearchResult, JiraError> {
+        let mut found = SearchResult::default();
         let mut next = None;
         loop {
-            let wanted = (most - found.issues.len()).min(PAGE);
+            let wanted = (most - found.issues.len()).min(PAGE_SIZE);
             let call = self.search_call(jql, wanted, found.issues.len(), next.as_deref());
-            let page: Page = self.api.json(&call)?;
+            let page: SearchPage = self.api.json(&call)?;
             let came = page.issues.len();
             let fits = most - found.issues.len();
-            found.issues.extend(page.issues.iter().take(fits).map(Bean::listed));
+            found.issues.extend(page.issues.iter().take(fits).map(ApiIssue::header));
             found.more = match self.flavour {
                 Flavour::Cloud { .. } => page.next.is_some(),
                 Flavour::Server => page.total.is_some_and(|total| total > found.issues.len()),
@@ -158,7 +158,7 @@ impl Jira {
     }
 
     fn search_call(&self, jql: &str, wanted: usize, start: usize, next: Option<&str>) -> Call {
-        let mut body = json!({ "jql": jql, "fields": LISTED, "maxResults": wanted });
+        let mut body = json!({ "jql": jql, "fields": HEADER_FIELDS, "maxResults": wanted });
         let path = match self.flavour {
             Flavour::Cloud { .. } => {
                 if let Some(next) = next {
@@ -171,33 +171,33 @@ impl Jira {
                 "search"
             }
         };
-        Call::post(self.path(path), body).that_reads()
+        Call::post(self.path(path), body).read_only()
     }
 
     /// Reads a ticket, with its latest comments, at most `comments`.
     pub fn issue(&self, key: &TicketKey, comments: usize) -> Result<Issue, JiraError> {
-        let mut fields = LISTED.to_vec();
+        let mut fields = HEADER_FIELDS.to_vec();
         fields.push("description");
         let call = Call::get(self.path_of(key.as_str(), "")).query("fields", fields.join(","));
-        let bean: Bean = self.api.json(&call)?;
+        let issue: ApiIssue = self.api.json(&call)?;
         let page = match comments {
             0 => CommentPage { comments: Vec::new(), total: 0 },
             most => self.comments(key, 0, most)?,
         };
-        let description = bean.fields.get("description").unwrap_or(&Value::Null);
+        let description = issue.fields.get("description").unwrap_or(&Value::Null);
         Ok(Issue {
-            listed: bean.listed(),
+            header: issue.header(),
             description: document::read(description),
             older_comments: page.total.saturating_sub(page.comments.len()),
-            comments: page.comments.iter().map(CommentBean::comment).collect(),
+            comments: page.comments.iter().map(ApiComment::comment).collect(),
         })
     }
 
     /// Returns the status of a ticket, or `None` if the ticket does not exist.
     pub fn status_of(&self, key: &TicketKey) -> Result<Option<String>, ServiceError> {
         let call = Call::get(self.path_of(key.as_str(), "")).query("fields", "status");
-        match self.api.json::<Bean>(&call) {
-            Ok(bean) => Ok(Some(bean.text("status", "name"))),
+        match self.api.json::<ApiIssue>(&call) {
+            Ok(issue) => Ok(Some(issue.text("status", "name"))),
             Err(error) if error.status() == Some(404) => Ok(None),
             Err(error) => Err(error),
         }
@@ -206,8 +206,8 @@ impl Jira {
     /// Returns the status of a ticket.
     pub(super) fn status(&self, key: &TicketKey) -> Result<String, JiraError> {
         let call = Call::get(self.path_of(key.as_str(), "")).query("fields", "status");
-        let bean: Bean = self.api.json(&call)?;
-        Ok(bean.text("status", "name"))
+        let issue: ApiIssue = self.api.json(&call)?;
+        Ok(issue.text("status", "name"))
     }
 
     /// Returns a page of comments, the latest first.

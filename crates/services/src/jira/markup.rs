@@ -7,7 +7,7 @@ use assay_base::markdown::{self, Cell, Document, InlineKind, Kind, Span};
 use assay_base::text::{first_chars, split_chars};
 
 /// The maximum length of a text, in characters: JIRA accepts 32,767, including markup.
-const MOST: usize = 28_000;
+const MAX_TEXT_BYTES: usize = 28_000;
 
 /// A block of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub enum Inline {
 pub fn parse(text: &str) -> Vec<Block> {
     let clean: String =
         text.chars().filter(|c| *c == '\n' || *c == '\t' || !c.is_control()).collect();
-    let (kept, rest) = split_chars(&clean, MOST);
+    let (kept, rest) = split_chars(&clean, MAX_TEXT_BYTES);
     let mut blocks = blocks(kept);
     if !rest.is_empty() {
         let note = "… (the rest is left out: it is too long for JIRA)".to_owned();
@@ -85,7 +85,7 @@ impl Writer<'_> {
             Kind::Item { number, .. } => return self.item = Some(*number),
             Kind::Quote => return,
             Kind::Heading(level) if !block.inlines.is_empty() && block.parent.is_none() => {
-                let line = joined(self.lines(&block.inlines));
+                let line = join_lines(self.lines(&block.inlines));
                 self.blocks.push(Block::Heading(*level, line));
             }
             Kind::Heading(_) if block.inlines.is_empty() => self.text(block, self.source(block)),
@@ -112,7 +112,7 @@ impl Writer<'_> {
                         .chain(rows)
                         .map(|row| self.row(row))
                         .collect(),
-                    false => lines.into_iter().map(|line| with_links(line.text)).collect(),
+                    false => lines.into_iter().map(|line| split_links(line.text)).collect(),
                 };
                 self.text(block, rows);
             }
@@ -127,7 +127,7 @@ impl Writer<'_> {
         let item = self.item.filter(|_| block.parent.is_some());
         let quotes = self.page.around(block).filter(|it| it.kind == Kind::Quote).count();
         if item == Some(None) && quotes == 0 {
-            let line = joined(lines);
+            let line = join_lines(lines);
             match self.blocks.last_mut() {
                 Some(Block::Bullets(items)) => items.push(line),
                 _ => self.blocks.push(Block::Bullets(vec![line])),
@@ -160,7 +160,7 @@ impl Writer<'_> {
             Kind::Heading(_) | Kind::Rule => vec![self.page.source(block).trim()],
             _ => self.page.source_lines(block).into_iter().map(|line| line.text).collect(),
         };
-        lines.into_iter().map(with_links).collect()
+        lines.into_iter().map(split_links).collect()
     }
 
     fn row(&self, cells: &[Cell<'_>]) -> Vec<Inline> {
@@ -176,7 +176,7 @@ impl Writer<'_> {
     /// Splits inline elements into lines. Markup for which JIRA has no part stays as it is written.
     fn lines(&self, inlines: &[markdown::Inline<'_>]) -> Vec<Vec<Inline>> {
         let mut lines = Vec::new();
-        let mut line = Line::default();
+        let mut line = LineBuilder::default();
         let mut rest = inlines;
         while let Some((inline, after)) = rest.split_first() {
             rest = after;
@@ -186,9 +186,9 @@ impl Writer<'_> {
                 InlineKind::Code(code) => line.push(Inline::Code(code.to_string())),
                 InlineKind::Html(_) => line.plain.push_str(source),
                 InlineKind::CheckBox => line.plain.push_str(&format!("{source} ")),
-                InlineKind::Break => lines.push(line.end()),
-                InlineKind::Open { span: Span::Strong, .. } => line.strong(1),
-                InlineKind::Close(Span::Strong) => line.strong(-1),
+                InlineKind::Break => lines.push(line.finish()),
+                InlineKind::Open { span: Span::Strong, .. } => line.change_strong(1),
+                InlineKind::Close(Span::Strong) => line.change_strong(-1),
                 InlineKind::Open { span: Span::Link | Span::Image, target } => {
                     // The end of a span has the range of the whole span.
                     let end = after.iter().position(|it| it.range == inline.range);
@@ -214,19 +214,19 @@ impl Writer<'_> {
                 }
             }
         }
-        lines.push(line.end());
+        lines.push(line.finish());
         lines
     }
 }
 
 /// Joins several lines into one.
-fn joined(lines: Vec<Vec<Inline>>) -> Vec<Inline> {
+fn join_lines(lines: Vec<Vec<Inline>>) -> Vec<Inline> {
     lines.join(&Inline::Text(" ".to_owned()))
 }
 
 /// A line that is being built.
 #[derive(Default)]
-struct Line {
+struct LineBuilder {
     parts: Vec<Inline>,
     /// Text that is not in a part yet.
     plain: String,
@@ -234,19 +234,19 @@ struct Line {
     strong: i32,
 }
 
-impl Line {
+impl LineBuilder {
     fn push(&mut self, part: Inline) {
         self.flush();
         self.parts.push(part);
     }
 
-    fn strong(&mut self, more: i32) {
+    fn change_strong(&mut self, more: i32) {
         self.flush();
         self.strong += more;
     }
 
     /// Ends the line, and starts the next one.
-    fn end(&mut self) -> Vec<Inline> {
+    fn finish(&mut self) -> Vec<Inline> {
         self.flush();
         std::mem::take(&mut self.parts)
     }
@@ -255,7 +255,7 @@ impl Line {
         let plain = std::mem::take(&mut self.plain);
         match self.strong {
             _ if plain.is_empty() => {}
-            0 => self.parts.extend(with_links(&plain)),
+            0 => self.parts.extend(split_links(&plain)),
             _ => {
                 // The markup of strong text must touch the text, so white space is moved outside.
                 let words = plain.trim();
@@ -281,7 +281,7 @@ fn cells(row: &str) -> usize {
 }
 
 /// Splits text into plain parts and web addresses, in one pass.
-fn with_links(words: &str) -> Vec<Inline> {
+fn split_links(words: &str) -> Vec<Inline> {
     let mut parts = Vec::new();
     let (mut from, mut at) = (0, 0);
     while let Some(start) = words[at..].find('h').map(|start| at + start) {
@@ -303,10 +303,10 @@ fn with_links(words: &str) -> Vec<Inline> {
 }
 
 /// The maximum length of an address, in characters; it bounds the time for a line.
-const REACH: usize = 2_000;
+const MAX_URL_CHARS: usize = 2_000;
 
 fn bare_link(text: &str) -> Option<(Inline, usize)> {
-    let reach = first_chars(text, REACH);
+    let reach = first_chars(text, MAX_URL_CHARS);
     let is_end = |c: char| c.is_whitespace() || "<>\"'`|{}[]".contains(c);
     let url = &reach[..reach.find(is_end).unwrap_or(reach.len())];
     // Punctuation at the end of a sentence is no part of an address.
@@ -346,9 +346,9 @@ mod tests {
 
     #[test]
     fn a_text_that_is_too_long_is_cut_and_says_so() {
-        let blocks = parse(&"ä".repeat(MOST + 1));
+        let blocks = parse(&"ä".repeat(MAX_TEXT_BYTES + 1));
         assert_eq!(blocks.len(), 2);
         assert!(matches!(&blocks[1], Block::Paragraph(lines) if lines.len() == 1));
-        assert_eq!(parse(&"ä".repeat(MOST)).len(), 1);
+        assert_eq!(parse(&"ä".repeat(MAX_TEXT_BYTES)).len(), 1);
     }
 }

@@ -23,12 +23,12 @@ use assay_sandbox::Keys;
 use assay_store::pulls::TicketKey;
 use serde_json::Value;
 
-pub use self::comment::{Marker, MarkerError};
-pub use self::create::{Child, Draft, NewTicket};
+pub use self::comment::{CommentMarker, CommentMarkerError};
+pub use self::create::{EpicChild, NewTicket, TicketDraft};
 pub use self::error::JiraError;
 pub use self::field::FieldValue;
-pub use self::issue::{Comment, Found, Issue, Listed};
-use crate::http::{Api, Authorization, Call, ServiceClock, Transport, path_segment};
+pub use self::issue::{Comment, Issue, IssueHeader, SearchResult};
+use crate::http::{Api, Authorization, Call, ServiceClock, Transport, encode_path_segment};
 
 /// The kind of JIRA.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Jira {
 
     /// Returns the address of a ticket's web page.
     pub fn url_of(&self, key: &TicketKey) -> String {
-        format!("{}/browse/{key}", self.api.place().trim_end_matches('/'))
+        format!("{}/browse/{key}", self.api.address().trim_end_matches('/'))
     }
 
     /// Returns a path below the REST API of this kind of JIRA.
@@ -80,7 +80,7 @@ impl Jira {
 
     /// Returns the path of a ticket, or of a part of it.
     fn path_of(&self, key: &str, rest: &str) -> String {
-        self.path(&format!("issue/{}{rest}", path_segment(key)))
+        self.path(&format!("issue/{}{rest}", encode_path_segment(key)))
     }
 
     /// Converts a text to the format of this kind of JIRA: a document, or wiki text.

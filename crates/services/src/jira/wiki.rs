@@ -34,15 +34,15 @@ fn inlines(line: &[Inline]) -> String {
 
 fn inline(part: &Inline) -> String {
     match part {
-        Inline::Text(text) => escaped(text),
-        Inline::Strong(text) => format!("*{}*", escaped(text)),
-        Inline::Code(text) => format!("{{{{{}}}}}", escaped(text)),
+        Inline::Text(text) => escape(text),
+        Inline::Strong(text) => format!("*{}*", escape(text)),
+        Inline::Code(text) => format!("{{{{{}}}}}", escape(text)),
         Inline::Link { text, url } if text == url => format!("[{url}]"),
-        Inline::Link { text, url } => format!("[{}|{url}]", escaped(text)),
+        Inline::Link { text, url } => format!("[{}|{url}]", escape(text)),
     }
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if SPECIAL.contains(&c) {

@@ -1,8 +1,8 @@
 //! A client of Linear, over its GraphQL API: [`Linear`].
 //!
 //! A spec has one issue, and each message about the spec is one comment. Linear lets the client
-//! choose the id of a new object ([`Id`]). So an existing object is found by its id, and creating
-//! it twice is refused: no message is sent twice, even if a response is lost. The messages
+//! choose the id of a new object ([`LinearId`]). So an existing object is found by its id, and
+//! creating it twice is refused: no message is sent twice, even if a response is lost. The messages
 //! themselves are chosen by the caller.
 
 mod id;
@@ -15,16 +15,16 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-pub use self::id::Id;
-pub use self::queries::{OPERATIONS, Operation};
+pub use self::id::LinearId;
+pub use self::queries::{LinearOperation, OPERATIONS};
 use crate::http::{Api, Authorization, Call, ServiceClock, ServiceError, Transport};
-use crate::outcome::{Moved, Told};
+use crate::outcome::{CommentOutcome, TransitionOutcome};
 
 /// The address of Linear's API.
-pub const URL: &str = "https://api.linear.app";
+pub const API_URL: &str = "https://api.linear.app";
 
 /// The path of GraphQL.
-const PATH: &str = "/graphql";
+const GRAPHQL_PATH: &str = "/graphql";
 
 /// The reason why a call to Linear failed.
 #[derive(Debug, thiserror::Error)]
@@ -61,15 +61,15 @@ pub struct Linear {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct ApiResponse {
     #[serde(default)]
     data: Value,
     #[serde(default)]
-    errors: Vec<Complaint>,
+    errors: Vec<ApiError>,
 }
 
 #[derive(Deserialize)]
-struct Complaint {
+struct ApiError {
     #[serde(default)]
     message: String,
     #[serde(default)]
@@ -82,7 +82,7 @@ struct Nodes<T> {
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct ApiState {
     id: String,
     name: String,
 }
@@ -91,13 +91,13 @@ struct Named {
 struct IssueNode {
     id: String,
     identifier: String,
-    state: Named,
+    state: ApiState,
 }
 
 #[derive(Deserialize)]
 struct Team {
     id: String,
-    states: Nodes<Named>,
+    states: Nodes<ApiState>,
 }
 
 impl From<IssueNode> for LinearIssue {
@@ -120,18 +120,19 @@ impl Linear {
 
     /// Returns an issue by its readable identifier.
     pub fn issue(&self, identifier: &str) -> Result<LinearIssue, LinearError> {
-        let node: IssueNode = self.ask(&queries::ISSUE, json!({ "id": identifier }), "issue")?;
+        let node: IssueNode =
+            self.execute(&queries::ISSUE, json!({ "id": identifier }), "issue")?;
         Ok(node.into())
     }
 
     /// Returns the issue with an id that the client chose, and creates it if it does not exist.
-    pub fn issue_for(
+    pub fn get_or_create_issue(
         &self,
-        id: &Id,
+        id: &LinearId,
         title: &str,
         description: &str,
     ) -> Result<LinearIssue, LinearError> {
-        if let Some(issue) = self.made(id)? {
+        if let Some(issue) = self.find_issue(id)? {
             return Ok(issue);
         }
         let team = self.team()?.id;
@@ -139,88 +140,98 @@ impl Linear {
             "id": id, "teamId": team, "title": title, "description": description,
         });
         #[derive(Deserialize)]
-        struct Made {
+        struct CreatedIssue {
             issue: Option<IssueNode>,
         }
-        let made =
-            self.ask::<Made>(&queries::CREATE_ISSUE, json!({ "input": input }), "issueCreate");
+        let made = self.execute::<CreatedIssue>(
+            &queries::CREATE_ISSUE,
+            json!({ "input": input }),
+            "issueCreate",
+        );
         match made {
-            Ok(Made { issue: Some(node) }) => Ok(node.into()),
-            Ok(Made { issue: None }) => Err(self.unreadable(&queries::CREATE_ISSUE).into()),
-            Err(error) if error.is_unclear() => self.made(id)?.ok_or(error.into()),
+            Ok(CreatedIssue { issue: Some(node) }) => Ok(node.into()),
+            Ok(CreatedIssue { issue: None }) => Err(self.unreadable(&queries::CREATE_ISSUE).into()),
+            Err(error) if error.is_outcome_unknown() => self.find_issue(id)?.ok_or(error.into()),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn made(&self, id: &Id) -> Result<Option<LinearIssue>, LinearError> {
+    fn find_issue(&self, id: &LinearId) -> Result<Option<LinearIssue>, LinearError> {
         let found: Nodes<IssueNode> =
-            self.ask(&queries::FIND_ISSUE, json!({ "id": id }), "issues")?;
+            self.execute(&queries::FIND_ISSUE, json!({ "id": id }), "issues")?;
         Ok(found.nodes.into_iter().next().map(LinearIssue::from))
     }
 
     fn team(&self) -> Result<Team, LinearError> {
-        Ok(self.ask(&queries::TEAM, json!({ "id": self.team }), "team")?)
+        Ok(self.execute(&queries::TEAM, json!({ "id": self.team }), "team")?)
     }
 
     /// Moves an issue to a state of the team, by the name of the state.
-    pub fn move_to(&self, issue: &LinearIssue, state: &str) -> Result<Moved, LinearError> {
-        let is_same = |name: &str| name.trim().to_lowercase() == state.trim().to_lowercase();
-        if is_same(&issue.state) {
-            return Ok(Moved::Before { status: issue.state.clone() });
+    pub fn move_to(
+        &self,
+        issue: &LinearIssue,
+        state: &str,
+    ) -> Result<TransitionOutcome, LinearError> {
+        let is_same_name = |name: &str| name.trim().to_lowercase() == state.trim().to_lowercase();
+        if is_same_name(&issue.state) {
+            return Ok(TransitionOutcome::Unchanged { status: issue.state.clone() });
         }
         let states = self.team()?.states.nodes;
-        let Some(wanted) = states.iter().find(|it| is_same(&it.name)) else {
+        let Some(wanted) = states.iter().find(|it| is_same_name(&it.name)) else {
             let states = states.iter().map(|state| format!("`{}`", state.name)).collect();
             return Err(LinearError::NoState { wanted: state.trim().to_owned(), states });
         };
         let variables = json!({ "id": issue.id, "input": { "stateId": wanted.id } });
-        let ask = || self.ask::<Value>(&queries::MOVE_ISSUE, variables.clone(), "issueUpdate");
-        match ask() {
+        let execute =
+            || self.execute::<Value>(&queries::MOVE_ISSUE, variables.clone(), "issueUpdate");
+        match execute() {
             // Moving the issue twice has the same result, so the write can be repeated.
-            Err(error) if error.is_unclear() => ask()?,
+            Err(error) if error.is_outcome_unknown() => execute()?,
             moved => moved?,
         };
-        Ok(Moved::Now { from: issue.state.clone(), to: wanted.name.clone() })
+        Ok(TransitionOutcome::Moved { from: issue.state.clone(), to: wanted.name.clone() })
     }
 
     /// Creates a comment on an issue unless a comment with that id exists.
     pub fn comment_once(
         &self,
         issue: &LinearIssue,
-        id: &Id,
+        id: &LinearId,
         text: &str,
-    ) -> Result<Told, LinearError> {
-        if self.is_told(id)? {
-            return Ok(Told::Before);
+    ) -> Result<CommentOutcome, LinearError> {
+        if self.has_comment(id)? {
+            return Ok(CommentOutcome::Existing);
         }
         let input = json!({ "id": id, "issueId": issue.id, "body": text });
         let variables = json!({ "input": input });
-        match self.ask::<Value>(&queries::COMMENT, variables, "commentCreate") {
-            Ok(_) => Ok(Told::Now),
-            Err(error) if error.is_unclear() && self.is_told(id)? => Ok(Told::Now),
+        match self.execute::<Value>(&queries::COMMENT, variables, "commentCreate") {
+            Ok(_) => Ok(CommentOutcome::Created),
+            Err(error) if error.is_outcome_unknown() && self.has_comment(id)? => {
+                Ok(CommentOutcome::Created)
+            }
             Err(error) => Err(error.into()),
         }
     }
 
-    fn is_told(&self, id: &Id) -> Result<bool, LinearError> {
+    fn has_comment(&self, id: &LinearId) -> Result<bool, LinearError> {
         let found: Nodes<Value> =
-            self.ask(&queries::FIND_COMMENT, json!({ "id": id }), "comments")?;
+            self.execute(&queries::FIND_COMMENT, json!({ "id": id }), "comments")?;
         Ok(!found.nodes.is_empty())
     }
 
     /// Sends an operation and returns one field of its data. Errors arrive with a success status.
-    fn ask<T: DeserializeOwned>(
+    fn execute<T: DeserializeOwned>(
         &self,
-        operation: &Operation,
+        operation: &LinearOperation,
         variables: Value,
         field: &str,
     ) -> Result<T, ServiceError> {
         let body = json!({
             "operationName": operation.name, "query": operation.query, "variables": variables,
         });
-        let call = Call::post(PATH, body);
-        let call = if operation.writes { call } else { call.that_reads() };
-        let mut answer: Answer = self.api.json(&call)?;
+        let call = Call::post(GRAPHQL_PATH, body);
+        let call = if operation.writes { call } else { call.read_only() };
+        let mut answer: ApiResponse = self.api.json(&call)?;
         if let Some(first) = answer.errors.first() {
             let is_inner = first.extensions["code"] == "INTERNAL_SERVER_ERROR";
             let messages: Vec<&str> = answer.errors.iter().map(|it| it.message.as_str()).collect();
@@ -228,19 +239,19 @@ impl Linear {
                 service: self.api.service(),
                 what: operation.name.to_owned(),
                 status: 200,
-                said: self.api.told(&messages.join("; ")),
-                unclear: operation.writes && is_inner,
+                message: self.api.sanitize(&messages.join("; ")),
+                is_outcome_unknown: operation.writes && is_inner,
             });
         }
         serde_json::from_value(answer.data[field].take()).map_err(|_| self.unreadable(operation))
     }
 
-    fn unreadable(&self, operation: &Operation) -> ServiceError {
-        ServiceError::Unreadable {
+    fn unreadable(&self, operation: &LinearOperation) -> ServiceError {
+        ServiceError::InvalidResponse {
             service: self.api.service(),
             what: operation.name.to_owned(),
             why: "it does not hold what was asked for".to_owned(),
-            unclear: operation.writes,
+            is_outcome_unknown: operation.writes,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use assay_services::graphiti::{Episode, Graphiti, GraphitiError, GroupId, Query, Session};
+use assay_services::graphiti::{Episode, Graphiti, GraphitiError, GroupId, SearchQuery, Session};
 use assay_testkit::graphiti::{FakeGraphiti, Manner, Memory};
 use assay_testkit::pages::{Answer, Pages};
 use expect_test::{Expect, expect};
@@ -21,12 +21,12 @@ fn asked(url: &str, time: Duration) -> Result<String, GraphitiError> {
 }
 
 fn search(session: &mut Session) -> Result<String, GraphitiError> {
-    let query = Query { text: "what of a.py?", group: &GroupId::of("shop"), most: 2 };
-    let facts = session.facts(&query)?.into_iter().map(|fact| {
+    let query = SearchQuery { text: "what of a.py?", group: &GroupId::from_name("shop"), limit: 2 };
+    let facts = session.search_facts(&query)?.into_iter().map(|fact| {
         let since = fact.valid_at.unwrap_or_default();
         format!("fact {since}: {}\n", fact.text)
     });
-    let nodes = session.nodes(&query)?.into_iter().map(|node| {
+    let nodes = session.search_nodes(&query)?.into_iter().map(|node| {
         let summary = node.summary.unwrap_or_default();
         format!("node {}: {summary}\n", node.name)
     });
@@ -77,9 +77,9 @@ fn what_a_loop_learned_is_added() {
     for manner in [Manner::Json, Manner::Stream] {
         let server = FakeGraphiti::start(Memory { manner, ..memory() });
         let mut session = Graphiti::new(server.url().parse().unwrap(), LONG).connect().unwrap();
-        let group = GroupId::of("my shop");
-        let episode = Episode { name: "001", body: "approved", group: &group, told_by: "assay qa" };
-        session.add(&episode).unwrap();
+        let group = GroupId::from_name("my shop");
+        let episode = Episode { name: "001", body: "approved", group: &group, source: "assay qa" };
+        session.add_episode(&episode).unwrap();
         session.close();
         let call = server.calls().remove(0);
         let expected = json!({

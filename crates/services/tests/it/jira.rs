@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use assay_services::jira::document::{Block, Inline};
 use assay_services::jira::{
-    Child, Draft, FieldValue, Flavour, Jira, JiraError, NewTicket, document,
+    EpicChild, FieldValue, Flavour, Jira, JiraError, NewTicket, TicketDraft, document,
 };
-use assay_services::outcome::{Moved, Told};
+use assay_services::outcome::{CommentOutcome, TransitionOutcome};
 use assay_store::pulls::TicketKey;
 use assay_testkit::jira::{FakeJira, Fault, PROJECT, TOKEN, USER};
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-use crate::stage::{Direct, Waits, keys};
+use crate::fixtures::{DirectTransport, RecordingClock, keys};
 
-fn client(fake: &FakeJira, flavour: Flavour) -> (Jira, Arc<Waits>) {
-    let waits = Arc::new(Waits::default());
-    let transport = Arc::new(Direct(Arc::new(fake.clone())));
+fn client(fake: &FakeJira, flavour: Flavour) -> (Jira, Arc<RecordingClock>) {
+    let waits = Arc::new(RecordingClock::default());
+    let transport = Arc::new(DirectTransport(Arc::new(fake.clone())));
     (Jira::new(transport, flavour, keys(TOKEN), waits.clone()), waits)
 }
 
@@ -41,8 +41,8 @@ fn said(fake: &FakeJira, ticket: &str) -> String {
     texts.join("\n--\n")
 }
 
-fn draft(summary: &str) -> Draft {
-    Draft { summary: summary.to_owned(), description: "See `a`.".to_owned(), labels: vec![] }
+fn draft(summary: &str) -> TicketDraft {
+    TicketDraft { summary: summary.to_owned(), description: "See `a`.".to_owned(), labels: vec![] }
 }
 
 fn check_error<T>(result: Result<T, JiraError>, expected: Expect) {
@@ -86,8 +86,8 @@ fn a_ticket_is_read_as_plain_text_with_its_latest_comments() {
     }
     let issue = jira.issue(&key(&ticket), 2).unwrap();
     assert_eq!(issue.description, "It fails:\n- at x (https://a.example)");
-    assert_eq!((issue.listed.status.as_str(), issue.listed.kind.as_str()), ("To Do", "Bug"));
-    assert_eq!(issue.listed.assignee.as_deref(), Some("Ada"));
+    assert_eq!((issue.header.status.as_str(), issue.header.kind.as_str()), ("To Do", "Bug"));
+    assert_eq!(issue.header.assignee.as_deref(), Some("Ada"));
     let texts: Vec<&str> = issue.comments.iter().map(|it| it.text.as_str()).collect();
     assert_eq!((texts, issue.older_comments), (vec!["Comment 3", "Comment 2"], 1));
 }
@@ -120,9 +120,9 @@ fn a_comment_is_said_once_even_where_the_answer_is_lost() {
             fake.fail("POST ", fault);
             let told =
                 jira.comment_once(&key(&ticket), &"r-1".parse().unwrap(), "[Rejected] twice");
-            assert_eq!(told.unwrap(), Told::Now, "{fault:?}");
+            assert_eq!(told.unwrap(), CommentOutcome::Created, "{fault:?}");
             let told = jira.comment_once(&key(&ticket), &"r-1".parse().unwrap(), "Rejected anew");
-            assert_eq!(told.unwrap(), Told::Before);
+            assert_eq!(told.unwrap(), CommentOutcome::Existing);
             assert_eq!(fake.comments(&ticket).len(), 2, "{fault:?}: {}", said(&fake, &ticket));
             assert!(said(&fake, &ticket).ends_with("assay:r-1"));
             assert_eq!(fake.problems(), [""; 0]);
@@ -136,11 +136,14 @@ fn news_is_known_again_behind_many_comments_and_not_by_a_quote() {
     let ticket = fake.add("Task", "A task");
     let marker = "r-1".parse().unwrap();
     fake.say(&ticket, "somebody mentions assay:r-1 here");
-    assert_eq!(jira.comment_once(&key(&ticket), &marker, "News").unwrap(), Told::Now);
+    assert_eq!(jira.comment_once(&key(&ticket), &marker, "News").unwrap(), CommentOutcome::Created);
     for number in 0..250 {
         fake.say(&ticket, &format!("Comment {number}"));
     }
-    assert_eq!(jira.comment_once(&key(&ticket), &marker, "News").unwrap(), Told::Before);
+    assert_eq!(
+        jira.comment_once(&key(&ticket), &marker, "News").unwrap(),
+        CommentOutcome::Existing
+    );
 }
 
 #[test]
@@ -151,7 +154,7 @@ fn a_comment_whose_answer_was_lost_is_looked_for_and_not_said_again() {
     fake.fail("POST ", Fault::CutAfter);
     assert_eq!(jira.comment(&key(&ticket), "the same").unwrap(), "10002");
     fake.fail("POST ", Fault::CutBefore);
-    assert!(jira.comment(&key(&ticket), "the same").unwrap_err().is_unclear());
+    assert!(jira.comment(&key(&ticket), "the same").unwrap_err().is_outcome_unknown());
     assert_eq!(fake.comments(&ticket).len(), 2);
 }
 
@@ -160,9 +163,15 @@ fn a_ticket_moves_by_the_name_of_a_way_or_of_its_end() {
     let (fake, jira) = cloud();
     let ticket = fake.add("Task", "A task");
     let moved = |wanted: &str| jira.transition(&key(&ticket), wanted);
-    let now = |from: &str, to: &str| Moved::Now { from: from.to_owned(), to: to.to_owned() };
+    let now = |from: &str, to: &str| TransitionOutcome::Moved {
+        from: from.to_owned(),
+        to: to.to_owned(),
+    };
     assert_eq!(moved("code review").unwrap(), now("To Do", "Code Review"));
-    assert_eq!(moved(" CODE REVIEW ").unwrap(), Moved::Before { status: "Code Review".to_owned() });
+    assert_eq!(
+        moved(" CODE REVIEW ").unwrap(),
+        TransitionOutcome::Unchanged { status: "Code Review".to_owned() }
+    );
     assert_eq!(moved("Request changes").unwrap(), now("Code Review", "Changes Requested"));
     check_error(
         moved("Done"),
@@ -179,9 +188,9 @@ fn a_move_whose_answer_was_lost_is_made_once() {
     let ticket = fake.add("Task", "A task");
     fake.fail("POST ", Fault::CutAfter);
     let moved = jira.transition(&key(&ticket), "Code Review").unwrap();
-    assert!(matches!(moved, Moved::Now { .. }));
+    assert!(matches!(moved, TransitionOutcome::Moved { .. }));
     fake.fail("POST ", Fault::Before(500));
-    assert!(jira.transition(&key(&ticket), "Approved").unwrap_err().is_unclear());
+    assert!(jira.transition(&key(&ticket), "Approved").unwrap_err().is_outcome_unknown());
     assert_eq!((fake.status(&ticket).as_str(), fake.writes().len()), ("Code Review", 2));
 }
 
@@ -229,7 +238,7 @@ fn fields_take_what_they_are_made_for() {
 #[test]
 fn an_epic_is_made_with_what_belongs_to_it() {
     for (fake, jira) in [cloud(), server()] {
-        let child = |summary: &str| Child { kind: "Task".to_owned(), draft: draft(summary) };
+        let child = |summary: &str| EpicChild { kind: "Task".to_owned(), draft: draft(summary) };
         let made = jira.create_epic_with(PROJECT, &draft("Epic"), &[child("One"), child("Two")]);
         let (epic, children) = made.unwrap();
         assert_eq!((epic.as_str(), children.len()), ("PROJ-1", 2));
@@ -242,7 +251,8 @@ fn an_epic_is_made_with_what_belongs_to_it() {
 #[test]
 fn what_was_made_before_a_failure_is_told() {
     let (fake, jira) = cloud();
-    let child = |kind: &str, summary: &str| Child { kind: kind.to_owned(), draft: draft(summary) };
+    let child =
+        |kind: &str, summary: &str| EpicChild { kind: kind.to_owned(), draft: draft(summary) };
     let children = [child("Task", "One"), child("Wish", "Two"), child("Task", "Three")];
     check_error(
         jira.create_epic_with(PROJECT, &draft("Epic"), &children),
@@ -256,7 +266,7 @@ fn what_was_made_before_a_failure_is_told() {
 #[test]
 fn a_ticket_whose_answer_was_lost_is_looked_for() {
     let (fake, jira) = cloud();
-    let same = Child { kind: "Task".to_owned(), draft: draft("Same") };
+    let same = EpicChild { kind: "Task".to_owned(), draft: draft("Same") };
     fake.fail("POST /rest/api/3/issue", Fault::CutAfter);
     let made = jira.create_epic_with(PROJECT, &draft("Epic"), &[same.clone(), same.clone()]);
     assert_eq!(made.unwrap().1.len(), 2);

@@ -3,33 +3,33 @@
 use std::sync::Arc;
 
 use assay_sandbox::{KeySource, Keys};
-use assay_services::linear::{Id, Linear, LinearError};
-use assay_services::outcome::{Moved, Told};
+use assay_services::linear::{Linear, LinearError, LinearId};
+use assay_services::outcome::{CommentOutcome, TransitionOutcome};
 use assay_testkit::linear::{FakeLinear, Fault, KEY, TEAM_KEY};
 
-use crate::stage::{Direct, Waits, keys};
+use crate::fixtures::{DirectTransport, RecordingClock, keys};
 
-fn client(fake: &FakeLinear, key: &str) -> (Linear, Arc<Waits>) {
+fn client(fake: &FakeLinear, key: &str) -> (Linear, Arc<RecordingClock>) {
     client_with(fake, keys(key))
 }
 
-fn client_with(fake: &FakeLinear, keys: Arc<Keys>) -> (Linear, Arc<Waits>) {
-    let waits = Arc::new(Waits::default());
-    let transport = Arc::new(Direct(Arc::new(fake.clone())));
+fn client_with(fake: &FakeLinear, keys: Arc<Keys>) -> (Linear, Arc<RecordingClock>) {
+    let waits = Arc::new(RecordingClock::default());
+    let transport = Arc::new(DirectTransport(Arc::new(fake.clone())));
     (Linear::new(transport, keys, TEAM_KEY, waits.clone()), waits)
 }
 
-const ISSUE: Id = Id::of([1; 16]);
-const NEWS: Id = Id::of([2; 16]);
+const ISSUE: LinearId = LinearId::from_digest([1; 16]);
+const NEWS: LinearId = LinearId::from_digest([2; 16]);
 
 #[test]
 fn a_spec_has_one_issue_whatever_happens() {
     let fake = FakeLinear::default();
     let (linear, _) = client(&fake, KEY);
     fake.fail("AssayCreateIssue", Fault::CutAfter);
-    let issue = linear.issue_for(&ISSUE, "001-login", "A spec").unwrap();
+    let issue = linear.get_or_create_issue(&ISSUE, "001-login", "A spec").unwrap();
     assert_eq!((issue.identifier.as_str(), issue.state.as_str()), ("ENG-1", "Backlog"));
-    assert_eq!(linear.issue_for(&ISSUE, "001-login", "A spec").unwrap(), issue);
+    assert_eq!(linear.get_or_create_issue(&ISSUE, "001-login", "A spec").unwrap(), issue);
     assert_eq!(linear.issue("ENG-1").unwrap(), issue);
     assert_eq!((fake.issues().len(), fake.problems()), (1, vec![]));
 }
@@ -40,17 +40,23 @@ fn news_is_told_once_whatever_happens() {
     {
         let fake = FakeLinear::default();
         let (linear, waits) = client(&fake, KEY);
-        let issue = linear.issue_for(&ISSUE, "001-login", "").unwrap();
+        let issue = linear.get_or_create_issue(&ISSUE, "001-login", "").unwrap();
         fake.fail("AssayComment", fault);
         let told = linear.comment_once(&issue, &NEWS, "Rejected");
         match fault {
-            Fault::CutAfter | Fault::Limit => assert_eq!(told.unwrap(), Told::Now),
+            Fault::CutAfter | Fault::Limit => assert_eq!(told.unwrap(), CommentOutcome::Created),
             _ => {
                 told.unwrap_err();
-                assert_eq!(linear.comment_once(&issue, &NEWS, "Rejected").unwrap(), Told::Now);
+                assert_eq!(
+                    linear.comment_once(&issue, &NEWS, "Rejected").unwrap(),
+                    CommentOutcome::Created
+                );
             }
         }
-        assert_eq!(linear.comment_once(&issue, &NEWS, "Rejected").unwrap(), Told::Before);
+        assert_eq!(
+            linear.comment_once(&issue, &NEWS, "Rejected").unwrap(),
+            CommentOutcome::Existing
+        );
         assert_eq!(fake.comments(), ["Rejected"], "{fault:?}");
         assert_eq!(waits.seconds().contains(&60), fault == Fault::Limit);
         assert_eq!(fake.problems(), [""; 0]);
@@ -61,12 +67,15 @@ fn news_is_told_once_whatever_happens() {
 fn an_issue_moves_by_the_name_of_a_state() {
     let fake = FakeLinear::default();
     let (linear, _) = client(&fake, KEY);
-    let issue = linear.issue_for(&ISSUE, "001-login", "").unwrap();
+    let issue = linear.get_or_create_issue(&ISSUE, "001-login", "").unwrap();
     fake.fail("AssayMoveIssue", Fault::CutAfter);
     let moved = linear.move_to(&issue, "in review").unwrap();
-    assert_eq!(moved, Moved::Now { from: "Backlog".to_owned(), to: "In Review".to_owned() });
+    assert_eq!(
+        moved,
+        TransitionOutcome::Moved { from: "Backlog".to_owned(), to: "In Review".to_owned() }
+    );
     assert_eq!(fake.issues()[0].2, "In Review");
-    assert!(matches!(linear.move_to(&issue, "backlog"), Ok(Moved::Before { .. })));
+    assert!(matches!(linear.move_to(&issue, "backlog"), Ok(TransitionOutcome::Unchanged { .. })));
     let error = linear.move_to(&issue, "Shipped").unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -97,6 +106,6 @@ fn a_key_that_is_too_old_is_asked_for_again() {
     let command = ["sh", "-c", &script].map(str::to_owned).to_vec();
     let fake = FakeLinear::default();
     let (linear, _) = client_with(&fake, Arc::new(Keys::new(KeySource::Command(command))));
-    assert!(linear.issue_for(&ISSUE, "001-login", "").is_ok());
+    assert!(linear.get_or_create_issue(&ISSUE, "001-login", "").is_ok());
     assert_eq!(fake.issues().len(), 1);
 }

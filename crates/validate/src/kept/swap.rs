@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use assay_sandbox::ShutDownHook;
+use assay_sandbox::ShutdownHook;
 use assay_store::disk::{self, DiskError, Lock, Sure};
 use serde::{Deserialize, Serialize};
 
@@ -130,7 +130,7 @@ pub(crate) struct Swap {
     moves: Vec<Move>,
     root: PathBuf,
     is_over: bool,
-    _hook: Option<ShutDownHook>,
+    _hook: Option<ShutdownHook>,
     _lock: Lock,
 }
 
@@ -152,7 +152,7 @@ impl Swap {
             serde_json::to_vec(&list).map_err(|_| SwapError::List { path: aside.clone() })?;
         disk::write(&aside.join(LIST), &text, Sure::OnDisk)?;
         let folder = git_folder.to_owned();
-        let hook = ShutDownHook::new(move || drop(move_back(&folder)));
+        let hook = ShutdownHook::new(move || drop(move_back(&folder)));
         let swap = Swap {
             git_folder: git_folder.to_owned(),
             moves,

@@ -175,7 +175,7 @@ fn detach(
     }
     let command = command.args(args.ids.iter().map(AgentId::as_str));
     let tail = Tail::new(&folder)?;
-    let pid = command.detach(&output)?;
+    let pid = command.spawn_detached(&output)?;
     let logs: Vec<PathBuf> = names.iter().map(|name| folder.join(format!("{name}.log"))).collect();
     let until = Deadline::after(LONGEST_START);
     while Seat::holder(state).is_none() || !logs.iter().all(|log| log.exists()) {

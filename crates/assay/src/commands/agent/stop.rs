@@ -46,7 +46,7 @@ fn stop_all(root: &Path, state: &Path) -> anyhow::Result<Exit> {
         print("no agents are running here\n")?;
         return Ok(Exit::Ready);
     };
-    assay_sandbox::ask_to_end(holder.pid);
+    assay_sandbox::terminate(holder.pid);
     if !Seat::wait_until_free(state, grace(root)) {
         bail!("process {} has not stopped yet; `assay agent status` shows who runs", holder.pid);
     }
@@ -79,7 +79,7 @@ fn stop_some(root: &Path, state: &Path, ids: &[AgentId]) -> anyhow::Result<Exit>
             print(&format!("{id} is not running here\n"))?;
         }
         for worker in workers {
-            assay_sandbox::ask_to_end(worker.pid);
+            assay_sandbox::terminate(worker.pid);
             asked.push(worker);
         }
     }

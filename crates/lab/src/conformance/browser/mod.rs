@@ -38,7 +38,7 @@ struct Browser<'a> {
 pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     workspace::assay()?;
     let mut checks = check("Chromium", None, "Ctrl+K", chromium);
-    checks.extend(check("Electron 9.4.1", Some(Product::OLDEST), "Ctrl+N", electron));
+    checks.extend(check("Electron 9.4.1", Some(Product::MIN_CHROME_VERSION), "Ctrl+N", electron));
     Ok(checks)
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::ensure;
-use assay_services::browser::flow::{self, Base};
+use assay_services::browser::flow::{self, BaseUrl};
 use assay_services::browser::{Endpoint, Page, Timeouts};
 use assay_testenv::workspace::target_folder;
 use assay_testkit::pages::{Answer, Pages};
@@ -129,7 +129,11 @@ fn write(cases: &[Case]) -> anyhow::Result<String> {
 }
 
 /// Visits pages and returns the paths of those with an unexpected result.
-fn visit_all(endpoint: Endpoint, base: &Base, cases: &[Case]) -> anyhow::Result<Vec<&'static str>> {
+fn visit_all(
+    endpoint: Endpoint,
+    base: &BaseUrl,
+    cases: &[Case],
+) -> anyhow::Result<Vec<&'static str>> {
     let evidence = target_folder("conformance/browser/pages")?;
     let timeouts = Timeouts { settle_limit: Duration::from_secs(4), ..Timeouts::default() };
     let mut wrong = Vec::new();
@@ -142,7 +146,7 @@ fn visit_all(endpoint: Endpoint, base: &Base, cases: &[Case]) -> anyhow::Result<
             (faults, _) => format!("failed: {}", faults.join("; ").replace('\n', " ")),
         };
         let is_right = match case.fault {
-            "" => visit.passed(),
+            "" => visit.has_passed(),
             fault => visit.faults.iter().any(|it| it.contains(fault)),
         };
         let shown: String = said.chars().take(120).collect();

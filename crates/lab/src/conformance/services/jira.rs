@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use assay_base::clock::Clock;
 use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::http::{Api, Authorization, Call, Patience, Wire};
-use assay_services::jira::{Child, Draft, FieldValue, Flavour, Jira, NewTicket};
+use assay_services::http::{Api, Authorization, Call, HttpTransport, SystemClock};
+use assay_services::jira::{EpicChild, FieldValue, Flavour, Jira, NewTicket, TicketDraft};
 use assay_testenv::workspace::{command, target_folder};
 use assay_testkit::jira::{FakeJira, PROJECT, TOKEN, USER};
 use serde_json::{Value, json};
@@ -59,9 +59,9 @@ fn keys() -> Arc<Keys> {
     Arc::new(Keys::new(KeySource::Variable { name: "TOKEN".to_owned(), value }))
 }
 
-fn wire(url: &str) -> anyhow::Result<(Arc<Wire>, Arc<Patience>)> {
-    let wire = Wire::new(url.parse()?, Duration::from_secs(30));
-    Ok((Arc::new(wire), Arc::new(Patience::new(&Clock::system(), Duration::ZERO, |_| ()))))
+fn wire(url: &str) -> anyhow::Result<(Arc<HttpTransport>, Arc<SystemClock>)> {
+    let wire = HttpTransport::new(url.parse()?, Duration::from_secs(30));
+    Ok((Arc::new(wire), Arc::new(SystemClock::new(&Clock::system(), Duration::ZERO, |_| ()))))
 }
 
 fn through_prism(fake: &FakeJira, description: &Path) -> Outcome {
@@ -77,12 +77,12 @@ fn through_prism(fake: &FakeJira, description: &Path) -> Outcome {
 fn every_call(fake: &FakeJira, url: &str) -> anyhow::Result<()> {
     let (wire, clock) = wire(url)?;
     let jira = Jira::new(wire, Flavour::Cloud { user: USER.to_owned() }, keys(), clock);
-    let draft = |summary: &str| Draft {
+    let draft = |summary: &str| TicketDraft {
         summary: summary.to_owned(),
         description: TEXT.to_owned(),
         labels: vec!["assay".to_owned()],
     };
-    let child = |summary: &str| Child { kind: "Task".to_owned(), draft: draft(summary) };
+    let child = |summary: &str| EpicChild { kind: "Task".to_owned(), draft: draft(summary) };
     let children = ["One", "Two", "Three", "Four"].map(child);
     let (_, made) = jira.create_epic_with(PROJECT, &draft("Epic"), &children).context("epic")?;
     let first = made.first().context("there is no ticket")?;

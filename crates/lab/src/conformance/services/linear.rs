@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::bail;
 use assay_base::clock::Clock;
 use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::http::{Patience, Wire};
-use assay_services::linear::{Id, Linear, OPERATIONS};
+use assay_services::http::{HttpTransport, SystemClock};
+use assay_services::linear::{Linear, LinearId, OPERATIONS};
 use assay_testenv::workspace::{command, target_folder};
 use assay_testkit::linear::{FakeLinear, KEY, TEAM_KEY};
 use serde_json::json;
@@ -37,15 +37,16 @@ pub(super) fn run(folder: Option<&Path>) -> Vec<Check> {
 /// Makes every request of the product, and returns the bodies.
 fn requests() -> anyhow::Result<Vec<serde_json::Value>> {
     let fake = FakeLinear::default();
-    let wire = Wire::new(fake.serve().url().parse()?, Duration::from_secs(30));
+    let wire = HttpTransport::new(fake.serve().url().parse()?, Duration::from_secs(30));
     let value = Some(Key::new(KEY));
     let keys = Keys::new(KeySource::Variable { name: "KEY".to_owned(), value });
-    let clock = Patience::new(&Clock::system(), Duration::ZERO, |_| ());
+    let clock = SystemClock::new(&Clock::system(), Duration::ZERO, |_| ());
     let linear = Linear::new(Arc::new(wire), Arc::new(keys), TEAM_KEY, Arc::new(clock));
-    let issue = linear.issue_for(&Id::of([1; 16]), "001-login", "A spec")?;
+    let issue =
+        linear.get_or_create_issue(&LinearId::from_digest([1; 16]), "001-login", "A spec")?;
     linear.issue(&issue.identifier)?;
     linear.move_to(&issue, "In Review")?;
-    linear.comment_once(&issue, &Id::of([2; 16]), "Validation started.")?;
+    linear.comment_once(&issue, &LinearId::from_digest([2; 16]), "Validation started.")?;
     let asked = fake.asked();
     let left_out = OPERATIONS.iter().find(|it| !asked.iter().any(|name| name == it.name));
     match left_out {

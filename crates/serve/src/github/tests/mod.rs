@@ -8,8 +8,8 @@ mod writing;
 use std::time::Duration;
 
 use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::github::Pace;
-use assay_services::http::{NotWaited, ServiceClock};
+use assay_services::github::RateLimiter;
+use assay_services::http::{ServiceClock, WaitRefused};
 use assay_testkit::github::{self as fake, Access, Fault, NewPull, When, sha};
 use assay_testkit::jira::FakeJira;
 use expect_test::{Expect, expect};
@@ -43,7 +43,7 @@ impl ServiceClock for Stopped {
         self.0.now()
     }
 
-    fn wait(&self, time: Duration, _: &str) -> Result<(), NotWaited> {
+    fn wait(&self, time: Duration, _: &str) -> Result<(), WaitRefused> {
         self.0.advance(time);
         Ok(())
     }
@@ -90,7 +90,7 @@ impl Stage {
     fn server(&self, url: &str, token: Option<&str>) -> Server {
         let source =
             KeySource::Variable { name: "GITHUB_TOKEN".to_owned(), value: token.map(Key::new) };
-        let pace = Pace::kept_in(self.kept.path().to_owned());
+        let pace = RateLimiter::in_dir(self.kept.path().to_owned());
         let clock = Arc::clone(&self.clock);
         let desk = Desk {
             github: GitHub::new(&url.parse().unwrap(), Keys::new(source), pace, clock),

@@ -28,20 +28,20 @@ fn an_agent_without_permission_reads_and_whatever_it_writes_is_refused_before_an
 fn each_permission_allows_its_own_and_no_more() {
     let mut stage = Stage::new();
     stage.github.add_branch(REPO, "other", &sha("other"));
-    stage.permit = Permit::agent("qa", [Deed::WriteOnGithub], []);
+    stage.permit = Permit::agent("qa", [Capability::WriteOnGithub], []);
     for (tool, arguments) in writers() {
         let is_push = tool == "github_create_branch";
         assert_eq!(stage.call(tool, arguments).is_err(), is_push, "{tool}");
     }
     let mut stage = Stage::new();
-    stage.permit = Permit::agent("pusher", [Deed::Push], []);
+    stage.permit = Permit::agent("pusher", [Capability::Push], []);
     for (tool, arguments) in writers() {
         let is_push = tool == "github_create_branch";
         assert_eq!(stage.call(tool, arguments).is_ok(), is_push, "{tool}");
     }
     // A comment on a ticket needs the permission to write in JIRA.
     let mut stage = Stage::new();
-    stage.permit = Permit::agent("qa", [Deed::WriteOnGithub], []);
+    stage.permit = Permit::agent("qa", [Capability::WriteOnGithub], []);
     let jira = FakeJira::cloud();
     stage.tickets = Some(clients::jira(&jira));
     let (tool, arguments) = writers().pop().unwrap();

@@ -43,7 +43,7 @@ fn a_review_with_one_line_off_the_diff_is_not_sent_and_says_what_to_do() {
 fn an_approval_is_refused_whoever_asks_for_it_and_in_whatever_words() {
     let mut stage = Stage::new();
     let head = stage.github.pull(REPO, 1)["head"]["sha"].as_str().unwrap().to_owned();
-    let github = [Deed::WriteOnGithub, Deed::Push];
+    let github = [Capability::WriteOnGithub, Capability::Push];
     for permit in [Permit::Person, Permit::agent("qa", github, [])] {
         stage.permit = permit;
         for approval in [

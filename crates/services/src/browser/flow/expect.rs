@@ -7,13 +7,13 @@ use assay_base::clock::Deadline;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::browser::element::{Sight, Wanted};
-use crate::browser::untrusted::short;
+use crate::browser::element::{QueryResult, Selector};
+use crate::browser::untrusted::truncate_line;
 use crate::browser::{Page, PageError, scripts};
 
 /// The visible text of a page.
 #[derive(Debug, Deserialize)]
-struct Readable {
+struct ReadableText {
     found: bool,
     any: bool,
     begin: String,
@@ -25,7 +25,10 @@ impl Page {
         let readable = self.read_until(Some(text), time, |readable| readable.found)?;
         match readable.found {
             true => Ok(()),
-            false => Err(PageError::NoText { text: short(text), begin: short(&readable.begin) }),
+            false => Err(PageError::MissingText {
+                text: truncate_line(text),
+                begin: truncate_line(&readable.begin),
+            }),
         }
     }
 
@@ -34,7 +37,7 @@ impl Page {
         let readable = self.read_until(Some(text), self.timeouts.element, |it| !it.found)?;
         match readable.found {
             false => Ok(()),
-            true => Err(PageError::StillText { text: short(text) }),
+            true => Err(PageError::UnexpectedText { text: truncate_line(text) }),
         }
     }
 
@@ -47,33 +50,41 @@ impl Page {
         &self,
         text: Option<&str>,
         time: Duration,
-        enough: impl Fn(&Readable) -> bool,
-    ) -> Result<Readable, PageError> {
+        enough: impl Fn(&ReadableText) -> bool,
+    ) -> Result<ReadableText, PageError> {
         let end = Deadline::after(time);
         loop {
             let is_last = end.has_passed();
-            let ask = self.ask("to a look at its text");
-            let readable: Readable = self.look_at(scripts::TEXT, &json!({ "text": text }), ask)?;
+            let request = self.request("to a look at its text");
+            let readable: ReadableText =
+                self.run_script(scripts::TEXT, &json!({ "text": text }), request)?;
             if enough(&readable) || is_last {
                 return Ok(readable);
             }
-            self.pause();
+            self.wait_for_change();
         }
     }
 
     /// Waits until an element is visible, even if it cannot be clicked.
-    pub(super) fn expect_element(&self, wanted: &Wanted, time: Duration) -> Result<(), PageError> {
-        let is_in_sight = |sight: &Sight| {
-            matches!(sight, Sight::Ready(_) | Sight::Covered { .. } | Sight::Disabled { .. })
+    pub(super) fn expect_element(
+        &self,
+        wanted: &Selector,
+        time: Duration,
+    ) -> Result<(), PageError> {
+        let is_visible = |result: &QueryResult| {
+            matches!(
+                result,
+                QueryResult::Ready(_) | QueryResult::Covered { .. } | QueryResult::Disabled { .. }
+            )
         };
-        let enough = |sight: &Sight| is_in_sight(sight) || !sight.may_change();
-        let sight = self.wait_for(scripts::LOOK, &wanted.args(&json!({})), time, enough)?;
-        if is_in_sight(&sight) { Ok(()) } else { Err(sight.error(wanted, "")) }
+        let enough = |result: &QueryResult| is_visible(result) || !result.may_change();
+        let result = self.wait_for(scripts::LOOK, &wanted.args(&json!({})), time, enough)?;
+        if is_visible(&result) { Ok(()) } else { Err(result.error(wanted, "")) }
     }
 }
 
 /// Formats an error with its causes.
-pub(super) fn in_words(error: &dyn Error) -> String {
+pub(super) fn error_chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use serde::de::{Deserialize, Deserializer, EnumAccess, Error, VariantAccess, Visitor};
 
-use crate::browser::command::{Command, OneText};
+use crate::browser::command::{PageCommand, TextSeed};
 
 /// The maximum size of a file, in bytes.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// The maximum number of flows in a file.
-const MOST_FLOWS: usize = 200;
+const MAX_FLOWS: usize = 200;
 
 /// The maximum number of steps in a flow.
-const MOST_STEPS: usize = 500;
+const MAX_STEPS: usize = 500;
 
 /// The maximum timeout of a `wait_for` step, in seconds.
-const LONGEST_WAIT: u64 = 120;
+const MAX_WAIT_SECONDS: u64 = 120;
 
 /// A sequence of actions of a user on an app.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for Start {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// An action.
-    Do(Command),
+    Do(PageCommand),
     /// A text must be visible within the timeout.
     ExpectText(String),
     /// A text must be no longer visible within the timeout.
@@ -91,8 +91,8 @@ const NAMES: [&str; 16] = [
 
 impl<'de> Deserialize<'de> for Step {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Step, D::Error> {
-        struct Named;
-        impl<'de> Visitor<'de> for Named {
+        struct StepVisitor;
+        impl<'de> Visitor<'de> for StepVisitor {
             type Value = Step;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,7 +101,7 @@ impl<'de> Deserialize<'de> for Step {
 
             fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Step, A::Error> {
                 let (name, of) = data.variant::<String>()?;
-                let text = |of: A::Variant, keys| of.newtype_variant_seed(OneText(keys));
+                let text = |of: A::Variant, keys| of.newtype_variant_seed(TextSeed(keys));
                 Ok(match name.as_str() {
                     "expect_text" => Step::ExpectText(text(of, &["text"])?),
                     "expect_no_text" => Step::ExpectNoText(text(of, &["text"])?),
@@ -112,12 +112,14 @@ impl<'de> Deserialize<'de> for Step {
                     }
                     "wait_for" => Step::WaitFor(of.newtype_variant()?),
                     "screenshot" => Step::Screenshot(text(of, &["name"])?),
-                    name if Command::NAMES.contains(&name) => Step::Do(Command::read(name, of)?),
+                    name if PageCommand::NAMES.contains(&name) => {
+                        Step::Do(PageCommand::parse_arguments(name, of)?)
+                    }
                     name => return Err(A::Error::unknown_variant(name, &NAMES)),
                 })
             }
         }
-        from.deserialize_enum("Step", &NAMES, Named)
+        from.deserialize_enum("Step", &NAMES, StepVisitor)
     }
 }
 
@@ -125,15 +127,15 @@ impl<'de> Deserialize<'de> for Wait {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Wait, D::Error> {
         #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Given {
+        struct WaitArguments {
             text: Option<String>,
             selector: Option<String>,
-            #[serde(default = "thirty")]
+            #[serde(default = "default_wait_seconds")]
             seconds: u64,
         }
-        let Given { text, selector, seconds } = Given::deserialize(from)?;
-        if !(1..=LONGEST_WAIT).contains(&seconds) {
-            let message = format!("`seconds` has to be from 1 to {LONGEST_WAIT}");
+        let WaitArguments { text, selector, seconds } = WaitArguments::deserialize(from)?;
+        if !(1..=MAX_WAIT_SECONDS).contains(&seconds) {
+            let message = format!("`seconds` has to be from 1 to {MAX_WAIT_SECONDS}");
             return Err(D::Error::custom(message));
         }
         let time = Duration::from_secs(seconds);
@@ -145,7 +147,7 @@ impl<'de> Deserialize<'de> for Wait {
     }
 }
 
-fn thirty() -> u64 {
+fn default_wait_seconds() -> u64 {
     30
 }
 
@@ -159,7 +161,7 @@ pub struct FlowError {
 }
 
 /// Parses the flows of a file; the name of the file is used in errors.
-pub fn read(file: &str, text: &str) -> Result<Vec<Flow>, FlowError> {
+pub fn parse_flows(file: &str, text: &str) -> Result<Vec<Flow>, FlowError> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Flows {
@@ -167,8 +169,8 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Flow>, FlowError> {
     }
     let whole =
         |message: String| FlowError { file: file.to_owned(), place: String::new(), message };
-    if text.len() > MOST_BYTES {
-        return Err(whole(format!("it has more than {} kB", MOST_BYTES >> 10)));
+    if text.len() > MAX_BYTES {
+        return Err(whole(format!("it has more than {} kB", MAX_BYTES >> 10)));
     }
     let options = serde_saphyr::options! { emit_comments: false, with_snippet: false };
     let read: Result<Flows, _> = serde_saphyr::from_str_with_options(text, options);
@@ -178,23 +180,23 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Flow>, FlowError> {
         let line = error.location().map(|at| format!(", line {}", at.line()));
         FlowError { place: line.unwrap_or_default(), ..whole(message.to_owned()) }
     })?;
-    check(&flows).map_err(whole)?;
+    check_flows(&flows).map_err(whole)?;
     Ok(flows)
 }
 
-fn check(flows: &[Flow]) -> Result<(), String> {
-    if flows.len() > MOST_FLOWS {
-        return Err(format!("it has more than {MOST_FLOWS} flows"));
+fn check_flows(flows: &[Flow]) -> Result<(), String> {
+    if flows.len() > MAX_FLOWS {
+        return Err(format!("it has more than {MAX_FLOWS} flows"));
     }
     let mut names = BTreeSet::new();
     for Flow { name, steps, .. } in flows {
-        let told = crate::browser::untrusted::short(name);
+        let told = crate::browser::untrusted::truncate_line(name);
         match () {
             () if told.is_empty() => return Err("a flow has no name".to_owned()),
             () if !names.insert(name) => return Err(format!("two flows are called `{told}`")),
             () if steps.is_empty() => return Err(format!("the flow `{told}` has no steps")),
-            () if steps.len() > MOST_STEPS => {
-                return Err(format!("the flow `{told}` has more than {MOST_STEPS} steps"));
+            () if steps.len() > MAX_STEPS => {
+                return Err(format!("the flow `{told}` has more than {MAX_STEPS} steps"));
             }
             () => {}
         }
@@ -209,7 +211,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: Expect) {
-        let told = match read("flows.yaml", text) {
+        let told = match parse_flows("flows.yaml", text) {
             Ok(flows) => format!("{flows:#?}"),
             Err(error) => error.to_string(),
         };
@@ -325,7 +327,7 @@ mod tests {
             expect!["`flows.yaml`, line 1 cannot be read: recursion limit exceeded"],
         );
         check(
-            &"x".repeat(MOST_BYTES + 1),
+            &"x".repeat(MAX_BYTES + 1),
             expect!["`flows.yaml` cannot be read: it has more than 1024 kB"],
         );
     }

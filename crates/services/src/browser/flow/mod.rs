@@ -14,16 +14,16 @@
 //!       - screenshot: created
 //! ```
 //!
-//! The result has one entry per step ([`Outcome`]), with screenshots in a folder of the caller. The
-//! caller decides whether the result is good enough.
+//! The result has one entry per step ([`FlowOutcome`]), with screenshots in a folder of the caller.
+//! The caller decides whether the result is good enough.
 
-mod base;
+mod base_url;
 mod expect;
 mod file;
 mod replay;
 mod visit;
 
-pub use base::{BadBase, Base};
-pub use file::{Flow, FlowError, Start, Step, Wait, read};
-pub use replay::{Outcome, Setting, Standing, StepOutcome, replay};
-pub use visit::{Visit, visit};
+pub use base_url::{BaseUrl, BaseUrlError};
+pub use file::{Flow, FlowError, Start, Step, Wait, parse_flows};
+pub use replay::{FlowOutcome, ReplayContext, StepOutcome, StepStatus, replay};
+pub use visit::{PageVisit, visit};

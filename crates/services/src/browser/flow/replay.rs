@@ -6,32 +6,32 @@ use assay_base::clock::Stopwatch;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::base::Base;
-use super::expect::in_words;
+use super::base_url::BaseUrl;
+use super::expect::error_chain;
 use super::file::{Flow, Start, Step, Wait};
-use crate::browser::element::Wanted;
-use crate::browser::untrusted::short;
-use crate::browser::{Command, Entry, Page, PageError};
+use crate::browser::element::Selector;
+use crate::browser::untrusted::truncate_line;
+use crate::browser::{ConsoleEntry, Page, PageCommand, PageError};
 
 /// The environment of a flow, besides the page.
 #[derive(Debug, Clone, Copy)]
-pub struct Setting<'a> {
+pub struct ReplayContext<'a> {
     /// The base address of the app's pages, for flows that start with one; `None` if it is not
     /// known.
-    pub base: Option<&'a Base>,
+    pub base: Option<&'a BaseUrl>,
     /// The folder for screenshots.
     pub evidence: &'a Path,
 }
 
 /// The result of a flow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct FlowOutcome {
     /// The name of the flow.
     pub flow: String,
     /// The results of the steps; the first one is the start, if the flow has one.
     pub steps: Vec<StepOutcome>,
     /// The console entries of the page during the flow.
-    pub console: Vec<Entry>,
+    pub console: Vec<ConsoleEntry>,
 }
 
 /// The result of a step.
@@ -41,7 +41,7 @@ pub struct StepOutcome {
     pub step: String,
     /// The status of the step.
     #[serde(flatten)]
-    pub standing: Standing,
+    pub status: StepStatus,
     /// The answer of the page; null if the step has none.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub answer: Value,
@@ -55,7 +55,7 @@ pub struct StepOutcome {
 /// The status of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
-pub enum Standing {
+pub enum StepStatus {
     /// The action succeeded, or the expectation is met.
     Passed,
     /// The action failed, or the expectation is not met.
@@ -72,24 +72,24 @@ pub enum Standing {
     NotRun,
 }
 
-impl Outcome {
+impl FlowOutcome {
     /// Returns true if the flow has steps and every step passed.
-    pub fn passed(&self) -> bool {
-        !self.steps.is_empty() && self.steps.iter().all(|it| it.standing == Standing::Passed)
+    pub fn has_passed(&self) -> bool {
+        !self.steps.is_empty() && self.steps.iter().all(|it| it.status == StepStatus::Passed)
     }
 
     /// Returns the step that failed, or `None` if no step failed.
-    pub fn failed(&self) -> Option<&StepOutcome> {
-        self.steps.iter().find(|step| matches!(step.standing, Standing::Failed { .. }))
+    pub fn failed_step(&self) -> Option<&StepOutcome> {
+        self.steps.iter().find(|step| matches!(step.status, StepStatus::Failed { .. }))
     }
 }
 
-impl Outcome {
+impl FlowOutcome {
     /// Returns the reason why the flow could not be tried, or `None` if it passed or failed.
-    pub fn blocked(&self) -> Option<&str> {
-        self.steps.iter().find_map(|step| match &step.standing {
-            Standing::Blocked { why } => Some(why.as_str()),
-            Standing::Passed | Standing::Failed { .. } | Standing::NotRun => None,
+    pub fn blocked_reason(&self) -> Option<&str> {
+        self.steps.iter().find_map(|step| match &step.status {
+            StepStatus::Blocked { why } => Some(why.as_str()),
+            StepStatus::Passed | StepStatus::Failed { .. } | StepStatus::NotRun => None,
         })
     }
 }
@@ -102,7 +102,7 @@ enum StepError {
     #[error(transparent)]
     Disk(#[from] assay_store::disk::DiskError),
     #[error(transparent)]
-    Base(#[from] super::base::BadBase),
+    BaseUrl(#[from] super::base_url::BaseUrlError),
     #[error("{0}")]
     Unmet(String),
     #[error("{0}")]
@@ -111,81 +111,81 @@ enum StepError {
 
 impl StepError {
     /// Returns the status of the step that ended with this error.
-    fn standing(&self) -> Standing {
-        let why = in_words(self);
+    fn status(&self) -> StepStatus {
+        let why = error_chain(self);
         let is_blocked = match self {
-            StepError::Page(error) => error.is_not_of_the_app(),
-            StepError::Disk(_) | StepError::Base(_) | StepError::Blocked(_) => true,
+            StepError::Page(error) => error.is_environment_error(),
+            StepError::Disk(_) | StepError::BaseUrl(_) | StepError::Blocked(_) => true,
             StepError::Unmet(_) => false,
         };
-        if is_blocked { Standing::Blocked { why } } else { Standing::Failed { why } }
+        if is_blocked { StepStatus::Blocked { why } } else { StepStatus::Failed { why } }
     }
 }
 
 /// The output of a step.
 #[derive(Default)]
-struct Given {
+struct StepOutput {
     answer: Value,
     screenshot: Option<String>,
 }
 
 /// Replays a flow in a page. The first step that does not pass ends the flow, with a screenshot of
 /// the page at that moment.
-pub fn replay(flow: &Flow, page: &Page, setting: &Setting<'_>) -> Outcome {
-    let run = Run { flow, page, setting, first_entry: page.next_entry() };
+pub fn replay(flow: &Flow, page: &Page, context: &ReplayContext<'_>) -> FlowOutcome {
+    let run = Replay { flow, page, context, first_entry: page.next_entry() };
     let mut steps = Vec::new();
     let mut is_over = false;
-    let start = flow.start.iter().map(Part::Start);
-    for part in start.chain(flow.steps.iter().map(Part::Step)) {
-        let outcome = if is_over { not_run(part) } else { run.outcome(part) };
-        is_over |= outcome.standing != Standing::Passed;
+    let start = flow.start.iter().map(FlowPart::Start);
+    for part in start.chain(flow.steps.iter().map(FlowPart::Step)) {
+        let outcome = if is_over { skipped_outcome(part) } else { run.outcome(part) };
+        is_over |= outcome.status != StepStatus::Passed;
         steps.push(outcome);
     }
     let console = page.console_since(run.first_entry);
-    Outcome { flow: short(&flow.name), steps, console }
+    FlowOutcome { flow: truncate_line(&flow.name), steps, console }
 }
 
 /// A part of a flow.
 #[derive(Clone, Copy)]
-enum Part<'a> {
+enum FlowPart<'a> {
     Start(&'a Start),
     Step(&'a Step),
 }
 
-struct Run<'a> {
+struct Replay<'a> {
     flow: &'a Flow,
     page: &'a Page,
-    setting: &'a Setting<'a>,
+    context: &'a ReplayContext<'a>,
     first_entry: u64,
 }
 
-impl Run<'_> {
-    fn outcome(&self, part: Part<'_>) -> StepOutcome {
+impl Replay<'_> {
+    fn outcome(&self, part: FlowPart<'_>) -> StepOutcome {
         let began = Stopwatch::start();
         let done = match part {
-            Part::Start(start) => self.start(start),
-            Part::Step(step) => self.step(step),
+            FlowPart::Start(start) => self.start(start),
+            FlowPart::Step(step) => self.step(step),
         };
-        let (standing, given) = match done {
-            Ok(given) => (Standing::Passed, given),
+        let (status, output) = match done {
+            Ok(output) => (StepStatus::Passed, output),
             Err(error) => {
-                let screenshot = self.picture("failed").ok();
-                (error.standing(), Given { screenshot, ..Given::default() })
+                let screenshot = self.take_screenshot("failed").ok();
+                (error.status(), StepOutput { screenshot, ..StepOutput::default() })
             }
         };
         StepOutcome {
-            step: told(part),
-            standing,
-            answer: given.answer,
-            screenshot: given.screenshot,
+            step: describe(part),
+            status,
+            answer: output.answer,
+            screenshot: output.screenshot,
             milliseconds: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }
 
-    fn start(&self, start: &Start) -> Result<Given, StepError> {
+    fn start(&self, start: &Start) -> Result<StepOutput, StepError> {
         match start {
             Start::Hash(hash) => {
-                self.page.perform(&Command::NavigateToHash(hash.clone()))?;
+                self.page.perform(&PageCommand::NavigateToHash(hash.clone()))?;
             }
             Start::Page(path) => {
                 let no_base = || {
@@ -193,7 +193,7 @@ impl Run<'_> {
                                set `qa.app_url`, such as `http://localhost:3000`";
                     StepError::Blocked(why.to_owned())
                 };
-                let url = self.setting.base.ok_or_else(no_base)?.page(path)?;
+                let url = self.context.base.ok_or_else(no_base)?.page(path)?;
                 let opened = self.page.open(&url)?;
                 if let Some(status) = opened.status.filter(|status| *status >= 400) {
                     let why = format!("the server answers with status {status}");
@@ -201,59 +201,59 @@ impl Run<'_> {
                 }
             }
         }
-        Ok(Given::default())
+        Ok(StepOutput::default())
     }
 
-    fn step(&self, step: &Step) -> Result<Given, StepError> {
+    fn step(&self, step: &Step) -> Result<StepOutput, StepError> {
         let page = self.page;
         match step {
             Step::Do(command) => return self.command(command),
             Step::ExpectText(text) => page.expect_text(text, page.timeouts.element)?,
             Step::ExpectNoText(text) => page.expect_no_text(text)?,
             Step::ExpectSelector(selector) => {
-                page.expect_element(&Wanted::Selector(selector.clone()), page.timeouts.element)?;
+                page.expect_element(&Selector::Css(selector.clone()), page.timeouts.element)?;
             }
             Step::ExpectNoErrors => self.expect_no_errors()?,
             Step::WaitFor(Wait::Text(text, time)) => page.expect_text(text, *time)?,
             Step::WaitFor(Wait::Selector(selector, time)) => {
-                page.expect_element(&Wanted::Selector(selector.clone()), *time)?;
+                page.expect_element(&Selector::Css(selector.clone()), *time)?;
             }
             Step::Screenshot(name) => {
-                let screenshot = Some(self.picture(name)?);
-                return Ok(Given { screenshot, ..Given::default() });
+                let screenshot = Some(self.take_screenshot(name)?);
+                return Ok(StepOutput { screenshot, ..StepOutput::default() });
             }
         }
-        Ok(Given::default())
+        Ok(StepOutput::default())
     }
 
     /// Runs a command as a step. A command that checks something fails the step if the check does
     /// not hold.
-    fn command(&self, command: &Command) -> Result<Given, StepError> {
+    fn command(&self, command: &PageCommand) -> Result<StepOutput, StepError> {
         let answer = self.page.perform(command)?;
         match command {
-            Command::VerifyFormState(_) if answer["valid"] == false => {
+            PageCommand::VerifyFormState(_) if answer["valid"] == false => {
                 Err(StepError::Unmet(format!("fields are not valid: {}", answer["invalid"])))
             }
-            Command::Eval(_) if answer["value"] == false => {
+            PageCommand::Eval(_) if answer["value"] == false => {
                 Err(StepError::Unmet("the code gives false".to_owned()))
             }
-            Command::ClickByText(_)
-            | Command::ClickBySelector(_)
-            | Command::FillInput(_)
-            | Command::SelectOption(_)
-            | Command::NavigateToHash(_)
-            | Command::SendKeyboardShortcut(..)
-            | Command::GetPageStructure
-            | Command::DebugElements(_)
-            | Command::VerifyFormState(_)
-            | Command::Eval(_) => Ok(Given { answer, screenshot: None }),
+            PageCommand::ClickByText(_)
+            | PageCommand::ClickBySelector(_)
+            | PageCommand::FillInput(_)
+            | PageCommand::SelectOption(_)
+            | PageCommand::NavigateToHash(_)
+            | PageCommand::SendKeyboardShortcut(..)
+            | PageCommand::GetPageStructure
+            | PageCommand::DebugElements(_)
+            | PageCommand::VerifyFormState(_)
+            | PageCommand::Eval(_) => Ok(StepOutput { answer, screenshot: None }),
         }
     }
 
     fn expect_no_errors(&self) -> Result<(), StepError> {
         self.page.settle()?;
         let said = self.page.console_since(self.first_entry);
-        let errors: Vec<&Entry> = said.iter().filter(|entry| entry.is_error()).collect();
+        let errors: Vec<&ConsoleEntry> = said.iter().filter(|entry| entry.is_error()).collect();
         match errors.as_slice() {
             [] => Ok(()),
             [one] => Err(StepError::Unmet(one.to_string())),
@@ -263,16 +263,16 @@ impl Run<'_> {
         }
     }
 
-    fn picture(&self, name: &str) -> Result<String, StepError> {
+    fn take_screenshot(&self, name: &str) -> Result<String, StepError> {
         let name = format!("{} {name}", self.flow.name);
-        Ok(self.page.screenshot()?.keep(self.setting.evidence, &name)?)
+        Ok(self.page.screenshot()?.save(self.context.evidence, &name)?)
     }
 }
 
-fn not_run(part: Part<'_>) -> StepOutcome {
+fn skipped_outcome(part: FlowPart<'_>) -> StepOutcome {
     StepOutcome {
-        step: told(part),
-        standing: Standing::NotRun,
+        step: describe(part),
+        status: StepStatus::NotRun,
         answer: Value::Null,
         screenshot: None,
         milliseconds: 0,
@@ -280,11 +280,11 @@ fn not_run(part: Part<'_>) -> StepOutcome {
 }
 
 /// Formats a part of a flow as text.
-fn told(part: Part<'_>) -> String {
+fn describe(part: FlowPart<'_>) -> String {
     let words = match part {
-        Part::Start(Start::Hash(hash)) => format!("start at #{hash}"),
-        Part::Start(Start::Page(path)) => format!("start at {path}"),
-        Part::Step(step) => match step {
+        FlowPart::Start(Start::Hash(hash)) => format!("start at #{hash}"),
+        FlowPart::Start(Start::Page(path)) => format!("start at {path}"),
+        FlowPart::Step(step) => match step {
             Step::Do(command) => command.to_string(),
             Step::ExpectText(text) => format!("expect_text {}", json!(text)),
             Step::ExpectNoText(text) => format!("expect_no_text {}", json!(text)),
@@ -297,5 +297,5 @@ fn told(part: Part<'_>) -> String {
             Step::Screenshot(name) => format!("screenshot {}", json!(name)),
         },
     };
-    short(&words)
+    truncate_line(&words)
 }

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::base::Base;
-use super::expect::in_words;
-use crate::browser::untrusted::short;
-use crate::browser::{Entry, Kind, Opened, Page, PageError, Settled};
+use super::base_url::BaseUrl;
+use super::expect::error_chain;
+use crate::browser::untrusted::truncate_line;
+use crate::browser::{ConsoleEntry, EntryKind, LoadResult, Page, PageError, SettleResult};
 
 /// The result of opening a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Visit {
+pub struct PageVisit {
     /// The page, as it was requested.
     pub page: String,
     /// The address after all redirects; `None` if the page did not open.
@@ -33,22 +33,22 @@ pub struct Visit {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<String>,
     /// The console entries of the page.
-    pub console: Vec<Entry>,
+    pub console: Vec<ConsoleEntry>,
 }
 
-impl Visit {
+impl PageVisit {
     /// Returns true if the page was tried, loads and shows some text, and no exception was
     /// uncaught.
-    pub fn passed(&self) -> bool {
+    pub fn has_passed(&self) -> bool {
         self.faults.is_empty() && self.blocked.is_none()
     }
 }
 
 /// Opens a page of an app and checks that it works, with a screenshot.
-pub fn visit(path: &str, page: &Page, base: &Base, evidence: &Path) -> Visit {
+pub fn visit(path: &str, page: &Page, base: &BaseUrl, evidence: &Path) -> PageVisit {
     let first_entry = page.next_entry();
-    let mut visit = Visit {
-        page: short(path),
+    let mut visit = PageVisit {
+        page: truncate_line(path),
         url: None,
         status: None,
         faults: Vec::new(),
@@ -58,37 +58,37 @@ pub fn visit(path: &str, page: &Page, base: &Base, evidence: &Path) -> Visit {
         console: Vec::new(),
     };
     match base.page(path) {
-        Ok(url) => visit.look(page, &url, evidence),
-        Err(error) => visit.block(&error),
+        Ok(url) => visit.check_page(page, &url, evidence),
+        Err(error) => visit.record_blocked(&error),
     }
     visit.console = page.console_since(first_entry);
-    let uncaught = visit.console.iter().filter(|entry| entry.kind == Kind::Uncaught);
-    visit.faults.extend(uncaught.map(Entry::to_string));
+    let uncaught = visit.console.iter().filter(|entry| entry.kind == EntryKind::Uncaught);
+    visit.faults.extend(uncaught.map(ConsoleEntry::to_string));
     visit
 }
 
-impl Visit {
-    fn look(&mut self, page: &Page, url: &str, evidence: &Path) {
-        if let Err(error) = self.try_look(page, url) {
-            self.note(&error);
+impl PageVisit {
+    fn check_page(&mut self, page: &Page, url: &str, evidence: &Path) {
+        if let Err(error) = self.try_check_page(page, url) {
+            self.record_error(&error);
         }
         match page.screenshot() {
-            Err(error) => self.note(&error),
-            Ok(picture) => match picture.keep(evidence, &self.page) {
+            Err(error) => self.record_error(&error),
+            Ok(picture) => match picture.save(evidence, &self.page) {
                 Ok(file) => self.screenshot = Some(file),
-                Err(error) => self.block(&error),
+                Err(error) => self.record_blocked(&error),
             },
         }
     }
 
-    fn try_look(&mut self, page: &Page, url: &str) -> Result<(), PageError> {
+    fn try_check_page(&mut self, page: &Page, url: &str) -> Result<(), PageError> {
         page.load(url)?;
         let has_text = page.has_text();
         // A page that shows its text late may also fail late, so it settles after that.
-        if let Settled::Busy { pending } = page.settle()? {
+        if let SettleResult::Busy { pending } = page.settle()? {
             self.pending = pending;
         }
-        let Opened { url, status } = page.opened()?;
+        let LoadResult { url, status } = page.load_result()?;
         if let Some(status) = status.filter(|status| *status >= 400) {
             self.faults.push(format!("the server answers with status {status}"));
         }
@@ -100,18 +100,18 @@ impl Visit {
     }
 
     /// Records an error as a fault of the page, or as the reason why the page could not be tried.
-    fn note(&mut self, error: &PageError) {
-        if error.is_not_of_the_app() {
-            return self.block(error);
+    fn record_error(&mut self, error: &PageError) {
+        if error.is_environment_error() {
+            return self.record_blocked(error);
         }
-        let fault = in_words(error);
+        let fault = error_chain(error);
         if !self.faults.contains(&fault) {
             self.faults.push(fault);
         }
     }
 
     /// Records the first reason why the page could not be tried.
-    fn block(&mut self, error: &dyn Error) {
-        self.blocked.get_or_insert_with(|| in_words(error));
+    fn record_blocked(&mut self, error: &dyn Error) {
+        self.blocked.get_or_insert_with(|| error_chain(error));
     }
 }

@@ -2,12 +2,12 @@
 //! whatever fails.
 //!
 //! The state of the pull request is read first, and read again whenever it is not known whether a
-//! write took effect; the remaining steps are computed from that state alone (`seen`). So it does
-//! not matter where an earlier attempt stopped: each finding has its comment, or its entry in the
-//! summary, exactly once. Comments are recognised by their markers, and only comments that we wrote
-//! ourselves count.
+//! write took effect; the remaining steps are computed from that state alone (`remote_review`). So
+//! it does not matter where an earlier attempt stopped: each finding has its comment, or its entry
+//! in the summary, exactly once. Comments are recognised by their markers, and only comments that
+//! we wrote ourselves count.
 
-mod seen;
+mod remote_review;
 mod verdicts;
 
 use std::collections::BTreeSet;
@@ -18,8 +18,8 @@ use assay_base::backoff::Backoff;
 use assay_findings::post::{self as draft, Fingerprint, ReviewDraft};
 use assay_store::pulls::{CommitId, RepositoryName};
 
-use self::seen::{Own, OwnThread, Seen, Step};
-use super::{Event, GitHub, LineComment, NewReview, ReviewState, Side, StandsAs};
+use self::remote_review::{OwnThread, OwnedItem, RemoteReview, Step};
+use super::{Event, GitHub, LineComment, NewReview, ReviewState, ReviewStatus, Side};
 use crate::http::ServiceError;
 
 /// The maximum number of failed steps in a row before the review is left for a later attempt.
@@ -31,34 +31,34 @@ const BACKOFF: Backoff = Backoff::new(Duration::from_secs(30), Duration::from_se
 
 /// The result of posting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Posted {
+pub enum PostOutcome {
     /// The pull request shows the draft.
-    Stands(Standing),
+    Posted(PostReport),
     /// The pull request is a different change by now, which gets its own review: no more is posted.
-    Superseded(Moved),
+    Superseded(SupersededReason),
 }
 
 /// The reason why a review is superseded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Moved {
+pub enum SupersededReason {
     /// The pull request has another head commit.
-    On(CommitId),
+    NewHead(CommitId),
     /// The pull request has another base branch.
-    Onto(String),
+    NewBase(String),
 }
 
-impl fmt::Display for Moved {
+impl fmt::Display for SupersededReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Moved::On(head) => write!(f, "has moved on to {}", head.short()),
-            Moved::Onto(base) => write!(f, "is for `{base}` by now"),
+            SupersededReason::NewHead(head) => write!(f, "has moved on to {}", head.short()),
+            SupersededReason::NewBase(base) => write!(f, "is for `{base}` by now"),
         }
     }
 }
 
 /// The state of a pull request after posting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct PostReport {
     /// The findings that have a comment.
     pub visible: BTreeSet<Fingerprint>,
     /// The number of comments that were added.
@@ -81,22 +81,22 @@ pub fn post(
     number: u64,
     draft: &ReviewDraft,
     posted: &BTreeSet<Fingerprint>,
-) -> Result<Posted, ServiceError> {
-    let (base, done) = (draft.base(), Standing::default());
-    let mut run = Run { github, repository, number, base, posted, done };
-    match run.stand(draft) {
-        Ok(()) => Ok(Posted::Stands(run.done)),
-        Err(Stop::Moved(moved)) => Ok(Posted::Superseded(moved)),
-        Err(Stop::Failed(error)) => Err(error),
+) -> Result<PostOutcome, ServiceError> {
+    let (base, report) = (draft.base(), PostReport::default());
+    let mut poster = Poster { github, repository, number, base, posted, report };
+    match poster.reconcile(draft) {
+        Ok(()) => Ok(PostOutcome::Posted(poster.report)),
+        Err(StopReason::Superseded(moved)) => Ok(PostOutcome::Superseded(moved)),
+        Err(StopReason::Failed(error)) => Err(error),
     }
 }
 
 /// Returns true if reading the state again and retrying may help. A missing permission, or a
 /// missing object, stays missing.
-fn is_worth_another_try(error: &ServiceError) -> bool {
+fn is_retryable(error: &ServiceError) -> bool {
     // A rate limit that exceeds the maximum wait is left to a later attempt.
-    let is_limit = matches!(error, ServiceError::Limited { .. });
-    !is_limit && (error.is_passing() || error.is_unclear() || error.status() == Some(422))
+    let is_limit = matches!(error, ServiceError::RateLimited { .. });
+    !is_limit && (error.is_transient() || error.is_outcome_unknown() || error.status() == Some(422))
 }
 
 /// Returns true if GitHub does not permit a change, now or later.
@@ -105,70 +105,74 @@ fn is_not_permitted(error: &ServiceError) -> bool {
 }
 
 /// The reason to stop posting.
-enum Stop {
+enum StopReason {
     /// The pull request is a different change by now.
-    Moved(Moved),
+    Superseded(SupersededReason),
     Failed(ServiceError),
 }
 
-impl From<ServiceError> for Stop {
-    fn from(error: ServiceError) -> Stop {
-        Stop::Failed(error)
+impl From<ServiceError> for StopReason {
+    fn from(error: ServiceError) -> StopReason {
+        StopReason::Failed(error)
     }
 }
 
-struct Run<'a> {
+struct Poster<'a> {
     github: &'a GitHub,
     repository: &'a RepositoryName,
     number: u64,
     /// The base branch that the draft is about; `None` if it is not known.
     base: Option<&'a str>,
     posted: &'a BTreeSet<Fingerprint>,
-    done: Standing,
+    report: PostReport,
 }
 
-impl Run<'_> {
+impl Poster<'_> {
     /// Runs one step after the other until no step is left.
-    fn stand(&mut self, draft: &ReviewDraft) -> Result<(), Stop> {
-        let mut seen = self.look(draft, Seen::default())?;
+    fn reconcile(&mut self, draft: &ReviewDraft) -> Result<(), StopReason> {
+        let mut remote = self.read_state(draft, RemoteReview::default())?;
         let mut failures = 0;
-        while let Some(step) = seen.next(draft) {
-            let error = match self.take(step, &mut seen) {
+        while let Some(step) = remote.next_step(draft) {
+            let error = match self.apply(step, &mut remote) {
                 Ok(()) => {
                     failures = 0;
                     continue;
                 }
-                Err(Stop::Failed(error)) => error,
+                Err(StopReason::Failed(error)) => error,
                 Err(moved) => return Err(moved),
             };
             failures += 1;
-            if failures > MAX_FAILURES || !is_worth_another_try(&error) {
-                return Err(Stop::Failed(error));
+            if failures > MAX_FAILURES || !is_retryable(&error) {
+                return Err(StopReason::Failed(error));
             }
             self.wait(failures, &error)?;
-            seen = self.look(draft, seen)?;
+            remote = self.read_state(draft, remote)?;
         }
-        self.done.refused = seen.refused.len();
-        self.done.not_permitted = seen.left.len();
-        self.done.visible = seen.threads.into_keys().collect();
+        self.report.refused = remote.refused.len();
+        self.report.not_permitted = remote.forbidden.len();
+        self.report.visible = remote.threads.into_keys().collect();
         Ok(())
     }
 
-    fn look(&self, draft: &ReviewDraft, before: Seen) -> Result<Seen, Stop> {
+    fn read_state(
+        &self,
+        draft: &ReviewDraft,
+        before: RemoteReview,
+    ) -> Result<RemoteReview, StopReason> {
         let state = self.github.review_state(self.repository, self.number)?;
         if let (Some(head), Some(base)) = (&state.head, &state.base) {
-            self.check_moved(draft.head(), head, base)?;
+            self.check_current(draft.head(), head, base)?;
         }
         self.check_pending(&state)?;
-        let mut seen = Seen::of(&state, before);
-        seen.leave_deleted(self.posted);
-        Ok(seen)
+        let mut remote = RemoteReview::from_state(&state, before);
+        remote.reject_deleted(self.posted);
+        Ok(remote)
     }
 
     /// Fails if a pending review of ours exists: GitHub would reject every write, without a reason.
     fn check_pending(&self, state: &ReviewState) -> Result<(), ServiceError> {
         let mut own = state.reviews.iter().filter(|review| review.is_ours);
-        if !own.any(|review| review.state == StandsAs::Pending) {
+        if !own.any(|review| review.state == ReviewStatus::Pending) {
             return Ok(());
         }
         let place = format!("{}#{}", self.repository, self.number);
@@ -176,29 +180,29 @@ impl Run<'_> {
             service: super::SERVICE,
             what: format!("another review on {place}"),
             status: 422,
-            said: format!(
+            message: format!(
                 "there is a review of yours that is not submitted yet on {place}; submit or delete it"
             ),
-            unclear: false,
+            is_outcome_unknown: false,
         })
     }
 
     /// Reads the pull request and fails if it is a different change by now. The call is cheap, and
     /// a verdict on the wrong change would do harm.
-    fn look_whether_moved(&self, reviewed: &str) -> Result<(), Stop> {
+    fn recheck_current(&self, reviewed: &str) -> Result<(), StopReason> {
         let pull = self.github.pull(self.repository, self.number)?;
-        self.check_moved(reviewed, &pull.head.commit, &pull.base.branch)
+        self.check_current(reviewed, &pull.head.commit, &pull.base.branch)
     }
 
     /// Fails if the pull request is a different change by now: the comments would be read as
     /// comments on that change.
-    fn check_moved(&self, reviewed: &str, head: &CommitId, base: &str) -> Result<(), Stop> {
+    fn check_current(&self, reviewed: &str, head: &CommitId, base: &str) -> Result<(), StopReason> {
         if head.as_str() != reviewed {
-            return Err(Stop::Moved(Moved::On(head.clone())));
+            return Err(StopReason::Superseded(SupersededReason::NewHead(head.clone())));
         }
         match self.base.is_none_or(|reviewed| reviewed == base) {
             true => Ok(()),
-            false => Err(Stop::Moved(Moved::Onto(base.to_owned()))),
+            false => Err(StopReason::Superseded(SupersededReason::NewBase(base.to_owned()))),
         }
     }
 
@@ -206,7 +210,7 @@ impl Run<'_> {
         let time = BACKOFF.delay(failures - 1);
         let why = format!("{error}; it is looked again in {} s", time.as_secs());
         let waited = self.github.clock().wait(time, &why);
-        waited.map_err(|_| ServiceError::Limited {
+        waited.map_err(|_| ServiceError::RateLimited {
             service: super::SERVICE,
             what: "posting the review".to_owned(),
             wait: time,
@@ -214,36 +218,36 @@ impl Run<'_> {
     }
 
     /// Runs a step, and records the new state.
-    fn take(&mut self, step: Step, seen: &mut Seen) -> Result<(), Stop> {
+    fn apply(&mut self, step: Step, remote: &mut RemoteReview) -> Result<(), StopReason> {
         let (github, repository, number) = (self.github, self.repository, self.number);
         match step {
-            Step::Review(call) => self.review(call, seen)?,
-            Step::CommentOnFile(comment) => self.comment_on_file(&comment, seen)?,
+            Step::Review(call) => self.review(call, remote)?,
+            Step::CommentOnFile(comment) => self.comment_on_file(&comment, remote)?,
             Step::NewPart(part, body) => {
                 let comment = github.comment(repository, number, &body)?;
-                seen.summary.insert(part, (comment.id, body));
+                remote.summary.insert(part, (comment.id, body));
             }
             Step::ChangePart(part, id, body) => {
                 github.update_comment(repository, id, &body)?;
-                seen.summary.insert(part, (id, body));
+                remote.summary.insert(part, (id, body));
             }
             Step::Reopen(id) => {
-                if permitted(github.unresolve(&id), Own::Thread(id.clone()), seen)? {
-                    self.done.reopened += 1;
-                    mark(seen, &id, false);
+                if was_changed(github.unresolve(&id), OwnedItem::Thread(id.clone()), remote)? {
+                    self.report.reopened += 1;
+                    mark_resolved(remote, &id, false);
                 }
             }
             Step::Resolve(id) => {
-                if permitted(github.resolve(&id), Own::Thread(id.clone()), seen)? {
-                    self.done.resolved += 1;
-                    mark(seen, &id, true);
+                if was_changed(github.resolve(&id), OwnedItem::Thread(id.clone()), remote)? {
+                    self.report.resolved += 1;
+                    mark_resolved(remote, &id, true);
                 }
             }
             Step::Dismiss(id, head, why) => {
-                self.look_whether_moved(&head)?;
+                self.recheck_current(&head)?;
                 let dismissed = github.dismiss_review(repository, number, id, why);
-                if permitted(dismissed, Own::Review(id), seen)? {
-                    seen.reviews.dismissed(id);
+                if was_changed(dismissed, OwnedItem::Review(id), remote)? {
+                    remote.reviews.mark_dismissed(id);
                 }
             }
         }
@@ -251,50 +255,54 @@ impl Run<'_> {
     }
 
     /// Sends a review. If GitHub rejects it, the review is split until the rejected part is found.
-    fn review(&mut self, call: draft::ReviewCall, seen: &mut Seen) -> Result<(), Stop> {
+    fn review(
+        &mut self,
+        call: draft::ReviewCall,
+        remote: &mut RemoteReview,
+    ) -> Result<(), StopReason> {
         if call.event != draft::ReviewEvent::Comment {
-            self.look_whether_moved(&call.commit)?;
+            self.recheck_current(&call.commit)?;
         }
-        let sent = self.github.submit_review(self.repository, self.number, &as_review(&call));
+        let sent = self.github.submit_review(self.repository, self.number, &to_new_review(&call));
         match sent {
             Ok(posted) => {
-                self.done.added += call.comments.len();
-                seen.reviews.sent(posted.id, &call);
+                self.report.added += call.comments.len();
+                remote.reviews.add_sent(posted.id, &call);
                 let prints = call.comments.into_iter().map(|comment| comment.fingerprint);
-                prints.for_each(|print| note_thread(seen, print));
+                prints.for_each(|print| add_thread(remote, print));
                 Ok(())
             }
             Err(error) if error.status() == Some(422) => {
                 // GitHub rejects comments on commits that were replaced by a force push, though the
                 // comments are valid.
-                self.look_whether_moved(&call.commit)?;
-                self.refused(call, seen, error)
+                self.recheck_current(&call.commit)?;
+                self.split_rejected(call, remote, error)
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    fn refused(
+    fn split_rejected(
         &mut self,
         mut call: draft::ReviewCall,
-        seen: &mut Seen,
+        remote: &mut RemoteReview,
         error: ServiceError,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StopReason> {
         if let Some([first, second]) = call.clone().split() {
             // A verdict without comments is sent at once: `next_part` skips calls without comments,
             // and the verdict would be the next missing call anyway.
-            seen.parts.push(second);
+            remote.parts.push(second);
             return match first.comments.is_empty() {
-                true => self.review(first, seen),
+                true => self.review(first, remote),
                 false => {
-                    seen.parts.push(first);
+                    remote.parts.push(first);
                     Ok(())
                 }
             };
         }
         if let Some(comment) = call.comments.pop() {
-            let said = error.said().unwrap_or_default().to_owned();
-            seen.refused.insert(comment.fingerprint, said);
+            let message = error.message().unwrap_or_default().to_owned();
+            remote.refused.insert(comment.fingerprint, message);
             return Ok(());
         }
         match call.event {
@@ -302,7 +310,7 @@ impl Run<'_> {
             // need the permission.
             draft::ReviewEvent::Approve | draft::ReviewEvent::RequestChanges => {
                 call.event = draft::ReviewEvent::Comment;
-                self.review(call, seen)
+                self.review(call, remote)
             }
             draft::ReviewEvent::Comment => Err(error.into()),
         }
@@ -311,21 +319,21 @@ impl Run<'_> {
     fn comment_on_file(
         &mut self,
         comment: &draft::FileComment,
-        seen: &mut Seen,
-    ) -> Result<(), Stop> {
+        remote: &mut RemoteReview,
+    ) -> Result<(), StopReason> {
         let commit = commit(&comment.commit);
         let (path, body) = (comment.path.as_str(), &comment.body);
         let sent = self.github.comment_on_file(self.repository, self.number, &commit, path, body);
         match sent {
             Ok(_) => {
-                self.done.added += 1;
-                note_thread(seen, comment.fingerprint.clone());
+                self.report.added += 1;
+                add_thread(remote, comment.fingerprint.clone());
                 Ok(())
             }
             Err(error) if error.status() == Some(422) => {
-                self.look_whether_moved(&comment.commit)?;
-                let said = error.said().unwrap_or_default().to_owned();
-                seen.refused.insert(comment.fingerprint.clone(), said);
+                self.recheck_current(&comment.commit)?;
+                let message = error.message().unwrap_or_default().to_owned();
+                remote.refused.insert(comment.fingerprint.clone(), message);
                 Ok(())
             }
             Err(error) => Err(error.into()),
@@ -335,15 +343,15 @@ impl Run<'_> {
 
 /// Returns true if an object of ours was changed. An object that we may not change is left as it
 /// is: an outdated comment is better than no review.
-fn permitted<T>(
+fn was_changed<T>(
     changed: Result<T, ServiceError>,
-    what: Own,
-    seen: &mut Seen,
+    what: OwnedItem,
+    remote: &mut RemoteReview,
 ) -> Result<bool, ServiceError> {
     match changed {
         Ok(_) => Ok(true),
         Err(error) if is_not_permitted(&error) => {
-            seen.left.insert(what);
+            remote.forbidden.insert(what);
             Ok(false)
         }
         Err(error) => Err(error),
@@ -351,20 +359,20 @@ fn permitted<T>(
 }
 
 /// Records a thread that was just created; its id is not known until the state is read again.
-fn note_thread(seen: &mut Seen, fingerprint: Fingerprint) {
+fn add_thread(remote: &mut RemoteReview, fingerprint: Fingerprint) {
     let new = OwnThread { id: String::new(), is_resolved: false, is_resolved_by_us: false };
-    seen.threads.entry(fingerprint).or_default().push(new);
+    remote.threads.entry(fingerprint).or_default().push(new);
 }
 
-fn mark(seen: &mut Seen, id: &str, is_resolved: bool) {
-    let threads = seen.threads.values_mut().flatten().filter(|thread| thread.id == id);
+fn mark_resolved(remote: &mut RemoteReview, id: &str, is_resolved: bool) {
+    let threads = remote.threads.values_mut().flatten().filter(|thread| thread.id == id);
     for thread in threads {
         thread.is_resolved = is_resolved;
         thread.is_resolved_by_us = is_resolved;
     }
 }
 
-fn as_review(call: &draft::ReviewCall) -> NewReview {
+fn to_new_review(call: &draft::ReviewCall) -> NewReview {
     let comments = call.comments.iter().map(|comment| {
         let side = match comment.side {
             draft::DiffSide::Left => Side::Left,

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use assay_findings::post::{ReviewCall, ReviewDraft, ReviewEvent, ReviewKey};
 
-use crate::github::{StandingReview, StandsAs};
+use crate::github::{ReviewEntry, ReviewStatus};
 
 /// The reason for dismissing an approval of other commits.
 const OTHER_COMMITS: &str = "It was about other commits.";
@@ -26,14 +26,14 @@ struct OwnReview {
     /// The key by which the review is recognised; `None` for reviews that the owner of the account
     /// wrote.
     key: Option<ReviewKey>,
-    state: StandsAs,
+    state: ReviewStatus,
     commit: Option<String>,
 }
 
 impl OwnReview {
     /// Returns the reason why the review is about another change than a draft, or `None` if it is
     /// not.
-    fn is_of_another_change(&self, draft: &ReviewDraft) -> Option<&'static str> {
+    fn other_change_reason(&self, draft: &ReviewDraft) -> Option<&'static str> {
         if self.commit.as_deref() != Some(draft.head()) {
             return Some(OTHER_COMMITS);
         }
@@ -48,32 +48,32 @@ pub(super) struct Verdicts(Vec<OwnReview>);
 
 impl Verdicts {
     /// Adds a review of ours that is newer than the others, with its key.
-    pub(super) fn add(&mut self, review: &StandingReview, key: Option<ReviewKey>) {
+    pub(super) fn add(&mut self, review: &ReviewEntry, key: Option<ReviewKey>) {
         let commit = review.commit.as_ref().map(|commit| commit.as_str().to_owned());
         self.0.push(OwnReview { id: review.id, key, state: review.state, commit });
     }
 
     /// Records a review that was just sent.
-    pub(super) fn sent(&mut self, id: u64, call: &ReviewCall) {
+    pub(super) fn add_sent(&mut self, id: u64, call: &ReviewCall) {
         let state = match call.event {
-            ReviewEvent::Approve => StandsAs::Approved,
-            ReviewEvent::RequestChanges => StandsAs::ChangesRequested,
-            ReviewEvent::Comment => StandsAs::Commented,
+            ReviewEvent::Approve => ReviewStatus::Approved,
+            ReviewEvent::RequestChanges => ReviewStatus::ChangesRequested,
+            ReviewEvent::Comment => ReviewStatus::Commented,
         };
         let (key, commit) = (Some(call.key.clone()), Some(call.commit.clone()));
         self.0.push(OwnReview { id: Some(id), key, state, commit });
     }
 
     /// Records that a review was dismissed.
-    pub(super) fn dismissed(&mut self, id: u64) {
+    pub(super) fn mark_dismissed(&mut self, id: u64) {
         for review in self.0.iter_mut().filter(|review| review.id == Some(id)) {
-            review.state = StandsAs::Dismissed;
+            review.state = ReviewStatus::Dismissed;
         }
     }
 
     /// Returns the keys of the reviews that count. The review of the draft counts only if no other
     /// verdict followed it.
-    pub(super) fn standing(&self, draft: &ReviewDraft) -> BTreeSet<ReviewKey> {
+    pub(super) fn counted_keys(&self, draft: &ReviewDraft) -> BTreeSet<ReviewKey> {
         let mut keys: BTreeSet<ReviewKey> =
             self.0.iter().filter_map(|review| review.key.clone()).collect();
         let has_verdict = match draft.event() {
@@ -91,9 +91,9 @@ impl Verdicts {
     fn latest(&self, draft: &ReviewDraft) -> Option<&OwnReview> {
         let is_drafts = |review: &OwnReview| review.key.as_ref() == Some(draft.key());
         let says_something = |review: &&OwnReview| match review.state {
-            StandsAs::Approved | StandsAs::ChangesRequested => true,
-            StandsAs::Commented => is_drafts(review),
-            StandsAs::Dismissed | StandsAs::Pending => false,
+            ReviewStatus::Approved | ReviewStatus::ChangesRequested => true,
+            ReviewStatus::Commented => is_drafts(review),
+            ReviewStatus::Dismissed | ReviewStatus::Pending => false,
         };
         self.0.iter().rev().find(says_something).filter(|review| is_drafts(review))
     }
@@ -105,19 +105,21 @@ impl Verdicts {
     pub(super) fn next_stale(
         &self,
         draft: &ReviewDraft,
-        is_left: impl Fn(u64) -> bool,
+        is_forbidden: impl Fn(u64) -> bool,
     ) -> Option<(u64, &'static str)> {
-        let is_approved = self.latest(draft).is_some_and(|it| it.state == StandsAs::Approved);
+        let is_approved = self.latest(draft).is_some_and(|it| it.state == ReviewStatus::Approved);
         self.0.iter().filter(|review| review.key.is_some()).find_map(|review| {
             let why = match review.state {
-                StandsAs::Approved => review
-                    .is_of_another_change(draft)
+                ReviewStatus::Approved => review
+                    .other_change_reason(draft)
                     .or_else(|| draft.is_ready().then_some(NOT_APPROVED))
                     .filter(|_| draft.event() != ReviewEvent::Approve),
-                StandsAs::ChangesRequested => (draft.is_ready() && !is_approved).then_some(READY),
-                StandsAs::Commented | StandsAs::Dismissed | StandsAs::Pending => None,
+                ReviewStatus::ChangesRequested => {
+                    (draft.is_ready() && !is_approved).then_some(READY)
+                }
+                ReviewStatus::Commented | ReviewStatus::Dismissed | ReviewStatus::Pending => None,
             };
-            review.id.filter(|id| !is_left(*id)).zip(why)
+            review.id.filter(|id| !is_forbidden(*id)).zip(why)
         })
     }
 }

@@ -8,24 +8,24 @@ use assay_testkit::github::{Access, Fault, NewPull as FakePull, When, sha};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use super::{REPO, Stage, TOKEN, diff_text, finding, found};
+use super::{GithubFixture, REPO, TOKEN, diff_text, finding, found};
 
 #[test]
 fn a_pull_request_is_read_found_opened_and_changed() {
-    let stage = Stage::new(1);
-    let (github, repo) = (stage.client(), &stage.repository);
-    let pull = github.pull(repo, stage.number).unwrap();
+    let fixture = GithubFixture::new(1);
+    let (github, repo) = (fixture.client(), &fixture.repository);
+    let pull = github.pull(repo, fixture.number).unwrap();
     assert_eq!((pull.author.as_str(), pull.head.branch.as_str()), ("ann", "feature"));
     assert_eq!(pull.head.commit.as_str(), sha("head 1"));
     assert!(pull.is_from(repo));
-    assert_eq!(github.pull_of_branch(repo, "feature").unwrap().unwrap().number, stage.number);
+    assert_eq!(github.pull_of_branch(repo, "feature").unwrap().unwrap().number, fixture.number);
     assert_eq!(github.pull_of_branch(repo, "nothing").unwrap(), None);
 
     let main = github.branch(repo, &github.default_branch(repo).unwrap()).unwrap().unwrap();
     assert_eq!(github.branch(repo, "no/such").unwrap(), None);
     assert_eq!(github.create_branch(repo, "fix/a-b", &main).unwrap(), main);
-    stage.github.add_commit(REPO, &sha("fix"), &diff_text());
-    stage.github.add_branch(REPO, "fix/a-b", &sha("fix"));
+    fixture.github.add_commit(REPO, &sha("fix"), &diff_text());
+    fixture.github.add_branch(REPO, "fix/a-b", &sha("fix"));
     let new = NewPull {
         title: "Mend it".to_owned(),
         body: "All of it.".to_owned(),
@@ -48,20 +48,21 @@ fn a_pull_request_is_read_found_opened_and_changed() {
 
 #[test]
 fn open_pull_requests_are_listed_once_and_then_only_if_something_changed() {
-    let stage = Stage::new(2);
-    let (github, repo) = (stage.client(), &stage.repository);
+    let fixture = GithubFixture::new(2);
+    let (github, repo) = (fixture.client(), &fixture.repository);
     for number in 0..130 {
         let (branch, head) = (format!("b{number}"), sha(&number.to_string()));
-        stage.github.open_pull(REPO, FakePull::new("ann", &branch, &head, &diff_text()));
+        fixture.github.open_pull(REPO, FakePull::new("ann", &branch, &head, &diff_text()));
     }
-    let OpenPulls::Now { pulls, tag, more: false } = github.open_pulls(repo, None).unwrap() else {
+    let OpenPulls::Changed { pulls, tag, more: false } = github.open_pulls(repo, None).unwrap()
+    else {
         panic!()
     };
     assert_eq!(pulls.len(), 131);
     assert_eq!(github.open_pulls(repo, tag.as_deref()).unwrap(), OpenPulls::Unchanged);
-    stage.clock.advance(Duration::from_secs(60));
-    stage.github.set_labels(REPO, 7, &["ready-for-review"]);
-    let OpenPulls::Now { pulls, .. } = github.open_pulls(repo, tag.as_deref()).unwrap() else {
+    fixture.clock.advance(Duration::from_secs(60));
+    fixture.github.set_labels(REPO, 7, &["ready-for-review"]);
+    let OpenPulls::Changed { pulls, .. } = github.open_pulls(repo, tag.as_deref()).unwrap() else {
         panic!()
     };
     let labelled: Vec<u64> =
@@ -71,9 +72,9 @@ fn open_pull_requests_are_listed_once_and_then_only_if_something_changed() {
 
 #[test]
 fn a_diff_is_read_unless_it_is_too_large() {
-    let stage = Stage::new(3);
-    let (github, repo) = (stage.client(), &stage.repository);
-    assert_eq!(github.diff(repo, stage.number).unwrap().unwrap(), diff_text());
+    let fixture = GithubFixture::new(3);
+    let (github, repo) = (fixture.client(), &fixture.repository);
+    assert_eq!(github.diff(repo, fixture.number).unwrap().unwrap(), diff_text());
     let large: String = (0..301)
         .map(|n| {
             format!(
@@ -83,7 +84,7 @@ fn a_diff_is_read_unless_it_is_too_large() {
         })
         .collect();
     let pull = FakePull::new("ann", "large", &sha("large"), &large);
-    let number = stage.github.open_pull(REPO, pull);
+    let number = fixture.github.open_pull(REPO, pull);
     assert!(github.diff(repo, number).unwrap().is_err());
     let (files, more) = github.files(repo, number).unwrap();
     assert_eq!((files.len(), more), (301, false));
@@ -91,8 +92,8 @@ fn a_diff_is_read_unless_it_is_too_large() {
 
 #[test]
 fn comments_are_written_changed_and_listed() {
-    let stage = Stage::new(4);
-    let (github, repo, number) = (stage.client(), &stage.repository, stage.number);
+    let fixture = GithubFixture::new(4);
+    let (github, repo, number) = (fixture.client(), &fixture.repository, fixture.number);
     let head = github.pull(repo, number).unwrap().head.commit;
     let below = github.comment(repo, number, "Below").unwrap();
     github.update_comment(repo, below.id, "Below, changed").unwrap();
@@ -107,7 +108,7 @@ fn comments_are_written_changed_and_listed() {
     };
     let posted = github.comment_on_lines(repo, number, &head, &line).unwrap();
     let replies = format!("/repos/{REPO}/pulls/{number}/comments/{}/replies", posted.id);
-    stage.github.ask("t-ann", "POST", &replies, &json!({ "body": "An answer" }));
+    fixture.github.ask("t-ann", "POST", &replies, &json!({ "body": "An answer" }));
     let off = LineComment { line: 900, start_line: None, start_side: None, ..line };
     assert_eq!(github.comment_on_lines(repo, number, &head, &off).unwrap_err().status(), Some(422));
     let (on_lines, more) = github.review_comments(repo, number, 10).unwrap();
@@ -131,15 +132,15 @@ fn comments_are_written_changed_and_listed() {
 
 #[test]
 fn a_check_is_told_with_its_notes_by_an_app() {
-    let stage = Stage::new(5);
-    stage.github.add_token("assay[bot]", TOKEN, Access::App);
-    let (github, repo) = (stage.client(), &stage.repository);
-    let head = github.pull(repo, stage.number).unwrap().head.commit;
+    let fixture = GithubFixture::new(5);
+    fixture.github.add_token("assay[bot]", TOKEN, Access::App);
+    let (github, repo) = (fixture.client(), &fixture.repository);
+    let head = github.pull(repo, fixture.number).unwrap().head.commit;
     let findings: Vec<Value> =
         (1..=51).map(|line| finding(&format!("Defect {line}"), "src/a.rs", line, "HIGH")).collect();
     let run = check_run(&found(&findings), None);
-    github.tell_check_run(repo, "assay", &head, &run).unwrap();
-    let standing = &stage.github.check_runs(REPO)[0];
+    github.create_check_run(repo, "assay", &head, &run).unwrap();
+    let standing = &fixture.github.check_runs(REPO)[0];
     assert_eq!(standing["annotations"].as_array().unwrap().len(), 51);
     let (runs, more) = github.check_runs(repo, head.as_str()).unwrap();
     assert_eq!((runs[0].conclusion.as_deref(), more), (Some("failure"), false));
@@ -147,43 +148,43 @@ fn a_check_is_told_with_its_notes_by_an_app() {
 
 #[test]
 fn a_read_is_tried_again_and_a_write_is_not() {
-    let stage = Stage::new(6);
-    let (github, repo, number) = (stage.client(), &stage.repository, stage.number);
+    let fixture = GithubFixture::new(6);
+    let (github, repo, number) = (fixture.client(), &fixture.repository, fixture.number);
     for fault in [Fault::BadGateway(When::BeforeEffect), Fault::Cut(When::BeforeEffect)] {
-        stage.github.fail_next("GET", fault);
+        fixture.github.fail_next("GET", fault);
         github.pull(repo, number).unwrap();
-        stage.github.fail_next("POST", fault);
+        fixture.github.fail_next("POST", fault);
         let error = github.comment(repo, number, "once").unwrap_err();
-        assert!(error.is_unclear(), "{error}");
+        assert!(error.is_outcome_unknown(), "{error}");
     }
     assert!(github.comments(repo, number, 10).unwrap().0.is_empty());
 }
 
 #[test]
 fn a_limit_that_does_not_end_is_given_up() {
-    let stage = Stage::new(7);
-    stage.github.fail_at_random(7, 1, &[Fault::TooManyRequests { retry_after: Some(5) }]);
-    let error = stage.client().pull(&stage.repository, stage.number).unwrap_err();
+    let fixture = GithubFixture::new(7);
+    fixture.github.fail_at_random(7, 1, &[Fault::TooManyRequests { retry_after: Some(5) }]);
+    let error = fixture.client().pull(&fixture.repository, fixture.number).unwrap_err();
     expect!["GitHub sets a limit: `GET /repos/octo/demo/pulls/1` would have to wait for 5 s; try it again later"]
         .assert_eq(&error.to_string());
 }
 
 #[test]
 fn a_wrong_token_is_refused_and_shown_to_nobody() {
-    let stage = Stage::new(8);
-    stage.github.revoke(TOKEN);
-    let error = stage.client().pull(&stage.repository, stage.number).unwrap_err();
+    let fixture = GithubFixture::new(8);
+    fixture.github.revoke(TOKEN);
+    let error = fixture.client().pull(&fixture.repository, fixture.number).unwrap_err();
     expect!["GitHub refused `GET /repos/octo/demo/pulls/1` with status 401: Bad credentials (the token is wrong, or too old)"]
         .assert_eq(&error.to_string());
-    assert!(!error.is_passing());
+    assert!(!error.is_transient());
 }
 
 #[test]
 fn findings_are_handed_in_for_code_scanning() {
-    let stage = Stage::new(9);
-    let (github, repo) = (stage.client(), &stage.repository);
-    let head = github.pull(repo, stage.number).unwrap().head.commit;
+    let fixture = GithubFixture::new(9);
+    let (github, repo) = (fixture.client(), &fixture.repository);
+    let head = github.pull(repo, fixture.number).unwrap().head.commit;
     let sarif = json!({"version": "2.1.0", "runs": []}).to_string();
     github.upload_sarif(repo, &head, "refs/pull/1/head", &sarif).unwrap();
-    assert_eq!(stage.github.sarifs(REPO).len(), 1);
+    assert_eq!(fixture.github.sarifs(REPO).len(), 1);
 }

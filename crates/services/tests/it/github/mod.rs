@@ -19,8 +19,10 @@ use assay_findings::post::{
 use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::github::{GitHub, Pace};
-use assay_services::http::{Lost, NotWaited, Request, Response, ServiceClock, Transport};
+use assay_services::github::{GitHub, RateLimiter};
+use assay_services::http::{
+    Request, Response, ServiceClock, Transport, TransportError, WaitRefused,
+};
 use assay_store::pulls::RepositoryName;
 use assay_testkit::github::{self as fake, Access, NewPull, sha};
 use assay_testkit::web::{Answer, Asked};
@@ -54,10 +56,10 @@ fn diff() -> PullRequestDiff {
 }
 
 /// A fake GitHub with a pull request, and the folder that the client writes to.
-pub(crate) struct Stage {
+pub(crate) struct GithubFixture {
     pub(crate) github: Arc<fake::GitHub>,
     clock: Arc<fake::Clock>,
-    pub(crate) kept: TempDir,
+    pub(crate) folder: TempDir,
     pub(crate) repository: RepositoryName,
     pub(crate) number: u64,
     /// The countdown to a crash of the process: at 2 it crashes before a request is sent, at 1
@@ -71,10 +73,10 @@ pub(crate) struct Stage {
 }
 
 /// The panic payload of a crash.
-struct Died;
+struct CrashPayload;
 
-impl Stage {
-    pub(crate) fn new(seed: u64) -> Stage {
+impl GithubFixture {
+    pub(crate) fn new(seed: u64) -> GithubFixture {
         let clock = Arc::new(fake::Clock::stopped());
         let github = Arc::new(fake::GitHub::seeded(Arc::clone(&clock), seed));
         github.add_repository(REPO);
@@ -82,10 +84,10 @@ impl Stage {
         github.add_token("ann", "t-ann", Access::User);
         let pull = NewPull::new("ann", "feature", &sha("head 1"), &diff_text());
         let number = github.open_pull(REPO, pull);
-        Stage {
+        GithubFixture {
             github,
             clock,
-            kept: tempfile::tempdir().unwrap(),
+            folder: tempfile::tempdir().unwrap(),
             repository: REPO.parse().unwrap(),
             number,
             dies_after: Arc::default(),
@@ -102,8 +104,8 @@ impl Stage {
     /// Returns a client that waits at most `most` at a time.
     pub(crate) fn client_that_waits(&self, most: Duration) -> GitHub {
         let (clock, waits) = (Arc::clone(&self.clock), Arc::clone(&self.waits));
-        let clock = Arc::new(Virtual { clock, waits, most });
-        let wire = InProcess {
+        let clock = Arc::new(VirtualClock { clock, waits, most });
+        let wire = InProcessTransport {
             github: Arc::clone(&self.github),
             dies_after: Arc::clone(&self.dies_after),
             push: Arc::clone(&self.push),
@@ -111,8 +113,8 @@ impl Stage {
         };
         let value = Some(Key::new(TOKEN));
         let keys = Keys::new(KeySource::Variable { name: "TOKEN".to_owned(), value });
-        let pace = Pace::kept_in(self.kept.path().to_owned());
-        GitHub::over(Arc::new(wire), keys, pace, clock)
+        let limiter = RateLimiter::in_dir(self.folder.path().to_owned());
+        GitHub::with_transport(Arc::new(wire), keys, limiter, clock)
     }
 
     fn visible(&self) -> String {
@@ -121,20 +123,20 @@ impl Stage {
 }
 
 /// The fake's clock, which advances when a client waits.
-struct Virtual {
+struct VirtualClock {
     clock: Arc<fake::Clock>,
     waits: Arc<Mutex<Vec<String>>>,
     most: Duration,
 }
 
-impl ServiceClock for Virtual {
+impl ServiceClock for VirtualClock {
     fn now(&self) -> Duration {
         self.clock.now()
     }
 
-    fn wait(&self, time: Duration, why: &str) -> Result<(), NotWaited> {
+    fn wait(&self, time: Duration, why: &str) -> Result<(), WaitRefused> {
         if time > self.most {
-            return Err(NotWaited);
+            return Err(WaitRefused);
         }
         self.waits.lock().unwrap().push(why.to_owned());
         self.clock.advance(time);
@@ -143,22 +145,22 @@ impl ServiceClock for Virtual {
 }
 
 /// A transport to the fake in this process.
-struct InProcess {
+struct InProcessTransport {
     github: Arc<fake::GitHub>,
     dies_after: Arc<AtomicUsize>,
     push: Arc<Mutex<Option<(&'static str, String)>>>,
     number: u64,
 }
 
-impl Transport for InProcess {
-    fn send(&self, request: &Request) -> Result<Response, Lost> {
+impl Transport for InProcessTransport {
+    fn send(&self, request: &Request) -> Result<Response, TransportError> {
         let left = self.dies_after.load(Ordering::Relaxed);
         self.dies_after.store(left.saturating_sub(1), Ordering::Relaxed);
         // At 2 the process crashes before the request is sent, at 1 before it gets the response.
         let dies_first = left == 2;
         if dies_first {
             self.dies_after.store(0, Ordering::Relaxed);
-            resume_unwind(Box::new(Died));
+            resume_unwind(Box::new(CrashPayload));
         }
         let told = format!("{} {}", request.method.as_str(), request.target);
         if let Some((_, head)) = self.push.lock().unwrap().take_if(|(on, _)| told.ends_with(*on)) {
@@ -177,18 +179,18 @@ impl Transport for InProcess {
             body: request.body.clone().unwrap_or_default(),
         });
         if left == 1 {
-            resume_unwind(Box::new(Died));
+            resume_unwind(Box::new(CrashPayload));
         }
         match answer {
             Some(Answer { status, headers, body }) => Ok(Response { status, headers, body }),
-            None => Err(Lost::OnTheWay {
+            None => Err(TransportError::Network {
                 why: "the connection was cut".to_owned(),
                 may_have_arrived: true,
             }),
         }
     }
 
-    fn place(&self) -> String {
+    fn address(&self) -> String {
         "the fake".to_owned()
     }
 }

@@ -3,44 +3,49 @@
 use std::collections::BTreeSet;
 
 use assay_findings::post::{Fingerprint, ReviewDraft};
-use assay_services::github::post::{Moved, Posted, Standing, post};
+use assay_services::github::post::{PostOutcome, PostReport, SupersededReason, post};
 use assay_testkit::github::{Access, Fault, sha};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use super::{REPO, Stage, TOKEN, diff_text, draft, finding, found};
+use super::{GithubFixture, REPO, TOKEN, diff_text, draft, finding, found};
 
-pub(super) fn stand(stage: &Stage, draft: &ReviewDraft) -> Standing {
-    stand_after(stage, draft, &BTreeSet::new())
+pub(super) fn stand(fixture: &GithubFixture, draft: &ReviewDraft) -> PostReport {
+    stand_after(fixture, draft, &BTreeSet::new())
 }
 
-fn stand_after(stage: &Stage, draft: &ReviewDraft, posted: &BTreeSet<Fingerprint>) -> Standing {
-    let posted = post(&stage.client(), &stage.repository, stage.number, draft, posted).unwrap();
+fn stand_after(
+    fixture: &GithubFixture,
+    draft: &ReviewDraft,
+    posted: &BTreeSet<Fingerprint>,
+) -> PostReport {
+    let posted =
+        post(&fixture.client(), &fixture.repository, fixture.number, draft, posted).unwrap();
     match posted {
-        Posted::Stands(standing) => standing,
-        Posted::Superseded(moved) => panic!("it {moved}"),
+        PostOutcome::Posted(standing) => standing,
+        PostOutcome::Superseded(moved) => panic!("it {moved}"),
     }
 }
 
-pub(super) fn review(stage: &Stage, round: u32, findings: &[Value]) -> ReviewDraft {
+pub(super) fn review(fixture: &GithubFixture, round: u32, findings: &[Value]) -> ReviewDraft {
     let head = sha(&format!("head {round}"));
     if round > 1 {
-        stage.github.move_head(REPO, stage.number, &head, &diff_text());
+        fixture.github.move_head(REPO, fixture.number, &head, &diff_text());
     }
     draft(&found(findings), &head)
 }
 
 /// Compares the visible state of the pull request, without our markers, one line for each part.
-fn check(stage: &Stage, expected: Expect) {
+fn check(fixture: &GithubFixture, expected: Expect) {
     let is_marker = |line: &&str| !line.trim_start().starts_with("<!--");
-    let visible = stage.visible();
+    let visible = fixture.visible();
     let lines: Vec<&str> =
         visible.lines().filter(is_marker).filter(|line| !line.trim().is_empty()).collect();
     expected.assert_eq(&(lines.join("\n") + "\n"));
 }
 
-pub(super) fn threads(stage: &Stage) -> Vec<String> {
-    let threads = stage.github.threads(REPO, stage.number);
+pub(super) fn threads(fixture: &GithubFixture) -> Vec<String> {
+    let threads = fixture.github.threads(REPO, fixture.number);
     let told = threads.iter().map(|thread| {
         let title = thread.comments[0].body.lines().next().unwrap_or_default().to_owned();
         let by = thread.resolved_by.as_ref().map(|by| format!(", resolved by {by}"));
@@ -51,16 +56,16 @@ pub(super) fn threads(stage: &Stage) -> Vec<String> {
 
 #[test]
 fn a_finding_is_on_its_line_on_its_file_or_in_the_summary() {
-    let stage = Stage::new(1);
+    let fixture = GithubFixture::new(1);
     let findings = [
         finding("An open door", "src/a.rs", 7, "CRITICAL"),
         finding("A long file", "b.txt", 900, "MEDIUM"),
         finding("A far cry", "elsewhere.rs", 3, "LOW"),
     ];
-    let standing = stand(&stage, &review(&stage, 1, &findings));
+    let standing = stand(&fixture, &review(&fixture, 1, &findings));
     assert_eq!((standing.added, standing.refused), (2, 0));
     check(
-        &stage,
+        &fixture,
         expect![[r#"
             src/a.rs:7
               assay-bot: **🔴 CRITICAL: An open door**
@@ -91,31 +96,31 @@ fn a_finding_is_on_its_line_on_its_file_or_in_the_summary() {
 
 #[test]
 fn what_stands_is_not_posted_again() {
-    let stage = Stage::new(2);
-    let draft = review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
-    stand(&stage, &draft);
-    let (before, writes) = (stage.visible(), stage.github.log().len());
-    assert_eq!(stand(&stage, &draft).added, 0);
-    assert_eq!(stage.visible(), before);
-    let later = &stage.github.log()[writes..];
+    let fixture = GithubFixture::new(2);
+    let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
+    stand(&fixture, &draft);
+    let (before, writes) = (fixture.visible(), fixture.github.log().len());
+    assert_eq!(stand(&fixture, &draft).added, 0);
+    assert_eq!(fixture.visible(), before);
+    let later = &fixture.github.log()[writes..];
     assert!(later.iter().all(|asked| !asked.took_effect), "{later:?}");
 }
 
 #[test]
 fn a_review_of_new_commits_posts_the_new_and_resolves_the_gone() {
-    let stage = Stage::new(3);
+    let fixture = GithubFixture::new(3);
     let (gone, stays, new) = (
         finding("It goes", "src/a.rs", 7, "HIGH"),
         finding("It stays", "src/a.rs", 9, "HIGH"),
         finding("It is new", "src/a.rs", 11, "HIGH"),
     );
-    stand(&stage, &review(&stage, 1, &[gone.clone(), stays.clone()]));
-    let standing = stand(&stage, &review(&stage, 2, &[stays.clone(), new.clone()]));
+    stand(&fixture, &review(&fixture, 1, &[gone.clone(), stays.clone()]));
+    let standing = stand(&fixture, &review(&fixture, 2, &[stays.clone(), new.clone()]));
     assert_eq!((standing.added, standing.resolved, standing.reopened), (1, 1, 0));
-    let standing = stand(&stage, &review(&stage, 3, &[gone, stays]));
+    let standing = stand(&fixture, &review(&fixture, 3, &[gone, stays]));
     assert_eq!((standing.added, standing.resolved, standing.reopened), (0, 1, 1));
     assert_eq!(
-        threads(&stage),
+        threads(&fixture),
         [
             "**🟠 HIGH: It goes**",
             "**🟠 HIGH: It stays**",
@@ -126,131 +131,138 @@ fn a_review_of_new_commits_posts_the_new_and_resolves_the_gone() {
 
 #[test]
 fn a_thread_that_a_person_resolved_stays_so_and_answers_stay() {
-    let stage = Stage::new(4);
+    let fixture = GithubFixture::new(4);
     let defect = finding("An open door", "src/a.rs", 7, "HIGH");
-    stand(&stage, &review(&stage, 1, std::slice::from_ref(&defect)));
-    let thread = &stage.github.threads(REPO, stage.number)[0];
-    let replies =
-        format!("/repos/{REPO}/pulls/{}/comments/{}/replies", stage.number, thread.comments[0].id);
-    stage.github.ask("t-ann", "POST", &replies, &json!({"body": "It is meant to be open."}));
+    stand(&fixture, &review(&fixture, 1, std::slice::from_ref(&defect)));
+    let thread = &fixture.github.threads(REPO, fixture.number)[0];
+    let replies = format!(
+        "/repos/{REPO}/pulls/{}/comments/{}/replies",
+        fixture.number, thread.comments[0].id
+    );
+    fixture.github.ask("t-ann", "POST", &replies, &json!({"body": "It is meant to be open."}));
     let query = "mutation ResolveThread($id: ID!) { resolveReviewThread(input: {threadId: $id}) \
                  { thread { id isResolved } } }";
     let body =
         json!({"query": query, "operationName": "ResolveThread", "variables": {"id": thread.id}});
-    stage.github.ask("t-ann", "POST", "/graphql", &body);
-    let standing = stand(&stage, &review(&stage, 2, &[defect]));
+    fixture.github.ask("t-ann", "POST", "/graphql", &body);
+    let standing = stand(&fixture, &review(&fixture, 2, &[defect]));
     assert_eq!((standing.added, standing.reopened), (0, 0));
-    assert_eq!(threads(&stage), ["**🟠 HIGH: An open door**, resolved by ann"]);
-    let thread = &stage.github.threads(REPO, stage.number)[0];
+    assert_eq!(threads(&fixture), ["**🟠 HIGH: An open door**, resolved by ann"]);
+    let thread = &fixture.github.threads(REPO, fixture.number)[0];
     assert_eq!(thread.comments[1].body, "It is meant to be open.");
 }
 
 #[test]
 fn an_incomplete_review_resolves_nothing() {
-    let stage = Stage::new(5);
-    stand(&stage, &review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]));
+    let fixture = GithubFixture::new(5);
+    stand(&fixture, &review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]));
     let head = sha("head 2");
-    stage.github.move_head(REPO, stage.number, &head, &diff_text());
+    fixture.github.move_head(REPO, fixture.number, &head, &diff_text());
     let nobody = assay_findings::synthesis::synthesize(&[], &Default::default());
-    let standing = stand(&stage, &draft(&nobody, &head));
+    let standing = stand(&fixture, &draft(&nobody, &head));
     assert_eq!(standing.resolved, 0);
-    assert_eq!(threads(&stage), ["**🟠 HIGH: An open door**"]);
+    assert_eq!(threads(&fixture), ["**🟠 HIGH: An open door**"]);
 }
 
 #[test]
 fn a_marker_in_somebody_elses_comment_hides_nothing() {
-    let stage = Stage::new(6);
-    let draft = review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
+    let fixture = GithubFixture::new(6);
+    let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
     let print = draft.posts()[0].fingerprint.as_str();
     let marker = format!("Fine.\n\n<!-- assay:finding {print} 01234567 -->");
-    let comments = format!("/repos/{REPO}/pulls/{}/comments", stage.number);
+    let comments = format!("/repos/{REPO}/pulls/{}/comments", fixture.number);
     let body = json!({"body": marker, "commit_id": sha("head 1"), "path": "src/a.rs", "line": 7,
         "side": "RIGHT"});
-    assert_eq!(stage.github.ask("t-ann", "POST", &comments, &body).0, 201);
-    assert_eq!(stand(&stage, &draft).added, 1);
+    assert_eq!(fixture.github.ask("t-ann", "POST", &comments, &body).0, 201);
+    assert_eq!(stand(&fixture, &draft).added, 1);
 }
 
 #[test]
 fn ones_own_pull_request_is_commented_on_and_neither_approved_nor_held_up() {
-    let stage = Stage::new(7);
-    stage.github.add_token("ann", TOKEN, Access::User);
-    stand(&stage, &review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "CRITICAL")]));
-    let reviews = stage.github.reviews(REPO, stage.number);
+    let fixture = GithubFixture::new(7);
+    fixture.github.add_token("ann", TOKEN, Access::User);
+    stand(&fixture, &review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "CRITICAL")]));
+    let reviews = fixture.github.reviews(REPO, fixture.number);
     assert!(reviews.iter().all(|review| review.state == "COMMENTED"), "{reviews:?}");
-    assert_eq!(threads(&stage), ["**🔴 CRITICAL: An open door**"]);
+    assert_eq!(threads(&fixture), ["**🔴 CRITICAL: An open door**"]);
 }
 
 #[test]
 fn a_comment_that_somebody_deleted_is_not_written_again() {
-    let stage = Stage::new(8);
-    let draft = review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
+    let fixture = GithubFixture::new(8);
+    let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
     let posted = BTreeSet::from([draft.posts()[0].fingerprint.clone()]);
-    let standing = stand_after(&stage, &draft, &posted);
+    let standing = stand_after(&fixture, &draft, &posted);
     assert_eq!((standing.added, standing.refused), (0, 1));
-    assert!(stage.visible().contains("somebody deleted it"), "{}", stage.visible());
+    assert!(fixture.visible().contains("somebody deleted it"), "{}", fixture.visible());
 }
 
 #[test]
 fn a_review_of_commits_that_are_not_the_last_any_more_is_not_posted() {
-    let stage = Stage::new(9);
-    let draft = review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
-    stage.github.move_head(REPO, stage.number, &sha("head 2"), &diff_text());
+    let fixture = GithubFixture::new(9);
+    let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
+    fixture.github.move_head(REPO, fixture.number, &sha("head 2"), &diff_text());
     let posted =
-        post(&stage.client(), &stage.repository, stage.number, &draft, &BTreeSet::new()).unwrap();
-    assert_eq!(posted, Posted::Superseded(Moved::On(sha("head 2").parse().unwrap())));
-    assert_eq!(stage.visible(), "");
+        post(&fixture.client(), &fixture.repository, fixture.number, &draft, &BTreeSet::new())
+            .unwrap();
+    assert_eq!(
+        posted,
+        PostOutcome::Superseded(SupersededReason::NewHead(sha("head 2").parse().unwrap()))
+    );
+    assert_eq!(fixture.visible(), "");
 }
 
 #[test]
 fn a_review_that_is_refused_is_sent_in_parts_until_it_is_known_why() {
-    let stage = Stage::new(10);
+    let fixture = GithubFixture::new(10);
     let findings: Vec<Value> = (1..=8)
         .map(|line| finding(&format!("Defect {line}"), "src/a.rs", line * 2, "HIGH"))
         .collect();
     // These are rejected: the whole, the comments alone, the first half, its first half, and one
     // comment.
     for _ in 0..5 {
-        stage.github.fail_next("POST /reviews", Fault::Invalid);
+        fixture.github.fail_next("POST /reviews", Fault::Invalid);
     }
-    let standing = stand(&stage, &review(&stage, 1, &findings));
+    let standing = stand(&fixture, &review(&fixture, 1, &findings));
     assert_eq!(standing.added + standing.refused, 8);
     assert!(standing.refused <= 1, "{standing:?}");
 }
 
 #[test]
 fn a_hundred_comments_are_enough_and_the_rest_is_in_the_summary() {
-    let stage = Stage::new(11);
+    let fixture = GithubFixture::new(11);
     let findings: Vec<Value> = (0..120)
         .map(|number| {
             let severity = if number < 60 { "HIGH" } else { "LOW" };
             finding(&format!("Defect q{number}q"), "src/a.rs", number % 60 + 1, severity)
         })
         .collect();
-    let standing = stand(&stage, &review(&stage, 1, &findings));
+    let standing = stand(&fixture, &review(&fixture, 1, &findings));
     assert_eq!(standing.added, 100);
-    let below = &stage.github.comments(REPO, stage.number)[0].body;
+    let below = &fixture.github.comments(REPO, fixture.number)[0].body;
     assert_eq!((0..120).filter(|number| below.contains(&format!("q{number}q"))).count(), 20);
-    assert_eq!(stage.github.reviews(REPO, stage.number).len(), 4);
+    assert_eq!(fixture.github.reviews(REPO, fixture.number).len(), 4);
 }
 
 #[test]
 fn a_limit_is_waited_for_and_told() {
-    let stage = Stage::new(12);
-    stage.github.fail_next("POST /reviews", Fault::SecondaryLimit { retry_after: Some(90) });
-    stand(&stage, &review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]));
-    let waits = stage.waits.lock().unwrap().clone();
+    let fixture = GithubFixture::new(12);
+    fixture.github.fail_next("POST /reviews", Fault::SecondaryLimit { retry_after: Some(90) });
+    stand(&fixture, &review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]));
+    let waits = fixture.waits.lock().unwrap().clone();
     assert!(waits.contains(&"GitHub sets a limit: waiting for 90 s".to_owned()), "{waits:?}");
-    assert_eq!(stage.github.busiest().impatient, 0);
+    assert_eq!(fixture.github.busiest().impatient, 0);
 }
 
 #[test]
 fn whoever_may_not_write_is_told_so_without_the_token() {
-    let stage = Stage::new(13);
-    stage.github.add_token("reader", TOKEN, Access::Read);
-    let draft = review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
-    let error = post(&stage.client(), &stage.repository, stage.number, &draft, &BTreeSet::new());
+    let fixture = GithubFixture::new(13);
+    fixture.github.add_token("reader", TOKEN, Access::Read);
+    let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
+    let error =
+        post(&fixture.client(), &fixture.repository, fixture.number, &draft, &BTreeSet::new());
     let error = error.unwrap_err();
-    assert!(!error.is_passing());
+    assert!(!error.is_transient());
     expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 403: Resource not accessible by integration (the token has no right to that)"]
         .assert_eq(&error.to_string());
     assert!(!format!("{error:?}").contains(TOKEN));

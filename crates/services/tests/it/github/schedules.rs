@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use assay_findings::post::{ReviewDraft, ReviewEvent};
-use assay_services::github::post::{Posted, Standing, post};
+use assay_services::github::post::{PostOutcome, PostReport, post};
 use assay_testkit::github::{Fault, SeenReview, When, sha};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Died, REPO, Stage, diff_text, draft, finding, found};
+use super::{CrashPayload, GithubFixture, REPO, diff_text, draft, finding, found};
 
 /// The maximum number of attempts to post a draft, before the faults end.
 const TRIES: usize = 40;
@@ -85,89 +85,95 @@ fn title(number: usize) -> String {
 
 /// Posts a draft until it succeeds, each time from where the last attempt stopped.
 fn stand(
-    stage: &Stage,
+    fixture: &GithubFixture,
     draft: &ReviewDraft,
     deaths: &mut Vec<usize>,
-) -> Result<Standing, TestCaseError> {
+) -> Result<PostReport, TestCaseError> {
     for _ in 0..TRIES {
-        stage.dies_after.store(deaths.pop().map_or(0, |after| after + 2), Ordering::Relaxed);
-        match attempt(stage, draft) {
+        fixture.dies_after.store(deaths.pop().map_or(0, |after| after + 2), Ordering::Relaxed);
+        match attempt(fixture, draft) {
             // The next attempt repairs what was not permitted.
             Some(Ok(standing)) if standing.not_permitted > 0 => {}
             Some(Ok(standing)) => return Ok(standing),
-            Some(Err(_)) => stage.clock.advance(Duration::from_secs(300)),
+            Some(Err(_)) => fixture.clock.advance(Duration::from_secs(300)),
             None => {}
         }
     }
-    stage.dies_after.store(0, Ordering::Relaxed);
-    stage.github.stop_failing();
-    stage.clock.advance(Duration::from_secs(3_700));
-    let last = attempt(stage, draft);
+    fixture.dies_after.store(0, Ordering::Relaxed);
+    fixture.github.stop_failing();
+    fixture.clock.advance(Duration::from_secs(3_700));
+    let last = attempt(fixture, draft);
     last.and_then(Result::ok).ok_or_else(|| TestCaseError::fail("it does not end"))
 }
 
 /// Posts a draft once. Returns `None` if the process crashed.
-fn attempt(stage: &Stage, draft: &ReviewDraft) -> Option<Result<Standing, String>> {
-    let (github, repository) = (stage.client(), &stage.repository);
-    let posting = || post(&github, repository, stage.number, draft, &BTreeSet::new());
+fn attempt(fixture: &GithubFixture, draft: &ReviewDraft) -> Option<Result<PostReport, String>> {
+    let (github, repository) = (fixture.client(), &fixture.repository);
+    let posting = || post(&github, repository, fixture.number, draft, &BTreeSet::new());
     match catch_unwind(AssertUnwindSafe(posting)) {
-        Ok(Ok(Posted::Stands(standing))) => Some(Ok(standing)),
-        Ok(Ok(Posted::Superseded(_))) => panic!("nobody else pushes"),
+        Ok(Ok(PostOutcome::Posted(standing))) => Some(Ok(standing)),
+        Ok(Ok(PostOutcome::Superseded(_))) => panic!("nobody else pushes"),
         Ok(Err(error)) => Some(Err(error.to_string())),
-        Err(death) if death.is::<Died>() => None,
+        Err(death) if death.is::<CrashPayload>() => None,
         Err(bug) => std::panic::resume_unwind(bug),
     }
 }
 
 /// Returns the number of times that a finding is shown: in open threads, in resolved threads, and
 /// in the conversation.
-fn told(stage: &Stage, number: usize) -> (usize, usize, usize) {
+fn told(fixture: &GithubFixture, number: usize) -> (usize, usize, usize) {
     let title = title(number);
-    let threads = stage.github.threads(REPO, stage.number);
+    let threads = fixture.github.threads(REPO, fixture.number);
     let own = threads.iter().filter(|thread| thread.comments[0].body.contains(&title));
     let (resolved, open): (Vec<_>, Vec<_>) = own.partition(|thread| thread.resolved_by.is_some());
-    let below = stage.github.comments(REPO, stage.number);
+    let below = fixture.github.comments(REPO, fixture.number);
     let below: usize = below.iter().map(|comment| comment.body.matches(&title).count()).sum();
     (open.len(), resolved.len(), below)
 }
 
 /// Adds a reply of a user to the first thread.
-fn reply(stage: &Stage, round: usize) -> Option<String> {
-    let threads = stage.github.threads(REPO, stage.number);
+fn reply(fixture: &GithubFixture, round: usize) -> Option<String> {
+    let threads = fixture.github.threads(REPO, fixture.number);
     let id = threads.first()?.comments[0].id;
     let text = format!("a person's word in round {round}");
-    let target = format!("/repos/{REPO}/pulls/{}/comments/{id}/replies", stage.number);
-    stage.github.ask("t-ann", "POST", &target, &json!({ "body": text }));
+    let target = format!("/repos/{REPO}/pulls/{}/comments/{id}/replies", fixture.number);
+    fixture.github.ask("t-ann", "POST", &target, &json!({ "body": text }));
     Some(text)
 }
 
 fn play(schedule: Schedule) -> Result<(), TestCaseError> {
-    let stage = Stage::new(schedule.seed);
+    let fixture = GithubFixture::new(schedule.seed);
     let (mut deaths, mut words, mut before) = (schedule.deaths, Vec::new(), Round::new());
     for (number, round) in schedule.rounds.iter().enumerate() {
         let head = sha(&format!("head {}", number + 1));
         if number > 0 {
-            stage.github.stop_failing();
-            words.extend(reply(&stage, number));
-            stage.clock.advance(Duration::from_secs(4_000));
-            stage.github.move_head(REPO, stage.number, &head, &diff_text());
+            fixture.github.stop_failing();
+            words.extend(reply(&fixture, number));
+            fixture.clock.advance(Duration::from_secs(4_000));
+            fixture.github.move_head(REPO, fixture.number, &head, &diff_text());
         }
         let seed = schedule.seed.wrapping_add(number as u64);
-        stage.github.fail_at_random(seed, schedule.one_in, &schedule.faults);
+        fixture.github.fail_at_random(seed, schedule.one_in, &schedule.faults);
         let findings: Vec<Value> = round.iter().copied().map(numbered).collect();
         let draft = draft(&found(&findings), &head);
-        stand(&stage, &draft, &mut deaths)?;
-        stage.github.stop_failing();
+        stand(&fixture, &draft, &mut deaths)?;
+        fixture.github.stop_failing();
         for number in round {
-            let (open, resolved, below) = told(&stage, *number);
-            prop_assert_eq!((open + below, resolved), (1, 0), "{} in {}", number, stage.visible());
+            let (open, resolved, below) = told(&fixture, *number);
+            prop_assert_eq!(
+                (open + below, resolved),
+                (1, 0),
+                "{} in {}",
+                number,
+                fixture.visible()
+            );
         }
         for number in before.difference(round) {
-            let (open, _, below) = told(&stage, *number);
-            prop_assert_eq!((open, below), (0, 0), "{} is gone: {}", number, stage.visible());
+            let (open, _, below) = told(&fixture, *number);
+            prop_assert_eq!((open, below), (0, 0), "{} is gone: {}", number, fixture.visible());
         }
         let key = draft.key().as_str();
-        let reviews = stage.github.reviews(REPO, stage.number);
+        let reviews = fixture.github.reviews(REPO, fixture.number);
         let verdicts = reviews.iter().filter(|review| review.body.contains(key)).count();
         prop_assert_eq!(verdicts, 1, "the verdict stands once");
         let misleads = |review: &&SeenReview| match review.state {
@@ -181,11 +187,11 @@ fn play(schedule: Schedule) -> Result<(), TestCaseError> {
         prop_assert_eq!(reviews.iter().find(misleads), None, "what is stale is taken back");
         before.extend(round);
     }
-    let bodies = stage.github.bodies(REPO, stage.number);
+    let bodies = fixture.github.bodies(REPO, fixture.number);
     for word in &words {
         prop_assert_eq!(bodies.iter().filter(|body| *body == word).count(), 1);
     }
-    let busiest = stage.github.busiest();
+    let busiest = fixture.github.busiest();
     prop_assert!(busiest.minute <= 80 && busiest.hour <= 500, "{busiest:?}");
     Ok(())
 }

@@ -5,18 +5,20 @@ use std::collections::BTreeSet;
 use assay_findings::post::{ReadyAction, ReviewDraft};
 use assay_findings::synthesis::synthesize;
 use assay_services::github::PullUpdate;
-use assay_services::github::post::{Moved, Posted, post};
+use assay_services::github::post::{PostOutcome, SupersededReason, post};
 use assay_testkit::github::{Access, Fault, When, sha};
 use expect_test::expect;
 use serde_json::{Value, json};
 
 use super::posting::{review, stand, threads};
-use super::{REPO, Stage, TOKEN, diff_text, draft, draft_where, finding, found, read_by_a_model};
+use super::{
+    GithubFixture, REPO, TOKEN, diff_text, draft, draft_where, finding, found, read_by_a_model,
+};
 
 /// Returns our reviews with a verdict, the oldest first: `APPROVED head 1`.
-fn verdicts(stage: &Stage) -> Vec<String> {
+fn verdicts(fixture: &GithubFixture) -> Vec<String> {
     let name = |commit: &str| (1..9).find(|round| sha(&format!("head {round}")) == commit);
-    let reviews = stage.github.reviews(REPO, stage.number);
+    let reviews = fixture.github.reviews(REPO, fixture.number);
     let verdicts = reviews.iter().filter(|review| review.state != "COMMENTED");
     verdicts.map(|it| format!("{} head {}", it.state, name(&it.commit).unwrap())).collect()
 }
@@ -26,109 +28,109 @@ fn defect() -> Value {
 }
 
 /// Returns a draft for a change that is ready and gets only a comment.
-fn comment(stage: &Stage, round: u32) -> ReviewDraft {
+fn comment(fixture: &GithubFixture, round: u32) -> ReviewDraft {
     let head = sha(&format!("head {round}"));
-    stage.github.move_head(REPO, stage.number, &head, &diff_text());
+    fixture.github.move_head(REPO, fixture.number, &head, &diff_text());
     draft_where(&found(&[]), &head, ReadyAction::Comment)
 }
 
-fn send(stage: &Stage, draft: &ReviewDraft) -> Posted {
-    post(&stage.client(), &stage.repository, stage.number, draft, &BTreeSet::new()).unwrap()
+fn send(fixture: &GithubFixture, draft: &ReviewDraft) -> PostOutcome {
+    post(&fixture.client(), &fixture.repository, fixture.number, draft, &BTreeSet::new()).unwrap()
 }
 
 #[test]
 fn a_verdict_that_another_followed_is_given_again() {
-    let stage = Stage::new(30);
-    let first = review(&stage, 1, &[defect()]);
-    stand(&stage, &first);
-    stand(&stage, &review(&stage, 2, &[]));
-    assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1", "APPROVED head 2"]);
-    stage.github.move_head(REPO, stage.number, &sha("head 1"), &diff_text());
-    stand(&stage, &first);
+    let fixture = GithubFixture::new(30);
+    let first = review(&fixture, 1, &[defect()]);
+    stand(&fixture, &first);
+    stand(&fixture, &review(&fixture, 2, &[]));
+    assert_eq!(verdicts(&fixture), ["CHANGES_REQUESTED head 1", "APPROVED head 2"]);
+    fixture.github.move_head(REPO, fixture.number, &sha("head 1"), &diff_text());
+    stand(&fixture, &first);
     let after = ["CHANGES_REQUESTED head 1", "DISMISSED head 2", "CHANGES_REQUESTED head 1"];
-    assert_eq!(verdicts(&stage), after);
-    stand(&stage, &first);
-    assert_eq!(verdicts(&stage), after, "once is enough");
+    assert_eq!(verdicts(&fixture), after);
+    stand(&fixture, &first);
+    assert_eq!(verdicts(&fixture), after, "once is enough");
 }
 
 #[test]
 fn a_comment_in_place_of_a_verdict_stands_for_it() {
-    let stage = Stage::new(31);
-    stage.github.add_token("ann", TOKEN, Access::User);
-    let draft = review(&stage, 1, &[]);
-    stand(&stage, &draft);
-    stand(&stage, &draft);
-    assert_eq!(stage.github.reviews(REPO, stage.number).len(), 1);
+    let fixture = GithubFixture::new(31);
+    fixture.github.add_token("ann", TOKEN, Access::User);
+    let draft = review(&fixture, 1, &[]);
+    stand(&fixture, &draft);
+    stand(&fixture, &draft);
+    assert_eq!(fixture.github.reviews(REPO, fixture.number).len(), 1);
 }
 
 #[test]
 fn an_approval_of_other_commits_is_taken_back_unless_these_are_approved() {
-    let stage = Stage::new(32);
-    stand(&stage, &review(&stage, 1, &[]));
-    stand(&stage, &review(&stage, 2, &[]));
-    assert_eq!(verdicts(&stage), ["APPROVED head 1", "APPROVED head 2"]);
+    let fixture = GithubFixture::new(32);
+    stand(&fixture, &review(&fixture, 1, &[]));
+    stand(&fixture, &review(&fixture, 2, &[]));
+    assert_eq!(verdicts(&fixture), ["APPROVED head 1", "APPROVED head 2"]);
     let head = sha("head 3");
-    stage.github.move_head(REPO, stage.number, &head, &diff_text());
+    fixture.github.move_head(REPO, fixture.number, &head, &diff_text());
     let nobody = synthesize(&[], &Default::default());
-    stand(&stage, &draft_where(&nobody, &head, ReadyAction::Approve));
-    assert_eq!(verdicts(&stage), ["DISMISSED head 1", "DISMISSED head 2"]);
+    stand(&fixture, &draft_where(&nobody, &head, ReadyAction::Approve));
+    assert_eq!(verdicts(&fixture), ["DISMISSED head 1", "DISMISSED head 2"]);
 }
 
 #[test]
 fn a_request_for_changes_is_taken_back_once_the_change_is_ready() {
-    let stage = Stage::new(33);
-    stand(&stage, &review(&stage, 1, &[defect()]));
-    stand(&stage, &comment(&stage, 2));
-    assert_eq!(verdicts(&stage), ["DISMISSED head 1"]);
+    let fixture = GithubFixture::new(33);
+    stand(&fixture, &review(&fixture, 1, &[defect()]));
+    stand(&fixture, &comment(&fixture, 2));
+    assert_eq!(verdicts(&fixture), ["DISMISSED head 1"]);
 }
 
 #[test]
 fn a_request_for_changes_stays_where_nobody_looked() {
-    let stage = Stage::new(34);
-    stand(&stage, &review(&stage, 1, &[defect()]));
+    let fixture = GithubFixture::new(34);
+    stand(&fixture, &review(&fixture, 1, &[defect()]));
     let head = sha("head 2");
-    stage.github.move_head(REPO, stage.number, &head, &diff_text());
+    fixture.github.move_head(REPO, fixture.number, &head, &diff_text());
     let nobody = synthesize(&[], &Default::default());
-    stand(&stage, &draft_where(&nobody, &head, ReadyAction::Approve));
-    assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1"]);
+    stand(&fixture, &draft_where(&nobody, &head, ReadyAction::Approve));
+    assert_eq!(verdicts(&fixture), ["CHANGES_REQUESTED head 1"]);
 }
 
 #[test]
 fn a_review_that_a_person_wrote_from_our_account_is_not_taken_back() {
-    let stage = Stage::new(35);
-    let reviews = format!("/repos/{REPO}/pulls/{}/reviews", stage.number);
+    let fixture = GithubFixture::new(35);
+    let reviews = format!("/repos/{REPO}/pulls/{}/reviews", fixture.number);
     let body = json!({"event": "REQUEST_CHANGES", "body": "Not so.", "commit_id": sha("head 1")});
-    assert_eq!(stage.github.ask(TOKEN, "POST", &reviews, &body).0, 200);
-    stand(&stage, &comment(&stage, 2));
-    assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1"]);
+    assert_eq!(fixture.github.ask(TOKEN, "POST", &reviews, &body).0, 200);
+    stand(&fixture, &comment(&fixture, 2));
+    assert_eq!(verdicts(&fixture), ["CHANGES_REQUESTED head 1"]);
 }
 
 #[test]
 fn a_dismissal_whose_answer_is_lost_is_looked_up() {
-    let stage = Stage::new(36);
-    stand(&stage, &review(&stage, 1, &[defect()]));
-    stage.github.fail_next("PUT /dismissals", Fault::Cut(When::AfterEffect));
-    let standing = stand(&stage, &comment(&stage, 2));
+    let fixture = GithubFixture::new(36);
+    stand(&fixture, &review(&fixture, 1, &[defect()]));
+    fixture.github.fail_next("PUT /dismissals", Fault::Cut(When::AfterEffect));
+    let standing = stand(&fixture, &comment(&fixture, 2));
     assert_eq!(
-        (verdicts(&stage), standing.not_permitted),
+        (verdicts(&fixture), standing.not_permitted),
         (vec!["DISMISSED head 1".to_owned()], 0)
     );
-    let waits = stage.waits.lock().unwrap().clone();
+    let waits = fixture.waits.lock().unwrap().clone();
     assert!(waits.iter().any(|why| why.ends_with("it is looked again in 30 s")), "{waits:?}");
 }
 
 #[test]
 fn what_we_may_not_put_away_is_left_and_all_is_told() {
-    let stage = Stage::new(37);
-    stand(&stage, &review(&stage, 1, &[defect()]));
-    stage.github.fail_next("POST ResolveThread", Fault::Forbidden);
-    stage.github.fail_next("PUT /dismissals", Fault::Forbidden);
-    let standing = stand(&stage, &comment(&stage, 2));
+    let fixture = GithubFixture::new(37);
+    stand(&fixture, &review(&fixture, 1, &[defect()]));
+    fixture.github.fail_next("POST ResolveThread", Fault::Forbidden);
+    fixture.github.fail_next("PUT /dismissals", Fault::Forbidden);
+    let standing = stand(&fixture, &comment(&fixture, 2));
     assert_eq!((standing.resolved, standing.not_permitted), (0, 2));
-    assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1"]);
-    let below = stage.github.comments(REPO, stage.number);
+    assert_eq!(verdicts(&fixture), ["CHANGES_REQUESTED head 1"]);
+    let below = fixture.github.comments(REPO, fixture.number);
     assert!(below[0].body.starts_with("## Ready"), "{below:?}");
-    let log = stage.github.log();
+    let log = fixture.github.log();
     let at = |words: &[&str]| {
         let told = |path: &str, operation: &str| {
             words.iter().all(|word| path.contains(word) || operation.contains(word))
@@ -137,18 +139,18 @@ fn what_we_may_not_put_away_is_left_and_all_is_told() {
     };
     assert!(at(&["/issues/comments"]) < at(&["ResolveThread"]), "the summary comes first");
 
-    let standing = stand(&stage, &comment(&stage, 2));
+    let standing = stand(&fixture, &comment(&fixture, 2));
     assert_eq!((standing.resolved, standing.not_permitted), (1, 0), "it is tried the next time");
-    assert_eq!(threads(&stage), ["**🟠 HIGH: An open door**, resolved by assay-bot"]);
+    assert_eq!(threads(&fixture), ["**🟠 HIGH: An open door**, resolved by assay-bot"]);
 }
 
 #[test]
 fn only_a_verdict_is_taken_back_and_only_once() {
-    let stage = Stage::new(38);
-    stand(&stage, &review(&stage, 1, &[]));
-    let id = stage.github.reviews(REPO, stage.number)[0].id;
-    let (github, repo) = (stage.client(), &stage.repository);
-    let dismiss = |id: u64| github.dismiss_review(repo, stage.number, id, "It was too soon.");
+    let fixture = GithubFixture::new(38);
+    stand(&fixture, &review(&fixture, 1, &[]));
+    let id = fixture.github.reviews(REPO, fixture.number)[0].id;
+    let (github, repo) = (fixture.client(), &fixture.repository);
+    let dismiss = |id: u64| github.dismiss_review(repo, fixture.number, id, "It was too soon.");
     assert_eq!(dismiss(id).unwrap().state, "DISMISSED");
     expect!["GitHub refused `PUT /repos/octo/demo/pulls/1/reviews/1006/dismissals` with status 422: Unprocessable Entity; Can not dismiss a dismissed pull request review"]
         .assert_eq(&dismiss(id).unwrap_err().to_string());
@@ -159,45 +161,45 @@ fn only_a_verdict_is_taken_back_and_only_once() {
 fn no_verdict_is_given_on_commits_that_were_pushed_meanwhile() {
     // The push happens before the head is read again, and after it.
     for on in ["GET /repos/octo/demo/pulls/1", "POST /repos/octo/demo/pulls/1/reviews"] {
-        let stage = Stage::new(39);
-        let draft = review(&stage, 1, &[defect()]);
-        *stage.push.lock().unwrap() = Some((on, sha("head 2")));
-        assert_eq!(send(&stage, &draft), moved_on_to("head 2"), "{on}");
-        assert_eq!(stage.visible(), "");
+        let fixture = GithubFixture::new(39);
+        let draft = review(&fixture, 1, &[defect()]);
+        *fixture.push.lock().unwrap() = Some((on, sha("head 2")));
+        assert_eq!(send(&fixture, &draft), moved_on_to("head 2"), "{on}");
+        assert_eq!(fixture.visible(), "");
     }
 }
 
 #[test]
 fn no_verdict_is_given_on_a_pull_request_that_is_for_another_branch_by_now() {
-    let stage = Stage::new(41);
-    stage.github.add_branch(REPO, "release", &sha("release 1"));
+    let fixture = GithubFixture::new(41);
+    fixture.github.add_branch(REPO, "release", &sha("release 1"));
     let update = PullUpdate { base: Some("release".to_owned()), ..PullUpdate::default() };
-    stage.client().update_pull(&stage.repository, stage.number, &update).unwrap();
-    let against = |base: &str| review(&stage, 1, &[defect()]).with_base(Some(base.to_owned()));
-    let onto = Posted::Superseded(Moved::Onto("release".to_owned()));
-    assert_eq!(send(&stage, &against("main")), onto);
-    assert_eq!(stage.visible(), "");
-    assert!(matches!(send(&stage, &against("release")), Posted::Stands(_)));
+    fixture.client().update_pull(&fixture.repository, fixture.number, &update).unwrap();
+    let against = |base: &str| review(&fixture, 1, &[defect()]).with_base(Some(base.to_owned()));
+    let onto = PostOutcome::Superseded(SupersededReason::NewBase("release".to_owned()));
+    assert_eq!(send(&fixture, &against("main")), onto);
+    assert_eq!(fixture.visible(), "");
+    assert!(matches!(send(&fixture, &against("release")), PostOutcome::Posted(_)));
 }
 
 #[test]
 fn an_approval_of_the_same_commits_for_another_branch_is_taken_back() {
-    let stage = Stage::new(42);
-    stage.github.add_branch(REPO, "release", &sha("release 1"));
+    let fixture = GithubFixture::new(42);
+    fixture.github.add_branch(REPO, "release", &sha("release 1"));
     let move_onto = |base: &str| {
         let update = PullUpdate { base: Some(base.to_owned()), ..PullUpdate::default() };
-        stage.client().update_pull(&stage.repository, stage.number, &update).unwrap();
+        fixture.client().update_pull(&fixture.repository, fixture.number, &update).unwrap();
     };
     let onto = |draft: ReviewDraft, base: &str| draft.with_base(Some(base.to_owned()));
     let nobody = synthesize(&[], &Default::default());
     let unread = || draft_where(&nobody, &sha("head 1"), ReadyAction::Approve);
     move_onto("release");
-    stand(&stage, &onto(review(&stage, 1, &[]), "release"));
-    stand(&stage, &onto(unread(), "release"));
-    assert_eq!(verdicts(&stage), ["APPROVED head 1"], "it was read once");
+    stand(&fixture, &onto(review(&fixture, 1, &[]), "release"));
+    stand(&fixture, &onto(unread(), "release"));
+    assert_eq!(verdicts(&fixture), ["APPROVED head 1"], "it was read once");
     move_onto("main");
-    stand(&stage, &onto(unread(), "main"));
-    assert_eq!(verdicts(&stage), ["DISMISSED head 1"]);
+    stand(&fixture, &onto(unread(), "main"));
+    assert_eq!(verdicts(&fixture), ["DISMISSED head 1"]);
 }
 
 #[test]
@@ -211,42 +213,43 @@ fn an_approval_is_taken_back_once_a_complete_review_of_the_same_commits_does_not
         |_, head| draft_where(&found(&[]), head, ReadyAction::Approve),
     ];
     for (number, again) in again.into_iter().enumerate() {
-        let stage = Stage::new(50 + number as u64);
-        stand(&stage, &review(&stage, 1, &[]));
-        assert_eq!(verdicts(&stage), ["APPROVED head 1"]);
+        let fixture = GithubFixture::new(50 + number as u64);
+        stand(&fixture, &review(&fixture, 1, &[]));
+        assert_eq!(verdicts(&fixture), ["APPROVED head 1"]);
         let draft = again(&medium, &sha("head 1"));
-        stand(&stage, &draft);
-        stand(&stage, &draft);
-        assert_eq!(verdicts(&stage), ["DISMISSED head 1"], "{number}");
+        stand(&fixture, &draft);
+        stand(&fixture, &draft);
+        assert_eq!(verdicts(&fixture), ["DISMISSED head 1"], "{number}");
     }
 }
 
-fn moved_on_to(head: &str) -> Posted {
-    Posted::Superseded(Moved::On(sha(head).parse().unwrap()))
+fn moved_on_to(head: &str) -> PostOutcome {
+    PostOutcome::Superseded(SupersededReason::NewHead(sha(head).parse().unwrap()))
 }
 
 #[test]
 fn a_request_for_changes_is_not_taken_back_for_commits_that_nobody_reviewed() {
-    let stage = Stage::new(40);
-    stand(&stage, &review(&stage, 1, &[defect()]));
-    let draft = comment(&stage, 2);
-    *stage.push.lock().unwrap() = Some(("GET /repos/octo/demo/pulls/1", sha("head 3")));
-    assert_eq!(send(&stage, &draft), moved_on_to("head 3"));
-    assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1"]);
+    let fixture = GithubFixture::new(40);
+    stand(&fixture, &review(&fixture, 1, &[defect()]));
+    let draft = comment(&fixture, 2);
+    *fixture.push.lock().unwrap() = Some(("GET /repos/octo/demo/pulls/1", sha("head 3")));
+    assert_eq!(send(&fixture, &draft), moved_on_to("head 3"));
+    assert_eq!(verdicts(&fixture), ["CHANGES_REQUESTED head 1"]);
 }
 
 #[test]
 fn a_review_of_ours_that_is_not_submitted_is_said_before_anything_is_sent() {
-    let stage = Stage::new(41);
-    let draft = review(&stage, 1, &[defect()]);
-    let reviews = format!("/repos/{REPO}/pulls/{}/reviews", stage.number);
-    stage.github.ask("t-ann", "POST", &reviews, &json!({"body": "Theirs."}));
-    stand(&stage, &draft);
-    stage.github.ask(TOKEN, "POST", &reviews, &json!({"body": "Later."}));
-    let before = stage.github.log().len();
-    let draft = review(&stage, 2, &[]);
-    let error = post(&stage.client(), &stage.repository, stage.number, &draft, &BTreeSet::new());
+    let fixture = GithubFixture::new(41);
+    let draft = review(&fixture, 1, &[defect()]);
+    let reviews = format!("/repos/{REPO}/pulls/{}/reviews", fixture.number);
+    fixture.github.ask("t-ann", "POST", &reviews, &json!({"body": "Theirs."}));
+    stand(&fixture, &draft);
+    fixture.github.ask(TOKEN, "POST", &reviews, &json!({"body": "Later."}));
+    let before = fixture.github.log().len();
+    let draft = review(&fixture, 2, &[]);
+    let error =
+        post(&fixture.client(), &fixture.repository, fixture.number, &draft, &BTreeSet::new());
     expect!["GitHub refused `another review on octo/demo#1` with status 422: there is a review of yours that is not submitted yet on octo/demo#1; submit or delete it"]
         .assert_eq(&error.unwrap_err().to_string());
-    assert!(stage.github.log()[before..].iter().all(|asked| !asked.took_effect));
+    assert!(fixture.github.log()[before..].iter().all(|asked| !asked.took_effect));
 }

@@ -3,11 +3,11 @@
 use assay_testkit::pages::Answer;
 use serde_json::json;
 
-use super::{Lab, TIMEOUTS};
+use super::{BrowserFixture, TIMEOUTS};
 
 #[test]
 fn what_is_clicked_sees_a_real_click() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     lab.done("click_by_selector", json!("#icon"));
     let told = lab.done("click_by_text", json!("Close panel"));
     assert_eq!(told, json!({ "clicked": "`#icon` \"×\"", "fitting": 1 }));
@@ -23,7 +23,7 @@ fn what_is_clicked_sees_a_real_click() {
 
 #[test]
 fn a_button_that_comes_late_is_waited_for() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     lab.eval("void setTimeout(() => { document.getElementById('late').hidden = false }, 300)");
     lab.done("click_by_text", json!("Ready at last"));
     lab.eval("void setTimeout(() => { document.getElementById('veil').remove() }, 300)");
@@ -33,14 +33,14 @@ fn a_button_that_comes_late_is_waited_for() {
 
 #[test]
 fn fields_of_all_kinds_are_filled() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let told = lab
         .done("fill_input", json!({ "placeholder": "Describe your task", "value": "Add login" }));
     assert_eq!(
         told,
         json!({ "filled": "`#what` \"Describe your task\"", "value": "Add login", "as_asked": true })
     );
-    let echo = |lab: &Lab| lab.eval("document.getElementById('echo').textContent");
+    let echo = |lab: &BrowserFixture| lab.eval("document.getElementById('echo').textContent");
     assert_eq!(echo(&lab), json!("controlled: Add login (typed)"));
     // The previous content is replaced, and can be cleared.
     lab.done("fill_input", json!({ "selector": "#what", "value": "ü'\"</script>${1}" }));
@@ -61,7 +61,7 @@ fn fields_of_all_kinds_are_filled() {
 
 #[test]
 fn an_option_is_chosen_by_its_text_or_its_value() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let told = lab.done("select_option", json!({ "label": "Kind", "text": "bug" }));
     assert_eq!(told, json!({ "selected": "Bug", "value": "b", "in": "`#kind` \"Kind\"" }));
     lab.done("select_option", json!({ "selector": "#kind", "value": "f" }));
@@ -70,7 +70,7 @@ fn an_option_is_chosen_by_its_text_or_its_value() {
 
 #[test]
 fn keys_reach_the_page_and_its_fields() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     lab.done("send_keyboard_shortcut", json!("Ctrl+Shift+K"));
     lab.done("send_keyboard_shortcut", json!({ "text": "Escape" }));
     lab.done("fill_input", json!({ "label": "Name", "value": "old" }));
@@ -83,7 +83,7 @@ fn keys_reach_the_page_and_its_fields() {
 
 #[test]
 fn a_hash_leads_to_another_place_in_the_page() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let told = lab.done("navigate_to_hash", json!({ "hash": "#settings" }));
     assert_eq!(told, json!({ "url": lab.pages.url("/#settings"), "title": "Tasks" }));
     lab.done("navigate_to_hash", json!("create"));
@@ -95,7 +95,7 @@ fn a_hash_leads_to_another_place_in_the_page() {
 #[test]
 fn a_click_may_lead_to_another_page() {
     let page = |text: &str| Answer::Page(200, text.to_owned());
-    let lab = Lab::with(
+    let lab = BrowserFixture::with(
         vec![
             ("/", page("<a href=/second>Next</a>")),
             ("/second", page("<form action=/third><input name=q></form>")),

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use assay_services::browser::{Gone, Page, PageError, Timeouts};
+use assay_services::browser::{GoneReason, Page, PageError, Timeouts};
 use assay_testkit::pages::Answer;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use super::{APP, Lab, TIMEOUTS};
+use super::{APP, BrowserFixture, TIMEOUTS};
 
 #[test]
 fn an_element_that_cannot_be_used_says_why() {
-    let lab = Lab::hurried();
+    let lab = BrowserFixture::with_short_timeouts();
     let check = |name: &str, args: Value, expect: Expect| {
         expect.assert_eq(&lab.fault(name, args));
     };
@@ -91,7 +91,7 @@ fn an_element_that_cannot_be_used_says_why() {
 
 #[test]
 fn what_does_not_come_to_rest_is_not_clicked() {
-    let lab = Lab::hurried();
+    let lab = BrowserFixture::with_short_timeouts();
     lab.eval(
         "let x = 0; const icon = document.getElementById('icon'); icon.style.position = 'relative';
          void setInterval(() => { x = (x + 1) % 300; icon.style.left = x + 'px' }, 1)",
@@ -102,7 +102,7 @@ fn what_does_not_come_to_rest_is_not_clicked() {
 
 #[test]
 fn code_is_not_run_unless_that_is_allowed() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let careful = Page::attach(lab.endpoint(), None, TIMEOUTS).unwrap();
     let error = careful.evaluate("document.title = 'x'").unwrap_err();
     assert_eq!(error.to_string(), "`eval` is not allowed here");
@@ -111,7 +111,7 @@ fn code_is_not_run_unless_that_is_allowed() {
 
 #[test]
 fn a_page_that_is_busy_times_out_and_is_usable_again() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let hurried = Timeouts { answer: Duration::from_millis(400), ..TIMEOUTS };
     let page = Page::attach(lab.endpoint(), None, hurried).unwrap().allowing_eval();
     let fault = |code: &str| page.evaluate(code).unwrap_err().to_string();
@@ -131,7 +131,7 @@ fn a_server_that_does_not_answer_times_out() {
         ("/slow", Answer::Silence),
         ("/half", Answer::Page(200, "<p>half</p><img src=/slow>".to_owned())),
     ];
-    let lab = Lab::with(answers, TIMEOUTS);
+    let lab = BrowserFixture::with(answers, TIMEOUTS);
     let hurried = Timeouts { load: Duration::from_millis(600), ..TIMEOUTS };
     let page = Page::attach(lab.endpoint(), None, hurried).unwrap();
     for path in ["/slow", "/half"] {
@@ -144,12 +144,12 @@ fn a_server_that_does_not_answer_times_out() {
 
 #[test]
 fn a_page_that_goes_away_is_gone() {
-    let mut lab = Lab::new();
+    let mut lab = BrowserFixture::new();
     // Chromium may report that it gave up opening this page before it crashes.
     lab.page.open("chrome://crash").unwrap_err();
     assert_eq!(lab.fault("click_by_text", json!("Save")), "the page is gone: it crashed");
 
-    assert_eq!(lab.page.gone(), Some(Gone::Crashed));
+    assert_eq!(lab.page.gone_reason(), Some(GoneReason::Crashed));
     lab.chromium.kill();
     let error = lab.endpoint().windows().unwrap_err().to_string();
     assert!(error.starts_with("nothing listens at"), "{error}");
@@ -157,14 +157,14 @@ fn a_page_that_goes_away_is_gone() {
 
 #[test]
 fn a_window_that_is_closed_is_gone() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let id = lab.page.window().id.clone();
     lab.eval("void open('/', '_blank')");
     let other = lab.endpoint().windows().unwrap().into_iter().find(|window| window.id != id);
     let other = Page::attach(lab.endpoint(), other.map(|it| it.id).as_deref(), TIMEOUTS).unwrap();
     let other = other.allowing_eval();
     let closed = other.evaluate("window.close(); await new Promise(() => {})").unwrap_err();
-    assert!(matches!(closed, PageError::Gone(Gone::Closed)), "{closed}");
+    assert!(matches!(closed, PageError::Gone(GoneReason::Closed)), "{closed}");
     assert_eq!(lab.eval("1"), json!(1));
     let gone = Page::attach(lab.endpoint(), Some(&other.window().id), TIMEOUTS).err().unwrap();
     assert!(gone.to_string().starts_with("there is no window `"), "{gone}");

@@ -1,26 +1,26 @@
 //! Tests of replaying flows and visiting pages.
 
 use assay_services::browser::Page;
-use assay_services::browser::flow::{self, Base, Outcome, Setting, Standing};
+use assay_services::browser::flow::{self, BaseUrl, FlowOutcome, ReplayContext, StepStatus};
 use assay_testkit::pages::Answer;
 use expect_test::{Expect, expect};
 
-use super::{APP, HURRIED, Lab, TIMEOUTS};
+use super::{APP, BrowserFixture, SHORT_TIMEOUTS, TIMEOUTS};
 
 /// Replays the only flow of a text and compares the result of each step.
-fn check(lab: &Lab, text: &str, expect: Expect) -> Outcome {
+fn check(lab: &BrowserFixture, text: &str, expect: Expect) -> FlowOutcome {
     let evidence = tempfile::tempdir().unwrap();
-    let base: Base = lab.pages.url("").parse().unwrap();
-    let flows = flow::read("flows.yaml", text).unwrap();
-    let setting = Setting { base: Some(&base), evidence: evidence.path() };
+    let base: BaseUrl = lab.pages.url("").parse().unwrap();
+    let flows = flow::parse_flows("flows.yaml", text).unwrap();
+    let setting = ReplayContext { base: Some(&base), evidence: evidence.path() };
     let outcome = flow::replay(&flows[0], &lab.page, &setting);
     let mut told = String::new();
     for step in &outcome.steps {
-        let standing = match &step.standing {
-            Standing::Passed => "passed".to_owned(),
-            Standing::Failed { why } => format!("FAILED: {why}"),
-            Standing::Blocked { why } => format!("BLOCKED: {why}"),
-            Standing::NotRun => "not run".to_owned(),
+        let standing = match &step.status {
+            StepStatus::Passed => "passed".to_owned(),
+            StepStatus::Failed { why } => format!("FAILED: {why}"),
+            StepStatus::Blocked { why } => format!("BLOCKED: {why}"),
+            StepStatus::NotRun => "not run".to_owned(),
         };
         let picture = step.screenshot.as_deref().unwrap_or_default();
         told.push_str(format!("{}: {standing} {picture}", step.step).trim_end());
@@ -36,7 +36,7 @@ fn check(lab: &Lab, text: &str, expect: Expect) -> Outcome {
 
 #[test]
 fn a_flow_is_replayed() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let outcome = check(
         &lab,
         r##"
@@ -77,7 +77,7 @@ flows:
             screenshot "created": passed 001-create-a-task-created.png
         "##]],
     );
-    assert!(outcome.passed() && outcome.failed().is_none());
+    assert!(outcome.has_passed() && outcome.failed_step().is_none());
     let json = serde_json::to_value(&outcome).unwrap();
     assert_eq!(json["steps"][0]["standing"], "passed");
     assert_eq!(json["flow"], "Create a task");
@@ -85,7 +85,7 @@ flows:
 
 #[test]
 fn the_first_step_that_fails_ends_a_flow_with_a_picture() {
-    let lab = Lab::hurried();
+    let lab = BrowserFixture::with_short_timeouts();
     let outcome = check(
         &lab,
         "flows:\n  - name: a\n    start: /?x=1\n    steps:\n      - eval: console.error('oops')\n      - expect_no_errors\n      - click_by_text: Create\n",
@@ -96,8 +96,8 @@ fn the_first_step_that_fails_ends_a_flow_with_a_picture() {
             click_by_text "Create": not run
         "#]],
     );
-    assert!(!outcome.passed());
-    assert_eq!(outcome.failed().unwrap().step, "expect_no_errors");
+    assert!(!outcome.has_passed());
+    assert_eq!(outcome.failed_step().unwrap().step, "expect_no_errors");
     let said = serde_json::to_value(&outcome).unwrap();
     let said = said["console"].as_array().unwrap();
     assert!(said.iter().any(|entry| entry["kind"] == "error" && entry["text"] == "oops"));
@@ -149,10 +149,10 @@ fn a_page_passes_if_it_opens_and_shows_something() {
         ("/away", Answer::Redirect("/".to_owned())),
         ("/down", Answer::Page(500, "<p>sorry</p>".to_owned())),
     ];
-    let lab = Lab::with(answers, TIMEOUTS);
-    let hurried = Page::attach(lab.endpoint(), None, HURRIED).unwrap();
+    let lab = BrowserFixture::with(answers, TIMEOUTS);
+    let hurried = Page::attach(lab.endpoint(), None, SHORT_TIMEOUTS).unwrap();
     let evidence = tempfile::tempdir().unwrap();
-    let base: Base = lab.pages.url("/").parse().unwrap();
+    let base: BaseUrl = lab.pages.url("/").parse().unwrap();
     let mut told = String::new();
     for path in
         ["/", "/empty", "/later", "/broken", "/away", "/down", "/missing", "http://evil.com"]
@@ -162,7 +162,7 @@ fn a_page_passes_if_it_opens_and_shows_something() {
         let status = visit.status.map_or("-".to_owned(), |status| status.to_string());
         let url = visit.url.as_deref().unwrap_or("-");
         let picture = visit.screenshot.as_deref().unwrap_or("-");
-        let passed = if visit.passed() { "passed" } else { "FAILED" };
+        let passed = if visit.has_passed() { "passed" } else { "FAILED" };
         told.push_str(&format!("{path}: {passed} {status} {url} {picture}\n"));
         for fault in visit.faults.iter().chain(&visit.blocked) {
             told.push_str(&format!("  {}\n", fault.replace('\n', " ")));

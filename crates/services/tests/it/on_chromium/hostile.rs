@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use assay_services::browser::{Kind, Timeouts};
+use assay_services::browser::{EntryKind, Timeouts};
 use assay_testkit::pages::Answer;
 use serde_json::json;
 
-use super::{Lab, TIMEOUTS};
+use super::{BrowserFixture, TIMEOUTS};
 
-fn lab(body: &str) -> Lab {
-    Lab::with(vec![("/", Answer::Page(200, body.to_owned()))], TIMEOUTS)
+fn lab(body: &str) -> BrowserFixture {
+    BrowserFixture::with(vec![("/", Answer::Page(200, body.to_owned()))], TIMEOUTS)
 }
 
 #[test]
@@ -93,14 +93,14 @@ fn dialogs_are_answered() {
     lab.done("click_by_text", json!("Nag"));
     let told = lab.done("get_page_structure", json!({}));
     assert_eq!(told["buttons"]["items"][0]["text"], json!("Ask"));
-    assert!(lab.page.console_since(0).iter().all(|entry| entry.kind == Kind::Dialog));
+    assert!(lab.page.console_since(0).iter().all(|entry| entry.kind == EntryKind::Dialog));
 }
 
 #[test]
 fn dialogs_without_end_are_told_of_in_a_timeout() {
     let timeouts = Timeouts { answer: Duration::from_secs(3), ..TIMEOUTS };
     let page = "<button onclick=\"for (;;) alert('forever')\">Hang</button>";
-    let lab = Lab::with(vec![("/", Answer::Page(200, page.to_owned()))], timeouts);
+    let lab = BrowserFixture::with(vec![("/", Answer::Page(200, page.to_owned()))], timeouts);
     // A dialog may end the click that opened it, or block it.
     if let Err(fault) = lab.told("click_by_text", json!("Hang")) {
         assert!(fault.starts_with("the page did not answer to a click within 3 s"), "{fault}");

@@ -1,10 +1,10 @@
 //! Tests of the information that is read from a page.
 
-use assay_services::browser::{Entry, Kind};
+use assay_services::browser::{ConsoleEntry, EntryKind};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use super::Lab;
+use super::BrowserFixture;
 
 fn check(value: &Value, expect: Expect) {
     expect.assert_eq(&format!("{value:#}"));
@@ -12,7 +12,7 @@ fn check(value: &Value, expect: Expect) {
 
 #[test]
 fn the_structure_of_a_page_is_told() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let mut told = lab.done("get_page_structure", json!({}));
     assert_eq!(told["url"], json!(lab.pages.url("/")));
     assert_eq!(told["title"], json!("Tasks"));
@@ -87,7 +87,7 @@ fn the_structure_of_a_page_is_told() {
 
 #[test]
 fn elements_are_told_with_what_keeps_them_from_being_used() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let told = lab.done("debug_elements", json!({ "selector": ".covered button, #gone, #off" }));
     let about = |it: &Value| {
         format!(
@@ -106,7 +106,7 @@ fn elements_are_told_with_what_keeps_them_from_being_used() {
 
 #[test]
 fn the_state_of_a_form_is_as_the_browser_judges_it() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let told = lab.done("verify_form_state", json!({ "selector": "#task" }));
     assert_eq!(told["valid"], json!(false));
     check(
@@ -129,7 +129,7 @@ fn the_state_of_a_form_is_as_the_browser_judges_it() {
 
 #[test]
 fn values_of_code_come_as_they_are() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     assert_eq!(lab.eval("({ a: [1, 'ü', null, true] })"), json!({ "a": [1, "ü", null, true] }));
     assert_eq!(lab.eval("await Promise.resolve(7)"), json!(7));
     assert_eq!(lab.eval("Promise.resolve(7)"), json!(7));
@@ -147,7 +147,7 @@ fn values_of_code_come_as_they_are() {
 
 #[test]
 fn the_console_and_uncaught_errors_are_kept() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     lab.eval("console.error('bad', 1); console.warn('careful'); console.debug('x')");
     lab.eval("void setTimeout(() => { throw new Error('nobody caught this') })");
     lab.eval("void Promise.reject(new Error('nor this'))");
@@ -158,7 +158,7 @@ fn the_console_and_uncaught_errors_are_kept() {
     // The browser logs its own advice, which changes with its version.
     said.retain(|entry| !entry.text.starts_with("[DOM]"));
     let port = lab.pages.url("");
-    let line = |entry: &Entry| {
+    let line = |entry: &ConsoleEntry| {
         let text = entry.text.lines().next().unwrap_or_default();
         format!("{} {text}", entry.kind)
     };
@@ -175,12 +175,12 @@ fn the_console_and_uncaught_errors_are_kept() {
     assert_eq!(said[0].place.as_deref(), Some(format!("{port}/:73").as_str()));
     let last = lab.page.next_entry() - 1;
     assert_eq!(lab.page.console_since(last).len(), 1);
-    assert!(said.iter().any(|entry| entry.kind == Kind::Uncaught));
+    assert!(said.iter().any(|entry| entry.kind == EntryKind::Uncaught));
 }
 
 #[test]
 fn a_screenshot_shows_the_page() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let picture = lab.page.screenshot().unwrap();
     let (width, height) = picture.size();
     assert!(width >= 500 && height >= 300, "{width}x{height}");
@@ -193,7 +193,7 @@ fn a_screenshot_shows_the_page() {
 
 #[test]
 fn windows_are_listed() {
-    let lab = Lab::new();
+    let lab = BrowserFixture::new();
     let product = lab.endpoint().product().unwrap();
     assert!(product.browser.contains("Chrome/"), "{product:?}");
     let windows = lab.endpoint().windows().unwrap();

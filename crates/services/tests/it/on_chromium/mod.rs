@@ -10,7 +10,7 @@ mod statuses;
 
 use std::time::Duration;
 
-use assay_services::browser::{Command, Endpoint, Page, Timeouts};
+use assay_services::browser::{Endpoint, Page, PageCommand, Timeouts};
 use assay_testenv::chromium::PrivateChromium;
 use assay_testkit::pages::{Answer, Pages};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 const APP: &str = include_str!("../pages/app.html");
 
 /// A page in a private browser. The page is dropped before the browser ends.
-struct Lab {
+struct BrowserFixture {
     page: Page,
     pages: Pages,
     chromium: PrivateChromium,
@@ -35,25 +35,25 @@ const TIMEOUTS: Timeouts = Timeouts {
 };
 
 /// The timeouts of tests that expect a timeout.
-const HURRIED: Timeouts = Timeouts { element: Duration::from_millis(300), ..TIMEOUTS };
+const SHORT_TIMEOUTS: Timeouts = Timeouts { element: Duration::from_millis(300), ..TIMEOUTS };
 
-impl Lab {
+impl BrowserFixture {
     /// Opens the app.
-    fn new() -> Lab {
-        Lab::with(vec![("/", Answer::Page(200, APP.to_owned()))], TIMEOUTS)
+    fn new() -> BrowserFixture {
+        BrowserFixture::with(vec![("/", Answer::Page(200, APP.to_owned()))], TIMEOUTS)
     }
 
-    fn hurried() -> Lab {
-        Lab::with(vec![("/", Answer::Page(200, APP.to_owned()))], HURRIED)
+    fn with_short_timeouts() -> BrowserFixture {
+        BrowserFixture::with(vec![("/", Answer::Page(200, APP.to_owned()))], SHORT_TIMEOUTS)
     }
 
     /// Opens the first page of a server with these answers.
-    fn with(answers: Vec<(&'static str, Answer)>, timeouts: Timeouts) -> Lab {
+    fn with(answers: Vec<(&'static str, Answer)>, timeouts: Timeouts) -> BrowserFixture {
         let pages = Pages::serve(answers);
         let chromium = PrivateChromium::start("about:blank");
         let endpoint = Endpoint::local(chromium.port());
         let page = Page::attach(endpoint, None, timeouts).unwrap().allowing_eval();
-        let lab = Lab { page, pages, chromium };
+        let lab = BrowserFixture { page, pages, chromium };
         lab.page.open(&lab.pages.url("/")).unwrap();
         lab
     }
@@ -64,7 +64,7 @@ impl Lab {
 
     /// Runs a command and returns its result, or the error as text.
     fn told(&self, name: &str, args: Value) -> Result<Value, String> {
-        let command: Command = serde_json::from_value(json!({ name: args })).unwrap();
+        let command: PageCommand = serde_json::from_value(json!({ name: args })).unwrap();
         self.page.perform(&command).map_err(|error| error.to_string())
     }
 

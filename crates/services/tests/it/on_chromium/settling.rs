@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use assay_services::browser::flow::{self, Base, Visit};
+use assay_services::browser::flow::{self, BaseUrl, PageVisit};
 use assay_services::browser::{Page, Timeouts};
 use assay_testkit::pages::Answer;
 
-use super::{APP, Lab, TIMEOUTS};
+use super::{APP, BrowserFixture, TIMEOUTS};
 
 /// Pages that throw some time after they are loaded, with the error that they throw.
 const LATE: [(&str, &str, &str); 10] = [
@@ -53,7 +53,7 @@ const ENDLESS: [(&str, &str); 5] = [
     ("/beacon", "navigator.sendBeacon('/silence', 'x')"),
 ];
 
-fn lab() -> Lab {
+fn lab() -> BrowserFixture {
     let page = |script: &str| Answer::Page(200, format!("<p>text</p><script>{script}</script>"));
     let late = LATE.iter().map(|(path, script, _)| (*path, page(script)));
     let endless = ENDLESS.iter().map(|(path, script)| (*path, page(script)));
@@ -65,12 +65,12 @@ fn lab() -> Lab {
         ("/late.js", Answer::Raw(script.as_bytes().to_vec())),
         ("/silence", Answer::Silence),
     ];
-    Lab::with(late.chain(endless).chain(others).collect(), TIMEOUTS)
+    BrowserFixture::with(late.chain(endless).chain(others).collect(), TIMEOUTS)
 }
 
-fn visit(lab: &Lab, path: &str, timeouts: Timeouts) -> Visit {
+fn visit(lab: &BrowserFixture, path: &str, timeouts: Timeouts) -> PageVisit {
     let evidence = tempfile::tempdir().unwrap();
-    let base: Base = lab.pages.url("").parse().unwrap();
+    let base: BaseUrl = lab.pages.url("").parse().unwrap();
     let page = Page::attach(lab.endpoint(), None, timeouts).unwrap();
     flow::visit(path, &page, &base, evidence.path())
 }
@@ -82,7 +82,7 @@ fn a_page_that_fails_after_it_is_loaded_fails() {
     for (path, _, expected) in LATE {
         let visit = visit(&lab, path, timeouts);
         let faults = visit.faults.join("; ");
-        assert!(!visit.passed() && faults.contains(expected), "{path}: {visit:?}");
+        assert!(!visit.has_passed() && faults.contains(expected), "{path}: {visit:?}");
     }
 }
 
@@ -93,7 +93,7 @@ fn a_page_that_never_stops_loading_is_taken_as_it_is_at_the_limit() {
     let timeouts = Timeouts { settle_limit: limit, ..TIMEOUTS };
     for (path, _) in ENDLESS {
         let visit = visit(&lab, path, timeouts);
-        assert!(visit.passed(), "{path}: {visit:?}");
+        assert!(visit.has_passed(), "{path}: {visit:?}");
         let expected: &[String] = match path {
             "/long-poll" => &[lab.pages.url("/silence")],
             _ => &[],
@@ -107,15 +107,15 @@ fn a_page_that_never_stops_loading_is_taken_as_it_is_at_the_limit() {
 fn errors_that_come_after_a_click_are_seen_by_the_step_that_expects_none() {
     let app = "<button onclick='setTimeout(() => late(), 300)'>Go</button>";
     let timeouts = Timeouts { settle: Timeouts::DEFAULT_SETTLE, ..TIMEOUTS };
-    let lab = Lab::with(vec![("/", Answer::Page(200, app.to_owned()))], timeouts);
+    let lab = BrowserFixture::with(vec![("/", Answer::Page(200, app.to_owned()))], timeouts);
     let evidence = tempfile::tempdir().unwrap();
-    let flows = flow::read(
+    let flows = flow::parse_flows(
         "flows.yaml",
         "flows: [{ name: a, steps: [{ click_by_text: Go }, expect_no_errors] }]",
     );
-    let setting = flow::Setting { base: None, evidence: evidence.path() };
+    let setting = flow::ReplayContext { base: None, evidence: evidence.path() };
     let outcome = flow::replay(&flows.unwrap()[0], &lab.page, &setting);
-    let failed = serde_json::to_string(&outcome.failed().unwrap()).unwrap();
+    let failed = serde_json::to_string(&outcome.failed_step().unwrap()).unwrap();
     assert!(failed.contains("late is not defined"), "{failed}");
 }
 
@@ -124,7 +124,7 @@ fn a_rejection_that_is_handled_late_is_no_fault() {
     let page = "<p>text</p><script>const no = Promise.reject(new Error('no')); \
                 setTimeout(() => no.catch(() => {}), 100)</script>";
     let timeouts = Timeouts { settle: Timeouts::DEFAULT_SETTLE, ..TIMEOUTS };
-    let lab = Lab::with(vec![("/", Answer::Page(200, page.to_owned()))], timeouts);
+    let lab = BrowserFixture::with(vec![("/", Answer::Page(200, page.to_owned()))], timeouts);
     let visit = visit(&lab, "/?again", timeouts);
-    assert!(visit.passed() && visit.console.is_empty(), "{visit:?}");
+    assert!(visit.has_passed() && visit.console.is_empty(), "{visit:?}");
 }

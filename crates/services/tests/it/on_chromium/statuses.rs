@@ -3,7 +3,7 @@
 use assay_services::browser::Page;
 use assay_testkit::pages::Answer;
 
-use super::{APP, Lab, TIMEOUTS};
+use super::{APP, BrowserFixture, TIMEOUTS};
 
 const WORKER: &str = "self.onfetch = (event) => { if (event.request.url.endsWith('/offline')) \
     event.respondWith(new Response('<p>offline</p>', { status: 503, headers: { 'content-type': 'text/html' } })) }; \
@@ -17,10 +17,10 @@ fn raw(headers: &str, body: &str) -> Answer {
     Answer::Raw(text.into_bytes())
 }
 
-fn lab() -> Lab {
+fn lab() -> BrowserFixture {
     let page = |status, text: &str| Answer::Page(status, text.to_owned());
     let frames = "<p>frames</p><iframe src=/500></iframe><iframe src=/nowhere></iframe>";
-    Lab::with(
+    BrowserFixture::with(
         vec![
             ("/", page(200, APP)),
             ("/500", page(500, "<p>ouch</p>")),
@@ -75,7 +75,7 @@ fn every_document_has_the_status_of_its_server() {
     }
     let error = lab.page.open(&url("/empty-404")).unwrap_err();
     assert!(error.to_string().contains("the server answers with status 404"), "{error}");
-    assert!(!error.is_not_of_the_app());
+    assert!(!error.is_environment_error());
 }
 
 #[test]

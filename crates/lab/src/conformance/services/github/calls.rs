@@ -36,7 +36,8 @@ const CALLS: [Call; 27] = [
         Ok(())
     }),
     ("open pull requests, and again by their tag", |it| {
-        let OpenPulls::Now { pulls, tag, .. } = it.client.open_pulls(&it.repository, None)? else {
+        let OpenPulls::Changed { pulls, tag, .. } = it.client.open_pulls(&it.repository, None)?
+        else {
             anyhow::bail!("they are said to be unchanged");
         };
         ensure!(pulls.len() == 1, "there are {}", pulls.len());
@@ -142,7 +143,7 @@ const CALLS: [Call; 27] = [
             conclusion: post::Conclusion::Failure,
             batches: vec![vec![note(1)?], vec![note(2)?]],
         };
-        it.client.tell_check_run(&it.repository, "assay", &head, &run)?;
+        it.client.create_check_run(&it.repository, "assay", &head, &run)?;
         Ok(())
     }),
     ("checks of a commit and of a branch", |it| {
@@ -181,7 +182,7 @@ fn judged(called: anyhow::Result<()>) -> Outcome {
         Ok(()) => return Outcome::Passed,
         Err(error) => error,
     };
-    let said = error.downcast_ref::<ServiceError>().and_then(ServiceError::said);
+    let said = error.downcast_ref::<ServiceError>().and_then(ServiceError::message);
     let is_told = |words: &str| said.is_some_and(|said| said.contains(words));
     match UNKNOWN.iter().find(|(words, _)| is_told(words)) {
         Some((_, what)) => Outcome::NotHad(format!("the description has {what}: nobody judged it")),

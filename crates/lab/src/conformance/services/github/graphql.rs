@@ -1,7 +1,7 @@
 //! GraphQL queries, validated against GitHub's schema by the reference implementation.
 
 use anyhow::{Context, ensure};
-use assay_services::github::OWN_OPERATIONS;
+use assay_services::github::OPERATIONS;
 use assay_testenv::workspace::command;
 use serde_json::json;
 
@@ -32,7 +32,7 @@ pub(super) fn run() -> Vec<Check> {
         node.current_dir(&folder).arg(schema).arg(json!(texts).to_string());
         output(node)
     };
-    let mut checks: Vec<Check> = OWN_OPERATIONS
+    let mut checks: Vec<Check> = OPERATIONS
         .iter()
         .map(|operation| {
             let check = || {
@@ -44,7 +44,7 @@ pub(super) fn run() -> Vec<Check> {
         })
         .collect();
     let misspelt = || {
-        let text = OWN_OPERATIONS[0].text.replacen("isResolved", "isResolvd", 1);
+        let text = OPERATIONS[0].text.replacen("isResolved", "isResolvd", 1);
         let faults = faults(&[text])?;
         let first = faults.lines().next().context("it was taken")?;
         ensure!(first.contains("isResolvd"), "{first}");

@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use anyhow::ensure;
-use assay_services::http::{Effect, Method, Request, Response, Transport as _, Wire};
+use assay_services::http::{
+    HttpTransport, Method, Request, RequestEffect, Response, Transport as _,
+};
 use assay_testkit::github::{Fault, sha};
 use serde_json::{Value, json};
 
@@ -78,7 +80,7 @@ fn send(
     path: &str,
     body: Option<&Value>,
 ) -> anyhow::Result<Response> {
-    let wire = Wire::new(stage.prism.url().parse()?, Duration::from_secs(30));
+    let wire = HttpTransport::new(stage.prism.url().parse()?, Duration::from_secs(30));
     let headers = vec![
         ("authorization", format!("Bearer {TOKEN}")),
         ("accept", "application/vnd.github+json".to_owned()),
@@ -86,7 +88,7 @@ fn send(
     ];
     let sent = wire.send(&Request {
         method,
-        effect: Effect::Writes,
+        effect: RequestEffect::Write,
         target: path.to_owned(),
         headers,
         body: body.map(|body| body.to_string().into_bytes()),

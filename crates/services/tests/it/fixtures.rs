@@ -4,14 +4,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::http::{Lost, NotWaited, Request, Response, ServiceClock, Transport};
+use assay_services::http::{
+    Request, Response, ServiceClock, Transport, TransportError, WaitRefused,
+};
 use assay_testkit::web::{Answer, Asked, Service};
 
 /// A transport to a service in the same process.
-pub(crate) struct Direct(pub(crate) Arc<dyn Service>);
+pub(crate) struct DirectTransport(pub(crate) Arc<dyn Service>);
 
-impl Transport for Direct {
-    fn send(&self, request: &Request) -> Result<Response, Lost> {
+impl Transport for DirectTransport {
+    fn send(&self, request: &Request) -> Result<Response, TransportError> {
         let headers = request.headers.iter().map(|(name, value)| (name.to_string(), value.clone()));
         let asked = Asked {
             method: request.method.as_str().to_owned(),
@@ -21,36 +23,36 @@ impl Transport for Direct {
         };
         match self.0.answer(&asked) {
             Some(Answer { status, headers, body }) => Ok(Response { status, headers, body }),
-            None => Err(Lost::OnTheWay {
+            None => Err(TransportError::Network {
                 why: "the connection was cut".to_owned(),
                 may_have_arrived: true,
             }),
         }
     }
 
-    fn place(&self) -> String {
+    fn address(&self) -> String {
         "https://service.example".to_owned()
     }
 }
 
 /// A clock whose waits end at once; it records their durations.
 #[derive(Default)]
-pub(crate) struct Waits(Mutex<Vec<u64>>);
+pub(crate) struct RecordingClock(Mutex<Vec<u64>>);
 
-impl Waits {
+impl RecordingClock {
     pub(crate) fn seconds(&self) -> Vec<u64> {
         self.0.lock().unwrap().clone()
     }
 }
 
-impl ServiceClock for Waits {
+impl ServiceClock for RecordingClock {
     fn now(&self) -> Duration {
         Duration::from_secs(1_000_000)
     }
 
-    fn wait(&self, time: Duration, _: &str) -> Result<(), NotWaited> {
+    fn wait(&self, time: Duration, _: &str) -> Result<(), WaitRefused> {
         if time > Duration::from_secs(600) {
-            return Err(NotWaited);
+            return Err(WaitRefused);
         }
         self.0.lock().unwrap().push(time.as_secs());
         Ok(())

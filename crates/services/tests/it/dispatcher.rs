@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use assay_base::clock::Clock;
 use assay_sandbox::{KeySource, Keys};
+use assay_services::dispatcher::{
+    Delivery, Dispatcher, OutboundMessage, ReviewMessage, TicketMessage,
+};
 use assay_services::jira::{Flavour, Jira};
-use assay_services::mail::{Delivery, Letter, Mail, Review, TicketWord};
 use assay_store::outbox::Outbox;
 use assay_store::task::{Moment, TaskId};
 use assay_testkit::github::{Fault, When, sha};
@@ -17,36 +19,36 @@ use expect_test::{Expect, expect};
 use jiff::SignedDuration;
 use serde_json::json;
 
-use crate::github::{Stage, draft, finding, found};
-use crate::stage::{Direct, Waits, keys};
+use crate::fixtures::{DirectTransport, RecordingClock, keys};
+use crate::github::{GithubFixture, draft, finding, found};
 
 const A_DAY: i64 = 24 * 60 * 60;
 
-struct Post {
-    github: Stage,
+struct DispatcherFixture {
+    github: GithubFixture,
     jira: FakeJira,
     ticket: String,
-    mail: Mail,
+    dispatcher: Dispatcher,
     began: Moment,
 }
 
-impl Post {
-    fn new() -> Post {
-        let (github, jira) = (Stage::new(1), FakeJira::cloud());
+impl DispatcherFixture {
+    fn new() -> DispatcherFixture {
+        let (github, jira) = (GithubFixture::new(1), FakeJira::cloud());
         let ticket = jira.add("Task", "Log in");
-        let mail = Mail {
-            outbox: Outbox::in_folder(github.kept.path().join("outbox"), &Clock::system()),
+        let dispatcher = Dispatcher {
+            outbox: Outbox::in_folder(github.folder.path().join("outbox"), &Clock::system()),
             github: Some(github.client()),
             jira: Some(client(&jira, keys(fake_jira::TOKEN))),
         };
         // The time is truncated to milliseconds, as it is stored.
         let began = Moment::now(&Clock::system()).to_string().parse().unwrap();
-        Post { github, jira, ticket, mail, began }
+        DispatcherFixture { github, jira, ticket, dispatcher, began }
     }
 
-    fn review_of(&self, commit: &str) -> Review {
+    fn review_of(&self, commit: &str) -> ReviewMessage {
         let findings = [finding("An open door", "src/a.rs", 7, "HIGH")];
-        Review {
+        ReviewMessage {
             repository: self.github.repository.clone(),
             number: self.github.number,
             draft: Box::new(draft(&found(&findings), &sha(commit))),
@@ -54,8 +56,8 @@ impl Post {
         }
     }
 
-    fn word(&self, marker: &str, transition: Option<&str>) -> TicketWord {
-        TicketWord {
+    fn ticket_message(&self, marker: &str, transition: Option<&str>) -> TicketMessage {
+        TicketMessage {
             key: self.ticket.parse().unwrap(),
             marker: marker.to_owned(),
             text: format!("A word about {marker}"),
@@ -64,12 +66,14 @@ impl Post {
         }
     }
 
-    fn put_review(&self, commit: &str) {
-        self.mail.put(&Letter::Review(self.review_of(commit))).unwrap();
+    fn enqueue_review(&self, commit: &str) {
+        self.dispatcher.enqueue(&OutboundMessage::Review(self.review_of(commit))).unwrap();
     }
 
-    fn put_word(&self, marker: &str, transition: Option<&str>) {
-        self.mail.put(&Letter::Ticket(self.word(marker, transition))).unwrap();
+    fn enqueue_ticket_message(&self, marker: &str, transition: Option<&str>) {
+        self.dispatcher
+            .enqueue(&OutboundMessage::Ticket(self.ticket_message(marker, transition)))
+            .unwrap();
     }
 
     /// Delivers the due messages, and checks the results.
@@ -80,9 +84,9 @@ impl Post {
     /// Delivers the messages that are due some seconds later, and checks the results.
     fn deliver_after(&self, seconds: i64, expected: &Expect) {
         let told = RefCell::new(String::new());
-        let tell = |delivery: &Delivery| *told.borrow_mut() += &in_a_line(delivery);
+        let tell = |delivery: &Delivery| *told.borrow_mut() += &describe_delivery(delivery);
         let now = Moment(self.began.0 + SignedDuration::from_secs(seconds));
-        self.mail.deliver(now, &tell).unwrap();
+        self.dispatcher.deliver(now, &tell).unwrap();
         expected.assert_eq(&told.borrow());
     }
 
@@ -90,8 +94,8 @@ impl Post {
     /// the start.
     fn check_waiting(&self, expected: Expect) {
         let mut waiting = String::new();
-        for to in self.mail.outbox.addressees().unwrap() {
-            for letter in self.mail.outbox.hold(&to).unwrap().letters().unwrap() {
+        for to in self.dispatcher.outbox.addressees().unwrap() {
+            for letter in self.dispatcher.outbox.hold(&to).unwrap().letters().unwrap() {
                 let rest = letter.not_before.map(|then| then.0.duration_since(self.began.0));
                 let rest =
                     rest.map_or(String::new(), |rest| format!(" rests {} s", rest.as_secs()));
@@ -109,24 +113,29 @@ impl Post {
 
 fn client(jira: &FakeJira, keys: Arc<Keys>) -> Jira {
     let flavour = Flavour::Cloud { user: fake_jira::USER.to_owned() };
-    Jira::new(Arc::new(Direct(Arc::new(jira.clone()))), flavour, keys, Arc::new(Waits::default()))
+    Jira::new(
+        Arc::new(DirectTransport(Arc::new(jira.clone()))),
+        flavour,
+        keys,
+        Arc::new(RecordingClock::default()),
+    )
 }
 
-fn in_a_line(delivery: &Delivery) -> String {
+fn describe_delivery(delivery: &Delivery) -> String {
     match delivery {
-        Delivery::Arrived(done) => format!("{done}\n"),
+        Delivery::Sent(done) => format!("{done}\n"),
         Delivery::Superseded(why) => format!("superseded: {why}\n"),
-        Delivery::Waits(why) => format!("waits: {why}\n"),
-        Delivery::GivenUp(why, _) => format!("given up: {why}\n"),
+        Delivery::Retrying(why) => format!("waits: {why}\n"),
+        Delivery::DeadLettered(why, _) => format!("given up: {why}\n"),
     }
 }
 
 #[test]
 fn letters_arrive_and_arrive_once() {
-    let post = Post::new();
-    post.put_review("head 1");
-    post.put_word("task-1 code_review", Some("Code Review"));
-    post.put_word("task-2", None);
+    let post = DispatcherFixture::new();
+    post.enqueue_review("head 1");
+    post.enqueue_ticket_message("task-1 code_review", Some("Code Review"));
+    post.enqueue_ticket_message("task-2", None);
     post.deliver(expect![[r#"
         the review stands on octo/demo#1: 1 new
         PROJ-1 was told, and moved from To Do to Code Review
@@ -134,8 +143,8 @@ fn letters_arrive_and_arrive_once() {
     "#]]);
     post.deliver(expect![""]);
     // A process that crashed before it could record the delivery delivers again.
-    post.put_review("head 1");
-    post.put_word("task-1 code_review", Some("Code Review"));
+    post.enqueue_review("head 1");
+    post.enqueue_ticket_message("task-1 code_review", Some("Code Review"));
     post.deliver(expect![[r#"
         the review stands on octo/demo#1: nothing had to be changed
         PROJ-1 had been told, and is in Code Review
@@ -146,9 +155,11 @@ fn letters_arrive_and_arrive_once() {
 
 #[test]
 fn a_ticket_hears_of_a_review_once_that_stands() {
-    let post = Post::new();
-    let then = Some(post.word("task-1 reviewed", Some("Code Review")));
-    post.mail.put(&Letter::Review(Review { then, ..post.review_of("head 1") })).unwrap();
+    let post = DispatcherFixture::new();
+    let then = Some(post.ticket_message("task-1 reviewed", Some("Code Review")));
+    post.dispatcher
+        .enqueue(&OutboundMessage::Review(ReviewMessage { then, ..post.review_of("head 1") }))
+        .unwrap();
     post.github.github.fail_next("ReviewState", Fault::NotFound);
     post.deliver(expect![[r#"
         waits: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
@@ -166,9 +177,11 @@ fn a_ticket_hears_of_a_review_once_that_stands() {
 
 #[test]
 fn a_review_of_other_commits_is_not_posted_and_moves_no_ticket() {
-    let post = Post::new();
-    let then = Some(post.word("task-1 reviewed", Some("Code Review")));
-    post.mail.put(&Letter::Review(Review { then, ..post.review_of("head 0") })).unwrap();
+    let post = DispatcherFixture::new();
+    let then = Some(post.ticket_message("task-1 reviewed", Some("Code Review")));
+    post.dispatcher
+        .enqueue(&OutboundMessage::Review(ReviewMessage { then, ..post.review_of("head 0") }))
+        .unwrap();
     post.deliver(expect![[r#"
         superseded: octo/demo#1 has moved on to 0bd3c853b83a
     "#]]);
@@ -180,9 +193,9 @@ fn a_review_of_other_commits_is_not_posted_and_moves_no_ticket() {
 
 #[test]
 fn a_review_that_took_longer_does_not_take_the_place_of_one_of_a_later_commit() {
-    let post = Post::new();
-    post.put_review("head 1");
-    post.put_review("head 0");
+    let post = DispatcherFixture::new();
+    post.enqueue_review("head 1");
+    post.enqueue_review("head 0");
     post.deliver(expect![[r#"
         the review stands on octo/demo#1: 1 new
         superseded: octo/demo#1 has moved on to 0bd3c853b83a
@@ -191,13 +204,13 @@ fn a_review_that_took_longer_does_not_take_the_place_of_one_of_a_later_commit() 
 
 #[test]
 fn a_review_that_rests_does_not_hold_up_one_of_a_later_commit() {
-    let post = Post::new();
-    post.put_review("head 0");
+    let post = DispatcherFixture::new();
+    post.enqueue_review("head 0");
     post.github.github.fail_next("ReviewState", Fault::NotFound);
     post.deliver(expect![[r#"
         waits: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
     "#]]);
-    post.put_review("head 1");
+    post.enqueue_review("head 1");
     post.deliver(expect![[r#"
         the review stands on octo/demo#1: 1 new
     "#]]);
@@ -211,23 +224,23 @@ fn a_review_that_rests_does_not_hold_up_one_of_a_later_commit() {
 
 #[test]
 fn a_comment_that_somebody_deleted_stays_deleted() {
-    let post = Post::new();
+    let post = DispatcherFixture::new();
     let review = post.review_of("head 1");
     let deleted: Vec<_> = review.draft.posts().iter().map(|post| &post.fingerprint).collect();
     let to: TaskId = "pull-octo.demo-1".parse().unwrap();
-    post.mail.outbox.hold(&to).unwrap().remember(&json!(deleted)).unwrap();
+    post.dispatcher.outbox.hold(&to).unwrap().remember(&json!(deleted)).unwrap();
     for _ in 0..3 {
-        post.put_review("head 1");
-        post.mail.deliver(post.began, &|_| {}).unwrap();
+        post.enqueue_review("head 1");
+        post.dispatcher.deliver(post.began, &|_| {}).unwrap();
         assert_eq!(post.github.github.threads("octo/demo", 1).len(), 0);
     }
 }
 
 #[test]
 fn a_service_that_is_out_holds_up_only_its_own_letters() {
-    let post = Post::new();
-    post.put_review("head 1");
-    post.put_word("task-1", None);
+    let post = DispatcherFixture::new();
+    post.enqueue_review("head 1");
+    post.enqueue_ticket_message("task-1", None);
     post.github.github.fail_at_random(1, 1, &[Fault::Cut(When::BeforeEffect)]);
     post.deliver(expect![[r#"
         waits: GitHub at `the fake` did not answer `ReviewState`: the connection was cut
@@ -245,10 +258,10 @@ fn a_service_that_is_out_holds_up_only_its_own_letters() {
 
 #[test]
 fn a_service_that_is_out_is_asked_once_a_turn() {
-    let post = Post::new();
+    let post = DispatcherFixture::new();
     for number in 1..=3 {
-        let review = Review { number, ..post.review_of("head 1") };
-        post.mail.put(&Letter::Review(review)).unwrap();
+        let review = ReviewMessage { number, ..post.review_of("head 1") };
+        post.dispatcher.enqueue(&OutboundMessage::Review(review)).unwrap();
     }
     post.github.github.fail_at_random(1, 1, &[Fault::Cut(When::BeforeEffect)]);
     post.deliver(expect![[r#"
@@ -269,11 +282,11 @@ fn a_service_that_is_out_is_asked_once_a_turn() {
 
 #[test]
 fn a_transition_that_fails_holds_up_no_comment_and_ends_with_a_later_one() {
-    let post = Post::new();
+    let post = DispatcherFixture::new();
     let transition = format!("POST /rest/api/3/issue/{}/transitions", post.ticket);
     post.jira.fail(&transition, fake_jira::Fault::Before(500));
-    post.put_word("started", Some("Code Review"));
-    post.put_word("rejected", None);
+    post.enqueue_ticket_message("started", Some("Code Review"));
+    post.enqueue_ticket_message("rejected", None);
     post.deliver(expect![[r#"
         waits: JIRA refused `POST /rest/api/3/issue/PROJ-1/transitions` with status 500: <html><body><h1>Trouble</h1></body></html>
         PROJ-1 was told
@@ -281,7 +294,7 @@ fn a_transition_that_fails_holds_up_no_comment_and_ends_with_a_later_one() {
     post.check_waiting(expect![[r#"
         ticket-PROJ-1 started rests 30 s: JIRA refused `POST /rest/api/3/issue/PROJ-1/transitions` with status 500: <html><body><h1>Trouble</h1></body></html>
     "#]]);
-    post.put_word("approved", Some("Approved"));
+    post.enqueue_ticket_message("approved", Some("Approved"));
     post.deliver(expect![[r#"
         waits: `PROJ-1` cannot be moved to `Approved`: it is in `To Do`, and offered are `Start → In Progress`, `Ask for review → Code Review`
     "#]]);
@@ -301,9 +314,9 @@ fn a_transition_that_fails_holds_up_no_comment_and_ends_with_a_later_one() {
 
 #[test]
 fn what_does_not_arrive_rests_longer_each_time_and_is_given_up_after_a_week() {
-    let mut post = Post::new();
-    post.put_review("head 1");
-    post.mail.github = None;
+    let mut post = DispatcherFixture::new();
+    post.enqueue_review("head 1");
+    post.dispatcher.github = None;
     let waits = expect![[r#"
         waits: GitHub is not configured, so nothing can be told there
     "#]];
@@ -322,18 +335,20 @@ fn what_does_not_arrive_rests_longer_each_time_and_is_given_up_after_a_week() {
     );
     post.check_waiting(expect![""]);
     assert_eq!(
-        fs::read_dir(post.github.kept.path().join("outbox/undelivered")).unwrap().count(),
+        fs::read_dir(post.github.folder.path().join("outbox/undelivered")).unwrap().count(),
         1
     );
 }
 
 #[test]
 fn a_review_for_one_branch_does_not_take_the_place_of_one_for_another() {
-    let post = Post::new();
+    let post = DispatcherFixture::new();
     for base in ["main", "release"] {
         let review = post.review_of("head 1");
         let draft = Box::new(review.draft.with_base(Some(base.to_owned())));
-        post.mail.put(&Letter::Review(Review { draft, ..review })).unwrap();
+        post.dispatcher
+            .enqueue(&OutboundMessage::Review(ReviewMessage { draft, ..review }))
+            .unwrap();
     }
     post.deliver(expect![[r#"
         the review stands on octo/demo#1: 1 new
@@ -343,10 +358,12 @@ fn a_review_for_one_branch_does_not_take_the_place_of_one_for_another() {
 
 #[test]
 fn what_a_review_says_reaches_its_ticket_even_if_it_is_given_up() {
-    let mut post = Post::new();
-    let then = Some(post.word("task-1", Some("Approved")));
-    post.mail.put(&Letter::Review(Review { then, ..post.review_of("head 1") })).unwrap();
-    let github = post.mail.github.take();
+    let mut post = DispatcherFixture::new();
+    let then = Some(post.ticket_message("task-1", Some("Approved")));
+    post.dispatcher
+        .enqueue(&OutboundMessage::Review(ReviewMessage { then, ..post.review_of("head 1") }))
+        .unwrap();
+    let github = post.dispatcher.github.take();
     post.deliver_after(
         8 * A_DAY,
         &expect![[r#"
@@ -354,7 +371,7 @@ fn what_a_review_says_reaches_its_ticket_even_if_it_is_given_up() {
         PROJ-1 was told
     "#]],
     );
-    post.mail.github = github;
+    post.dispatcher.github = github;
     post.deliver_after(9 * A_DAY, &expect![""]);
     let told = json!(post.jira.comments(&post.ticket)).to_string();
     assert!(told.contains("The review could not be posted on GitHub: GitHub is not configured"));
@@ -364,9 +381,9 @@ fn what_a_review_says_reaches_its_ticket_even_if_it_is_given_up() {
 
 #[test]
 fn a_limit_is_waited_for_as_long_as_the_service_says() {
-    let mut post = Post::new();
-    post.mail.github = Some(post.github.client_that_waits(Duration::from_secs(600)));
-    post.put_review("head 1");
+    let mut post = DispatcherFixture::new();
+    post.dispatcher.github = Some(post.github.client_that_waits(Duration::from_secs(600)));
+    post.enqueue_review("head 1");
     post.github.github.fail_next("ReviewState", Fault::TooManyRequests { retry_after: Some(900) });
     post.deliver(expect![[r#"
         waits: GitHub sets a limit: `ReviewState` would have to wait for 900 s; try it again later
@@ -385,12 +402,12 @@ fn a_limit_is_waited_for_as_long_as_the_service_says() {
 
 #[test]
 fn a_token_that_is_refused_or_missing_may_be_renewed() {
-    let mut post = Post::new();
-    post.put_review("head 1");
-    post.put_word("task-1", None);
+    let mut post = DispatcherFixture::new();
+    post.enqueue_review("head 1");
+    post.enqueue_ticket_message("task-1", None);
     post.github.github.fail_next("ReviewState", Fault::Unauthorized);
     let none = KeySource::Variable { name: "JIRA_TOKEN".to_owned(), value: None };
-    post.mail.jira = Some(client(&post.jira, Arc::new(Keys::new(none))));
+    post.dispatcher.jira = Some(client(&post.jira, Arc::new(Keys::new(none))));
     post.deliver(expect![[r#"
         waits: GitHub refused `ReviewState` with status 401: Bad credentials (the token is wrong, or too old)
         waits: JIRA cannot be used
@@ -399,7 +416,7 @@ fn a_token_that_is_refused_or_missing_may_be_renewed() {
         pull-octo.demo-1 review-HEAD-1 rests 30 s: GitHub refused `ReviewState` with status 401: Bad credentials (the token is wrong, or too old)
         ticket-PROJ-1 task-1 rests 30 s: JIRA cannot be used: there is no key: set the variable `JIRA_TOKEN`
     "#]]);
-    post.mail.jira = Some(client(&post.jira, keys(fake_jira::TOKEN)));
+    post.dispatcher.jira = Some(client(&post.jira, keys(fake_jira::TOKEN)));
     post.deliver_after(
         30,
         &expect![[r#"
@@ -411,11 +428,11 @@ fn a_token_that_is_refused_or_missing_may_be_renewed() {
 
 #[test]
 fn whoever_delivers_to_somebody_is_not_waited_for() {
-    let post = Post::new();
-    post.put_review("head 1");
-    post.put_word("task-1", None);
+    let post = DispatcherFixture::new();
+    post.enqueue_review("head 1");
+    post.enqueue_ticket_message("task-1", None);
     let to: TaskId = "pull-octo.demo-1".parse().unwrap();
-    let held = post.mail.outbox.hold(&to).unwrap();
+    let held = post.dispatcher.outbox.hold(&to).unwrap();
     post.deliver(expect![[r#"
         PROJ-1 was told
     "#]]);
@@ -427,10 +444,10 @@ fn whoever_delivers_to_somebody_is_not_waited_for() {
 
 #[test]
 fn a_review_that_somebody_waits_for_goes_first_though_it_rests() {
-    let post = Post::new();
-    post.put_review("head 0");
-    post.put_review("head 1");
-    post.put_word("task-1", None);
+    let post = DispatcherFixture::new();
+    post.enqueue_review("head 0");
+    post.enqueue_review("head 1");
+    post.enqueue_ticket_message("task-1", None);
     post.github.github.fail_at_random(1, 1, &[Fault::NotFound]);
     post.deliver(expect![[r#"
         waits: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
@@ -438,27 +455,27 @@ fn a_review_that_somebody_waits_for_goes_first_though_it_rests() {
         PROJ-1 was told
     "#]]);
     post.github.github.stop_failing();
-    let delivery = post.mail.deliver_review(post.review_of("head 1"), post.began).unwrap();
+    let delivery = post.dispatcher.deliver_review(post.review_of("head 1"), post.began).unwrap();
     expect![[r#"
         the review stands on octo/demo#1: 1 new
     "#]]
-    .assert_eq(&in_a_line(&delivery));
+    .assert_eq(&describe_delivery(&delivery));
     post.check_waiting(expect![[r#"
         pull-octo.demo-1 review-HEAD-0 rests 30 s: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
     "#]]);
-    let delivery = post.mail.deliver_review(post.review_of("head 0"), post.began).unwrap();
+    let delivery = post.dispatcher.deliver_review(post.review_of("head 0"), post.began).unwrap();
     expect![[r#"
         superseded: octo/demo#1 has moved on to 0bd3c853b83a
     "#]]
-    .assert_eq(&in_a_line(&delivery));
+    .assert_eq(&describe_delivery(&delivery));
     post.check_waiting(expect![""]);
 }
 
 #[test]
 fn what_cannot_arrive_is_put_aside_and_the_next_goes_on() {
-    let post = Post::new();
-    post.put_word("task-1", Some("No Such Place"));
-    post.put_word("task-2", None);
+    let post = DispatcherFixture::new();
+    post.enqueue_ticket_message("task-1", Some("No Such Place"));
+    post.enqueue_ticket_message("task-2", None);
     post.deliver(expect![[r#"
         given up: `PROJ-1` cannot be moved to `No Such Place`: it is in `To Do`, and offered are `Start → In Progress`, `Ask for review → Code Review`
         PROJ-1 was told
@@ -467,11 +484,11 @@ fn what_cannot_arrive_is_put_aside_and_the_next_goes_on() {
 
 #[test]
 fn letters_of_earlier_versions_arrive() {
-    let post = Post::new();
-    let mut review = json!(Letter::Review(post.review_of("head 1")));
+    let post = DispatcherFixture::new();
+    let mut review = json!(OutboundMessage::Review(post.review_of("head 1")));
     review.as_object_mut().unwrap().remove("then");
     let [to, name] = ["pull-octo.demo-1", "review"].map(|name| name.parse::<TaskId>().unwrap());
-    post.mail.outbox.put(&to, &name, review).unwrap();
+    post.dispatcher.outbox.put(&to, &name, review).unwrap();
     post.deliver(expect![[r#"
         the review stands on octo/demo#1: 1 new
     "#]]);

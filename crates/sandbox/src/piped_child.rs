@@ -1,4 +1,4 @@
-//! A running command that answers requests on its stdin: [`Conversation`].
+//! A running command that answers requests on its stdin: [`PipedChild`].
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,29 +10,29 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::process::Group;
 
 /// The number of bytes that a pipe accepts at once without blocking its writer.
-const PIECE: usize = rustix::pipe::PIPE_BUF;
+const MAX_CHUNK_BYTES: usize = rustix::pipe::PIPE_BUF;
 
 /// A running command that is written to and read from. It is killed, with its children, when this
 /// value is dropped. Neither a write nor a read waits longer than the command's timeout.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct PipedChild {
     child: Child,
     group: Group,
     stdin: ChildStdin,
-    stdout: BufReader<Patient>,
+    stdout: BufReader<TimeoutReader>,
     time: Duration,
 }
 
-impl Conversation {
-    pub(crate) fn new(mut child: Child, group: Group, time: Duration) -> Conversation {
+impl PipedChild {
+    pub(crate) fn new(mut child: Child, group: Group, time: Duration) -> PipedChild {
         let stdin = child.stdin.take().expect("stdin is piped");
         let stdout = child.stdout.take().expect("stdout is piped");
-        let stdout = BufReader::new(Patient { stdout, time });
-        Conversation { child, group, stdin, stdout, time }
+        let stdout = BufReader::new(TimeoutReader { stdout, time });
+        PipedChild { child, group, stdin, stdout, time }
     }
 }
 
-impl Drop for Conversation {
+impl Drop for PipedChild {
     fn drop(&mut self) {
         self.group.kill();
         // The exit status has no reader any more.
@@ -40,10 +40,10 @@ impl Drop for Conversation {
     }
 }
 
-impl Write for Conversation {
+impl Write for PipedChild {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         wait_for(self.stdin.as_fd(), PollFlags::OUT, self.time)?;
-        self.stdin.write(&bytes[..bytes.len().min(PIECE)])
+        self.stdin.write(&bytes[..bytes.len().min(MAX_CHUNK_BYTES)])
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -51,13 +51,13 @@ impl Write for Conversation {
     }
 }
 
-impl Read for Conversation {
+impl Read for PipedChild {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stdout.read(buffer)
     }
 }
 
-impl BufRead for Conversation {
+impl BufRead for PipedChild {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.stdout.fill_buf()
     }
@@ -69,12 +69,12 @@ impl BufRead for Conversation {
 
 /// A reader of stdout with a timeout for each read.
 #[derive(Debug)]
-struct Patient {
+struct TimeoutReader {
     stdout: ChildStdout,
     time: Duration,
 }
 
-impl Read for Patient {
+impl Read for TimeoutReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         wait_for(self.stdout.as_fd(), PollFlags::IN, self.time)?;
         self.stdout.read(buffer)
@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn a_command_answers_as_often_as_it_is_asked() {
-        let mut echo = shell("while read -r line; do echo \"<$line>\"; done").converse().unwrap();
+        let mut echo =
+            shell("while read -r line; do echo \"<$line>\"; done").spawn_piped().unwrap();
         for _ in 0..3 {
             echo.write_all(b"hello\n").unwrap();
             let mut answer = String::new();
@@ -108,20 +109,20 @@ mod tests {
     #[test]
     fn a_command_that_does_not_answer_is_not_waited_for() {
         let silent = shell("sleep 600").time(Duration::from_millis(20));
-        let error = silent.converse().unwrap().read_line(&mut String::new()).unwrap_err();
+        let error = silent.spawn_piped().unwrap().read_line(&mut String::new()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]
     fn a_command_that_does_not_listen_is_not_waited_for() {
         let deaf = shell("sleep 600").time(Duration::from_millis(20));
-        let error = deaf.converse().unwrap().write_all(&[b'x'; 1 << 20]).unwrap_err();
+        let error = deaf.spawn_piped().unwrap().write_all(&[b'x'; 1 << 20]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]
     fn a_dropped_conversation_leaves_no_process_behind() {
-        let mut family = shell("sleep 600 & echo $!; wait").converse().unwrap();
+        let mut family = shell("sleep 600 & echo $!; wait").spawn_piped().unwrap();
         let mut child = String::new();
         family.read_line(&mut child).unwrap();
         // Both processes hold the pipe open, so its reader sees the end once both are gone.

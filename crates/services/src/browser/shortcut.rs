@@ -4,60 +4,60 @@ use std::str::FromStr;
 
 use serde_json::{Value, json};
 
-use super::untrusted::short;
+use super::untrusted::truncate_line;
 
 /// A key that is pressed while modifier keys are held down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shortcut {
-    held: Vec<Held>,
+    held: Vec<Modifier>,
     key: Key,
 }
 
 /// The error for a text that is no shortcut.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: {why}")]
-pub struct BadShortcut {
+pub struct InvalidShortcut {
     text: String,
     why: &'static str,
 }
 
 /// A modifier key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum Modifier {
     Alt,
     Control,
     Meta,
     Shift,
 }
 
-impl Held {
-    fn read(word: &str) -> Option<Held> {
-        let here = if cfg!(target_os = "macos") { Held::Meta } else { Held::Control };
+impl Modifier {
+    fn parse(word: &str) -> Option<Modifier> {
+        let here = if cfg!(target_os = "macos") { Modifier::Meta } else { Modifier::Control };
         Some(match word {
-            "alt" | "option" => Held::Alt,
-            "ctrl" | "control" => Held::Control,
-            "cmd" | "command" | "meta" | "super" => Held::Meta,
+            "alt" | "option" => Modifier::Alt,
+            "ctrl" | "control" => Modifier::Control,
+            "cmd" | "command" | "meta" | "super" => Modifier::Meta,
             "cmdorctrl" | "commandorcontrol" => here,
-            "shift" => Held::Shift,
+            "shift" => Modifier::Shift,
             _ => return None,
         })
     }
 
     fn bit(self) -> u32 {
         match self {
-            Held::Alt => 1,
-            Held::Control => 2,
-            Held::Meta => 4,
-            Held::Shift => 8,
+            Modifier::Alt => 1,
+            Modifier::Control => 2,
+            Modifier::Meta => 4,
+            Modifier::Shift => 8,
         }
     }
 
     fn key(self) -> Key {
         let (name, number) = match self {
-            Held::Alt => ("Alt", 18),
-            Held::Control => ("Control", 17),
-            Held::Meta => ("Meta", 91),
-            Held::Shift => ("Shift", 16),
+            Modifier::Alt => ("Alt", 18),
+            Modifier::Control => ("Control", 17),
+            Modifier::Meta => ("Meta", 91),
+            Modifier::Shift => ("Shift", 16),
         };
         Key { name: name.to_owned(), code: format!("{name}Left"), number, text: None }
     }
@@ -73,7 +73,7 @@ struct Key {
 }
 
 /// The named keys: the name in a shortcut, the name in browsers, the key code, and the typed text.
-const NAMED: [(&str, &str, u32, Option<&str>); 23] = [
+const NAMED_KEYS: [(&str, &str, u32, Option<&str>); 23] = [
     ("enter", "Enter", 13, Some("\r")),
     ("return", "Enter", 13, Some("\r")),
     ("tab", "Tab", 9, None),
@@ -100,7 +100,7 @@ const NAMED: [(&str, &str, u32, Option<&str>); 23] = [
 ];
 
 /// The punctuation keys: the character, the name of the key, and the key code.
-const SIGNS: [(char, &str, u32); 11] = [
+const PUNCTUATION_KEYS: [(char, &str, u32); 11] = [
     (',', "Comma", 188),
     ('.', "Period", 190),
     ('/', "Slash", 191),
@@ -115,9 +115,10 @@ const SIGNS: [(char, &str, u32); 11] = [
 ];
 
 impl Key {
-    fn read(word: &str) -> Option<Key> {
+    fn parse(word: &str) -> Option<Key> {
         let lower = word.to_ascii_lowercase();
-        if let Some((_, name, number, text)) = NAMED.iter().find(|(written, ..)| *written == lower)
+        if let Some((_, name, number, text)) =
+            NAMED_KEYS.iter().find(|(written, ..)| *written == lower)
         {
             let key = if *name == "Space" { " " } else { name };
             return Some(Key {
@@ -140,16 +141,16 @@ impl Key {
         }
         let mut letters = word.chars();
         let (Some(letter), None) = (letters.next(), letters.next()) else { return None };
-        Key::letter(letter)
+        Key::from_char(letter)
     }
 
-    fn letter(letter: char) -> Option<Key> {
+    fn from_char(letter: char) -> Option<Key> {
         let upper = letter.to_ascii_uppercase();
         let (code, number) = match letter {
             'a'..='z' | 'A'..='Z' => (format!("Key{upper}"), u32::from(upper)),
             '0'..='9' => (format!("Digit{letter}"), u32::from(letter)),
             _ if letter.is_control() || letter.is_whitespace() => return None,
-            _ => match SIGNS.iter().find(|(sign, ..)| *sign == letter) {
+            _ => match PUNCTUATION_KEYS.iter().find(|(sign, ..)| *sign == letter) {
                 Some((_, code, number)) => ((*code).to_owned(), *number),
                 None => (String::new(), 0),
             },
@@ -176,10 +177,10 @@ impl Key {
 }
 
 impl FromStr for Shortcut {
-    type Err = BadShortcut;
+    type Err = InvalidShortcut;
 
-    fn from_str(text: &str) -> Result<Shortcut, BadShortcut> {
-        let bad = |why| BadShortcut { text: short(text), why };
+    fn from_str(text: &str) -> Result<Shortcut, InvalidShortcut> {
+        let bad = |why| InvalidShortcut { text: truncate_line(text), why };
         let (held, key) = match text.strip_suffix('+') {
             // The last key may be the plus itself.
             Some(rest) if rest.is_empty() || rest.ends_with('+') => (rest, "plus"),
@@ -187,13 +188,13 @@ impl FromStr for Shortcut {
         };
         let mut all = Vec::new();
         for word in held.split('+').filter(|word| !word.is_empty()) {
-            let one = Held::read(&word.trim().to_ascii_lowercase());
+            let one = Modifier::parse(&word.trim().to_ascii_lowercase());
             let one = one.ok_or_else(|| bad("only Ctrl, Shift, Alt and Cmd can be held down"))?;
             if !all.contains(&one) {
                 all.push(one);
             }
         }
-        let key = Key::read(key.trim()).ok_or_else(|| bad("there is no such key"))?;
+        let key = Key::parse(key.trim()).ok_or_else(|| bad("there is no such key"))?;
         Ok(Shortcut { held: all, key })
     }
 }
@@ -207,9 +208,9 @@ impl Shortcut {
             bits |= held.bit();
             events.push(held.key().event(true, bits, None));
         }
-        let shifted = self.shifted();
+        let shifted = self.with_shift();
         // A key types no text while a modifier other than Shift is held down.
-        let is_typed = bits & !Held::Shift.bit() == 0;
+        let is_typed = bits & !Modifier::Shift.bit() == 0;
         let text = shifted.text.as_deref().filter(|_| is_typed);
         events.push(shifted.event(true, bits, text));
         events.push(shifted.event(false, bits, None));
@@ -222,8 +223,8 @@ impl Shortcut {
 
     /// Returns the key with Shift applied: with modifiers, a letter is lower case unless Shift is
     /// held down.
-    fn shifted(&self) -> Key {
-        let is_shifted = self.held.contains(&Held::Shift);
+    fn with_shift(&self) -> Key {
+        let is_shifted = self.held.contains(&Modifier::Shift);
         let change = |text: &str| match (text.len(), is_shifted, self.held.is_empty()) {
             (1, true, _) => text.to_ascii_uppercase(),
             (1, false, false) => text.to_ascii_lowercase(),
@@ -331,7 +332,7 @@ mod tests {
             ("\u{7}", "there is no such key"),
         ] {
             let error = text.parse::<Shortcut>().unwrap_err().to_string();
-            assert_eq!(error, format!("`{}` {how}: {why}", short(text)));
+            assert_eq!(error, format!("`{}` {how}: {why}", truncate_line(text)));
         }
     }
 }

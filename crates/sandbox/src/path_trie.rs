@@ -1,4 +1,4 @@
-//! Computes the paths that stay readable when others are hidden: [`readable`].
+//! Computes the paths that stay readable when others are hidden: [`readable_paths`].
 //!
 //! Landlock takes a list of allowed paths and none of forbidden paths. So the path from the root to
 //! each hidden file is walked, and every sibling on the way is allowed, as it exists at that
@@ -14,103 +14,106 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 /// The maximum number of allowed paths. So many take a fraction of a second.
-const MOST: usize = 50_000;
+const MAX_PATHS: usize = 50_000;
 
 /// The identity of a file or folder, whatever its name: device and inode.
-type Id = (u64, u64);
+type FileId = (u64, u64);
 
 /// The requested access for a path and everything below it, unless a path below has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum Access {
     Hidden,
     Readable,
 }
 
 /// A node of the path trie: a path with a requested access, or an ancestor of one.
 #[derive(Debug, Default)]
-struct Place {
-    asked: Option<Asked>,
+struct Node {
+    access: Option<Access>,
     /// True if this path, or a path below it, is hidden.
     hides: bool,
-    below: BTreeMap<OsString, Place>,
+    children: BTreeMap<OsString, Node>,
 }
 
 /// The trie of all paths with a requested access.
 #[derive(Debug, Default)]
-struct Ways {
-    root: Place,
+struct PathTrie {
+    root: Node,
     /// The ids of hidden paths and of their ancestors, so that no other name opens them.
-    hiding: HashSet<Id>,
+    hiding: HashSet<FileId>,
 }
 
 /// Returns the paths to allow, each with everything below it, so that all but the hidden paths can
 /// be read. Returns `None` if no hidden path exists. If one path lies in another, the inner one
 /// decides: a path that is hidden inside of a readable one is hidden, and a path that is kept
 /// readable inside of a hidden one is readable.
-pub(crate) fn readable(hidden: &[PathBuf], kept: &[PathBuf]) -> io::Result<Option<Vec<PathBuf>>> {
-    let mut ways = Ways::default();
+pub(crate) fn readable_paths(
+    hidden: &[PathBuf],
+    kept: &[PathBuf],
+) -> io::Result<Option<Vec<PathBuf>>> {
+    let mut trie = PathTrie::default();
     // A path that this process cannot reach, the command cannot reach either: both run as the same
     // user.
-    hidden.iter().filter_map(|path| path.canonicalize().ok()).for_each(|path| ways.hide(&path));
-    if !ways.root.hides {
+    hidden.iter().filter_map(|path| path.canonicalize().ok()).for_each(|path| trie.hide(&path));
+    if !trie.root.hides {
         return Ok(None);
     }
-    kept.iter().filter_map(|path| path.canonicalize().ok()).for_each(|path| ways.keep(&path));
-    ways.walk(MOST).map(Some)
+    kept.iter().filter_map(|path| path.canonicalize().ok()).for_each(|path| trie.keep(&path));
+    trie.walk(MAX_PATHS).map(Some)
 }
 
-impl Ways {
+impl PathTrie {
     fn hide(&mut self, path: &Path) {
-        let (mut place, mut at) = (&mut self.root, PathBuf::from("/"));
+        let (mut node, mut at) = (&mut self.root, PathBuf::from("/"));
         for name in names(path).map(Some).chain([None]) {
-            if !std::mem::replace(&mut place.hides, true) {
+            if !std::mem::replace(&mut node.hides, true) {
                 self.hiding.extend(fs::metadata(&at).map(|found| id(&found)).ok());
             }
             let Some(name) = name else { break };
             at.push(name);
-            place = place.below(name);
+            node = node.child(name);
         }
-        place.asked = Some(Asked::Hidden);
+        node.access = Some(Access::Hidden);
     }
 
     fn keep(&mut self, path: &Path) {
-        let place = names(path).fold(&mut self.root, Place::below);
-        place.asked = place.asked.or(Some(Asked::Readable));
+        let node = names(path).fold(&mut self.root, Node::child);
+        node.access = node.access.or(Some(Access::Readable));
     }
 
     /// Returns the readable paths. Fails if there are more than `most`.
     fn walk(&self, most: usize) -> io::Result<Vec<PathBuf>> {
         let mut open = Vec::new();
-        let mut left = vec![(PathBuf::from("/"), &self.root, Asked::Readable)];
-        while let Some((path, place, around)) = left.pop() {
-            let asked = place.asked.unwrap_or(around);
-            if asked == Asked::Readable && !place.hides {
+        let mut left = vec![(PathBuf::from("/"), &self.root, Access::Readable)];
+        while let Some((path, node, around)) = left.pop() {
+            let access = node.access.unwrap_or(around);
+            if access == Access::Readable && !node.hides {
                 open.push(path);
                 continue;
             }
-            if asked == Asked::Readable {
-                open.extend(self.beside(&path, place).take(most + 1));
+            if access == Access::Readable {
+                open.extend(self.other_entries(&path, node).take(most + 1));
             }
             if open.len() > most {
                 let why =
                     format!("there is too much beside what is hidden in `{}`", path.display());
                 return Err(io::Error::other(why));
             }
-            let below = place.below.iter();
-            left.extend(below.map(|(name, place)| (path.join(name), place, asked)));
+            let children = node.children.iter();
+            left.extend(children.map(|(name, node)| (path.join(name), node, access)));
         }
         Ok(open)
     }
 
     /// Returns the entries of a folder that are not nodes of the trie. A folder that cannot be
     /// listed has none.
-    fn beside<'a>(
+    fn other_entries<'a>(
         &'a self,
         folder: &Path,
-        place: &'a Place,
+        node: &'a Node,
     ) -> impl Iterator<Item = PathBuf> + use<'a> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let others = entries.filter(|entry| !place.below.contains_key(&entry.file_name()));
+        let others = entries.filter(|entry| !node.children.contains_key(&entry.file_name()));
         others.filter_map(|entry| {
             let found = entry.metadata().ok()?;
             // A symbolic link is read at its target.
@@ -120,9 +123,9 @@ impl Ways {
     }
 }
 
-impl Place {
-    fn below<'a>(&'a mut self, name: &OsStr) -> &'a mut Place {
-        self.below.entry(name.to_owned()).or_default()
+impl Node {
+    fn child<'a>(&'a mut self, name: &OsStr) -> &'a mut Node {
+        self.children.entry(name.to_owned()).or_default()
     }
 }
 
@@ -135,7 +138,7 @@ fn names(path: &Path) -> impl Iterator<Item = &OsStr> {
     })
 }
 
-fn id(found: &Metadata) -> Id {
+fn id(found: &Metadata) -> FileId {
     (found.dev(), found.ino())
 }
 

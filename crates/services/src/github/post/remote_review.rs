@@ -1,4 +1,5 @@
-//! The state of our review on a pull request, and the next step to take: [`Seen`], [`Step`].
+//! The state of our review on a pull request, and the next step to take: [`RemoteReview`],
+//! [`Step`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +26,7 @@ pub(super) struct OwnThread {
 /// The objects of ours on a pull request. Objects of other users are ignored, whatever they look
 /// like.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen {
+pub(super) struct RemoteReview {
     /// The threads of each finding. A finding has one thread; if it has more, all are treated
     /// alike.
     pub(super) threads: BTreeMap<Fingerprint, Vec<OwnThread>>,
@@ -39,12 +40,12 @@ pub(super) struct Seen {
     /// The remaining parts of rejected calls, the next one last.
     pub(super) parts: Vec<ReviewCall>,
     /// The objects that we may not change, and leave as they are.
-    pub(super) left: BTreeSet<Own>,
+    pub(super) forbidden: BTreeSet<OwnedItem>,
 }
 
 /// An object of ours that is changed as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Own {
+pub(super) enum OwnedItem {
     Thread(String),
     Review(u64),
 }
@@ -62,18 +63,18 @@ pub(super) enum Step {
     Dismiss(u64, String, &'static str),
 }
 
-impl Seen {
+impl RemoteReview {
     /// Reads the state of a pull request. Rejections and missing permissions of `before` are
     /// retained.
-    pub(super) fn of(state: &ReviewState, before: Seen) -> Seen {
-        let Seen { refused, parts, left, .. } = before;
-        let mut seen = Seen { refused, parts, left, ..Seen::default() };
+    pub(super) fn from_state(state: &ReviewState, before: RemoteReview) -> RemoteReview {
+        let RemoteReview { refused, parts, forbidden, .. } = before;
+        let mut remote = RemoteReview { refused, parts, forbidden, ..RemoteReview::default() };
         for thread in &state.threads {
             let first = thread.comments.first().filter(|comment| comment.is_ours);
             let marker = first.and_then(|comment| marker::read(&comment.body));
             if let Some(Marker::Finding(fingerprint, by)) = marker {
-                seen.found_by.insert(fingerprint.clone(), by);
-                seen.threads.entry(fingerprint).or_default().push(OwnThread {
+                remote.found_by.insert(fingerprint.clone(), by);
+                remote.threads.entry(fingerprint).or_default().push(OwnThread {
                     id: thread.id.clone(),
                     is_resolved: thread.is_resolved,
                     is_resolved_by_us: thread.is_resolved_by_its_author,
@@ -85,21 +86,21 @@ impl Seen {
                 Some(Marker::Review(key)) => Some(key),
                 Some(Marker::Finding(..) | Marker::Summary(_)) | None => None,
             };
-            seen.reviews.add(review, key);
+            remote.reviews.add(review, key);
         }
         for comment in state.comments.iter().filter(|comment| comment.is_ours) {
             // A comment without an id cannot be updated, so a new one takes its place.
             let part = marker::read(&comment.body).zip(comment.id);
             if let Some((Marker::Summary(number), id)) = part {
                 // If there are two summaries, the first one is used.
-                seen.summary.entry(number).or_insert((id, comment.body.clone()));
+                remote.summary.entry(number).or_insert((id, comment.body.clone()));
             }
         }
-        seen
+        remote
     }
 
     /// Records findings whose comments were posted earlier, and are gone, as rejected.
-    pub(super) fn leave_deleted(&mut self, posted: &BTreeSet<Fingerprint>) {
+    pub(super) fn reject_deleted(&mut self, posted: &BTreeSet<Fingerprint>) {
         let gone = posted.iter().filter(|fingerprint| !self.threads.contains_key(*fingerprint));
         let gone: Vec<Fingerprint> = gone.cloned().collect();
         for fingerprint in gone {
@@ -107,18 +108,18 @@ impl Seen {
         }
     }
 
-    fn standing(&self, draft: &ReviewDraft) -> PostedState {
+    fn posted_state(&self, draft: &ReviewDraft) -> PostedState {
         PostedState {
             visible: self.threads.keys().cloned().collect(),
             refused: self.refused.clone(),
-            reviews: self.reviews.standing(draft),
+            reviews: self.reviews.counted_keys(draft),
         }
     }
 
     /// Returns the next step towards a draft. Findings are posted before anything is resolved or
     /// dismissed, so that a failure there hides no finding.
-    pub(super) fn next(&mut self, draft: &ReviewDraft) -> Option<Step> {
-        let standing = self.standing(draft);
+    pub(super) fn next_step(&mut self, draft: &ReviewDraft) -> Option<Step> {
+        let standing = self.posted_state(draft);
         let part = self.next_part(&standing);
         part.map(Step::Review)
             .or_else(|| draft.calls(&standing).into_iter().next().map(Step::Review))
@@ -147,7 +148,7 @@ impl Seen {
         let found: BTreeSet<&Fingerprint> =
             draft.posts().iter().map(|post| &post.fingerprint).collect();
         let settled = draft.resolvable_comments(&self.found_by);
-        let may_change = |id: &str| !self.left.contains(&Own::Thread(id.to_owned()));
+        let may_change = |id: &str| !self.forbidden.contains(&OwnedItem::Thread(id.to_owned()));
         self.threads.iter().find_map(|(fingerprint, threads)| {
             let threads = || threads.iter().filter(|thread| may_change(&thread.id));
             // A thread that a person resolved stays resolved.
@@ -162,8 +163,8 @@ impl Seen {
     }
 
     fn next_dismissal(&self, draft: &ReviewDraft) -> Option<Step> {
-        let is_left = |id| self.left.contains(&Own::Review(id));
-        let stale = self.reviews.next_stale(draft, is_left);
+        let is_forbidden = |id| self.forbidden.contains(&OwnedItem::Review(id));
+        let stale = self.reviews.next_stale(draft, is_forbidden);
         stale.map(|(id, why)| Step::Dismiss(id, draft.head().to_owned(), why))
     }
 
@@ -184,20 +185,23 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::github::StandingComment;
+    use crate::github::ConversationComment;
 
     #[test]
     fn a_part_of_the_summary_that_cannot_be_changed_is_written_anew() {
         let body = Marker::Summary(1).to_string();
-        let seen = |ids: &[Option<u64>]| {
-            let comment = |&id| StandingComment { id, body: body.clone(), is_ours: true };
+        let remote = |ids: &[Option<u64>]| {
+            let comment = |&id| ConversationComment { id, body: body.clone(), is_ours: true };
             let comments = ids.iter().map(comment).collect();
-            Seen::of(&ReviewState { comments, ..ReviewState::default() }, Seen::default())
+            RemoteReview::from_state(
+                &ReviewState { comments, ..ReviewState::default() },
+                RemoteReview::default(),
+            )
         };
         let wanted = ["new".to_owned()];
         let new = Step::NewPart(1, "new".to_owned());
-        assert_eq!(seen(&[None]).next_summary(&wanted), Some(new));
+        assert_eq!(remote(&[None]).next_summary(&wanted), Some(new));
         let changed = Step::ChangePart(1, 7, "new".to_owned());
-        assert_eq!(seen(&[None, Some(7)]).next_summary(&wanted), Some(changed));
+        assert_eq!(remote(&[None, Some(7)]).next_summary(&wanted), Some(changed));
     }
 }

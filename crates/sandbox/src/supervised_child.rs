@@ -1,4 +1,4 @@
-//! A long-running child process of assay itself: [`Companion`].
+//! A long-running child process of assay itself: [`SupervisedChild`].
 
 use std::io;
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
@@ -15,7 +15,7 @@ use crate::{Command, RunError};
 /// process reads the end of its stdin, and is expected to end by itself. So after a crash of this
 /// process it runs only for as long as it needs to clean up.
 #[derive(Debug)]
-pub struct Companion {
+pub struct SupervisedChild {
     pid: Pid,
     child: Mutex<Child>,
     _group: Group,
@@ -25,24 +25,24 @@ pub struct Companion {
 impl Command {
     /// Starts the command as a companion, with our whole environment. Its stderr is our stderr; its
     /// stdout is discarded.
-    pub fn accompany(&self) -> Result<Companion, RunError> {
-        let (mut child, group) = self.start_beside(Stdio::piped(), Stdio::inherit())?;
+    pub fn spawn_supervised(&self) -> Result<SupervisedChild, RunError> {
+        let (mut child, group) = self.spawn_inheriting(Stdio::piped(), Stdio::inherit())?;
         let lifeline = child.stdin.take().expect("stdin is piped");
         let pid = Pid::from_child(&child);
-        Ok(Companion { pid, child: Mutex::new(child), _group: group, _lifeline: lifeline })
+        Ok(SupervisedChild { pid, child: Mutex::new(child), _group: group, _lifeline: lifeline })
     }
 
     /// Starts the command detached, with our whole environment: it goes on when this process ends.
     /// Its stdout and stderr go to a file. Returns its process id.
-    pub fn detach(&self, log: &std::fs::File) -> Result<u32, RunError> {
+    pub fn spawn_detached(&self, log: &std::fs::File) -> Result<u32, RunError> {
         let fail = |source| RunError::Start { program: self.name(), source };
         let to = || log.try_clone().map(Stdio::from).map_err(fail);
-        let mut command = self.prepared_beside(Stdio::null(), to()?, to()?);
+        let mut command = self.prepare_inheriting(Stdio::null(), to()?, to()?);
         Ok(command.spawn().map_err(fail)?.id())
     }
 }
 
-impl Companion {
+impl SupervisedChild {
     /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.pid.as_raw_nonzero().get().unsigned_abs()
@@ -56,7 +56,7 @@ impl Companion {
     }
 
     /// Sends `SIGTERM` to the process.
-    pub fn ask_to_end(&self) {
+    pub fn terminate(&self) {
         self.signal(Signal::TERM);
     }
 
@@ -79,7 +79,7 @@ impl Companion {
 }
 
 /// Sends `SIGTERM` to a process that another process started. Returns true if the process exists.
-pub fn ask_to_end(pid: u32) -> bool {
+pub fn terminate(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok())
 }
@@ -99,9 +99,9 @@ mod tests {
 
     #[test]
     fn a_companion_goes_on_until_it_is_asked_to_end() {
-        let companion = shell("exec sleep 600").accompany().unwrap();
+        let companion = shell("exec sleep 600").spawn_supervised().unwrap();
         assert!(is_running(companion.id()));
-        companion.ask_to_end();
+        companion.terminate();
         assert_eq!(companion.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
         companion.kill();
     }
@@ -110,7 +110,7 @@ mod tests {
     fn a_companion_learns_that_nobody_holds_it() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let script = format!("cat; echo over > '{}'", file.path().display());
-        let Companion { child, _lifeline, .. } = shell(&script).accompany().unwrap();
+        let SupervisedChild { child, _lifeline, .. } = shell(&script).spawn_supervised().unwrap();
         drop(_lifeline);
         child.into_inner().unwrap().wait().unwrap();
         assert_eq!(std::fs::read_to_string(file.path()).unwrap(), "over\n");

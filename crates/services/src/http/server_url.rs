@@ -8,13 +8,13 @@ use ureq::http::Uri;
 
 /// The reason why a text is no address of a server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoServerUrl {
+pub enum ServerUrlError {
     /// The text is no address, or has another scheme than `http` or `https`.
     #[error("it is no address such as `http://localhost:8000/mcp`")]
-    NoAddress,
+    Invalid,
     /// The address contains a user name or a password.
     #[error("it holds a user or a password, which are not sent")]
-    Password,
+    HasCredentials,
 }
 
 /// The address of a server, such as `http://localhost:8000/mcp`. Only `http` and `https` are
@@ -28,7 +28,7 @@ impl ServerUrl {
     }
 
     /// Returns true if a key can be sent to the server: encrypted, or within this machine.
-    pub fn keeps_secrets(&self) -> bool {
+    pub fn is_secure(&self) -> bool {
         self.0.scheme_str() == Some("https") || is_loopback(self.host())
     }
 
@@ -48,16 +48,16 @@ impl fmt::Display for ServerUrl {
 }
 
 impl FromStr for ServerUrl {
-    type Err = NoServerUrl;
+    type Err = ServerUrlError;
 
-    fn from_str(text: &str) -> Result<ServerUrl, NoServerUrl> {
-        let uri: Uri = text.trim().parse().map_err(|_| NoServerUrl::NoAddress)?;
+    fn from_str(text: &str) -> Result<ServerUrl, ServerUrlError> {
+        let uri: Uri = text.trim().parse().map_err(|_| ServerUrlError::Invalid)?;
         let is_web = matches!(uri.scheme_str(), Some("http" | "https"));
         let Some(authority) = uri.authority().filter(|it| is_web && !it.host().is_empty()) else {
-            return Err(NoServerUrl::NoAddress);
+            return Err(ServerUrlError::Invalid);
         };
         match authority.as_str().contains('@') {
-            true => Err(NoServerUrl::Password),
+            true => Err(ServerUrlError::HasCredentials),
             false => Ok(ServerUrl(uri)),
         }
     }
@@ -80,19 +80,22 @@ mod tests {
             "", "localhost:8000", "/mcp", "ftp://example.org/", "file:///etc/passwd", "http://",
             "javascript:alert(1)", "http:///mcp", "ht tp://x", "http://x\u{7}y/",
         ] {
-            assert_eq!(told(odd), NoServerUrl::NoAddress.to_string(), "{odd}");
+            assert_eq!(told(odd), ServerUrlError::Invalid.to_string(), "{odd}");
         }
-        assert_eq!(told("https://ada:pw@example.org/mcp"), NoServerUrl::Password.to_string());
+        assert_eq!(
+            told("https://ada:pw@example.org/mcp"),
+            ServerUrlError::HasCredentials.to_string()
+        );
     }
 
     #[test]
     fn a_key_is_sent_in_the_clear_only_within_this_machine() {
-        let keeps_secrets = |text: &str| text.parse::<ServerUrl>().unwrap().keeps_secrets();
+        let is_secure = |text: &str| text.parse::<ServerUrl>().unwrap().is_secure();
         for safe in ["http://localhost/", "http://127.0.0.1:1/", "http://[::1]:1/", "https://x/"] {
-            assert!(keeps_secrets(safe), "{safe}");
+            assert!(is_secure(safe), "{safe}");
         }
         for unsafe_url in ["http://localhost.example/", "http://10.0.0.1/", "http://127.example/"] {
-            assert!(!keeps_secrets(unsafe_url), "{unsafe_url}");
+            assert!(!is_secure(unsafe_url), "{unsafe_url}");
         }
     }
 }

@@ -14,7 +14,8 @@ use super::Response;
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(60), Duration::from_secs(64 * 60));
 
 /// The phrases with which services report a rate limit.
-const WORDS: [&str; 4] = ["secondary rate limit", "abuse", "rate limit exceeded", "ratelimited"];
+const RATE_LIMIT_PHRASES: [&str; 4] =
+    ["secondary rate limit", "abuse", "rate limit exceeded", "ratelimited"];
 
 /// Returns the delay before the same request may be sent again, or `None` if the response is no
 /// rate limit. If the service states no time, each further delay is twice as long. `now` is the
@@ -27,10 +28,14 @@ pub(super) fn requested_delay(
     let is_used_up = response.header("x-ratelimit-remaining") == Some("0");
     let is_limit = match response.status {
         429 => true,
-        403 => response.header("retry-after").is_some() || is_used_up || says_so(response),
+        403 => {
+            response.header("retry-after").is_some()
+                || is_used_up
+                || is_rate_limit_refusal(response)
+        }
         // These statuses also have other messages, which are no rate limits.
-        400 | 422 => says_so(response),
-        200 => says_so_in_an_answer(response),
+        400 | 422 => is_rate_limit_refusal(response),
+        200 => is_graphql_rate_limit(response),
         _ => false,
     };
     if !is_limit {
@@ -50,10 +55,10 @@ pub(super) fn requested_delay(
 }
 
 /// Returns true if a response with a success status is a rate limit, as GraphQL reports it.
-fn says_so_in_an_answer(response: &Response) -> bool {
+fn is_graphql_rate_limit(response: &Response) -> bool {
     // Most answers are long and no rate limit, so a search comes before parsing.
-    const WORD: &[u8] = b"RATE_LIMITED";
-    if !response.body.windows(WORD.len()).any(|bytes| bytes == WORD) {
+    const RATE_LIMIT_CODE: &[u8] = b"RATE_LIMITED";
+    if !response.body.windows(RATE_LIMIT_CODE.len()).any(|bytes| bytes == RATE_LIMIT_CODE) {
         return false;
     }
     let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
@@ -62,7 +67,7 @@ fn says_so_in_an_answer(response: &Response) -> bool {
 }
 
 /// Returns true if a refusal is a rate limit: by its message, or by the codes of its errors.
-fn says_so(response: &Response) -> bool {
+fn is_rate_limit_refusal(response: &Response) -> bool {
     let Ok(body) = serde_json::from_slice::<Value>(&response.body) else { return false };
     let errors = body["errors"].as_array().into_iter().flatten();
     let codes = errors.flat_map(|error| {
@@ -71,7 +76,7 @@ fn says_so(response: &Response) -> bool {
     let mut texts = codes.chain([body["message"].as_str()]).flatten();
     texts.any(|text| {
         let text = text.to_lowercase();
-        WORDS.iter().any(|word| text.contains(word))
+        RATE_LIMIT_PHRASES.iter().any(|word| text.contains(word))
     })
 }
 

@@ -1,28 +1,28 @@
 //! Suggestions for a name that was not found: the most similar names.
 
 /// The maximum number of suggestions.
-const NAMED: usize = 4;
+const MAX_SUGGESTIONS: usize = 4;
 
 /// The number of characters of each name that are compared.
-const LETTERS: usize = 60;
+const MAX_COMPARED_CHARS: usize = 60;
 
 /// Returns the most similar names, of pairs of the compared name and the shown name.
-pub(super) fn nearest(wanted: &str, there: &[(String, String)]) -> Vec<String> {
-    let wanted = letters(wanted);
+pub(super) fn nearest_names(wanted: &str, there: &[(String, String)]) -> Vec<String> {
+    let wanted = normalize(wanted);
     let mut ranked: Vec<(usize, &String)> =
-        there.iter().map(|(name, told)| (distance(&wanted, &letters(name)), told)).collect();
+        there.iter().map(|(name, shown)| (distance(&wanted, &normalize(name)), shown)).collect();
     ranked.sort_by_key(|(distance, _)| *distance);
-    let mut told: Vec<String> = Vec::new();
+    let mut shown: Vec<String> = Vec::new();
     for (_, name) in ranked {
-        if told.len() < NAMED && !told.contains(name) {
-            told.push(name.clone());
+        if shown.len() < MAX_SUGGESTIONS && !shown.contains(name) {
+            shown.push(name.clone());
         }
     }
-    told
+    shown
 }
 
-fn letters(text: &str) -> Vec<char> {
-    text.to_lowercase().chars().take(LETTERS).collect()
+fn normalize(text: &str) -> Vec<char> {
+    text.to_lowercase().chars().take(MAX_COMPARED_CHARS).collect()
 }
 
 /// Returns the edit distance of two texts. Letters that are missing in `wanted` count least: people
@@ -50,10 +50,10 @@ mod tests {
         let there = ["Cancel", "Create New Spec", "Create a new task", "Cancel", "Help", "Log out"];
         let there: Vec<(String, String)> =
             there.iter().map(|name| ((*name).to_owned(), format!("\"{name}\""))).collect();
-        let found = nearest("Create Spec", &there);
+        let found = nearest_names("Create Spec", &there);
         assert_eq!(found[0], "\"Create New Spec\"");
-        assert_eq!(found.len(), NAMED);
-        assert_eq!(nearest("Cancle", &there)[0], "\"Cancel\"");
-        assert!(nearest("x", &[]).is_empty());
+        assert_eq!(found.len(), MAX_SUGGESTIONS);
+        assert_eq!(nearest_names("Cancle", &there)[0], "\"Cancel\"");
+        assert!(nearest_names("x", &[]).is_empty());
     }
 }

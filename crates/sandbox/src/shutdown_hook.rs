@@ -1,4 +1,4 @@
-//! Actions that run before this process ends by a signal: [`ShutDownHook`].
+//! Actions that run before this process ends by a signal: [`ShutdownHook`].
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,11 +20,11 @@ fn hooks() -> MutexGuard<'static, Hooks> {
 
 /// An action that runs when the process shuts down, unless the value is dropped before.
 #[derive(Debug)]
-pub struct ShutDownHook(u64);
+pub struct ShutdownHook(u64);
 
-impl ShutDownHook {
+impl ShutdownHook {
     /// Sets a hook. Returns `None` if the process is ending already.
-    pub fn new(hook: impl FnOnce() + Send + 'static) -> Option<ShutDownHook> {
+    pub fn new(hook: impl FnOnce() + Send + 'static) -> Option<ShutdownHook> {
         let mut hooks = hooks();
         if hooks.is_closed {
             return None;
@@ -32,11 +32,11 @@ impl ShutDownHook {
         let number = hooks.next;
         hooks.next += 1;
         hooks.set.insert(number, Box::new(hook));
-        Some(ShutDownHook(number))
+        Some(ShutdownHook(number))
     }
 }
 
-impl Drop for ShutDownHook {
+impl Drop for ShutdownHook {
     fn drop(&mut self) {
         hooks().set.remove(&self.0);
     }

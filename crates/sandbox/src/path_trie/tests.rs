@@ -239,10 +239,10 @@ fn a_secret_among_many_is_hidden_and_the_many_are_not() {
 #[test]
 fn too_much_beside_what_is_hidden_is_an_error() {
     let home = home();
-    let mut ways = Ways::default();
-    ways.hide(&home.path().canonicalize().unwrap().join(".netrc"));
-    assert!(ways.walk(MOST).is_ok());
-    let error = ways.walk(1).unwrap_err().to_string();
+    let mut trie = PathTrie::default();
+    trie.hide(&home.path().canonicalize().unwrap().join(".netrc"));
+    assert!(trie.walk(MAX_PATHS).is_ok());
+    let error = trie.walk(1).unwrap_err().to_string();
     assert!(error.starts_with("there is too much beside what is hidden in `/`"), "{error}");
 }
 
@@ -250,7 +250,7 @@ fn too_much_beside_what_is_hidden_is_an_error() {
 fn where_nothing_is_there_to_hide_nothing_changes() {
     let home = home();
     let hidden = ["/no/such/place", "", "not\0a path", "/etc/passwd/below-a-file"];
-    assert_eq!(readable(&hidden.map(PathBuf::from), &[]).unwrap(), None);
+    assert_eq!(readable_paths(&hidden.map(PathBuf::from), &[]).unwrap(), None);
     let listed = within(&home, "ls / > /dev/null && ls").hidden(hidden);
     assert_eq!(told(&listed), "note work");
 }

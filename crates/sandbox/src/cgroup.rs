@@ -1,4 +1,4 @@
-//! Limits on the number of processes and the memory of a command: [`Cage`].
+//! Limits on the number of processes and the memory of a command: [`Cgroup`].
 //!
 //! A control group limits both for all processes of a command together, and also kills those that
 //! left the command's process group. Without control groups, resource limits of the process apply
@@ -16,39 +16,39 @@ use rustix::process::Pid;
 use crate::enforcement::Enforcement;
 
 /// A shell script that waits for a line and then becomes the command, with an empty stdin.
-const GATE: &str = r#"read -r _ && exec "$@" </dev/null"#;
+const BARRIER_SCRIPT: &str = r#"read -r _ && exec "$@" </dev/null"#;
 
 /// A shell script that waits for a line and then becomes the command, which reads the rest of
 /// stdin.
-const GATE_WITH_INPUT: &str = r#"read -r _ && exec "$@""#;
+const BARRIER_SCRIPT_WITH_INPUT: &str = r#"read -r _ && exec "$@""#;
 
 /// The resource limits of a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Bounds {
+pub(crate) struct ResourceLimits {
     pub(crate) processes: Option<u32>,
     pub(crate) memory: Option<u64>,
 }
 
-impl Bounds {
+impl ResourceLimits {
     /// Returns true if any limit is set.
     pub(crate) fn is_some(self) -> bool {
-        self != Bounds::default()
+        self != ResourceLimits::default()
     }
 }
 
 /// Returns how far this machine can limit the processes and the memory of a command, in this order.
-pub(crate) fn held() -> (Enforcement, Enforcement) {
-    kernel::held()
+pub(crate) fn enforcement() -> (Enforcement, Enforcement) {
+    kernel::enforcement()
 }
 
 /// The control group of a command. Dropping the value kills the processes inside.
 #[derive(Debug)]
-pub(crate) struct Cage(kernel::Group);
+pub(crate) struct Cgroup(kernel::Group);
 
-impl Cage {
+impl Cgroup {
     /// Applies limits to a command that waits at its start barrier.
-    pub(crate) fn around(bounds: Bounds, child: &Child) -> io::Result<Cage> {
-        kernel::Group::around(bounds, Pid::from_child(child)).map(Cage)
+    pub(crate) fn for_child(bounds: ResourceLimits, child: &Child) -> io::Result<Cgroup> {
+        kernel::Group::for_child(bounds, Pid::from_child(child)).map(Cgroup)
     }
 
     /// Kills every process inside.
@@ -70,16 +70,16 @@ impl Cage {
 /// Returns the shell command that waits at the start barrier and then becomes a program. The
 /// arguments of the program are added by the caller.
 #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
-pub(crate) fn gate(program: &OsStr, is_written_to: bool) -> Command {
+pub(crate) fn start_barrier(program: &OsStr, is_written_to: bool) -> Command {
     let mut command = Command::new("sh");
-    command.arg("-c").arg(if is_written_to { GATE_WITH_INPUT } else { GATE });
+    command.arg("-c").arg(if is_written_to { BARRIER_SCRIPT_WITH_INPUT } else { BARRIER_SCRIPT });
     command.arg("sh").arg(program);
     command
 }
 
 /// Releases a command from its start barrier. A command that has already ended has closed its
 /// stdin, so a failed write is ignored.
-pub(crate) fn open(child: &mut Child, is_written_to: bool) {
+pub(crate) fn release(child: &mut Child, is_written_to: bool) {
     if let Some(stdin) = &mut child.stdin {
         let _ = stdin.write_all(b"\n");
     }
@@ -102,18 +102,18 @@ mod kernel {
         test_kill_process,
     };
 
-    use super::{Bounds, Enforcement};
+    use super::{Enforcement, ResourceLimits};
 
     /// The prefix of the names of our control groups; the process id and a number for each group
     /// follow.
     const NAME: &str = "assay-";
 
     /// The maximum number of times that a control group is polled while its processes end.
-    const TRIES: usize = 10_000;
+    const MAX_POLLS: usize = 10_000;
 
     /// A folder in which control groups can be created.
     #[derive(Debug, Clone)]
-    struct Place {
+    struct CgroupParent {
         folder: PathBuf,
         /// True if memory can be limited there, too.
         memory: bool,
@@ -123,15 +123,15 @@ mod kernel {
     #[derive(Debug)]
     pub(super) struct Group(Option<PathBuf>);
 
-    pub(super) fn held() -> (Enforcement, Enforcement) {
-        let processes = match place() {
+    pub(super) fn enforcement() -> (Enforcement, Enforcement) {
+        let processes = match cgroup_parent() {
             Some(_) => Enforcement::Full,
             // `RLIMIT_NPROC` does not apply to root.
             None if geteuid().is_root() => Enforcement::None,
             None => Enforcement::Partial,
         };
-        let memory = match place() {
-            Some(Place { memory: true, .. }) => Enforcement::Full,
+        let memory = match cgroup_parent() {
+            Some(CgroupParent { memory: true, .. }) => Enforcement::Full,
             // The limit applies to each process separately.
             Some(_) | None => Enforcement::Partial,
         };
@@ -139,21 +139,23 @@ mod kernel {
     }
 
     impl Group {
-        pub(super) fn around(bounds: Bounds, pid: Pid) -> io::Result<Group> {
-            let group = place().map(|place| Group::new(place, bounds)).transpose()?;
+        pub(super) fn for_child(bounds: ResourceLimits, pid: Pid) -> io::Result<Group> {
+            let group = cgroup_parent().map(|place| Group::new(place, bounds)).transpose()?;
             let group = group.unwrap_or(Group(None));
             if let Some(folder) = &group.0 {
                 fs::write(folder.join("cgroup.procs"), pid.as_raw_nonzero().to_string())?;
             } else if let Some(most) = bounds.processes {
                 limit(pid, Resource::Nproc, u64::from(most).saturating_add(tasks_of_user()))?;
             }
-            if let (Some(most), false) = (bounds.memory, place().is_some_and(|it| it.memory)) {
+            if let (Some(most), false) =
+                (bounds.memory, cgroup_parent().is_some_and(|it| it.memory))
+            {
                 limit(pid, Resource::Data, most)?;
             }
             Ok(group)
         }
 
-        fn new(place: &Place, bounds: Bounds) -> io::Result<Group> {
+        fn new(place: &CgroupParent, bounds: ResourceLimits) -> io::Result<Group> {
             static NEXT: AtomicU32 = AtomicU32::new(0);
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let own = getpid().as_raw_nonzero();
@@ -179,7 +181,7 @@ mod kernel {
                 return;
             }
             // A killed process starts no other process, so each round leaves fewer.
-            for _ in 0..TRIES {
+            for _ in 0..MAX_POLLS {
                 let inside = members(folder);
                 if inside.is_empty() {
                     return;
@@ -206,7 +208,7 @@ mod kernel {
 
         pub(super) fn remove(&self) {
             let Some(folder) = &self.0 else { return };
-            for _ in 0..TRIES {
+            for _ in 0..MAX_POLLS {
                 // The folder can be removed once the last process is gone; a folder that is left is
                 // swept later.
                 match fs::remove_dir(folder) {
@@ -244,16 +246,16 @@ mod kernel {
     }
 
     /// Returns the folder in which control groups can be created. It is searched and tried once.
-    fn place() -> Option<&'static Place> {
-        static PLACE: OnceLock<Option<Place>> = OnceLock::new();
+    fn cgroup_parent() -> Option<&'static CgroupParent> {
+        static PARENT: OnceLock<Option<CgroupParent>> = OnceLock::new();
         let find = || {
             let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
             let own = fs::read_to_string("/proc/self/cgroup").ok()?;
             let mut places =
                 [unified(&mounts, &own), separate(&mounts, &own)].into_iter().flatten();
-            places.find_map(tried)
+            places.find_map(probe)
         };
-        PLACE.get_or_init(find).as_ref()
+        PARENT.get_or_init(find).as_ref()
     }
 
     /// Returns the folder for groups in a hierarchy that all controllers share (cgroup v2): next to
@@ -284,7 +286,7 @@ mod kernel {
     }
 
     /// Creates a control group to find out which limits it supports, and removes the group.
-    fn tried(folder: PathBuf) -> Option<Place> {
+    fn probe(folder: PathBuf) -> Option<CgroupParent> {
         sweep(&folder);
         let own = getpid().as_raw_nonzero();
         let trial = folder.join(format!("{NAME}{own}-trial"));
@@ -292,7 +294,7 @@ mod kernel {
         let (processes, memory) =
             (trial.join("pids.max").exists(), trial.join("memory.max").exists());
         let _ = fs::remove_dir(&trial);
-        processes.then_some(Place { folder, memory })
+        processes.then_some(CgroupParent { folder, memory })
     }
 
     /// Removes the groups that killed processes of assay left.
@@ -316,17 +318,17 @@ mod kernel {
 
     use rustix::process::Pid;
 
-    use super::{Bounds, Enforcement};
+    use super::{Enforcement, ResourceLimits};
 
     #[derive(Debug)]
     pub(super) struct Group;
 
-    pub(super) fn held() -> (Enforcement, Enforcement) {
+    pub(super) fn enforcement() -> (Enforcement, Enforcement) {
         (Enforcement::None, Enforcement::None)
     }
 
     impl Group {
-        pub(super) fn around(_bounds: Bounds, _pid: Pid) -> io::Result<Group> {
+        pub(super) fn for_child(_bounds: ResourceLimits, _pid: Pid) -> io::Result<Group> {
             Ok(Group)
         }
 
@@ -363,7 +365,7 @@ mod tests {
         assert_eq!(watched(&echo).unwrap(), (Some(0), "a b|'c'|$d|".to_owned()));
         let reads = shell("cat").input(*b"hello").processes(50).memory(1 << 30);
         assert_eq!(watched(&reads).unwrap(), (Some(0), "hello".to_owned()));
-        let mut echo = shell("cat").processes(50).converse().unwrap();
+        let mut echo = shell("cat").processes(50).spawn_piped().unwrap();
         echo.write_all(b"hello\n").unwrap();
         let mut answer = String::new();
         echo.read_line(&mut answer).unwrap();
@@ -421,8 +423,8 @@ mod tests {
         let (mut printed, mut complained) = (Vec::new(), Vec::new());
         let noisy = shell("printf out; printf err >&2");
         let status = noisy.watch(|stream, piece| match stream {
-            Stream::Printed => printed.extend_from_slice(piece),
-            Stream::Complained => complained.extend_from_slice(piece),
+            Stream::Stdout => printed.extend_from_slice(piece),
+            Stream::Stderr => complained.extend_from_slice(piece),
         });
         assert!(status.unwrap().success());
         assert_eq!((&printed[..], &complained[..]), (&b"out"[..], &b"err"[..]));

@@ -11,25 +11,25 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::command::{Fill, Select};
-use super::element::{Sight, Spot, Wanted};
+use super::element::{ClickTarget, QueryResult, Selector};
 use super::error::PageError;
-use super::keys::Shortcut;
-use super::page::{Ask, Page};
+use super::page::{Page, PageRequest};
 use super::scripts;
+use super::shortcut::Shortcut;
 
 /// The content of a field.
 #[derive(Deserialize)]
-struct Held {
+struct FieldContent {
     same: bool,
     value: Option<String>,
 }
 
 impl Page {
     /// Clicks an element.
-    pub(super) fn click(&self, wanted: &Wanted) -> Result<Value, PageError> {
-        let spot = self.ready(wanted)?;
-        self.press_mouse(&spot)?;
-        Ok(json!({ "clicked": spot.what, "fitting": spot.count }))
+    pub(super) fn click(&self, wanted: &Selector) -> Result<Value, PageError> {
+        let target = self.wait_until_clickable(wanted)?;
+        self.press_mouse(&target)?;
+        Ok(json!({ "clicked": target.what, "fitting": target.count }))
     }
 
     /// Fills a field, in place of its previous content.
@@ -38,33 +38,38 @@ impl Page {
         let args = field.args(&json!({ "value": value }));
         // A click on an element that is not a field would have another effect.
         let time = self.timeouts.element;
-        match self.wait_for(scripts::FITS, &args, time, |sight| !sight.may_change())? {
-            Sight::Fit => {}
+        match self.wait_for(scripts::FITS, &args, time, |result| !result.may_change())? {
+            QueryResult::Fit => {}
             other => return Err(other.error(field, "")),
         }
-        self.press_mouse(&self.ready(field)?)?;
-        let ask = self.ask("to text");
-        let what = match self.look_at(scripts::GRAB, &args, ask)? {
-            Sight::Set { what } => what,
-            Sight::Grabbed { what, empty } => {
-                self.type_over(value, empty, ask)?;
+        self.press_mouse(&self.wait_until_clickable(field)?)?;
+        let request = self.request("to text");
+        let what = match self.run_script(scripts::GRAB, &args, request)? {
+            QueryResult::Set { what } => what,
+            QueryResult::Grabbed { what, empty } => {
+                self.type_over(value, empty, request)?;
                 what
             }
             other => return Err(other.error(field, "")),
         };
-        let held: Held = self.look_at(scripts::VALUE, &args, ask)?;
-        Ok(json!({ "filled": what, "value": held.value, "as_asked": held.same }))
+        let content: FieldContent = self.run_script(scripts::VALUE, &args, request)?;
+        Ok(json!({ "filled": what, "value": content.value, "as_asked": content.same }))
     }
 
     /// Types text over the selection.
-    fn type_over(&self, text: &str, was_empty: bool, ask: Ask) -> Result<(), PageError> {
+    fn type_over(
+        &self,
+        text: &str,
+        was_empty: bool,
+        request: PageRequest,
+    ) -> Result<(), PageError> {
         if !text.is_empty() {
-            self.call("Input.insertText", &json!({ "text": text }), ask)?;
+            self.call("Input.insertText", &json!({ "text": text }), request)?;
             return Ok(());
         }
         if !was_empty {
             let delete: Shortcut = "Delete".parse()?;
-            self.press_keys(&delete, ask)?;
+            self.press_keys(&delete, request)?;
         }
         Ok(())
     }
@@ -75,8 +80,8 @@ impl Page {
         let asked = option.text();
         let args = field.args(&option.args());
         let time = self.timeouts.element;
-        match self.wait_for(scripts::SELECT, &args, time, |sight| !sight.may_change())? {
-            Sight::Chosen { what, option, value } => {
+        match self.wait_for(scripts::SELECT, &args, time, |result| !result.may_change())? {
+            QueryResult::Chosen { what, option, value } => {
                 Ok(json!({ "selected": option, "value": value, "in": what }))
             }
             other => Err(other.error(field, asked)),
@@ -85,13 +90,13 @@ impl Page {
 
     /// Presses a shortcut, on the element that has the focus.
     pub(super) fn press(&self, keys: &Shortcut, told: &str) -> Result<Value, PageError> {
-        self.press_keys(keys, self.ask("to keys"))?;
+        self.press_keys(keys, self.request("to keys"))?;
         Ok(json!({ "pressed": told }))
     }
 
-    fn press_keys(&self, keys: &Shortcut, ask: Ask) -> Result<(), PageError> {
+    fn press_keys(&self, keys: &Shortcut, request: PageRequest) -> Result<(), PageError> {
         for event in keys.events() {
-            self.call("Input.dispatchKeyEvent", &event, ask)?;
+            self.call("Input.dispatchKeyEvent", &event, request)?;
         }
         Ok(())
     }
@@ -99,32 +104,36 @@ impl Page {
     /// Sets the fragment of the page's address, as a click on a link to it would.
     pub(super) fn go_to_hash(&self, hash: &str) -> Result<Value, PageError> {
         let hash = hash.trim_start_matches('#');
-        self.look_at(scripts::HASH, &json!({ "hash": hash }), self.ask("to another place in it"))
+        self.run_script(
+            scripts::HASH,
+            &json!({ "hash": hash }),
+            self.request("to another place in it"),
+        )
     }
 
     /// Waits until an element can be clicked: two queries in a row return the same position.
-    fn ready(&self, wanted: &Wanted) -> Result<Spot, PageError> {
+    fn wait_until_clickable(&self, wanted: &Selector) -> Result<ClickTarget, PageError> {
         let end = Deadline::after(self.timeouts.element);
-        let mut before: Option<Spot> = None;
+        let mut before: Option<ClickTarget> = None;
         loop {
-            let sight = self.look_for(scripts::LOOK, &wanted.args(&json!({})))?;
-            let now = match sight {
-                Sight::Ready(spot) => Some(spot),
+            let result = self.query_element(scripts::LOOK, &wanted.args(&json!({})))?;
+            let now = match result {
+                QueryResult::Ready(target) => Some(target),
                 other if !other.may_change() || end.has_passed() => {
                     return Err(other.error(wanted, ""));
                 }
                 _ => None,
             };
             match (&before, now) {
-                (Some(before), Some(spot)) if (before.x, before.y) == (spot.x, spot.y) => {
-                    return Ok(spot);
+                (Some(before), Some(target)) if (before.x, before.y) == (target.x, target.y) => {
+                    return Ok(target);
                 }
-                (_, Some(spot)) if end.has_passed() => {
-                    return Err(PageError::Moving { what: spot.what });
+                (_, Some(target)) if end.has_passed() => {
+                    return Err(PageError::Moving { what: target.what });
                 }
                 (_, now) => before = now,
             }
-            self.pause();
+            self.wait_for_change();
         }
     }
 
@@ -134,33 +143,33 @@ impl Page {
         script: &str,
         args: &Value,
         time: Duration,
-        enough: impl Fn(&Sight) -> bool,
-    ) -> Result<Sight, PageError> {
+        enough: impl Fn(&QueryResult) -> bool,
+    ) -> Result<QueryResult, PageError> {
         let end = Deadline::after(time);
         loop {
-            let sight = self.look_for(script, args)?;
-            if enough(&sight) || end.has_passed() {
-                return Ok(sight);
+            let result = self.query_element(script, args)?;
+            if enough(&result) || end.has_passed() {
+                return Ok(result);
             }
-            self.pause();
+            self.wait_for_change();
         }
     }
 
     /// Queries an element. The query has its own timeout: its last result says more than a timeout
     /// error.
-    fn look_for(&self, script: &str, args: &Value) -> Result<Sight, PageError> {
-        self.look_at(script, args, self.ask("to a look for an element"))
+    fn query_element(&self, script: &str, args: &Value) -> Result<QueryResult, PageError> {
+        self.run_script(script, args, self.request("to a look for an element"))
     }
 
-    fn press_mouse(&self, spot: &Spot) -> Result<(), PageError> {
-        let ask = self.ask("to a click");
+    fn press_mouse(&self, target: &ClickTarget) -> Result<(), PageError> {
+        let request = self.request("to a click");
         for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
             let button = if kind == "mouseMoved" { "none" } else { "left" };
             let event = json!({
-                "type": kind, "x": spot.x, "y": spot.y, "button": button, "buttons": buttons,
+                "type": kind, "x": target.x, "y": target.y, "button": button, "buttons": buttons,
                 "clickCount": u8::from(kind != "mouseMoved"),
             });
-            self.call("Input.dispatchMouseEvent", &event, ask)?;
+            self.call("Input.dispatchMouseEvent", &event, request)?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Errors of a delivery, and their consequences: [`MailError`].
+//! Errors of a delivery, and their consequences: [`DeliveryError`].
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::jira::JiraError;
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(30), Duration::from_secs(60 * 60));
 
 /// The maximum delay if a service states one.
-const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_DELAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The reason why a message was not delivered.
 #[derive(Debug, thiserror::Error)]
-pub enum MailError {
+pub enum DeliveryError {
     /// The call to GitHub failed.
     #[error(transparent)]
     GitHub(#[from] ServiceError),
@@ -37,55 +37,57 @@ pub enum MailError {
     Disk(#[from] DiskError),
 }
 
-impl MailError {
+impl DeliveryError {
     /// Returns true if a later retry may succeed.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
-            MailError::Disk(_) => true,
+            DeliveryError::Disk(_) => true,
             // A user may configure the service later.
-            MailError::NotConfigured(_) => true,
-            MailError::Unreadable(_) => false,
-            MailError::GitHub(_) | MailError::Jira(_) | MailError::Transition(_) => {
+            DeliveryError::NotConfigured(_) => true,
+            DeliveryError::Unreadable(_) => false,
+            DeliveryError::GitHub(_) | DeliveryError::Jira(_) | DeliveryError::Transition(_) => {
                 self.service_error().is_some_and(|error| {
-                    error.is_passing() || error.is_unclear() || is_for_want_of_a_right(error)
+                    error.is_transient()
+                        || error.is_outcome_unknown()
+                        || is_missing_permission(error)
                 })
             }
         }
     }
 
     /// Returns true if other messages to the same service would fail just now as well.
-    pub(super) fn is_about_the_service(&self) -> bool {
+    pub(super) fn is_service_wide(&self) -> bool {
         match self {
-            MailError::NotConfigured(_) => true,
-            MailError::Disk(_) | MailError::Unreadable(_) => false,
-            MailError::GitHub(_) | MailError::Jira(_) | MailError::Transition(_) => {
+            DeliveryError::NotConfigured(_) => true,
+            DeliveryError::Disk(_) | DeliveryError::Unreadable(_) => false,
+            DeliveryError::GitHub(_) | DeliveryError::Jira(_) | DeliveryError::Transition(_) => {
                 match self.service_error() {
                     Some(
-                        ServiceError::Lost { .. }
-                        | ServiceError::Limited { .. }
+                        ServiceError::NoResponse { .. }
+                        | ServiceError::RateLimited { .. }
                         | ServiceError::NoKey { .. },
                     ) => true,
                     // A service that accepted the comment is not down.
                     Some(ServiceError::Refused { status, .. }) => {
-                        *status == 401 || *status >= 500 && !self.is_about_a_transition()
+                        *status == 401 || *status >= 500 && !self.is_transition_failure()
                     }
-                    Some(ServiceError::Unreadable { .. }) | None => false,
+                    Some(ServiceError::InvalidResponse { .. }) | None => false,
                 }
             }
         }
     }
 
     /// Returns true if the comment on a ticket was created and its transition failed.
-    pub(super) fn is_about_a_transition(&self) -> bool {
-        matches!(self, MailError::Transition(_))
+    pub(super) fn is_transition_failure(&self) -> bool {
+        matches!(self, DeliveryError::Transition(_))
     }
 
     /// Returns the delay before the next attempt, after `tries` failed ones.
-    pub(super) fn rest(&self, tries: u32) -> Duration {
+    pub(super) fn retry_delay(&self, tries: u32) -> Duration {
         match self.service_error() {
             // The delay is never zero, or the message would be retried without end.
-            Some(ServiceError::Limited { wait, .. }) => {
-                (*wait).clamp(Duration::from_secs(1), A_DAY)
+            Some(ServiceError::RateLimited { wait, .. }) => {
+                (*wait).clamp(Duration::from_secs(1), MAX_DELAY)
             }
             _ => BACKOFF.delay(tries),
         }
@@ -93,27 +95,27 @@ impl MailError {
 
     fn service_error(&self) -> Option<&ServiceError> {
         match self {
-            MailError::GitHub(error)
-            | MailError::Jira(JiraError::Service(error))
-            | MailError::Transition(JiraError::Service(error)) => Some(error),
-            MailError::Jira(_)
-            | MailError::Transition(_)
-            | MailError::NotConfigured(_)
-            | MailError::Unreadable(_)
-            | MailError::Disk(_) => None,
+            DeliveryError::GitHub(error)
+            | DeliveryError::Jira(JiraError::Service(error))
+            | DeliveryError::Transition(JiraError::Service(error)) => Some(error),
+            DeliveryError::Jira(_)
+            | DeliveryError::Transition(_)
+            | DeliveryError::NotConfigured(_)
+            | DeliveryError::Unreadable(_)
+            | DeliveryError::Disk(_) => None,
         }
     }
 }
 
 /// Returns true if a service refused a call for a missing permission, or hides the object. A token
 /// may be renewed, and a permission granted.
-fn is_for_want_of_a_right(error: &ServiceError) -> bool {
+fn is_missing_permission(error: &ServiceError) -> bool {
     match error {
         ServiceError::NoKey { .. } => true,
         ServiceError::Refused { status, .. } => matches!(status, 401 | 403 | 404),
-        ServiceError::Lost { .. }
-        | ServiceError::Limited { .. }
-        | ServiceError::Unreadable { .. } => false,
+        ServiceError::NoResponse { .. }
+        | ServiceError::RateLimited { .. }
+        | ServiceError::InvalidResponse { .. } => false,
     }
 }
 
@@ -123,8 +125,8 @@ mod tests {
 
     #[test]
     fn a_letter_rests_twice_as_long_each_time_but_an_hour_at_the_most() {
-        let error = MailError::NotConfigured("GitHub");
-        let rests = [0, 1, 2, 6, 7, 500].map(|tries| error.rest(tries).as_secs());
+        let error = DeliveryError::NotConfigured("GitHub");
+        let rests = [0, 1, 2, 6, 7, 500].map(|tries| error.retry_delay(tries).as_secs());
         assert_eq!(rests, [30, 60, 120, 1_920, 3_600, 3_600]);
     }
 
@@ -133,7 +135,8 @@ mod tests {
         let rest = |wait| {
             let wait = Duration::from_secs(wait);
             let what = "it".to_owned();
-            MailError::GitHub(ServiceError::Limited { service: "GitHub", what, wait }).rest(3)
+            DeliveryError::GitHub(ServiceError::RateLimited { service: "GitHub", what, wait })
+                .retry_delay(3)
         };
         let rests = [0, 5, 7_000, u64::MAX].map(|wait| rest(wait).as_secs());
         assert_eq!(rests, [1, 5, 7_000, 86_400]);

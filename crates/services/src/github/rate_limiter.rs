@@ -1,5 +1,5 @@
-//! A rate limiter for writes to GitHub: [`Pace`], stored on disk and shared by all processes of a
-//! user.
+//! A rate limiter for writes to GitHub: [`RateLimiter`], stored on disk and shared by all processes
+//! of a user.
 //!
 //! GitHub allows 80 writes a minute and 500 an hour, and blocks clients that write in bursts. So
 //! writes are sent one after the other, a second apart, with a margin to both limits. The times of
@@ -12,59 +12,59 @@ use std::time::Duration;
 
 use assay_store::disk::{self, DiskError, Lock, Sure};
 
-use crate::http::{Effect, Lost, Request, Response, ServiceClock, Transport};
+use crate::http::{Request, RequestEffect, Response, ServiceClock, Transport, TransportError};
 
 /// The minimum interval between two writes.
-const GAP: Duration = Duration::from_secs(1);
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// The maximum numbers of writes per time span: a few less than GitHub allows, as a write may
 /// arrive later than it was sent.
-const MOST: [(Duration, usize); 2] = [(MINUTE, 75), (HOUR, 480)];
+const MAX_WRITES: [(Duration, usize); 2] = [(MINUTE, 75), (HOUR, 480)];
 
 /// A rate limiter for writes, shared between processes.
 #[derive(Debug, Clone)]
-pub struct Pace {
+pub struct RateLimiter {
     folder: PathBuf,
 }
 
-impl Pace {
+impl RateLimiter {
     /// Creates a rate limiter that stores its state in a folder. The folder is created if it is
     /// missing.
-    pub fn kept_in(folder: PathBuf) -> Pace {
-        Pace { folder }
+    pub fn in_dir(folder: PathBuf) -> RateLimiter {
+        RateLimiter { folder }
     }
 
     /// Waits for the next free slot, and returns a lock that excludes other writers until it is
     /// dropped.
-    fn take(&self, clock: &dyn ServiceClock) -> Result<Lock, Lost> {
-        let unkept = |error: DiskError| Lost::OnTheWay {
+    fn acquire(&self, clock: &dyn ServiceClock) -> Result<Lock, TransportError> {
+        let state_error = |error: DiskError| TransportError::Network {
             why: format!("nobody can keep count of writes: {error}: {}", error.source),
             may_have_arrived: false,
         };
-        disk::make_folder(&self.folder).map_err(unkept)?;
+        disk::make_folder(&self.folder).map_err(state_error)?;
         loop {
-            let lock = disk::lock(&self.folder.join("writes.lock")).map_err(unkept)?;
+            let lock = disk::lock(&self.folder.join("writes.lock")).map_err(state_error)?;
             let now = clock.now();
-            let mut writes = self.writes(now).map_err(unkept)?;
-            let wait = next(&writes, now);
+            let mut writes = self.recent_writes(now).map_err(state_error)?;
+            let wait = delay_before_next(&writes, now);
             if wait.is_zero() {
                 writes.push(now);
-                self.keep(&writes).map_err(unkept)?;
+                self.store(&writes).map_err(state_error)?;
                 return Ok(lock);
             }
             // A process that waits for the lock could not report the reason of the wait.
             drop(lock);
             let why = format!("so as not to write too fast, waiting for {} s", seconds(wait));
-            clock.wait(wait, &why).map_err(|_| Lost::NotItsTurn { wait })?;
+            clock.wait(wait, &why).map_err(|_| TransportError::RateLimited { wait })?;
         }
     }
 
     /// Returns the times of the writes within the last hour, the oldest first. Unreadable state
     /// counts as no writes: in the end, GitHub enforces its limits itself.
-    fn writes(&self, now: Duration) -> Result<Vec<Duration>, DiskError> {
+    fn recent_writes(&self, now: Duration) -> Result<Vec<Duration>, DiskError> {
         let bytes = disk::read(&self.folder.join("writes.json"))?.unwrap_or_default();
         let millis: Vec<u64> = serde_json::from_slice(&bytes).unwrap_or_default();
         let writes = millis.into_iter().map(Duration::from_millis);
@@ -75,7 +75,7 @@ impl Pace {
         Ok(writes)
     }
 
-    fn keep(&self, writes: &[Duration]) -> Result<(), DiskError> {
+    fn store(&self, writes: &[Duration]) -> Result<(), DiskError> {
         let millis: Vec<u128> = writes.iter().map(Duration::as_millis).collect();
         let text = serde_json::to_vec(&millis).expect("numbers are JSON");
         disk::write(&self.folder.join("writes.json"), &text, Sure::InMemory)
@@ -83,9 +83,9 @@ impl Pace {
 }
 
 /// Returns the delay before the next write.
-fn next(writes: &[Duration], now: Duration) -> Duration {
-    let after_the_last = writes.last().map(|&last| last + GAP);
-    let in_spans = MOST.iter().filter_map(|&(span, most)| {
+fn delay_before_next(writes: &[Duration], now: Duration) -> Duration {
+    let after_the_last = writes.last().map(|&last| last + MIN_INTERVAL);
+    let in_spans = MAX_WRITES.iter().filter_map(|&(span, most)| {
         let first = writes.len().checked_sub(most)?;
         Some(writes[first] + span)
     });
@@ -99,23 +99,23 @@ fn seconds(time: Duration) -> u64 {
 }
 
 /// A transport that limits the rate of writes.
-pub(super) struct Paced {
+pub(super) struct RateLimitedTransport {
     pub(super) inner: Arc<dyn Transport>,
-    pub(super) pace: Pace,
+    pub(super) limiter: RateLimiter,
     pub(super) clock: Arc<dyn ServiceClock>,
 }
 
-impl Transport for Paced {
-    fn send(&self, request: &Request) -> Result<Response, Lost> {
-        let _place = match request.effect {
-            Effect::Reads => None,
-            Effect::Writes => Some(self.pace.take(&*self.clock)?),
+impl Transport for RateLimitedTransport {
+    fn send(&self, request: &Request) -> Result<Response, TransportError> {
+        let _lock = match request.effect {
+            RequestEffect::Read => None,
+            RequestEffect::Write => Some(self.limiter.acquire(&*self.clock)?),
         };
         self.inner.send(request)
     }
 
-    fn place(&self) -> String {
-        self.inner.place()
+    fn address(&self) -> String {
+        self.inner.address()
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::http::{Api, Authorization, Call, NotWaited};
+    use crate::http::{Api, Authorization, Call, WaitRefused};
 
     /// A clock that refuses every wait.
     struct Hurried;
@@ -135,8 +135,8 @@ mod tests {
             HOUR
         }
 
-        fn wait(&self, _: Duration, _: &str) -> Result<(), NotWaited> {
-            Err(NotWaited)
+        fn wait(&self, _: Duration, _: &str) -> Result<(), WaitRefused> {
+            Err(WaitRefused)
         }
     }
 
@@ -144,11 +144,11 @@ mod tests {
     struct Taken;
 
     impl Transport for Taken {
-        fn send(&self, _: &Request) -> Result<Response, Lost> {
+        fn send(&self, _: &Request) -> Result<Response, TransportError> {
             Ok(Response { status: 200, headers: Vec::new(), body: Vec::new() })
         }
 
-        fn place(&self) -> String {
+        fn address(&self) -> String {
             "here".to_owned()
         }
     }
@@ -156,8 +156,9 @@ mod tests {
     #[test]
     fn a_write_that_nobody_waits_for_ends_at_a_limit_and_not_as_silence() {
         let folder = tempfile::tempdir().unwrap();
-        let pace = Pace::kept_in(folder.path().to_owned());
-        let paced = Paced { inner: Arc::new(Taken), pace, clock: Arc::new(Hurried) };
+        let limiter = RateLimiter::in_dir(folder.path().to_owned());
+        let paced =
+            RateLimitedTransport { inner: Arc::new(Taken), limiter, clock: Arc::new(Hurried) };
         let (keys, clock) = (Arc::new(Keys::new(KeySource::None)), Arc::new(Hurried));
         let api = Api::new("GitHub", Arc::new(paced), keys, Authorization::Bearer, clock);
         let say = Call::post("/say", json!({}));
@@ -167,7 +168,7 @@ mod tests {
             error.to_string(),
             "GitHub sets a limit: `POST /say` would have to wait for 1 s; try it again later"
         );
-        assert!(!error.is_unclear());
+        assert!(!error.is_outcome_unknown());
     }
 
     fn at(seconds: impl IntoIterator<Item = u64>) -> Vec<Duration> {
@@ -177,17 +178,17 @@ mod tests {
     #[test]
     fn writes_are_a_second_apart() {
         let now = Duration::from_millis(10_400);
-        assert_eq!(next(&[], now), Duration::ZERO);
-        assert_eq!(next(&at([10]), now), Duration::from_millis(600));
-        assert_eq!(next(&at([9]), now), Duration::ZERO);
+        assert_eq!(delay_before_next(&[], now), Duration::ZERO);
+        assert_eq!(delay_before_next(&at([10]), now), Duration::from_millis(600));
+        assert_eq!(delay_before_next(&at([9]), now), Duration::ZERO);
     }
 
     #[test]
     fn a_full_minute_and_a_full_hour_are_waited_for() {
         let now = Duration::from_secs(100);
-        let minute = next(&vec![Duration::from_secs(90); 75], now);
+        let minute = delay_before_next(&vec![Duration::from_secs(90); 75], now);
         assert_eq!(minute, Duration::from_secs(50));
-        let hour = next(&at((0..480).map(|number| number / 5)), now);
+        let hour = delay_before_next(&at((0..480).map(|number| number / 5)), now);
         assert_eq!(hour, Duration::from_secs(3_500));
     }
 }

@@ -13,7 +13,7 @@ use super::ServerUrl;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The maximum size of a response, in bytes.
-const MOST: u64 = 64 << 20;
+const MAX_RESPONSE_BYTES: u64 = 64 << 20;
 
 /// An HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,11 +42,11 @@ impl Method {
 
 /// The effect of a request on the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum RequestEffect {
     /// The request only reads, so it can be sent again.
-    Reads,
+    Read,
     /// The request writes, again each time that it is sent.
-    Writes,
+    Write,
 }
 
 /// A request to a service. Its `Debug` output leaves out the headers, which may contain a key.
@@ -55,7 +55,7 @@ pub struct Request {
     /// The HTTP method.
     pub method: Method,
     /// The effect on the service.
-    pub effect: Effect,
+    pub effect: RequestEffect,
     /// The path below the service's address, with the query.
     pub target: String,
     /// The headers, with names in lower case.
@@ -91,16 +91,16 @@ impl Response {
 
 /// The reason why there is no response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lost {
+pub enum TransportError {
     /// The request or the response was lost.
-    OnTheWay {
+    Network {
         /// The cause.
         why: String,
         /// True if the service may have received the request nevertheless.
         may_have_arrived: bool,
     },
     /// The request was not sent: a rate limit applies, and its delay exceeds the maximum wait.
-    NotItsTurn {
+    RateLimited {
         /// The delay that the rate limit requires.
         wait: Duration,
     },
@@ -111,25 +111,25 @@ pub enum Lost {
 /// A transport sends a request once; retries are left to the caller.
 pub trait Transport: Send + Sync {
     /// Sends a request and returns the response.
-    fn send(&self, request: &Request) -> Result<Response, Lost>;
+    fn send(&self, request: &Request) -> Result<Response, TransportError>;
 
     /// Returns the address of the service, for messages.
-    fn place(&self) -> String;
+    fn address(&self) -> String;
 }
 
 /// The HTTP transport to a service.
 #[derive(Debug, Clone)]
-pub struct Wire {
+pub struct HttpTransport {
     url: ServerUrl,
     agent: Agent,
-    time: Duration,
+    timeout: Duration,
 }
 
-impl Wire {
-    /// Creates a transport to the service at an address; `time` is the timeout of a request.
-    pub fn new(url: ServerUrl, time: Duration) -> Wire {
+impl HttpTransport {
+    /// Creates a transport to the service at an address; `timeout` is the timeout of a request.
+    pub fn new(url: ServerUrl, timeout: Duration) -> HttpTransport {
         let agent = agent(&url);
-        Wire { url, agent, time }
+        HttpTransport { url, agent, timeout }
     }
 }
 
@@ -138,22 +138,22 @@ pub(crate) fn agent(url: &ServerUrl) -> Agent {
     assay_http::agent::agent(url.host(), CONNECT_TIMEOUT)
 }
 
-impl Transport for Wire {
-    fn send(&self, request: &Request) -> Result<Response, Lost> {
+impl Transport for HttpTransport {
+    fn send(&self, request: &Request) -> Result<Response, TransportError> {
         let address = format!("{}{}", self.url.to_string().trim_end_matches('/'), request.target);
         let mut sent = ureq::http::Request::builder().method(request.method.as_str()).uri(address);
         for (name, value) in &request.headers {
             let value = HeaderValue::try_from(value);
             let mut value =
-                value.map_err(|_| unsent(format!("the header `{name}` cannot be sent")))?;
+                value.map_err(|_| not_sent_error(format!("the header `{name}` cannot be sent")))?;
             // Logs of requests leave out sensitive headers.
             value.set_sensitive(*name == "authorization");
             sent = sent.header(*name, value);
         }
         let body = request.body.as_deref().unwrap_or_default();
-        let sent = sent.body(body).map_err(|error| unsent(error.to_string()))?;
-        let sent = self.agent.configure_request(sent).timeout_global(Some(self.time)).build();
-        let response = self.agent.run(sent).map_err(lost)?;
+        let sent = sent.body(body).map_err(|error| not_sent_error(error.to_string()))?;
+        let sent = self.agent.configure_request(sent).timeout_global(Some(self.timeout)).build();
+        let response = self.agent.run(sent).map_err(network_error)?;
         let status = response.status().as_u16();
         let headers = response.headers().iter();
         let headers = headers.map(|(name, value)| {
@@ -161,21 +161,21 @@ impl Transport for Wire {
         });
         let headers = headers.collect();
         let mut body = Vec::new();
-        let mut reader = response.into_body().into_with_config().limit(MOST).reader();
-        reader.read_to_end(&mut body).map_err(|error| lost(error.into()))?;
+        let mut reader = response.into_body().into_with_config().limit(MAX_RESPONSE_BYTES).reader();
+        reader.read_to_end(&mut body).map_err(|error| network_error(error.into()))?;
         Ok(Response { status, headers, body })
     }
 
-    fn place(&self) -> String {
+    fn address(&self) -> String {
         self.url.to_string()
     }
 }
 
-fn unsent(why: String) -> Lost {
-    Lost::OnTheWay { why, may_have_arrived: false }
+fn not_sent_error(why: String) -> TransportError {
+    TransportError::Network { why, may_have_arrived: false }
 }
 
-fn lost(error: ureq::Error) -> Lost {
+fn network_error(error: ureq::Error) -> TransportError {
     let may_have_arrived = !matches!(
         error,
         ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::BadUri(_)
@@ -186,5 +186,5 @@ fn lost(error: ureq::Error) -> Lost {
         ureq::Error::HostNotFound => "nobody knows its host".to_owned(),
         other => other.to_string(),
     };
-    Lost::OnTheWay { why, may_have_arrived: may_have_arrived && !refused }
+    TransportError::Network { why, may_have_arrived: may_have_arrived && !refused }
 }

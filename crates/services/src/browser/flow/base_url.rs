@@ -1,43 +1,43 @@
-//! The base address of an app's pages: [`Base`].
+//! The base address of an app's pages: [`BaseUrl`].
 
 use std::fmt;
 use std::str::FromStr;
 
 use ureq::http::Uri;
 
-use crate::browser::endpoint::here;
-use crate::browser::untrusted::short;
+use crate::browser::endpoint::parse_loopback;
+use crate::browser::untrusted::truncate_line;
 
 /// The address to which pages are relative: on this machine, or files of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Base(String);
+pub struct BaseUrl(String);
 
 /// The reason why an address cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadBase {
+pub enum BaseUrlError {
     /// The text is no address.
     #[error("`{0}` is no address such as `http://localhost:3000`")]
     NoAddress(String),
     /// The address is that of another machine.
     #[error("`{0}` is not this machine, and only pages of this machine are opened")]
-    Elsewhere(String),
+    NotLocal(String),
     /// The text is no page below an address.
     #[error("`{0}` is no page such as `/dashboard` or `#settings`")]
     NoPage(String),
 }
 
-impl FromStr for Base {
-    type Err = BadBase;
+impl FromStr for BaseUrl {
+    type Err = BaseUrlError;
 
-    fn from_str(text: &str) -> Result<Base, BadBase> {
-        let no_address = || BadBase::NoAddress(short(text));
+    fn from_str(text: &str) -> Result<BaseUrl, BaseUrlError> {
+        let no_address = || BaseUrlError::NoAddress(truncate_line(text));
         let trimmed = text.trim_end_matches('/');
         if !is_plain(trimmed) || trimmed.contains(['?', '#']) {
             return Err(no_address());
         }
         if let Some(path) = trimmed.strip_prefix("file://") {
             return if path.starts_with('/') {
-                Ok(Base(trimmed.to_owned()))
+                Ok(BaseUrl(trimmed.to_owned()))
             } else {
                 Err(no_address())
             };
@@ -45,27 +45,27 @@ impl FromStr for Base {
         let uri: Uri = trimmed.parse().map_err(|_| no_address())?;
         let is_web = matches!(uri.scheme_str(), Some("http" | "https"));
         let host = uri.host().filter(|_| is_web).ok_or_else(no_address)?;
-        match here(host) {
-            Some(_) => Ok(Base(trimmed.to_owned())),
-            None => Err(BadBase::Elsewhere(short(host))),
+        match parse_loopback(host) {
+            Some(_) => Ok(BaseUrl(trimmed.to_owned())),
+            None => Err(BaseUrlError::NotLocal(truncate_line(host))),
         }
     }
 }
 
-impl Base {
+impl BaseUrl {
     /// Returns the address of a page. It never leads to another machine or another folder.
-    pub fn page(&self, page: &str) -> Result<String, BadBase> {
+    pub fn page(&self, page: &str) -> Result<String, BaseUrlError> {
         let path = page.split(['?', '#']).next().unwrap_or_default();
         let climbs = path.split('/').any(|part| part == "..");
         if !is_plain(page) || page.contains("://") || climbs {
-            return Err(BadBase::NoPage(short(page)));
+            return Err(BaseUrlError::NoPage(truncate_line(page)));
         }
         let between = if page.starts_with(['/', '?', '#']) || page.is_empty() { "" } else { "/" };
         Ok(format!("{}{between}{page}", self.0))
     }
 }
 
-impl fmt::Display for Base {
+impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn check(base: &str, page: &str, expect: Expect) {
-        let told = base.parse::<Base>().and_then(|base| base.page(page));
+        let told = base.parse::<BaseUrl>().and_then(|base| base.page(page));
         expect.assert_eq(&told.unwrap_or_else(|error| error.to_string()));
     }
 
@@ -95,7 +95,7 @@ mod tests {
         check("https://[::1]:1", "", expect!["https://[::1]:1"]);
         let no_page = "is no page such as `/dashboard` or `#settings`";
         for page in ["/../x", "http://evil.com", "/a\\b", "/a b", "javascript://x"] {
-            let base: Base = "http://localhost:3000".parse().unwrap();
+            let base: BaseUrl = "http://localhost:3000".parse().unwrap();
             assert_eq!(base.page(page).unwrap_err().to_string(), format!("`{page}` {no_page}"));
         }
     }
@@ -108,10 +108,14 @@ mod tests {
             ("http://localhost@evil.com", "evil.com"),
             ("https://10.0.0.1:3000", "10.0.0.1"),
         ] {
-            assert_eq!(host.parse::<Base>(), Err(BadBase::Elsewhere(named.to_owned())));
+            assert_eq!(host.parse::<BaseUrl>(), Err(BaseUrlError::NotLocal(named.to_owned())));
         }
         for text in ["", "localhost:3000", "ftp://localhost", "file://x", "javascript:alert(1)"] {
-            assert_eq!(text.parse::<Base>(), Err(BadBase::NoAddress(text.to_owned())), "{text}");
+            assert_eq!(
+                text.parse::<BaseUrl>(),
+                Err(BaseUrlError::NoAddress(text.to_owned())),
+                "{text}"
+            );
         }
     }
 }

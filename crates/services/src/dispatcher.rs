@@ -1,0 +1,461 @@
+//! Delivers messages to services, each exactly once, whatever fails meanwhile: [`Dispatcher`].
+//!
+//! An [`OutboundMessage`] is stored in the outbox before anything depends on it, and delivered from
+//! there, now or by a later process. Delivering a message again does no harm: a review is
+//! reconciled with the pull request, a comment carries a marker, and a ticket that is in the right
+//! status is not moved. A message that cannot be delivered now is retried with a growing back-off.
+//! A message that can never be delivered, or was not within a week, is moved to a folder for the
+//! user, with the reason.
+
+mod error;
+
+use std::collections::BTreeSet;
+
+use assay_base::hash::short_hash;
+use assay_findings::post::{Fingerprint, ReviewDraft};
+use assay_findings::write::escape::chain;
+use assay_store::disk::DiskError;
+use assay_store::outbox::{self, Held, Outbox};
+use assay_store::pulls::{RepositoryName, TicketKey};
+use assay_store::task::{Moment, TaskId};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+pub use self::error::DeliveryError;
+use crate::github::GitHub;
+use crate::github::post::{PostOutcome, PostReport, post};
+use crate::jira::{CommentMarker, Jira};
+use crate::outcome::{CommentOutcome, TransitionOutcome};
+
+/// The time for which the delivery of a message is retried.
+const MAX_RETRY_TIME: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// The number of hash digits in the name of a message.
+const HASH_DIGITS: usize = 32;
+
+/// The prefix of recipients that are tickets.
+const TICKET_PREFIX: &str = "ticket-";
+
+const GITHUB: &str = "GitHub";
+const JIRA: &str = "JIRA";
+
+/// A message to a service.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum OutboundMessage {
+    /// A review of a pull request.
+    Review(ReviewMessage),
+    /// A comment on a ticket, with an optional transition.
+    Ticket(TicketMessage),
+}
+
+/// A review to be posted on a pull request. A later one of the same commit replaces it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ReviewMessage {
+    /// The repository.
+    pub repository: RepositoryName,
+    /// The number of the pull request.
+    pub number: u64,
+    /// The content of the review.
+    pub draft: Box<ReviewDraft>,
+    /// The message to a ticket that is sent after the review was posted; `None` if there is none.
+    #[serde(default)]
+    pub then: Option<TicketMessage>,
+}
+
+/// A comment on a ticket, with an optional transition.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TicketMessage {
+    /// The key of the ticket.
+    pub key: TicketKey,
+    /// The id by which the comment is recognised: a comment with the same id is created once.
+    pub marker: String,
+    /// The text of the comment.
+    pub text: String,
+    /// The transition of the ticket; `None` if it stays where it is.
+    pub transition: Option<String>,
+    /// True if the comment was created, so that only the transition is left.
+    #[serde(default)]
+    pub is_commented: bool,
+}
+
+impl TicketMessage {
+    /// Returns the message that is sent if the review was not posted: the text is not lost, but the
+    /// ticket is not moved, so that a person decides.
+    fn without_review(self, why: &str) -> TicketMessage {
+        let text = format!("The review could not be posted on GitHub: {why}\n\n{}", self.text);
+        // If the review is posted later after all, the ticket gets the original message as well.
+        let marker = format!("{}-unposted", self.marker);
+        TicketMessage { text, marker, transition: None, ..self }
+    }
+}
+
+impl OutboundMessage {
+    /// Returns the name of the recipient and the name of the message.
+    fn recipient_and_name(&self) -> (TaskId, TaskId) {
+        match self {
+            OutboundMessage::Review(ReviewMessage { repository, number, draft, .. }) => {
+                let to = format!("pull-{}.{}-{number}", repository.owner(), repository.name());
+                // A review that took longer must not replace a review of a later commit, nor a
+                // review of the same commits against another branch.
+                let against =
+                    draft.base().map(|base| format!("-{}", short_hash(base, HASH_DIGITS)));
+                let own = format!("review-{}{}", draft.head(), against.unwrap_or_default());
+                (to_task_id(&to.to_ascii_lowercase()), to_task_id(&own))
+            }
+            OutboundMessage::Ticket(TicketMessage { key, marker, .. }) => {
+                (ticket_recipient(key), to_task_id(marker))
+            }
+        }
+    }
+
+    /// Returns the name of the service that receives the message.
+    fn service(&self) -> &'static str {
+        match self {
+            OutboundMessage::Review(_) => GITHUB,
+            OutboundMessage::Ticket(_) => JIRA,
+        }
+    }
+}
+
+/// Returns true if an outbox contains messages to tickets.
+pub fn has_ticket_updates(outbox: &Outbox) -> Result<bool, DiskError> {
+    Ok(outbox.addressees()?.iter().any(is_ticket_recipient))
+}
+
+/// Returns the recipient of messages to a ticket.
+fn ticket_recipient(key: &TicketKey) -> TaskId {
+    to_task_id(&format!("{TICKET_PREFIX}{key}"))
+}
+
+fn is_ticket_recipient(to: &TaskId) -> bool {
+    to.as_str().starts_with(TICKET_PREFIX)
+}
+
+/// Creates a name from any text: the text itself, or its hash if the text is no name.
+fn to_task_id(text: &str) -> TaskId {
+    text.parse().unwrap_or_else(|_| {
+        format!("n-{}", short_hash(text, HASH_DIGITS)).parse().expect("it is short and plain")
+    })
+}
+
+/// The result of a delivery.
+#[derive(Debug)]
+pub enum Delivery {
+    /// The message was delivered; the text describes what was done.
+    Sent(String),
+    /// The message is out of date and was dropped; the text is the reason.
+    Superseded(String),
+    /// The delivery failed and is retried later.
+    Retrying(DeliveryError),
+    /// The delivery failed for good; the text is the path to which the message was moved.
+    DeadLettered(DeliveryError, String),
+}
+
+/// The dispatcher of the outbox.
+pub struct Dispatcher {
+    /// The messages to be delivered.
+    pub outbox: Outbox,
+    /// The client of GitHub; `None` if it is not configured.
+    pub github: Option<GitHub>,
+    /// The client of JIRA; `None` if it is not configured.
+    pub jira: Option<Jira>,
+}
+
+impl Dispatcher {
+    /// Stores a message in the outbox. Once this returns, the message is not lost.
+    pub fn enqueue(&self, message: &OutboundMessage) -> Result<(), DiskError> {
+        self.store(message).map(drop)
+    }
+
+    fn store(&self, message: &OutboundMessage) -> Result<outbox::Letter, DiskError> {
+        let (to, name) = message.recipient_and_name();
+        self.outbox.put(&to, &name, json!(message))
+    }
+
+    /// Delivers every due message, and calls `on_delivery` with each result. A failed message
+    /// delays only those to the same recipient, unless its service is down: then the service is not
+    /// called again this time. Recipients that another process delivers to are skipped; that
+    /// process delivers our messages as well.
+    pub fn deliver(&self, now: Moment, on_delivery: &dyn Fn(&Delivery)) -> Result<(), DiskError> {
+        self.deliver_matching(&|_| true, now, on_delivery)
+    }
+
+    /// Delivers the messages to tickets as [`Dispatcher::deliver`] does, and no others.
+    pub fn deliver_ticket_updates(
+        &self,
+        now: Moment,
+        on_delivery: &dyn Fn(&Delivery),
+    ) -> Result<(), DiskError> {
+        self.deliver_matching(&is_ticket_recipient, now, on_delivery)
+    }
+
+    /// Delivers the messages to one ticket at once, in order, including those that are backing off:
+    /// the caller has a new message. A comment that fails delays those after it. Waits for another
+    /// process that delivers to the ticket, and returns the messages that are left afterwards.
+    pub fn deliver_to_ticket(
+        &self,
+        key: &TicketKey,
+        now: Moment,
+        on_delivery: &dyn Fn(&Delivery),
+    ) -> Result<Vec<outbox::Letter>, DiskError> {
+        let held = self.outbox.hold(&ticket_recipient(key))?;
+        for message in held.letters()? {
+            let delivery = self.deliver_one(&held, message, now)?;
+            on_delivery(&delivery);
+            if matches!(&delivery, Delivery::Retrying(why) if !why.is_transition_failure()) {
+                break;
+            }
+        }
+        held.letters()
+    }
+
+    /// Returns the messages to a ticket that are not delivered yet, the oldest first. Waits for
+    /// another process that delivers to the ticket.
+    pub fn waiting_ticket_updates(
+        &self,
+        key: &TicketKey,
+    ) -> Result<Vec<outbox::Letter>, DiskError> {
+        self.outbox.hold(&ticket_recipient(key))?.letters()
+    }
+
+    fn deliver_matching(
+        &self,
+        is_wanted: &dyn Fn(&TaskId) -> bool,
+        now: Moment,
+        on_delivery: &dyn Fn(&Delivery),
+    ) -> Result<(), DiskError> {
+        let (mut seen, mut services_down) = (BTreeSet::new(), BTreeSet::new());
+        loop {
+            // A posted review may add messages to recipients that were not listed before.
+            let mut new = self.outbox.addressees()?;
+            new.retain(|to| is_wanted(to) && seen.insert(to.clone()));
+            if new.is_empty() {
+                return Ok(());
+            }
+            for to in new {
+                if let Some(held) = self.outbox.try_hold(&to)? {
+                    self.deliver_to(&held, now, &mut services_down, on_delivery)?;
+                }
+            }
+        }
+    }
+
+    /// Stores a review in the outbox and delivers it at once, before other messages to its pull
+    /// request, of which at most one is about the last commit. Waits for another process that
+    /// delivers there.
+    pub fn deliver_review(
+        &self,
+        review: ReviewMessage,
+        now: Moment,
+    ) -> Result<Delivery, DiskError> {
+        let message = OutboundMessage::Review(review);
+        let (to, _) = message.recipient_and_name();
+        self.enqueue(&message)?;
+        let held = self.outbox.hold(&to)?;
+        // Another process may have delivered it meanwhile; to deliver it again does no harm.
+        let stored = self.store(&message)?;
+        self.deliver_one(&held, stored, now)
+    }
+
+    /// Delivers to one recipient until no due message is left; `services_down` are services that
+    /// are down.
+    fn deliver_to(
+        &self,
+        held: &Held<'_>,
+        now: Moment,
+        services_down: &mut BTreeSet<&'static str>,
+        on_delivery: &dyn Fn(&Delivery),
+    ) -> Result<(), DiskError> {
+        while let Some(message) = next_due(held, now)? {
+            let service = parse_message(&message).ok().map(|message| message.service());
+            if service.is_some_and(|service| services_down.contains(service)) {
+                break;
+            }
+            let delivery = self.deliver_one(held, message, now)?;
+            on_delivery(&delivery);
+            if matches!(&delivery, Delivery::Retrying(why) if why.is_service_wide()) {
+                services_down.extend(service);
+            }
+        }
+        Ok(())
+    }
+
+    fn deliver_one(
+        &self,
+        held: &Held<'_>,
+        mut message: outbox::Letter,
+        now: Moment,
+    ) -> Result<Delivery, DiskError> {
+        let error = match self.send(held, &message) {
+            Ok(delivery) => {
+                held.arrived(&message)?;
+                return Ok(delivery);
+            }
+            Err(error) => error,
+        };
+        if error.is_transition_failure()
+            && let Ok(OutboundMessage::Ticket(update)) = parse_message(&message)
+        {
+            message.body =
+                json!(OutboundMessage::Ticket(TicketMessage { is_commented: true, ..update }));
+        }
+        let why = chain(&error);
+        let age = now.0.duration_since(message.put_at.0);
+        // A workflow may offer a transition only after an earlier one.
+        let may_pass = error.is_transient()
+            || error.is_transition_failure() && has_earlier_transition(held, &message)?;
+        match may_pass && age < MAX_RETRY_TIME {
+            true => {
+                let delay = error.retry_delay(message.tries);
+                let not_before = now.0.checked_add(delay).unwrap_or(Timestamp::MAX);
+                held.failed(message, &why, Moment(not_before))?;
+                Ok(Delivery::Retrying(error))
+            }
+            false => {
+                if let Ok(OutboundMessage::Review(ReviewMessage { then: Some(update), .. })) =
+                    parse_message(&message)
+                {
+                    self.enqueue(&OutboundMessage::Ticket(update.without_review(&why)))?;
+                }
+                let place = held.give_up(message, &why)?;
+                Ok(Delivery::DeadLettered(error, place.display().to_string()))
+            }
+        }
+    }
+
+    fn send(&self, held: &Held<'_>, message: &outbox::Letter) -> Result<Delivery, DeliveryError> {
+        match parse_message(message)? {
+            OutboundMessage::Review(review) => self.post_review(held, &review),
+            OutboundMessage::Ticket(update) => {
+                let done = self.update_ticket(&update)?;
+                if update.transition.is_some() {
+                    remove_earlier_transitions(held, message)?;
+                }
+                Ok(Delivery::Sent(done))
+            }
+        }
+    }
+
+    /// Posts a review. The message that follows from it is stored before the review is removed.
+    fn post_review(
+        &self,
+        held: &Held<'_>,
+        review: &ReviewMessage,
+    ) -> Result<Delivery, DeliveryError> {
+        let ReviewMessage { repository, number, draft, then } = review;
+        let github = self.github.as_ref().ok_or(DeliveryError::NotConfigured(GITHUB))?;
+        let mut known = known_findings(held)?;
+        let place = format!("{repository}#{number}");
+        match post(github, repository, *number, draft, &known)? {
+            PostOutcome::Posted(report) => {
+                let words = describe_report(&report);
+                // A comment that a user deleted is no longer visible, and is not created again.
+                known.extend(report.visible);
+                held.remember(&json!(known))?;
+                if let Some(update) = then {
+                    self.enqueue(&OutboundMessage::Ticket(update.clone()))?;
+                }
+                Ok(Delivery::Sent(format!("the review stands on {place}: {words}")))
+            }
+            PostOutcome::Superseded(moved) => Ok(Delivery::Superseded(format!("{place} {moved}"))),
+        }
+    }
+
+    /// Comments on a ticket and moves it. Returns the description of what was done.
+    fn update_ticket(&self, update: &TicketMessage) -> Result<String, DeliveryError> {
+        let TicketMessage { key, marker, text, transition, is_commented } = update;
+        let jira = self.jira.as_ref().ok_or(DeliveryError::NotConfigured(JIRA))?;
+        let comment = || jira.comment_once(key, &CommentMarker::from_text(marker), text);
+        let said = match if *is_commented { CommentOutcome::Existing } else { comment()? } {
+            CommentOutcome::Created => "was told",
+            CommentOutcome::Existing => "had been told",
+        };
+        let moved = match transition {
+            Some(transition) => {
+                match jira.transition(key, transition).map_err(DeliveryError::Transition)? {
+                    TransitionOutcome::Moved { from, to } => {
+                        format!(", and moved from {from} to {to}")
+                    }
+                    TransitionOutcome::Unchanged { status } => format!(", and is in {status}"),
+                }
+            }
+            None => String::new(),
+        };
+        Ok(format!("{key} {said}{moved}"))
+    }
+}
+
+fn parse_message(message: &outbox::Letter) -> Result<OutboundMessage, DeliveryError> {
+    serde_json::from_value(message.body.clone())
+        .map_err(|error| DeliveryError::Unreadable(error.to_string()))
+}
+
+/// Removes earlier messages of which only the transition is left: they would move the ticket back.
+fn remove_earlier_transitions(held: &Held<'_>, last: &outbox::Letter) -> Result<(), DiskError> {
+    earlier_transitions(held, last)?.iter().try_for_each(|message| held.arrived(message))
+}
+
+fn has_earlier_transition(held: &Held<'_>, later: &outbox::Letter) -> Result<bool, DiskError> {
+    Ok(!earlier_transitions(held, later)?.is_empty())
+}
+
+/// Returns the messages before another one of which only the transition is left.
+fn earlier_transitions(
+    held: &Held<'_>,
+    later: &outbox::Letter,
+) -> Result<Vec<outbox::Letter>, DiskError> {
+    let mut letters = held.letters()?;
+    let before = letters.iter().position(|message| message.name == later.name);
+    letters.truncate(before.unwrap_or(letters.len()));
+    letters.retain(|message| {
+        matches!(
+            parse_message(message),
+            Ok(OutboundMessage::Ticket(TicketMessage { is_commented: true, .. }))
+        )
+    });
+    Ok(letters)
+}
+
+/// Returns the next due message to a recipient. Messages to a ticket are delivered in order, so a
+/// message that is backing off delays the others, unless only its transition is left. Reviews do
+/// not delay each other: at most one is about the last commit.
+fn next_due(held: &Held<'_>, now: Moment) -> Result<Option<outbox::Letter>, DiskError> {
+    for message in held.letters()? {
+        match (message.rests(now), parse_message(&message)) {
+            (false, _) => return Ok(Some(message)),
+            (true, Ok(OutboundMessage::Review(_))) => {}
+            (true, Ok(OutboundMessage::Ticket(update))) if update.is_commented => {}
+            (true, Ok(OutboundMessage::Ticket(_)) | Err(_)) => return Ok(None),
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the findings that are known to have had a comment.
+fn known_findings(held: &Held<'_>) -> Result<BTreeSet<Fingerprint>, DiskError> {
+    let memory = held.memory()?.unwrap_or_default();
+    Ok(serde_json::from_value(memory).unwrap_or_default())
+}
+
+/// Formats the result of posting a review.
+fn describe_report(report: &PostReport) -> String {
+    let PostReport { added, resolved, reopened, refused, not_permitted, .. } = report;
+    let counted = [
+        (*added, "new"),
+        (*resolved, "resolved"),
+        (*reopened, "opened again"),
+        (*refused, "in the summary, as no comment was taken"),
+        (*not_permitted, "left as they are, as it is not permitted to change them"),
+    ];
+    let words: Vec<String> = counted
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, label)| format!("{count} {label}"))
+        .collect();
+    match words.is_empty() {
+        true => "nothing had to be changed".to_owned(),
+        false => words.join(", "),
+    }
+}
