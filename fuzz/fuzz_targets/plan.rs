@@ -38,7 +38,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         for phase in [Phase::PlanStructure, Phase::PlanCode, Phase::PlanDocs] {
             for check in checks::of(phase) {
                 for target in (check.targets)(&subject) {
-                    (check.look)(&subject, &target.scope);
+                    (check.run)(&subject, &target.scope);
                 }
             }
         }

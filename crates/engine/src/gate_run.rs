@@ -2,8 +2,8 @@
 
 use assay_findings::path::RepoPath;
 use assay_gates::digest::Digest;
-use assay_gates::run::Work;
-use assay_gates::verify::VerifiedGate;
+use assay_gates::run::GateEnvironment;
+use assay_gates::verify::GateVerification;
 use assay_review::fixer::Errand;
 use assay_review::persona::Tier;
 use assay_sandbox::Command;
@@ -34,10 +34,10 @@ impl GateWork<'_> {
     }
 }
 
-impl Work for GateWork<'_> {
+impl GateEnvironment for GateWork<'_> {
     type Error = anyhow::Error;
 
-    fn verify(&self) -> anyhow::Result<VerifiedGate> {
+    fn verify(&self) -> anyhow::Result<GateVerification> {
         let opened = self.open()?;
         Ok(opened.with_gate(|gate| gate.verify(opened.asked()))?)
     }

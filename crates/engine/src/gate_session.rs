@@ -10,14 +10,14 @@ use assay_change::tree::DirTree;
 use assay_change::{Change, GitError, LeaveOut, Scope, Selection};
 use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
-use assay_gates::bar::Bar;
-use assay_gates::beside::MadeFrom;
+use assay_gates::blocking_policy::BlockingPolicy;
 use assay_gates::command::CommandVerifier;
 use assay_gates::gate::{Gate, GateError};
-use assay_gates::keep::{Keep, Lost};
+use assay_gates::gate_store::{GateStore, IfDeleted};
 use assay_gates::model::ModelJudge;
 use assay_gates::phase::Phase;
 use assay_gates::plan::{self, Plan};
+use assay_gates::sidecar::GateInputs;
 use assay_gates::store_error::StoreError;
 use assay_gates::subject::{Subject, SubjectJudge};
 use assay_gates::verifier::{Judge, Verifiers};
@@ -69,7 +69,7 @@ pub struct Place {
     /// The root of the work tree.
     pub root: PathBuf,
     /// The store of the state.
-    pub keep: Keep,
+    pub keep: GateStore,
     folder: PathBuf,
     kind: Kind,
 }
@@ -84,7 +84,7 @@ pub struct Opened {
     change: Option<Change>,
     tree: DirTree,
     /// The plan and the base that the list is built from.
-    pub made_from: MadeFrom,
+    pub made_from: GateInputs,
     /// The policy of the gate.
     pub terms: Rc<Terms>,
 }
@@ -94,7 +94,7 @@ pub struct Terms {
     rules: Rulebook,
     leave_out: LeaveOut,
     /// The blocking policy.
-    pub bar: Bar,
+    pub bar: BlockingPolicy,
     /// The commands that verify items.
     pub verifiers: Vec<CommandVerifier>,
     /// The fixer; `None` if none is configured.
@@ -127,7 +127,7 @@ impl Place {
         };
         let kind = kind.context("the state of the gate cannot be used")?;
         let folder = kind.path().to_owned();
-        let keep = Keep::new(kind.clone(), phase);
+        let keep = GateStore::new(kind.clone(), phase);
         Ok(Place { root, keep, folder, kind })
     }
 
@@ -155,7 +155,7 @@ impl Opened {
     /// Opens a gate that has a list, with the plan and the base that the list is built from.
     pub fn with_list(asked: Asked<'_>) -> anyhow::Result<Opened> {
         let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
-        let made_from = place.keep.read().map_err(GateError::from)?.beside.made_from;
+        let made_from = place.keep.read().map_err(GateError::from)?.sidecar.inputs;
         let wanted = wanted(asked, &place, made_from.clone())?;
         if made_from.plan.is_some() && wanted.plan != made_from.plan {
             bail!("{}", of_another("plan", made_from.plan.as_deref()));
@@ -167,17 +167,17 @@ impl Opened {
     }
 
     /// Opens a gate to build a new list, which replaces a list that exists or was lost.
-    pub fn for_a_list(asked: Asked<'_>, lost: Lost) -> anyhow::Result<Opened> {
+    pub fn for_a_list(asked: Asked<'_>, lost: IfDeleted) -> anyhow::Result<Opened> {
         let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
         if asked.state_dir.is_none() {
             // Git ignores the state.
             place.kind.make()?;
         }
         let before = match (place.keep.read_if_any(), lost) {
-            (Err(StoreError::Deleted { .. }), Lost::Release) => None,
-            (before, Lost::Release | Lost::Refuse) => before.map_err(GateError::from)?,
+            (Err(StoreError::Deleted { .. }), IfDeleted::Release) => None,
+            (before, IfDeleted::Release | IfDeleted::Refuse) => before.map_err(GateError::from)?,
         };
-        let before = before.map(|state| state.beside.made_from).unwrap_or_default();
+        let before = before.map(|state| state.sidecar.inputs).unwrap_or_default();
         let wanted = wanted(asked, &place, before)?;
         Opened::open(asked, place, wanted, None)
     }
@@ -185,7 +185,7 @@ impl Opened {
     /// Opens a gate to show it, with or without a list.
     pub fn to_look(asked: Asked<'_>) -> anyhow::Result<Opened> {
         let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
-        let wanted = wanted(asked, &place, MadeFrom::default())?;
+        let wanted = wanted(asked, &place, GateInputs::default())?;
         Opened::open(asked, place, wanted, None)
     }
 
@@ -199,7 +199,7 @@ impl Opened {
     fn open(
         asked: Asked<'_>,
         place: Place,
-        made_from: MadeFrom,
+        made_from: GateInputs,
         terms: Option<Rc<Terms>>,
     ) -> anyhow::Result<Opened> {
         let phase = asked.phase;
@@ -239,8 +239,8 @@ impl Opened {
         let subject = Subject::new(plan, self.change.as_ref(), tree)
             .with_rules(&self.terms.rules)
             .with_judge(self.judge().map(|judge| judge as &dyn SubjectJudge));
-        let (phase, bar) = (self.phase, self.terms.bar);
-        work(&Gate { phase, subject: &subject, keep: &self.place.keep, bar })
+        let (phase, policy) = (self.phase, self.terms.bar);
+        work(&Gate { phase, subject: &subject, store: &self.place.keep, policy })
     }
 
     /// Returns the model that judges; `None` if no model is asked.
@@ -288,11 +288,11 @@ const UNKNOWN: NothingKnown =
     NothingKnown("what the gate looks at cannot be had, so nothing is known of it");
 
 /// Returns the requested inputs, with those of the list for inputs that are not requested.
-fn wanted(asked: Asked<'_>, place: &Place, before: MadeFrom) -> anyhow::Result<MadeFrom> {
+fn wanted(asked: Asked<'_>, place: &Place, before: GateInputs) -> anyhow::Result<GateInputs> {
     let plan =
         asked.plan.map(|plan| from_root(&place.root, &asked.folder.join(plan))).transpose()?;
     let base = asked.base.map(str::to_owned);
-    Ok(MadeFrom { plan: plan.or(before.plan), base: base.or(before.base), ..before })
+    Ok(GateInputs { plan: plan.or(before.plan), base: base.or(before.base), ..before })
 }
 
 fn of_another(what: &str, made_from: Option<&str>) -> String {

@@ -12,7 +12,7 @@ use assay_services::graphiti::{
     Episode, Fact, Graphiti, GraphitiError, GroupId, Node, SearchQuery, Session,
 };
 use assay_services::http::ServerUrl;
-use assay_validate::learned::Learned;
+use assay_validate::loop_summary::LoopSummary;
 
 use crate::config::qa::MemorySource;
 
@@ -118,11 +118,11 @@ fn of_node(node: &Node) -> String {
 }
 
 /// Writes the memories of a loop to the server, if one is configured. Returns the failure as text.
-pub(crate) fn tell(source: &MemorySource, root: &Path, learned: &Learned) -> Option<String> {
+pub(crate) fn tell(source: &MemorySource, root: &Path, learned: &LoopSummary) -> Option<String> {
     let MemorySource::Graphiti(url) = source else { return None };
     let group = group(root);
     let told = Graphiti::new(url.clone(), TIME).connect().and_then(|mut session| {
-        let Learned { name, text } = learned;
+        let LoopSummary { name, text } = learned;
         let added =
             session.add_episode(&Episode { name, body: text, group: &group, source: "assay qa" });
         session.close();

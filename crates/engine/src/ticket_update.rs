@@ -2,7 +2,7 @@
 
 use assay_agents::change_event::{ChangeEvent, RenderedReview};
 use assay_rules::redact;
-use assay_validate::news::{Happened, News};
+use assay_validate::notification::{LoopNotification, NotificationKind};
 
 use crate::config::jira::StepNames;
 
@@ -20,7 +20,7 @@ pub(crate) enum TicketEvent<'a> {
     /// An event of the loop on a spec.
     Loop {
         /// The event.
-        news: &'a News,
+        news: &'a LoopNotification,
         /// The name of the spec.
         spec: &'a str,
     },
@@ -73,11 +73,11 @@ impl TicketEvent<'_> {
             }
             TicketEvent::Loop { news, spec } => {
                 let text = news.text(spec);
-                match news.what {
-                    Happened::Started => ("loop-started", text, Some(code_review)),
-                    Happened::Rejected { .. } => ("loop-rejected", text, None),
-                    Happened::Approved { .. } => ("loop-approved", text, Some(approved)),
-                    Happened::HandedOver { .. } => {
+                match news.kind {
+                    NotificationKind::Started => ("loop-started", text, Some(code_review)),
+                    NotificationKind::Rejected { .. } => ("loop-rejected", text, None),
+                    NotificationKind::Approved { .. } => ("loop-approved", text, Some(approved)),
+                    NotificationKind::HandedOver { .. } => {
                         ("loop-handed-over", text, Some(changes_requested))
                     }
                 }
@@ -132,13 +132,16 @@ mod tests {
     #[test]
     fn each_event_of_a_loop_has_its_text_and_transition() {
         let events = [
-            Happened::Started,
-            Happened::Rejected { round: 1, issues: 2 },
-            Happened::Approved { rounds: 2, seconds: 5 },
-            Happened::HandedOver { rounds: 3, reason: "no progress".to_owned() },
+            NotificationKind::Started,
+            NotificationKind::Rejected { round: 1, issues: 2 },
+            NotificationKind::Approved { rounds: 2, seconds: 5 },
+            NotificationKind::HandedOver { rounds: 3, reason: "no progress".to_owned() },
         ];
-        let told = events.map(|what| {
-            told(&TicketEvent::Loop { news: &News { what, identity: [0; 16] }, spec: "001" })
+        let told = events.map(|kind| {
+            told(&TicketEvent::Loop {
+                news: &LoopNotification { kind, identity: [0; 16] },
+                spec: "001",
+            })
         });
         let expected = [
             "loop-started, In Review: Validation of `001` started.",

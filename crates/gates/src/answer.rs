@@ -6,14 +6,14 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::attempt::LoopState;
-use crate::beside::{Checklist, JournalEntry, ReleasedItem};
+use crate::attempt::AttemptState;
+use crate::gate_state::GateState;
+use crate::gate_status::{Counts, GateOutcome, GateStatus, ItemStatus};
 use crate::guide::Instruction;
 use crate::item::{Item, ItemId, Severity};
 use crate::phase::Phase;
-use crate::standing::{Counts, Line, Outcome, Standing};
-use crate::state::State;
-use crate::verify::VerifiedGate;
+use crate::sidecar::{ChecklistSource, JournalEntry, ReleasedItem};
+use crate::verify::GateVerification;
 
 /// The list of a gate.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -44,9 +44,9 @@ pub struct GateAnswer {
     /// The reasons why a person decides, or why the list is incomplete.
     reasons: Vec<String>,
     iteration: u32,
-    loop_state: LoopState,
+    loop_state: AttemptState,
     counts: Counts,
-    items: Vec<Line>,
+    items: Vec<ItemStatus>,
     /// The items that were added because there is more to verify than before.
     added: Vec<ItemId>,
     /// The items that were removed because their subject is no longer there.
@@ -54,7 +54,7 @@ pub struct GateAnswer {
     /// The items that were not verified this time, each with the reason.
     unseen: Vec<UnseenItem>,
     /// The source of the initial items of the list.
-    checklist: Checklist,
+    checklist: ChecklistSource,
     /// Items of earlier lists that a person released.
     released: Vec<ReleasedItem>,
     /// The differences between the list and its record, in words.
@@ -80,7 +80,7 @@ pub struct GuideAnswer {
 
 impl ListAnswer {
     /// Returns the answer for a list.
-    pub fn of(state: &State, was_there: bool) -> ListAnswer {
+    pub fn of(state: &GateState, was_there: bool) -> ListAnswer {
         let listed = |item: &Item| ListedItem {
             item: item.clone(),
             severity: state.note(&item.id).severity,
@@ -92,43 +92,43 @@ impl ListAnswer {
 
 impl GateAnswer {
     /// Returns the answer for the status of a gate.
-    pub fn of(phase: Phase, standing: &Standing) -> GateAnswer {
-        let (outcome, reasons) = match &standing.outcome {
-            Outcome::Pass => ("pass", Vec::new()),
-            Outcome::Fail => ("fail", Vec::new()),
-            Outcome::Open => ("open", Vec::new()),
-            Outcome::Empty => ("empty", Vec::new()),
-            Outcome::Incomplete(reasons) => ("incomplete", reasons.clone()),
-            Outcome::HandedOver(reasons) => ("handed_over", reasons.clone()),
+    pub fn of(phase: Phase, status: &GateStatus) -> GateAnswer {
+        let (outcome, reasons) = match &status.outcome {
+            GateOutcome::Pass => ("pass", Vec::new()),
+            GateOutcome::Fail => ("fail", Vec::new()),
+            GateOutcome::Open => ("open", Vec::new()),
+            GateOutcome::Empty => ("empty", Vec::new()),
+            GateOutcome::Incomplete(reasons) => ("incomplete", reasons.clone()),
+            GateOutcome::HandedOver(reasons) => ("handed_over", reasons.clone()),
         };
         GateAnswer {
             phase,
-            status: standing.status(),
+            status: status.status(),
             outcome,
             reasons,
-            iteration: standing.attempt.iteration,
-            loop_state: standing.attempt.state,
-            counts: standing.counts(),
-            items: standing.lines.clone(),
+            iteration: status.attempt.iteration,
+            loop_state: status.attempt.state,
+            counts: status.counts(),
+            items: status.lines.clone(),
             added: Vec::new(),
             retired: Vec::new(),
             unseen: Vec::new(),
-            checklist: standing.checklist,
-            released: standing.released.clone(),
-            altered: standing.altered.clone(),
-            journal: standing.journal.clone(),
-            is_unjudged: standing.is_unjudged,
+            checklist: status.checklist,
+            released: status.released.clone(),
+            altered: status.altered.clone(),
+            journal: status.journal.clone(),
+            is_unjudged: status.is_unjudged,
         }
     }
 
     /// Returns the answer for the result of a verification.
-    pub fn of_verified(phase: Phase, gate: &VerifiedGate) -> GateAnswer {
+    pub fn of_verified(phase: Phase, gate: &GateVerification) -> GateAnswer {
         let unseen = gate.unseen.iter().cloned();
         GateAnswer {
             added: gate.added.clone(),
             retired: gate.retired.clone(),
             unseen: unseen.map(|(id, why)| UnseenItem { id, why }).collect(),
-            ..GateAnswer::of(phase, &gate.standing)
+            ..GateAnswer::of(phase, &gate.status)
         }
     }
 }

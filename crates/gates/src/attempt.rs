@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 /// The state of a gate's loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum LoopState {
+#[schemars(rename = "LoopState")]
+pub enum AttemptState {
     /// The first attempt.
     Initial,
     /// An earlier failure is being fixed.
@@ -18,7 +19,7 @@ pub enum LoopState {
 /// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Reviewed {
+pub enum AttemptResult {
     /// All blocking items passed.
     Pass,
     /// A blocking item failed.
@@ -29,18 +30,18 @@ pub enum Reviewed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
     /// The state of the loop.
-    pub state: LoopState,
+    pub state: AttemptState,
     /// The number of the attempt, from 1.
     pub iteration: u32,
 }
 
 impl Attempt {
     /// Returns the attempt that follows from a result.
-    pub fn after(self, reviewed: Reviewed) -> Attempt {
+    pub fn after(self, reviewed: AttemptResult) -> Attempt {
         match reviewed {
-            Reviewed::Pass => Attempt { state: LoopState::Complete, ..self },
-            Reviewed::NeedsChanges => {
-                Attempt { state: LoopState::Retry, iteration: self.iteration.saturating_add(1) }
+            AttemptResult::Pass => Attempt { state: AttemptState::Complete, ..self },
+            AttemptResult::NeedsChanges => {
+                Attempt { state: AttemptState::Retry, iteration: self.iteration.saturating_add(1) }
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Parses criteria: [`Reading`], which contains a claim if code can decide the criterion.
+//! Parses criteria: [`ParsedCriterion`], which contains a claim if code can decide the criterion.
 
-use crate::kinds;
+use crate::file_kinds;
 
 /// Maximum number of references of a criterion that are parsed.
 const MAX_REFERENCES: usize = 40;
@@ -10,7 +10,7 @@ const MAX_WORDS: usize = 60;
 
 /// A parsed criterion.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct ParsedCriterion {
     /// The references in back-ticks.
     pub(crate) references: Vec<Reference>,
     /// The claim; `None` if code cannot decide the criterion.
@@ -40,20 +40,20 @@ pub(crate) enum Claim {
     /// The references exist as files.
     Files(Vec<Reference>),
     /// The references are defined, in a file if one is named.
-    Defined(Defined),
+    Defines(DefinitionClaim),
     /// The references are tests, in a file if one is named.
     Tests { what: Vec<Reference>, place: Option<Reference> },
     /// A page mentions the references.
     Mentioned { what: Vec<Reference>, page: Reference },
     /// The references no longer exist, or are no longer in a file.
-    Gone { what: Vec<Reference>, place: Option<Reference> },
+    Removed { what: Vec<Reference>, place: Option<Reference> },
     /// The old reference no longer exists, and the new one exists in its place.
     Replaced { old: Reference, new: Reference, is_test: bool },
 }
 
 /// The claim that things are defined.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Defined {
+pub(crate) struct DefinitionClaim {
     pub(crate) what: Vec<Reference>,
     /// The file of the definitions; `None` if none is named.
     pub(crate) place: Option<Reference>,
@@ -110,8 +110,8 @@ fn file(code: &str) -> Option<(&str, Option<u32>)> {
         None => (code, None),
     };
     let path = path.trim_start_matches("./");
-    let is_hidden = path.contains('/') && kinds::name(path).rfind('.') == Some(0);
-    (is_path(path) && (kinds::names_a_file(path) || is_hidden)).then_some((path, line))
+    let is_hidden = path.contains('/') && file_kinds::name(path).rfind('.') == Some(0);
+    (is_path(path) && (file_kinds::names_a_file(path) || is_hidden)).then_some((path, line))
 }
 
 /// Returns the last part of a name in code, such as `bar` of `Foo::bar()`, and the parts before it;
@@ -132,9 +132,9 @@ fn symbol(code: &str) -> Option<(&str, Vec<String>)> {
     is_symbol.then(|| (*name, around.collect()))
 }
 
-impl Reading {
+impl ParsedCriterion {
     /// Parses a criterion.
-    pub(crate) fn of(text: &str) -> Reading {
+    pub(crate) fn of(text: &str) -> ParsedCriterion {
         let mut references = Vec::new();
         let mut words: Vec<String> = Vec::new();
         for (nth, part) in text.split('`').enumerate() {
@@ -154,7 +154,7 @@ impl Reading {
             true => claim(&words, &references),
             false => None,
         };
-        Reading { references, claim, is_negative }
+        ParsedCriterion { references, claim, is_negative }
     }
 }
 
@@ -316,7 +316,7 @@ fn claim(words: &[String], references: &[Reference]) -> Option<Claim> {
     let is_new = words.iter().any(|word| word == "new");
     let kind = words.iter().find_map(|word| kind(word)).map(str::to_owned);
     let defined = |what, place, is_exported| {
-        Claim::Defined(Defined { what, place, kind: kind.clone(), is_exported })
+        Claim::Defines(DefinitionClaim { what, place, kind: kind.clone(), is_exported })
     };
     let is_any = matches!(noun, Noun::None | Noun::Thing);
     match shape.as_str() {
@@ -334,10 +334,12 @@ fn claim(words: &[String], references: &[Reference]) -> Option<Claim> {
         "% mentions %" | "% contains %" | "% is mentioned @" if noun == Noun::None => {
             Some(Claim::Mentioned { what, page: place? })
         }
-        "% is gone" | "there is no %" | "no % exists" => Some(Claim::Gone { what, place }),
-        "removes %" if noun != Noun::Test => Some(Claim::Gone { what, place }),
-        "% is gone @" | "removes % @" if is_any => Some(Claim::Gone { what, place }),
-        "there is no % @" | "% lacks %" if noun != Noun::File => Some(Claim::Gone { what, place }),
+        "% is gone" | "there is no %" | "no % exists" => Some(Claim::Removed { what, place }),
+        "removes %" if noun != Noun::Test => Some(Claim::Removed { what, place }),
+        "% is gone @" | "removes % @" if is_any => Some(Claim::Removed { what, place }),
+        "there is no % @" | "% lacks %" if noun != Noun::File => {
+            Some(Claim::Removed { what, place })
+        }
         _ => None,
     }
 }
@@ -398,5 +400,5 @@ fn grouped(words: &[&str], references: &[Reference]) -> (String, Vec<Vec<Referen
 
 /// Returns true if a text is a claim that code can decide.
 pub fn is_claim(text: &str) -> bool {
-    Reading::of(text.trim_end_matches(':')).claim.is_some()
+    ParsedCriterion::of(text.trim_end_matches(':')).claim.is_some()
 }

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use assay_sandbox::Command;
 
-use crate::beside::By;
-use crate::gate::Proposed;
+use crate::gate::NewItem;
 use crate::item::{Item, Scope, Severity};
 use crate::phase::Phase;
 use crate::result::CheckResult;
+use crate::sidecar::VerifiedBy;
 use crate::text::read::{Answer, read};
 
 /// Maximum output of a command, in bytes.
-const MOST_OUTPUT: usize = 4 << 20;
+const MAX_OUTPUT_BYTES: usize = 4 << 20;
 
 /// Maximum number of characters of the output in a finding.
-const MOST_TOLD: usize = 600;
+const MAX_MESSAGE_CHARS: usize = 600;
 
 /// A command that verifies an item.
 #[derive(Debug, Clone)]
@@ -51,13 +51,13 @@ pub enum AnswerForm {
 
 impl CommandVerifier {
     /// Returns the item that the command verifies.
-    pub fn item(&self) -> Proposed {
-        let by = Some(By::Command(self.name.clone()));
-        Proposed::new(Scope::All, self.check.clone(), self.severity, by)
+    pub fn item(&self) -> NewItem {
+        let by = Some(VerifiedBy::Command(self.name.clone()));
+        NewItem::new(Scope::All, self.check.clone(), self.severity, by)
     }
 
     /// Runs the command for an item.
-    pub fn look(&self, phase: Phase, item: &Item, plan: Option<&str>) -> CheckResult {
+    pub fn run(&self, phase: Phase, item: &Item, plan: Option<&str>) -> CheckResult {
         let Some((program, args)) = self.command.split_first() else {
             return CheckResult::NotChecked(format!("`{}` has no command", self.name));
         };
@@ -70,7 +70,7 @@ impl CommandVerifier {
             .env("ASSAY_ITEM_SCOPE", item.scope.to_string())
             .env("ASSAY_ITEM_CHECK", &item.check)
             .time(self.time)
-            .output(MOST_OUTPUT)
+            .output(MAX_OUTPUT_BYTES)
             .run();
         let finished = match run {
             Ok(finished) => finished,
@@ -124,6 +124,6 @@ impl CommandVerifier {
 /// Returns the end of a text, where programs print the reason of a failure.
 fn end_of(text: &str) -> String {
     let text = text.trim();
-    let skipped = text.chars().count().saturating_sub(MOST_TOLD);
+    let skipped = text.chars().count().saturating_sub(MAX_MESSAGE_CHARS);
     text.chars().skip(skipped).collect()
 }

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::beside::By;
 use crate::checks;
+use crate::gate_state::GateState;
+use crate::gate_status::{GateStatus, ItemEffect};
 use crate::headline::headline;
-use crate::item::{ItemId, Scope, Verified};
-use crate::standing::{Standing, Stands};
-use crate::state::State;
+use crate::item::{ItemId, ItemResult, Scope};
+use crate::sidecar::VerifiedBy;
 
 /// The end of the finding for an item whose part of the plan is gone.
 pub(crate) const GONE: &str = "is no longer in the plan; where that is meant, a person lets go of it with \
@@ -32,14 +32,14 @@ pub struct Instruction {
 }
 
 /// Returns the instructions for the items that block a gate, and none for other items.
-pub fn instructions(state: &State, standing: &Standing) -> Vec<Instruction> {
-    let blocking = standing.lines.iter().filter(|line| line.stands == Stands::Blocks);
+pub fn instructions(state: &GateState, status: &GateStatus) -> Vec<Instruction> {
+    let blocking = status.lines.iter().filter(|line| line.effect == ItemEffect::Blocks);
     blocking
         .filter_map(|line| {
-            let Verified::Fail(finding) = &line.item.result else { return None };
+            let ItemResult::Fail(finding) = &line.item.result else { return None };
             let check = match state.note(&line.item.id).by {
-                Some(By::Code(key)) => checks::named(&key),
-                Some(By::Command(_)) | None => None,
+                Some(VerifiedBy::Code(key)) => checks::named(&key),
+                Some(VerifiedBy::Command(_)) | None => None,
             };
             let check = check.filter(|_| !finding.ends_with(GONE));
             let (what, include) = match check {

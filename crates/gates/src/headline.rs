@@ -3,7 +3,7 @@
 use assay_base::text::truncate;
 use assay_findings::write::escape::one_line;
 
-use crate::item::{Item, Scope, Verified};
+use crate::item::{Item, ItemResult, Scope};
 
 /// Maximum number of characters of a headline.
 const MAX_HEADLINE: usize = 200;
@@ -12,7 +12,7 @@ const MAX_HEADLINE: usize = 200;
 /// milestone or decision of its scope. For an item that has not failed, returns the text of the
 /// check.
 pub fn headline(item: &Item) -> String {
-    let Verified::Fail(finding) = &item.result else { return one_line(&item.check) };
+    let ItemResult::Fail(finding) = &item.result else { return one_line(&item.check) };
     let finding = one_line(finding);
     let headline = first_sentence(&finding).trim_end_matches('.').trim();
     let headline = truncate(headline, MAX_HEADLINE);

@@ -21,7 +21,7 @@ pub struct Item {
     /// The text of the check.
     pub check: String,
     /// The result of the last verification.
-    pub result: Verified,
+    pub result: ItemResult,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -44,7 +44,8 @@ impl From<Item> for ItemFields {
 /// The result of an item.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Verified {
+#[schemars(rename = "Verified")]
+pub enum ItemResult {
     /// The item was not verified, or its content has changed since.
     #[default]
     Todo,
@@ -54,21 +55,21 @@ pub enum Verified {
     Fail(String),
 }
 
-impl Verified {
+impl ItemResult {
     /// Returns the status without the finding: `TODO`, `PASS` or `FAIL`.
     pub fn word(&self) -> &'static str {
         match self {
-            Verified::Todo => "TODO",
-            Verified::Pass => "PASS",
-            Verified::Fail(_) => "FAIL",
+            ItemResult::Todo => "TODO",
+            ItemResult::Pass => "PASS",
+            ItemResult::Fail(_) => "FAIL",
         }
     }
 
     /// Returns the finding of a failed item; `None` for other items.
     pub fn finding(&self) -> Option<String> {
         match self {
-            Verified::Fail(finding) => Some(finding.clone()),
-            Verified::Todo | Verified::Pass => None,
+            ItemResult::Fail(finding) => Some(finding.clone()),
+            ItemResult::Todo | ItemResult::Pass => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 
-use crate::item::{BadId, Item, ItemId, Scope, Severity, Verified};
+use crate::item::{BadId, Item, ItemId, ItemResult, Scope, Severity};
 use crate::phase::Phase;
 
 /// The schema version that is read and written.
@@ -161,7 +161,7 @@ impl List {
     }
 
     /// Sets the result of an item. Returns true if there is such an item.
-    pub fn settle(&mut self, id: &ItemId, result: Verified) -> bool {
+    pub fn settle(&mut self, id: &ItemId, result: ItemResult) -> bool {
         let found = self.places.get(id).and_then(|place| self.entries.get_mut(*place));
         found.map(|entry| entry.item.result = result).is_some()
     }
@@ -241,14 +241,14 @@ fn read_item(item: Value) -> Result<Entry, String> {
     Ok(Entry { item: Item { id, scope, check, result }, also })
 }
 
-fn read_result(status: Option<&Value>, finding: Option<&Value>) -> Result<Verified, String> {
+fn read_result(status: Option<&Value>, finding: Option<&Value>) -> Result<ItemResult, String> {
     // An item without a status has not been verified.
     let status = status.map_or(Some("TODO"), Value::as_str);
     match (status, finding) {
-        (Some("TODO"), None) => Ok(Verified::Todo),
-        (Some("PASS"), None) => Ok(Verified::Pass),
+        (Some("TODO"), None) => Ok(ItemResult::Todo),
+        (Some("PASS"), None) => Ok(ItemResult::Pass),
         (Some("FAIL"), Some(Value::String(finding))) if !finding.trim().is_empty() => {
-            Ok(Verified::Fail(finding.clone()))
+            Ok(ItemResult::Fail(finding.clone()))
         }
         (Some("FAIL"), _) => Err("its status is FAIL, and it has no finding".to_owned()),
         (Some(status @ ("TODO" | "PASS")), Some(_)) => {

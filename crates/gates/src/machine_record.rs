@@ -11,11 +11,11 @@ use assay_change::state::{Kind, StateError};
 use assay_store::disk::{self, Sure};
 use serde::{Deserialize, Serialize};
 
-use crate::beside::{Beside, By, Note};
 use crate::digest::{Digest, Digester};
 use crate::phase::Phase;
 use crate::plan::Plan;
-use crate::plan_bar::{PlanBar, REQUIREMENT};
+use crate::plan_requirements::{PlanRequirements, REQUIREMENT};
+use crate::sidecar::{ItemRecord, Sidecar, VerifiedBy};
 use crate::store_error::StoreError;
 
 /// The schema version that is read and written.
@@ -33,17 +33,18 @@ pub struct MachineRecord {
     /// The path of the plan, from the root; `None` for a gate without a plan.
     pub plan: Option<String>,
     /// All requirements of the plan in any round.
-    pub bar: PlanBar,
+    pub bar: PlanRequirements,
     /// The contents on which verifications of the plan passed.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub passed: BTreeSet<Digest>,
     /// The sidecars with open requirements, by their folder.
-    pub folders: BTreeMap<String, Beside>,
+    pub folders: BTreeMap<String, Sidecar>,
 }
 
 impl MachineRecord {
     fn new(phase: Phase, plan: Option<String>) -> MachineRecord {
-        let (bar, folders, passed) = (PlanBar::default(), BTreeMap::new(), BTreeSet::new());
+        let (bar, folders, passed) =
+            (PlanRequirements::default(), BTreeMap::new(), BTreeSet::new());
         MachineRecord {
             schema_version: SCHEMA_VERSION.to_owned(),
             phase,
@@ -57,12 +58,12 @@ impl MachineRecord {
     /// Returns true if a person accepted that the plan does without a requirement, given the text
     /// of its check.
     pub fn is_accepted(&self, check: &str) -> bool {
-        let is_it = |note: &Note| {
-            note.by == Some(By::Code(REQUIREMENT.to_owned()))
+        let is_it = |note: &ItemRecord| {
+            note.by == Some(VerifiedBy::Code(REQUIREMENT.to_owned()))
                 && note.check == check
                 && note.accepted.is_some()
         };
-        self.folders.values().any(|beside| beside.items.values().any(is_it))
+        self.folders.values().any(|sidecar| sidecar.items.values().any(is_it))
     }
 }
 
@@ -101,13 +102,13 @@ impl<'k> MachineRecords<'k> {
         plan: Option<&Plan>,
     ) -> Result<Vec<MachineRecord>, StoreError> {
         let Some(folder) = self.folder()? else { return Ok(Vec::new()) };
-        let bar = plan.map(PlanBar::of).unwrap_or_default();
+        let bar = plan.map(PlanRequirements::of).unwrap_or_default();
         let records = self.related(&folder, at, &bar)?;
         Ok(records.into_iter().map(|(_, record)| record).collect())
     }
 
     /// Removes the record of a plan's gate, which was passed, and the related records.
-    pub(crate) fn clear(&self, at: Option<&str>, bar: &PlanBar) -> Result<(), StoreError> {
+    pub(crate) fn clear(&self, at: Option<&str>, bar: &PlanRequirements) -> Result<(), StoreError> {
         let Some(folder) = self.folder()? else { return Ok(()) };
         let _lock = disk::lock(&folder.join(format!("{}.lock", self.phase)))?;
         for (path, _) in self.related(&folder, at, bar)? {
@@ -121,7 +122,7 @@ impl<'k> MachineRecords<'k> {
         &self,
         folder: &Path,
         at: Option<&str>,
-        bar: &PlanBar,
+        bar: &PlanRequirements,
     ) -> Result<Vec<(PathBuf, MachineRecord)>, StoreError> {
         let (own, prefix) = (self.name(at), format!("{}.", self.phase));
         let mut records = Vec::new();

@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::beside::{Beside, Note};
-use crate::item::{Item, ItemId, Verified};
+use crate::item::{Item, ItemId, ItemResult};
 use crate::list::List;
+use crate::sidecar::{ItemRecord, Sidecar};
 
 /// A difference between the list and the record, which was restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,14 +49,14 @@ impl fmt::Display for Alteration {
 }
 
 /// Restores a list to its record, and returns the differences.
-pub(crate) fn restore(list: &mut List, beside: &Beside) -> Vec<Alteration> {
+pub(crate) fn restore(list: &mut List, sidecar: &Sidecar) -> Vec<Alteration> {
     let altered: Vec<Alteration> =
-        beside.listed().filter_map(|(id, note)| restore_item(list, id, note)).collect();
-    sort(list, beside);
+        sidecar.listed().filter_map(|(id, note)| restore_item(list, id, note)).collect();
+    sort(list, sidecar);
     altered
 }
 
-fn restore_item(list: &mut List, id: &ItemId, note: &Note) -> Option<Alteration> {
+fn restore_item(list: &mut List, id: &ItemId, note: &ItemRecord) -> Option<Alteration> {
     let was = note.result.word();
     let altered = |kind| Some(Alteration { id: id.clone(), kind, was });
     let recorded = recorded(id, note);
@@ -81,41 +81,41 @@ fn restore_item(list: &mut List, id: &ItemId, note: &Note) -> Option<Alteration>
 
 /// Returns the result that counts: the one on the list, if it is no better than the recorded one.
 /// Returns `None` if it is better.
-fn worse(written: &Verified, recorded: &Verified) -> Option<Verified> {
+fn worse(written: &ItemResult, recorded: &ItemResult) -> Option<ItemResult> {
     let is_no_better = match (written, recorded) {
-        (Verified::Fail(written), Verified::Fail(recorded)) => written == recorded,
-        (Verified::Fail(_), Verified::Todo | Verified::Pass) => true,
-        (Verified::Todo, recorded) => !matches!(recorded, Verified::Fail(_)),
-        (Verified::Pass, recorded) => *recorded == Verified::Pass,
+        (ItemResult::Fail(written), ItemResult::Fail(recorded)) => written == recorded,
+        (ItemResult::Fail(_), ItemResult::Todo | ItemResult::Pass) => true,
+        (ItemResult::Todo, recorded) => !matches!(recorded, ItemResult::Fail(_)),
+        (ItemResult::Pass, recorded) => *recorded == ItemResult::Pass,
     };
     is_no_better.then(|| written.clone())
 }
 
 /// Replaces the list with its record, regardless of its content.
-pub(crate) fn finish(list: &mut List, beside: &Beside) {
-    let listed: BTreeSet<&ItemId> = beside.listed().map(|(id, _)| id).collect();
+pub(crate) fn finish(list: &mut List, sidecar: &Sidecar) {
+    let listed: BTreeSet<&ItemId> = sidecar.listed().map(|(id, _)| id).collect();
     let gone = list.items().map(|item| item.id.clone()).filter(|id| !listed.contains(id)).collect();
     list.remove(&gone);
-    for (id, note) in beside.listed() {
+    for (id, note) in sidecar.listed() {
         list.put(recorded(id, note));
     }
-    sort(list, beside);
+    sort(list, sidecar);
 }
 
-fn recorded(id: &ItemId, note: &Note) -> Item {
+fn recorded(id: &ItemId, note: &ItemRecord) -> Item {
     let (check, result) = (note.check.clone(), note.result.clone());
     Item { id: id.clone(), scope: note.scope.as_str().into(), check, result }
 }
 
 /// Sorts the items in the recorded order, with others after them.
-fn sort(list: &mut List, beside: &Beside) {
-    list.sort_by_key(|id| beside.items.get(id).and_then(|note| note.place).unwrap_or(usize::MAX));
+fn sort(list: &mut List, sidecar: &Sidecar) {
+    list.sort_by_key(|id| sidecar.items.get(id).and_then(|note| note.place).unwrap_or(usize::MAX));
 }
 
 /// Records the items of a list. An item that is no longer on it stays in the record, without a
 /// position.
-pub(crate) fn write_down(list: &List, beside: &mut Beside, note: impl Fn(&ItemId) -> Note) {
-    for note in beside.items.values_mut() {
+pub(crate) fn write_down(list: &List, sidecar: &mut Sidecar, note: impl Fn(&ItemId) -> ItemRecord) {
+    for note in sidecar.items.values_mut() {
         note.place = None;
     }
     for (place, item) in list.items().enumerate() {
@@ -124,6 +124,6 @@ pub(crate) fn write_down(list: &List, beside: &mut Beside, note: impl Fn(&ItemId
         note.scope = item.scope.to_string();
         note.check.clone_from(&item.check);
         note.result = item.result.clone();
-        beside.items.insert(item.id.clone(), note);
+        sidecar.items.insert(item.id.clone(), note);
     }
 }

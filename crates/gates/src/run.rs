@@ -1,22 +1,22 @@
 //! Runs a gate from end to end: it is verified, fixed and verified again, until it is passed or a
 //! person has to decide: [`run`].
 
-use crate::bar::Bar;
+use crate::blocking_policy::BlockingPolicy;
 use crate::digest::Digest;
+use crate::gate_status::GateOutcome;
+use crate::gate_store::GateStore;
 use crate::guide::{Instruction, instructions};
-use crate::keep::Keep;
-use crate::standing::Outcome;
 use crate::store_error::StoreError;
 use crate::text::write::guidance;
-use crate::verify::VerifiedGate;
+use crate::verify::GateVerification;
 
 /// The environment of a run, whose content changes between rounds.
-pub trait Work {
+pub trait GateEnvironment {
     /// The error of a step that is impossible.
     type Error: From<StoreError>;
 
     /// Verifies the current content.
-    fn verify(&self) -> Result<VerifiedGate, Self::Error>;
+    fn verify(&self) -> Result<GateVerification, Self::Error>;
 
     /// Records that a fix is about to start, before the snapshot of the gate's files is taken.
     fn begin_fix(&self) -> Result<(), Self::Error> {
@@ -32,20 +32,20 @@ pub trait Work {
 }
 
 /// Observes the progress of a run.
-pub trait Hear {
+pub trait GateObserver {
     /// Notifies that the gate was verified.
-    fn verified(&mut self, gate: &VerifiedGate);
+    fn on_verified(&mut self, gate: &GateVerification);
 
     /// Notifies that the fixer gets instructions.
-    fn guided(&mut self, instructions: &[Instruction]);
+    fn on_guidance(&mut self, instructions: &[Instruction]);
 
     /// Notifies that the fixer changed the gate's own files, which were restored.
-    fn put_back(&mut self);
+    fn on_restored(&mut self);
 }
 
 /// The ending of a run.
 #[derive(Debug)]
-pub enum Ending {
+pub enum RunEnding {
     /// The gate is passed.
     Passed,
     /// The gate is not passed, and no fixer is configured.
@@ -58,83 +58,85 @@ pub enum Ending {
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Ran {
+pub struct RunResult {
     /// The ending of the run.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// The last verification.
-    pub gate: VerifiedGate,
+    pub gate: GateVerification,
     /// The number of fixes.
     pub fixes: u32,
 }
 
 /// The presence of a fixer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fixing {
+pub enum FixPolicy {
     /// A fixer fixes failed items.
-    Yes,
+    Enabled,
     /// There is no fixer.
-    Nobody,
+    Disabled,
 }
 
 /// Verifies and fixes until there is an ending. The loop terminates: every fix must change the
 /// content, and the policy limits the number of iterations.
-pub fn run<W: Work>(
-    work: &W,
-    keep: &Keep,
-    bar: &Bar,
-    fixing: Fixing,
-    hear: &mut dyn Hear,
-) -> Result<Ran, W::Error> {
+pub fn run<W: GateEnvironment>(
+    environment: &W,
+    store: &GateStore,
+    policy: &BlockingPolicy,
+    fix_policy: FixPolicy,
+    observer: &mut dyn GateObserver,
+) -> Result<RunResult, W::Error> {
     let mut fixes = 0;
     loop {
-        let gate = work.verify()?;
-        hear.verified(&gate);
-        if let Some(ending) = ending(&gate, fixing) {
-            return Ok(Ran { ending, gate, fixes });
+        let gate = environment.verify()?;
+        observer.on_verified(&gate);
+        if let Some(ending) = ending(&gate, fix_policy) {
+            return Ok(RunResult { ending, gate, fixes });
         }
         // The ceiling of the policy limits complete attempts; this limit also covers incomplete
         // ones.
-        if fixes >= bar.ceiling {
+        if fixes >= policy.ceiling {
             let why = format!("it was fixed {fixes} times, and no more are made");
-            return Ok(Ran { ending: Ending::HandedOver(vec![why]), gate, fixes });
+            return Ok(RunResult { ending: RunEnding::HandedOver(vec![why]), gate, fixes });
         }
-        let told = instructions(&gate.state, &gate.standing);
-        hear.guided(&told);
-        work.begin_fix()?;
-        if let Err(why) = fix_once(work, keep, &guidance(&told), hear)? {
-            return Ok(Ran { ending: Ending::HandedOver(vec![why]), gate, fixes });
+        let guide = instructions(&gate.state, &gate.status);
+        observer.on_guidance(&guide);
+        environment.begin_fix()?;
+        if let Err(why) = fix_once(environment, store, &guidance(&guide), observer)? {
+            return Ok(RunResult { ending: RunEnding::HandedOver(vec![why]), gate, fixes });
         }
         fixes += 1;
     }
 }
 
 /// Returns the ending of a run with this gate; `None` if a fix follows.
-fn ending(gate: &VerifiedGate, fixing: Fixing) -> Option<Ending> {
-    match (&gate.standing.outcome, fixing) {
-        (Outcome::Pass, _) => Some(Ending::Passed),
-        (Outcome::Open | Outcome::Empty | Outcome::Incomplete(_), _) => Some(Ending::Open),
-        (Outcome::HandedOver(reasons), _) => Some(Ending::HandedOver(reasons.clone())),
-        (Outcome::Fail, Fixing::Nobody) => Some(Ending::Failed),
-        (Outcome::Fail, Fixing::Yes) => None,
+fn ending(gate: &GateVerification, fix_policy: FixPolicy) -> Option<RunEnding> {
+    match (&gate.status.outcome, fix_policy) {
+        (GateOutcome::Pass, _) => Some(RunEnding::Passed),
+        (GateOutcome::Open | GateOutcome::Empty | GateOutcome::Incomplete(_), _) => {
+            Some(RunEnding::Open)
+        }
+        (GateOutcome::HandedOver(reasons), _) => Some(RunEnding::HandedOver(reasons.clone())),
+        (GateOutcome::Fail, FixPolicy::Disabled) => Some(RunEnding::Failed),
+        (GateOutcome::Fail, FixPolicy::Enabled) => None,
     }
 }
 
 /// Runs the fixer once, and restores the gate's files. Returns the reason why a person is needed if
 /// the fixer failed or changed nothing.
-fn fix_once<W: Work>(
-    work: &W,
-    keep: &Keep,
+fn fix_once<W: GateEnvironment>(
+    environment: &W,
+    store: &GateStore,
     guidance: &str,
-    hear: &mut dyn Hear,
+    observer: &mut dyn GateObserver,
 ) -> Result<Result<(), String>, W::Error> {
-    let (before, kept) = (work.content()?, keep.snapshot()?);
-    let fixed = work.fix(guidance);
-    if keep.put_back(&kept)? {
-        hear.put_back();
+    let (before, snapshot) = (environment.content()?, store.snapshot()?);
+    let fixed = environment.fix(guidance);
+    if store.restore(&snapshot)? {
+        observer.on_restored();
     }
     Ok(match fixed {
         Err(why) => Err(format!("the fixer failed: {why}")),
-        Ok(()) if work.content()? == before => Err("the fixer changed nothing".to_owned()),
+        Ok(()) if environment.content()? == before => Err("the fixer changed nothing".to_owned()),
         Ok(()) => Ok(()),
     })
 }

@@ -8,10 +8,10 @@ use assay_change::diff::FileDiff;
 use assay_findings::grounding::{Tree, TreeError};
 use assay_rules::Rulebook;
 
-use crate::facts::decisions::Log;
-use crate::facts::path_patterns::{NamedFiles, Touched};
-use crate::facts::plan_diffs::Planned;
-use crate::facts::rule_results::Ruled;
+use crate::facts::decisions::DecisionLog;
+use crate::facts::path_patterns::{NamedFiles, TouchedPaths};
+use crate::facts::plan_diffs::PlanDiffs;
+use crate::facts::rule_results::RuleResults;
 use crate::facts::tree_index::TreeIndex;
 use crate::plan::{Milestone, Plan};
 use crate::reconcile::{CriterionJudge, Reconciliation, reconcile};
@@ -29,7 +29,7 @@ pub struct Subject<'a> {
     pub tree: &'a (dyn Tree + Sync),
     rules: Option<&'a Rulebook>,
     judge: Option<&'a dyn SubjectJudge>,
-    learned: Learned<'a>,
+    learned: SubjectFacts<'a>,
 }
 
 /// Creates the judge of the criteria of a subject's plan.
@@ -40,14 +40,14 @@ pub trait SubjectJudge: Sync {
 
 /// Results that several checks need, computed on first use.
 #[derive(Default)]
-struct Learned<'a> {
-    planned: OnceLock<Planned<'a>>,
-    ruled: OnceLock<Ruled>,
+struct SubjectFacts<'a> {
+    planned: OnceLock<PlanDiffs<'a>>,
+    ruled: OnceLock<RuleResults>,
     files: OnceLock<HashMap<&'a str, &'a FileDiff>>,
     milestones: OnceLock<HashMap<&'a str, Vec<usize>>>,
     named: OnceLock<NamedFiles>,
-    touched: OnceLock<Touched>,
-    log: OnceLock<Log>,
+    touched: OnceLock<TouchedPaths>,
+    log: OnceLock<DecisionLog>,
     index: OnceLock<TreeIndex>,
     reconciled: OnceLock<Reconciliation>,
 }
@@ -59,7 +59,7 @@ impl<'a> Subject<'a> {
         change: Option<&'a Change>,
         tree: &'a (dyn Tree + Sync),
     ) -> Subject<'a> {
-        Subject { plan, change, tree, rules: None, judge: None, learned: Learned::default() }
+        Subject { plan, change, tree, rules: None, judge: None, learned: SubjectFacts::default() }
     }
 
     /// Uses the rules of a repository, too.
@@ -77,9 +77,9 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the diffs of the plan, applied to the tree; `None` if there is no plan.
-    pub(crate) fn planned(&self) -> Option<&Planned<'a>> {
+    pub(crate) fn planned(&self) -> Option<&PlanDiffs<'a>> {
         let (plan, _) = self.plan?;
-        Some(self.learned.planned.get_or_init(|| Planned::of(plan, self.tree, self.rules())))
+        Some(self.learned.planned.get_or_init(|| PlanDiffs::of(plan, self.tree, self.rules())))
     }
 
     /// Returns the change of the file that is at a path after the change; `None` if there is none.
@@ -124,15 +124,15 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the paths of the change.
-    pub(crate) fn touched(&self) -> &Touched {
-        let touched = || self.change.map(Touched::of).unwrap_or_default();
+    pub(crate) fn touched(&self) -> &TouchedPaths {
+        let touched = || self.change.map(TouchedPaths::of).unwrap_or_default();
         self.learned.touched.get_or_init(touched)
     }
 
     /// Returns the decision log of the plan; `None` if there is no plan.
-    pub(crate) fn log(&self) -> Option<&Log> {
+    pub(crate) fn log(&self) -> Option<&DecisionLog> {
         let (plan, _) = self.plan?;
-        Some(self.learned.log.get_or_init(|| Log::of(plan)))
+        Some(self.learned.log.get_or_init(|| DecisionLog::of(plan)))
     }
 
     /// Returns an index of the current files.
@@ -162,8 +162,8 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the results of the rules on the change; `None` if there is no change.
-    pub(crate) fn ruled(&self) -> Option<&Ruled> {
+    pub(crate) fn ruled(&self) -> Option<&RuleResults> {
         let change = self.change?;
-        Some(self.learned.ruled.get_or_init(|| Ruled::of(change, self.rules())))
+        Some(self.learned.ruled.get_or_init(|| RuleResults::of(change, self.rules())))
     }
 }

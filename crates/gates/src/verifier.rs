@@ -1,7 +1,7 @@
 //! Verifiers for items without a built-in check: commands, and a model through [`Judge`].
 
 use crate::command::CommandVerifier;
-use crate::gate::Proposed;
+use crate::gate::NewItem;
 use crate::item::Item;
 use crate::phase::Phase;
 use crate::result::CheckResult;
@@ -16,7 +16,7 @@ pub trait Judge: Sync {
     fn judge(&self, phase: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<CheckResult>;
 
     /// Proposes further items to verify.
-    fn propose(&self, phase: Phase, subject: &Subject<'_>) -> Result<Vec<Proposed>, String>;
+    fn propose(&self, phase: Phase, subject: &Subject<'_>) -> Result<Vec<NewItem>, String>;
 }
 
 /// The available verifiers.

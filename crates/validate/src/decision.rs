@@ -1,5 +1,5 @@
-//! Decisions that a person makes about single issues: [`Decision`], and [`decide`], which finds the
-//! issue by its name.
+//! Decisions that a person makes about single issues: [`IssueDecision`], and [`decide`], which
+//! finds the issue by its name.
 //!
 //! A person decides what evidence cannot: a criterion that no check and no model can judge, a test
 //! that was weakened on purpose, a bar that was lowered. Each decision is about one issue of one
@@ -9,11 +9,11 @@
 use assay_findings::reason::is_reason_for;
 
 use crate::criterion::{CriterionAnswer, CriterionLine};
-use crate::event::Decision;
-use crate::event::Seen;
+use crate::event::IssueDecision;
+use crate::event::ReviewResult;
 use crate::issue::Issue;
+use crate::loop_state::LoopState;
 use crate::markdown::compared;
-use crate::standing::Standing;
 use crate::tree_hash::TreeHash;
 
 /// Maximum number of names that an error lists.
@@ -107,28 +107,28 @@ fn listed(titles: &[String]) -> String {
 /// Returns a decision about the issue or criterion with the given name, from the issues of the last
 /// round on the tree. Fails if the decision would have no effect.
 pub fn decide(
-    standing: &Standing,
+    loop_state: &LoopState,
     tree: &TreeHash,
     by: &str,
     wanted: &str,
     because: &str,
-) -> Result<Decision, DecisionError> {
-    let round = standing.history.last().filter(|round| round.tree == *tree);
-    let seen = round.and_then(|round| round.seen()).ok_or(DecisionError::NotReviewed)?;
+) -> Result<IssueDecision, DecisionError> {
+    let round = loop_state.history.last().filter(|round| round.tree == *tree);
+    let review = round.and_then(|round| round.review()).ok_or(DecisionError::NotReviewed)?;
     let because = because.trim();
     if !is_reason_for(&format!("{wanted} {by}"), because) {
         return Err(DecisionError::Reason { because: because.to_owned() });
     }
-    let issue = find(seen, wanted, standing, tree)?;
+    let issue = find(review, wanted, loop_state, tree)?;
     if !issue.remedy.can_be_decided() {
         let (title, why) = (issue.title.clone(), issue.description.clone());
         return Err(DecisionError::Evidence { title, why });
     }
-    if let Some(before) = standing.decision(issue, tree) {
+    if let Some(before) = loop_state.decision(issue, tree) {
         let (title, by) = (issue.title.clone(), before.by.clone());
         return Err(DecisionError::Decided { title, by });
     }
-    Ok(Decision {
+    Ok(IssueDecision {
         by: by.trim().to_owned(),
         tree: tree.clone(),
         issue: issue.id().to_owned(),
@@ -138,19 +138,19 @@ pub fn decide(
 }
 
 fn find<'a>(
-    seen: &'a Seen,
+    review: &'a ReviewResult,
     wanted: &str,
-    standing: &Standing,
+    loop_state: &LoopState,
     tree: &TreeHash,
 ) -> Result<&'a Issue, DecisionError> {
     let name = plain(wanted);
     let named: Vec<(&Issue, Vec<String>)> =
-        seen.issues.iter().map(|issue| (issue, names(issue, &seen.criteria))).collect();
+        review.issues.iter().map(|issue| (issue, names(issue, &review.criteria))).collect();
     let exact = named.iter().find(|(_, names)| names.contains(&name));
     if let Some((issue, _)) = exact {
         return Ok(issue);
     }
-    if let Some(line) = met(&seen.criteria, &name) {
+    if let Some(line) = met(&review.criteria, &name) {
         let (criterion, evidence) = (line.text.clone(), line.evidence.clone());
         return Err(DecisionError::Met { criterion, evidence });
     }
@@ -166,8 +166,8 @@ fn find<'a>(
     match alike.as_slice() {
         [issue] => Ok(issue),
         [] => {
-            let open = seen.issues.iter().filter(|issue| issue.remedy.can_be_decided());
-            let open = open.filter(|issue| standing.decision(issue, tree).is_none());
+            let open = review.issues.iter().filter(|issue| issue.remedy.can_be_decided());
+            let open = open.filter(|issue| loop_state.decision(issue, tree).is_none());
             Err(DecisionError::Unknown { wanted, open: open.map(|it| it.title.clone()).collect() })
         }
         several => Err(DecisionError::Several { wanted, found: titles(several) }),
@@ -205,27 +205,27 @@ fn plain(name: &str) -> String {
     compared(&name.replace('`', "")).trim_end_matches(['.', ' ']).to_owned()
 }
 
-impl Standing {
+impl LoopState {
     /// Returns the decision of a person about an issue of a tree; `None` if there is none, or the
     /// issue cannot be decided by a person.
-    pub fn decision(&self, issue: &Issue, tree: &TreeHash) -> Option<&Decision> {
-        let is_it = |it: &&Decision| it.tree == *tree && it.issue == issue.id();
+    pub fn decision(&self, issue: &Issue, tree: &TreeHash) -> Option<&IssueDecision> {
+        let is_it = |it: &&IssueDecision| it.tree == *tree && it.issue == issue.id();
         self.decisions.iter().filter(|_| issue.remedy.can_be_decided()).find(is_it)
     }
 
     /// Returns the review result of a tree after the decisions of persons: decided issues are left
     /// out, and the evidence of a decided criterion names the person and the reason.
-    pub fn with_decisions(&self, seen: &Seen, tree: &TreeHash) -> Seen {
-        let mut seen = seen.clone();
-        for issue in &seen.issues {
+    pub fn with_decisions(&self, review: &ReviewResult, tree: &TreeHash) -> ReviewResult {
+        let mut review = review.clone();
+        for issue in &review.issues {
             let Some(decision) = self.decision(issue, tree) else { continue };
             let text = issue.id().strip_prefix("criterion:");
-            for line in seen.criteria.iter_mut().filter(|line| text == Some(&line.text)) {
+            for line in review.criteria.iter_mut().filter(|line| text == Some(&line.text)) {
                 line.answer = CriterionAnswer::Decided;
                 line.evidence = format!("decided by {}: {}", decision.by, decision.because);
             }
         }
-        seen.issues.retain(|issue| self.decision(issue, tree).is_none());
-        seen
+        review.issues.retain(|issue| self.decision(issue, tree).is_none());
+        review
     }
 }

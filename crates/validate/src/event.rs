@@ -4,12 +4,12 @@ use assay_change::Patch;
 use assay_checks::check::CheckOutcome;
 use serde::{Deserialize, Serialize};
 
-use crate::bar::Bar;
 use crate::criterion::CriterionLine;
 use crate::ending::Ending;
 use crate::issue::Issue;
-use crate::kept::KeptRun;
+use crate::kept_tests::KeptTestRun;
 use crate::plan::TestsPassed;
+use crate::requirements::Requirements;
 use crate::surroundings::Surroundings;
 use crate::tree_hash::TreeHash;
 
@@ -20,16 +20,17 @@ pub enum Event {
     /// An epoch begins, and counters start at zero: at the first run, or after a person took over.
     EpochBegun {
         /// The reason for the new epoch.
-        why: Begun,
+        why: EpochReason,
         /// The commit that the implementation is based on; `None` if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
     },
     /// A round has a bar that is higher, in some part, than all bars before.
-    BarRaised {
+    #[serde(rename = "bar_raised")]
+    RequirementsRaised {
         /// The bar of the round.
         #[serde(flatten)]
-        bar: Bar,
+        requirements: Requirements,
     },
     /// A round begins with a review of the tree.
     ReviewBegun {
@@ -56,13 +57,13 @@ pub enum Event {
     /// The checks ran with kept tests in place.
     KeptChecked {
         /// The results, one for each version of the tests.
-        runs: Vec<KeptRun>,
+        runs: Vec<KeptTestRun>,
     },
     /// The review of a round is complete.
     Reviewed {
         /// The result of the review.
         #[serde(flatten)]
-        seen: Seen,
+        review: ReviewResult,
     },
     /// A round failed with an error.
     Failed {
@@ -81,7 +82,8 @@ pub enum Event {
         /// The changes of the fixer.
         patch: Patch,
         /// The fixer's own summary, which has no influence on the loop.
-        said: String,
+        #[serde(rename = "said")]
+        summary: String,
     },
     /// The patch of the fixer was applied.
     Fixed {
@@ -91,7 +93,7 @@ pub enum Event {
     /// Feedback of a person was read and accepted.
     FeedbackTaken {
         /// The items of the feedback.
-        items: Vec<TakenItem>,
+        items: Vec<FeedbackItem>,
         /// The digest of the feedback file.
         digest: String,
         /// The path that the feedback file is archived at.
@@ -108,7 +110,7 @@ pub enum Event {
     Decided {
         /// The decision of the person.
         #[serde(flatten)]
-        decision: Decision,
+        decision: IssueDecision,
     },
     /// The ending is decided, and the documents of the loop are about to be written.
     EndBegun {
@@ -116,7 +118,8 @@ pub enum Event {
         ending: Ending,
         /// The digests of the documents that the loop writes for a person.
         #[serde(default)]
-        papers: Left,
+        #[serde(rename = "papers")]
+        artifacts: ArtifactDigests,
         /// The tree when the ending was decided; `None` in journals that did not record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<TreeHash>,
@@ -127,7 +130,7 @@ pub enum Event {
 
 /// The result of the review of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct ReviewResult {
     /// The issues that block approval; empty if the tree passes.
     pub issues: Vec<Issue>,
     /// The results of the groups of tests.
@@ -148,17 +151,17 @@ pub struct Seen {
 
 /// An item of a person's feedback, and its handling.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TakenItem {
+pub struct FeedbackItem {
     /// The issue that the person reports.
     pub issue: Issue,
     /// The handling of the item.
-    pub disposition: Disposition,
+    pub disposition: FeedbackDisposition,
 }
 
 /// The handling of a feedback item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Disposition {
+pub enum FeedbackDisposition {
     /// The item was sent to the fixer.
     HandedToTheFixer,
     /// The person had ticked the item off.
@@ -167,7 +170,7 @@ pub enum Disposition {
 
 /// The digests of the documents that a loop writes for a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
+pub struct ArtifactDigests {
     /// The digest of the fix request; `None` if there is no request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
@@ -179,7 +182,7 @@ pub struct Left {
 /// The reason for a new epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Begun {
+pub enum EpochReason {
     /// The first run of the loop.
     First,
     /// A person deleted the fix request.
@@ -198,7 +201,7 @@ pub enum Begun {
 
 /// A person's decision about one issue of one tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
+pub struct IssueDecision {
     /// The person's name.
     pub by: String,
     /// The tree that the decision is about.

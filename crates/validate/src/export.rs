@@ -1,5 +1,5 @@
-//! Exports the state of a loop: `Told` writes the keys of the plan and the generated documents,
-//! all of them from the journal's `Standing`.
+//! Exports the state of a loop: `Exporter` writes the keys of the plan and the generated documents,
+//! all of them from the journal's `LoopState`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,102 +8,103 @@ use assay_checks::check::{self, CheckOutcome};
 use assay_findings::write::escape::chain;
 use assay_store::disk::{self, Sure};
 
+use crate::artifacts::digest;
+use crate::artifacts::{
+    self, Appearance, CheckLine, CheckLineOutcome, CoverageLine, Escalation, RecurringIssue,
+    Report, SignOffLine, StatusReport, TestCount,
+};
 use crate::ending::Ending;
-use crate::event::{Left, Seen};
+use crate::event::{ArtifactDigests, ReviewResult};
 use crate::file_names;
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
-use crate::opening;
-use crate::paper::digest;
-use crate::paper::{
-    self, Appearance, CheckLine, CheckWord, CoverageLine, Escalation, RecurringIssue, Report,
-    SignOffLine, Status, TestCount,
-};
+use crate::loop_state::{LoopState, Round, RoundOutcome};
+use crate::loop_status::LoopStatus;
 use crate::plan::{self, HistoryEntry, Signoff, SignoffStatus, Stats};
-use crate::run::Breakdown;
+use crate::resume;
+use crate::run::StepError;
 use crate::spec::{self, Spec};
-use crate::standing::{CameTo, Round, Standing};
-use crate::state::State;
 use crate::tree_hash::TreeHash;
 
 /// Writes the plan's `qa_*` keys and the documents of a loop.
-pub struct Told<'a> {
+pub struct Exporter<'a> {
     /// The spec that the loop validates.
     pub spec: &'a Spec,
     /// The state of the loop.
-    pub standing: &'a Standing,
+    pub loop_state: &'a LoopState,
 }
 
-impl Told<'_> {
+impl Exporter<'_> {
     /// Returns the status of the spec.
-    pub fn status(&self) -> Status {
-        let status = Status::of(&self.spec.name, &self.signoff(), &self.history());
+    pub fn status(&self) -> StatusReport {
+        let status = StatusReport::of(&self.spec.name, &self.signoff(), &self.history());
         status.with_sign_offs(self.sign_offs())
     }
 
-    /// Returns the digests of the documents that `Told::write` would write for this ending.
-    pub(crate) fn papers(&self, ending: Option<&Ending>) -> Left {
+    /// Returns the digests of the documents that `Exporter::write` would write for this ending.
+    pub(crate) fn artifact_digests(&self, ending: Option<&Ending>) -> ArtifactDigests {
         let digest = |text: String| digest(text.as_bytes());
-        Left {
+        ArtifactDigests {
             request: self.request(ending).map(digest),
             escalation: ending.and_then(|ending| self.escalation(ending)).map(digest),
         }
     }
 
     /// Writes the plan's keys and all documents into the folder of the spec.
-    pub fn write(&self, root: &Path, ending: Option<&Ending>) -> Result<(), Breakdown> {
+    pub fn write(&self, root: &Path, ending: Option<&Ending>) -> Result<(), StepError> {
         let at = |name: &str| {
             let path = spec::file(root, &self.spec.folder, name);
-            path.map_err(|error| Breakdown::Fatal(error.to_string()))
+            path.map_err(|error| StepError::Fatal(error.to_string()))
         };
         let history = self.history();
         let plan = at(plan::NAME)?;
         plan::write_export(&plan, &self.signoff(), &history, &Stats::of(&history))
-            .map_err(|error| Breakdown::Fatal(chain(&error)))?;
+            .map_err(|error| StepError::Fatal(chain(&error)))?;
         if let Some(report) = self.report() {
-            put(&at(file_names::REPORT)?, &report)?;
+            write_if_changed(&at(file_names::REPORT)?, &report)?;
         }
-        opening::archive(root, self.spec, self.standing)
-            .map_err(|error| Breakdown::Fatal(chain(&error)))?;
-        self.hand(&at(file_names::FIX_REQUEST)?, self.request(ending))?;
+        resume::archive_feedback(root, self.spec, self.loop_state)
+            .map_err(|error| StepError::Fatal(chain(&error)))?;
+        self.write_shared_file(&at(file_names::FIX_REQUEST)?, self.request(ending))?;
         let escalation = ending.and_then(|ending| self.escalation(ending));
-        self.hand(&at(file_names::ESCALATION)?, escalation)
+        self.write_shared_file(&at(file_names::ESCALATION)?, escalation)
     }
 
     /// Writes a document that a person may write too, provided that the journal has its digest.
     /// Removes the earlier document once the loop is approved. Leaves a file alone that a person
     /// wrote.
-    fn hand(&self, path: &Path, text: Option<String>) -> Result<(), Breakdown> {
-        let there = disk::read(path).map_err(fatal)?;
-        let is_own = there.as_ref().is_none_or(|there| self.standing.knows_paper(&digest(there)));
-        let is_approved = matches!(self.standing.state, State::Approved(_));
+    fn write_shared_file(&self, path: &Path, text: Option<String>) -> Result<(), StepError> {
+        let there = disk::read(path).map_err(fatal_error)?;
+        let is_own =
+            there.as_ref().is_none_or(|there| self.loop_state.knows_artifact(&digest(there)));
+        let is_approved = matches!(self.loop_state.state, LoopStatus::Approved(_));
         match (text, there) {
             _ if !is_own => Ok(()),
-            (Some(text), _) if self.standing.knows_paper(&digest(text.as_bytes())) => {
-                put(path, &text)
+            (Some(text), _) if self.loop_state.knows_artifact(&digest(text.as_bytes())) => {
+                write_if_changed(path, &text)
             }
-            (None, Some(_)) if is_approved => disk::remove(path).map_err(fatal),
+            (None, Some(_)) if is_approved => disk::remove(path).map_err(fatal_error),
             (Some(_) | None, _) => Ok(()),
         }
     }
 
     fn signoff(&self) -> Signoff {
-        let standing = self.standing;
-        let status = standing.exported();
-        let ending = match &standing.state {
-            State::HandedOver(ending) => Some(ending),
+        let loop_state = self.loop_state;
+        let status = loop_state.signoff_status();
+        let ending = match &loop_state.state {
+            LoopStatus::HandedOver(ending) => Some(ending),
             _ => None,
         };
-        let last = standing.history.last();
+        let last = loop_state.history.last();
         let shows_issues =
             matches!(status, SignoffStatus::Rejected | SignoffStatus::HumanEscalation);
         Signoff {
             status,
-            qa_session: standing.round,
-            timestamp: last.map(|round| in_seconds(&round.at)).unwrap_or_default(),
+            qa_session: loop_state.round,
+            timestamp: last.map(|round| without_fraction(&round.at)).unwrap_or_default(),
             tests_passed: last
                 .filter(|_| status == SignoffStatus::Approved)
-                .and_then(|round| Some(round.seen()?.tests_passed)),
-            issues_found: if shows_issues { standing.issues() } else { Vec::new() },
+                .and_then(|round| Some(round.review()?.tests_passed)),
+            issues_found: if shows_issues { loop_state.issues() } else { Vec::new() },
             recurring_issues: match ending {
                 Some(Ending::Recurring { issues }) => {
                     issues.iter().map(|(issue, _)| issue.clone()).collect()
@@ -117,41 +118,41 @@ impl Told<'_> {
     fn history(&self) -> Vec<HistoryEntry> {
         let entry = |round: &Round| HistoryEntry {
             iteration: round.number,
-            status: self.word(round).to_owned(),
-            timestamp: in_seconds(&round.at),
-            issues: self.seen(round).map(|seen| seen.issues).unwrap_or_default(),
+            status: self.round_status(round).to_owned(),
+            timestamp: without_fraction(&round.at),
+            issues: self.review(round).map(|review| review.issues).unwrap_or_default(),
         };
-        self.standing.history.iter().map(entry).collect()
+        self.loop_state.history.iter().map(entry).collect()
     }
 
     /// Returns the status word of a round: `error`, `rejected`, `human_escalation` or `approved`.
-    fn word(&self, round: &Round) -> &'static str {
-        let is_vouched = self.standing.is_vouched(&round.tree);
-        match self.seen(round) {
+    fn round_status(&self, round: &Round) -> &'static str {
+        let is_signed_off = self.loop_state.is_signed_off(&round.tree);
+        match self.review(round) {
             None => "error",
-            Some(seen) if !seen.issues.is_empty() => "rejected",
-            Some(seen) if seen.needs_sign_off && !is_vouched => "human_escalation",
+            Some(review) if !review.issues.is_empty() => "rejected",
+            Some(review) if review.needs_sign_off && !is_signed_off => "human_escalation",
             Some(_) => "approved",
         }
     }
 
     /// Returns the review result of a round, with the decisions of persons applied.
-    fn seen(&self, round: &Round) -> Option<Seen> {
-        round.seen().map(|seen| self.standing.with_decisions(seen, &round.tree))
+    fn review(&self, round: &Round) -> Option<ReviewResult> {
+        round.review().map(|review| self.loop_state.with_decisions(review, &round.tree))
     }
 
     /// Returns the sign-offs and decisions of persons. An entry about another tree than that of the
     /// last round is marked as void.
     fn sign_offs(&self) -> Vec<SignOffLine> {
-        let standing = self.standing;
-        let last = standing.history.last().map(|round| &round.tree);
-        let vouched = standing.vouched.iter().map(|(by, tree)| SignOffLine {
+        let loop_state = self.loop_state;
+        let last = loop_state.history.last().map(|round| &round.tree);
+        let vouched = loop_state.sign_offs.iter().map(|(by, tree)| SignOffLine {
             by: by.clone(),
             about: None,
             because: None,
             is_void: last.is_some_and(|last| last != tree),
         });
-        let decided = standing.decisions.iter().map(|decision| SignOffLine {
+        let decided = loop_state.decisions.iter().map(|decision| SignOffLine {
             by: decision.by.clone(),
             about: Some(decision.title.clone()),
             because: Some(decision.because.clone()),
@@ -161,31 +162,31 @@ impl Told<'_> {
     }
 
     fn report(&self) -> Option<String> {
-        let round = self.standing.history.last()?;
+        let round = self.loop_state.history.last()?;
         let TreeHash(tree) = &round.tree;
-        let seen = self.seen(round);
-        let seen = seen.as_ref();
-        let errors = match &round.came_to {
-            CameTo::Error(why) => vec![broke_down(why)],
-            CameTo::Verdict(_) => Vec::new(),
+        let review = self.review(round);
+        let review = review.as_ref();
+        let errors = match &round.outcome {
+            RoundOutcome::Error(why) => vec![error_issue(why)],
+            RoundOutcome::Verdict(_) => Vec::new(),
         };
-        let taken = self.standing.feedback.as_ref();
-        Some(paper::report(&Report {
+        let feedback = self.loop_state.feedback.as_ref();
+        Some(artifacts::render_report(&Report {
             spec: &self.spec.name,
-            verdict: self.word(round),
+            verdict: self.round_status(round),
             round: round.number,
-            at: &in_seconds(&round.at),
+            at: &without_fraction(&round.at),
             tree,
-            criteria: seen.map(|seen| seen.criteria.as_slice()).unwrap_or_default(),
-            not_judged: if seen.is_none() { &self.spec.criteria } else { &[] },
+            criteria: review.map(|review| review.criteria.as_slice()).unwrap_or_default(),
+            not_judged: if review.is_none() { &self.spec.criteria } else { &[] },
             checks: &lines(&round.checks),
             coverage: &self.coverage(&round.checks),
             kept: &round.kept,
-            feedback: taken,
-            issues: seen.map_or(&errors, |seen| &seen.issues),
+            feedback: feedback,
+            issues: review.map_or(&errors, |review| &review.issues),
             sign_offs: &self.sign_offs(),
-            no_test_project: seen.is_some_and(|seen| seen.no_test_project),
-            remarks: seen.map(|seen| seen.remarks.as_slice()).unwrap_or_default(),
+            no_test_project: review.is_some_and(|review| review.no_test_project),
+            remarks: review.map(|review| review.remarks.as_slice()).unwrap_or_default(),
         }))
     }
 
@@ -212,11 +213,16 @@ impl Told<'_> {
     fn request(&self, ending: Option<&Ending>) -> Option<String> {
         let is_open = match ending {
             Some(ending) => *ending != Ending::Approved,
-            None => self.standing.state == State::Rejected,
+            None => self.loop_state.state == LoopStatus::Rejected,
         };
-        let standing = self.standing;
+        let loop_state = self.loop_state;
         is_open.then(|| {
-            paper::fix_request(&standing.issues(), &standing.remarks(), standing.round, self.spec)
+            artifacts::render_fix_request(
+                &loop_state.issues(),
+                &loop_state.remarks(),
+                loop_state.round,
+                self.spec,
+            )
         })
     }
 
@@ -224,21 +230,21 @@ impl Told<'_> {
         if *ending == Ending::Approved {
             return None;
         }
-        let standing = self.standing;
+        let loop_state = self.loop_state;
         let recurring: Vec<RecurringIssue> = match ending {
             Ending::Recurring { issues } => {
                 issues.iter().map(|(issue, _)| self.recurring(issue)).collect()
             }
             _ => Vec::new(),
         };
-        let mut open = standing.issues();
+        let mut open = loop_state.issues();
         open.retain(|issue| recurring.iter().all(|known| known.issue != *issue));
-        let last = standing.history.last();
+        let last = loop_state.history.last();
         let checks = last.map(|round| lines(&round.checks)).unwrap_or_default();
-        Some(paper::escalation(&Escalation {
+        Some(artifacts::render_escalation(&Escalation {
             spec: &self.spec.name,
-            round: standing.round,
-            at: &last.map(|round| in_seconds(&round.at)).unwrap_or_default(),
+            round: loop_state.round,
+            at: &last.map(|round| without_fraction(&round.at)).unwrap_or_default(),
             reason: &ending.reason(),
             recurring: &recurring,
             open: &open,
@@ -251,7 +257,7 @@ impl Told<'_> {
     /// Returns the actions that a person can take: those that the ending suggests, and one for each
     /// issue that the person can decide.
     fn actions(&self, ending: &Ending) -> Vec<String> {
-        let open = self.standing.issues();
+        let open = self.loop_state.issues();
         let open = open.iter().filter(|issue| issue.remedy.can_be_decided());
         let decide = open.map(|issue| {
             format!("Decide `{}` with `--sign-off`, `--for` and `--because`.", issue.title)
@@ -260,18 +266,18 @@ impl Told<'_> {
     }
 
     fn recurring(&self, issue: &Issue) -> RecurringIssue {
-        let appearances = self.standing.appearances(issue).into_iter();
-        let appearance = |(round, seen): (&Round, &Issue)| Appearance {
+        let appearances = self.loop_state.appearances(issue).into_iter();
+        let appearance = |(round, review): (&Round, &Issue)| Appearance {
             round: round.number,
-            title: seen.title.clone(),
-            tried: round.fix.as_ref().map(|fix| fix.said.clone()),
+            title: review.title.clone(),
+            tried: round.fix.as_ref().map(|fix| fix.summary.clone()),
         };
         RecurringIssue { issue: issue.clone(), appearances: appearances.map(appearance).collect() }
     }
 }
 
 /// Formats a timestamp without fractions of a second, as plans have it.
-fn in_seconds(at: &str) -> String {
+fn without_fraction(at: &str) -> String {
     match at.split_once('.') {
         Some((seconds, _)) => format!("{seconds}Z"),
         None => at.to_owned(),
@@ -279,7 +285,7 @@ fn in_seconds(at: &str) -> String {
 }
 
 /// Returns an issue for a failed round. Reports show the issue, and no fixer gets it.
-fn broke_down(why: &str) -> Issue {
+fn error_issue(why: &str) -> Issue {
     Issue {
         title: "The round broke down".to_owned(),
         kind: IssueKind::CodeQuality,
@@ -303,10 +309,12 @@ fn line(check: &CheckOutcome) -> CheckLine {
         name: check.kind.name().to_owned(),
         command: Some(check.command.clone()).filter(|command| !command.is_empty()),
         outcome: match &check.state {
-            check::State::Passed => CheckWord::Passed,
-            check::State::Failed { .. } => CheckWord::Failed,
-            check::State::NotRun { why } => CheckWord::NotRun { why: why.clone() },
-            check::State::TimedOut => CheckWord::NotRun { why: "it took too long".to_owned() },
+            check::State::Passed => CheckLineOutcome::Passed,
+            check::State::Failed { .. } => CheckLineOutcome::Failed,
+            check::State::NotRun { why } => CheckLineOutcome::NotRun { why: why.clone() },
+            check::State::TimedOut => {
+                CheckLineOutcome::NotRun { why: "it took too long".to_owned() }
+            }
         },
         exit: check.exit_code,
         took: Some(Duration::from_millis(check.duration_ms)),
@@ -328,13 +336,13 @@ fn shared_run(check: &CheckOutcome) -> Option<String> {
 }
 
 /// Writes a file unless it has this content already.
-fn put(path: &Path, text: &str) -> Result<(), Breakdown> {
-    if disk::read(path).map_err(fatal)?.as_deref() == Some(text.as_bytes()) {
+fn write_if_changed(path: &Path, text: &str) -> Result<(), StepError> {
+    if disk::read(path).map_err(fatal_error)?.as_deref() == Some(text.as_bytes()) {
         return Ok(());
     }
-    disk::write(path, text.as_bytes(), Sure::OnDisk).map_err(fatal)
+    disk::write(path, text.as_bytes(), Sure::OnDisk).map_err(fatal_error)
 }
 
-fn fatal(error: disk::DiskError) -> Breakdown {
-    Breakdown::Fatal(chain(&error))
+fn fatal_error(error: disk::DiskError) -> StepError {
+    StepError::Fatal(chain(&error))
 }

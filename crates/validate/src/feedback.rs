@@ -2,12 +2,12 @@
 
 use assay_base::text::first_chars;
 
+use crate::artifacts::is_form;
 use crate::markdown::{Block, Kind, blocks};
-use crate::paper::is_form;
 
 /// An item of a person's feedback.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FeedbackItem {
+pub struct ParsedFeedbackItem {
     /// The text of the item, as the person wrote it.
     pub text: String,
     /// The headings and lead-in lines above the item, joined by ` / `; `None` if there are none.
@@ -23,7 +23,7 @@ pub struct FeedbackItem {
 /// An item is each list item with the blocks below it, and each paragraph, except a paragraph that
 /// introduces a list. Everything below a numbered heading is one item. A heading without content
 /// below it is an item itself. Text of the form that the engine writes is no item.
-pub fn read(text: &str) -> Vec<FeedbackItem> {
+pub fn read(text: &str) -> Vec<ParsedFeedbackItem> {
     let blocks = blocks(text);
     let mut reader = Reader::default();
     for (at, block) in blocks.iter().enumerate() {
@@ -44,16 +44,16 @@ const MAX_DEPTH: usize = 8;
 
 #[derive(Default)]
 struct Reader {
-    items: Vec<FeedbackItem>,
+    items: Vec<ParsedFeedbackItem>,
     /// The headings above the next block, and the paragraph that introduces the list below it.
-    above: Vec<Above>,
+    above: Vec<HeadingScope>,
     /// The level of the numbered heading above the next block; `None` if there is none.
     numbered: Option<u8>,
     /// True if continuation blocks belong to the last item.
     is_open: bool,
 }
 
-struct Above {
+struct HeadingScope {
     level: u8,
     text: String,
     line: u32,
@@ -100,7 +100,7 @@ impl Reader {
         self.leave(level);
         let text = block.folded();
         if !text.is_empty() && !is_form(&text) {
-            self.above.push(Above { level, text, line: block.line, is_used: false });
+            self.above.push(HeadingScope { level, text, line: block.line, is_used: false });
         }
     }
 
@@ -130,7 +130,7 @@ impl Reader {
             about.push(first_chars(&above.text, MAX_ABOUT).to_owned());
         }
         let about = Some(about.join(" / ")).filter(|about| !about.is_empty());
-        self.items.push(FeedbackItem { text, about, line, is_ticked });
+        self.items.push(ParsedFeedbackItem { text, about, line, is_ticked });
     }
 
     fn add(&mut self, block: &Block) {

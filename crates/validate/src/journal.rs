@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use assay_store::disk::{self, DiskError, Lock, Sure};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Begun, Event};
+use crate::event::{EpochReason, Event};
 use crate::file_names;
 
 /// A journal that is open for writing. A lock allows one writer at a time.
@@ -149,7 +149,7 @@ impl Journal {
         line.push(b'\n');
         // An epoch of this kind marks the events before it as those of another machine, and from
         // then on they count for nothing.
-        let is_own = self.is_own || is_told_apart(&entry.event);
+        let is_own = self.is_own || separates_machines(&entry.event);
         if is_own {
             // The seal has the digest before this line too: a process that dies before the line is
             // written leaves the earlier line as the last one.
@@ -166,8 +166,8 @@ impl Journal {
     }
 }
 
-fn is_told_apart(event: &Event) -> bool {
-    matches!(event, Event::EpochBegun { why: Begun::Elsewhere, .. })
+fn separates_machines(event: &Event) -> bool {
+    matches!(event, Event::EpochBegun { why: EpochReason::Elsewhere, .. })
 }
 
 /// Returns true if this machine wrote the journal that ends with this digest.

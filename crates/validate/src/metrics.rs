@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::event::Event;
 use crate::issue::Issue;
 use crate::journal::{Entry, Journal, JournalError};
-use crate::standing::Standing;
+use crate::loop_state::LoopState;
 
 /// Statistics of all loops.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -71,15 +71,15 @@ impl Metrics {
     }
 
     fn add_endings(&mut self, entries: &[Entry], rounds: &mut Vec<usize>) {
-        let mut standing = Standing::default();
+        let mut loop_state = LoopState::default();
         for entry in entries {
             // A journal that is invalid is reported where it is used.
-            if standing.take(&entry.at, &entry.event).is_err() {
+            if loop_state.apply(&entry.at, &entry.event).is_err() {
                 return;
             }
             if entry.event == Event::Ended {
-                match standing.is_approved() {
-                    true => rounds.push(standing.epoch().len()),
+                match loop_state.is_approved() {
+                    true => rounds.push(loop_state.epoch().len()),
                     false => self.handed_over += 1,
                 }
             }
@@ -87,11 +87,11 @@ impl Metrics {
     }
 
     fn add_fixes(&mut self, entries: &[Entry]) {
-        let Ok(standing) = Standing::of(entries) else { return };
-        let rounds: Vec<_> = standing.history.iter().collect();
+        let Ok(loop_state) = LoopState::of(entries) else { return };
+        let rounds: Vec<_> = loop_state.history.iter().collect();
         for pair in rounds.windows(2) {
             let [before, after] = pair else { continue };
-            let (Some(seen), Some(next), Some(_)) = (before.seen(), after.seen(), &before.fix)
+            let (Some(seen), Some(next), Some(_)) = (before.review(), after.review(), &before.fix)
             else {
                 continue;
             };

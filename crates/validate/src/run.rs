@@ -9,15 +9,15 @@
 use assay_change::Patch;
 use assay_checks::check::CheckOutcome;
 
-use crate::bar::Bar;
 use crate::ending::{Ending, Limits, MissingFixer};
-use crate::event::{Begun, Event, Left, Seen, TakenItem};
+use crate::event::{ArtifactDigests, EpochReason, Event, FeedbackItem, ReviewResult};
 use crate::issue::Issue;
 use crate::journal::{Journal, JournalError};
-use crate::kept::KeptRun;
-use crate::next::Step;
-use crate::standing::{OpenRound, Standing};
-use crate::state::{Refused, State};
+use crate::kept_tests::KeptTestRun;
+use crate::loop_state::{LoopState, OpenRound};
+use crate::loop_status::{InvalidTransition, LoopStatus};
+use crate::requirements::Requirements;
+use crate::step::Step;
 use crate::surroundings::Surroundings;
 use crate::tree_hash::TreeHash;
 
@@ -25,7 +25,7 @@ use crate::tree_hash::TreeHash;
 ///
 /// An implementation makes no decisions: it reports results. The fixer's own summary is stored and
 /// has no influence.
-pub trait Site {
+pub trait LoopEnvironment {
     /// Returns the current time, in UTC.
     fn now(&self) -> String;
 
@@ -33,41 +33,41 @@ pub trait Site {
     fn base(&self) -> Option<String>;
 
     /// Returns the requirements of spec and plan on the tree.
-    fn bar(&self) -> Bar {
-        Bar::default()
+    fn requirements(&self) -> Requirements {
+        Requirements::default()
     }
 
     /// Returns the digest of the current tree.
-    fn tree(&self) -> Result<TreeHash, Breakdown>;
+    fn tree(&self) -> Result<TreeHash, StepError>;
 
-    /// Runs the required checks that this round has not run yet, and passes each outcome to `tell`
-    /// as soon as it is known.
+    /// Runs the required checks that this round has not run yet, and passes each outcome to
+    /// `record` as soon as it is known.
     fn check(
         &self,
         round: &OpenRound,
-        tell: &mut dyn FnMut(CheckOutcome) -> Result<(), Breakdown>,
-    ) -> Result<(), Breakdown>;
+        record: &mut dyn FnMut(CheckOutcome) -> Result<(), StepError>,
+    ) -> Result<(), StepError>;
 
     /// Stores the tests of the current tree, and returns the id of the stored git tree. Returns
     /// `None` if tests are not stored.
-    fn keep_tests(&self) -> Result<Option<String>, Breakdown> {
+    fn store_tests(&self) -> Result<Option<String>, StepError> {
         Ok(None)
     }
 
     /// Returns the surroundings of the tree, which influence results without being part of it.
-    fn surroundings(&self) -> Result<Surroundings, Breakdown> {
+    fn surroundings(&self) -> Result<Surroundings, StepError> {
         Ok(Surroundings::default())
     }
 
     /// Runs the checks once more with each version of the tests that the work under test did not
-    /// write, provided that the work touched tests. `_standing` has the outcomes of the checks on
+    /// write, provided that the work touched tests. `_loop_state` has the outcomes of the checks on
     /// the tree itself.
-    fn check_kept(&self, _standing: &Standing) -> Result<Vec<KeptRun>, Breakdown> {
+    fn run_kept_tests(&self, _loop_state: &LoopState) -> Result<Vec<KeptTestRun>, StepError> {
         Ok(Vec::new())
     }
 
     /// Reviews the tree, given the outcomes of the checks and the results of earlier rounds.
-    fn review(&self, standing: &Standing) -> Result<Seen, Breakdown>;
+    fn review(&self, loop_state: &LoopState) -> Result<ReviewResult, StepError>;
 
     /// Returns the reason why only safe fixes are available; `None` if there is a fixer.
     fn missing_fixer(&self) -> Option<MissingFixer> {
@@ -75,23 +75,23 @@ pub trait Site {
     }
 
     /// Runs the fixer on a copy of the tree.
-    fn fix(&self, issues: &[Issue], standing: &Standing) -> Result<FixMade, Breakdown>;
+    fn fix(&self, issues: &[Issue], loop_state: &LoopState) -> Result<FixMade, StepError>;
 
     /// Applies a patch, provided that the tree is still the one that the fixer started from.
-    fn put_in(&self, patch: &Patch, tree: &TreeHash) -> Result<Put, Breakdown>;
+    fn apply_patch(&self, patch: &Patch, tree: &TreeHash) -> Result<ApplyResult, StepError>;
 
     /// Notifies that a run takes up the loop in this state.
-    fn taken_up(&self, _standing: &Standing) {}
+    fn on_resume(&self, _loop_state: &LoopState) {}
 
     /// Notifies that a round failed with an error.
-    fn failed(&self, _why: &str) {}
+    fn on_error(&self, _why: &str) {}
 
-    /// Returns the digests of the documents that `Site::export` would write.
-    fn papers(&self, standing: &Standing, ending: Option<&Ending>) -> Left;
+    /// Returns the digests of the documents that `LoopEnvironment::export` would write.
+    fn artifact_digests(&self, loop_state: &LoopState, ending: Option<&Ending>) -> ArtifactDigests;
 
     /// Writes the plan's keys and the documents of the loop. `ending` is `None` while the loop
     /// runs.
-    fn export(&self, standing: &Standing, ending: Option<&Ending>) -> Result<(), Breakdown>;
+    fn export(&self, loop_state: &LoopState, ending: Option<&Ending>) -> Result<(), StepError>;
 }
 
 /// The result of a fixer.
@@ -100,12 +100,12 @@ pub struct FixMade {
     /// The changes of the fixer.
     pub patch: Patch,
     /// The fixer's own summary.
-    pub said: String,
+    pub summary: String,
 }
 
 /// The result of applying a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Put {
+pub enum ApplyResult {
     /// The patch was applied.
     Done,
     /// Another process changed the tree meanwhile, so the patch was not applied.
@@ -114,7 +114,7 @@ pub enum Put {
 
 /// The error of a step.
 #[derive(Debug, thiserror::Error)]
-pub enum Breakdown {
+pub enum StepError {
     /// A transient error, which counts as an error of the round.
     #[error("{0}")]
     Round(String),
@@ -136,189 +136,195 @@ pub enum Breakdown {
     Journal(#[from] JournalError),
     /// The event is impossible in this state.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Refused(#[from] InvalidTransition),
 }
 
 /// The start of a new epoch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Begin {
+pub struct EpochStart {
     /// The reason for the new epoch.
-    pub why: Begun,
+    pub why: EpochReason,
     /// The feedback of a person; `None` if there is none.
-    pub taken: Option<Taken>,
+    pub feedback: Option<NewFeedback>,
 }
 
 /// The feedback of a person.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Taken {
+pub struct NewFeedback {
     /// The items of the feedback.
-    pub items: Vec<TakenItem>,
+    pub items: Vec<FeedbackItem>,
     /// The digest of the feedback file.
     pub digest: String,
     /// The file name that the feedback is archived under.
     pub archived: String,
 }
 
-impl From<Begun> for Begin {
-    fn from(why: Begun) -> Begin {
-        Begin { why, taken: None }
+impl From<EpochReason> for EpochStart {
+    fn from(why: EpochReason) -> EpochStart {
+        EpochStart { why, feedback: None }
     }
 }
 
 /// A running loop.
 struct Loop<'a, S> {
-    site: &'a S,
+    environment: &'a S,
     journal: &'a mut Journal,
-    standing: Standing,
+    loop_state: LoopState,
     limits: &'a Limits,
 }
 
 /// Runs a loop until there is an ending. `begin` starts a new epoch first.
-pub fn run<S: Site>(
-    site: &S,
+pub fn run<S: LoopEnvironment>(
+    environment: &S,
     journal: &mut Journal,
     limits: &Limits,
-    begin: Option<Begin>,
-) -> Result<(Ending, Standing), Breakdown> {
-    let standing = Standing::of(journal.entries())?;
-    let mut work = Loop { site, journal, standing, limits };
-    let begin = match &work.standing.state {
-        State::Approved(tree) if begin.is_none() && site.tree()? != *tree => {
-            Some(Begin::from(Begun::Changed))
+    begin: Option<EpochStart>,
+) -> Result<(Ending, LoopState), StepError> {
+    let loop_state = LoopState::of(journal.entries())?;
+    let mut running = Loop { environment, journal, loop_state, limits };
+    let begin = match &running.loop_state.state {
+        LoopStatus::Approved(tree) if begin.is_none() && environment.tree()? != *tree => {
+            Some(EpochStart::from(EpochReason::Changed))
         }
-        _ => begin.or_else(|| (!work.standing.has_begun).then(|| Begun::First.into())),
+        _ => begin.or_else(|| (!running.loop_state.has_begun).then(|| EpochReason::First.into())),
     };
-    if let Some(Begin { why, taken }) = begin {
-        work.note(Event::EpochBegun { why, base: site.base() })?;
-        if let Some(Taken { items, digest, archived }) = taken {
-            work.note(Event::FeedbackTaken { items, digest, archived })?;
+    if let Some(EpochStart { why, feedback }) = begin {
+        running.record(Event::EpochBegun { why, base: environment.base() })?;
+        if let Some(NewFeedback { items, digest, archived }) = feedback {
+            running.record(Event::FeedbackTaken { items, digest, archived })?;
         }
     }
-    site.taken_up(&work.standing);
-    let ending = work.rounds()?;
-    Ok((ending, work.standing))
+    environment.on_resume(&running.loop_state);
+    let ending = running.rounds()?;
+    Ok((ending, running.loop_state))
 }
 
-impl<S: Site> Loop<'_, S> {
+impl<S: LoopEnvironment> Loop<'_, S> {
     /// Applies an event to the state and records it in the journal.
-    fn note(&mut self, event: Event) -> Result<(), Breakdown> {
-        let at = self.site.now();
-        self.standing.take(&at, &event)?;
+    fn record(&mut self, event: Event) -> Result<(), StepError> {
+        let at = self.environment.now();
+        self.loop_state.apply(&at, &event)?;
         self.journal.add(&at, event)?;
         Ok(())
     }
 
-    fn rounds(&mut self) -> Result<Ending, Breakdown> {
+    fn rounds(&mut self) -> Result<Ending, StepError> {
         loop {
-            let done = match self.standing.next(self.limits) {
+            let done = match self.loop_state.next_step(self.limits) {
                 Step::End(ending) => return self.end(ending),
                 Step::Review => self.review(),
                 Step::Fix(issues) => self.fix(&issues),
-                Step::PutIn { patch, tree } => self.put_in(&patch, &tree),
+                Step::ApplyPatch { patch, tree } => self.apply_patch(&patch, &tree),
             };
             match done {
                 Ok(None) => {}
                 Ok(Some(ending)) => return self.end(ending),
-                Err(Breakdown::Budget(what)) => return self.end(Ending::Budget { what }),
-                Err(Breakdown::Round(why) | Breakdown::Generated(why)) => {
-                    self.site.failed(&why);
-                    self.note(Event::Failed { why })?;
+                Err(StepError::Budget(what)) => return self.end(Ending::Budget { what }),
+                Err(StepError::Round(why) | StepError::Generated(why)) => {
+                    self.environment.on_error(&why);
+                    self.record(Event::Failed { why })?;
                 }
-                Err(Breakdown::Output(why)) => {
-                    self.site.failed(&why);
-                    self.note(Event::Failed { why: why.clone() })?;
-                    let errors = self.standing.errors;
+                Err(StepError::Output(why)) => {
+                    self.environment.on_error(&why);
+                    self.record(Event::Failed { why: why.clone() })?;
+                    let errors = self.loop_state.errors;
                     return self.end(Ending::Errors { errors, last: why });
                 }
                 Err(
-                    error @ (Breakdown::Fatal(_) | Breakdown::Journal(_) | Breakdown::Refused(_)),
+                    error @ (StepError::Fatal(_) | StepError::Journal(_) | StepError::Refused(_)),
                 ) => return Err(error),
             }
-            self.site.export(&self.standing, None)?;
+            self.environment.export(&self.loop_state, None)?;
         }
     }
 
     /// Reviews the tree, or continues the review of a run that was interrupted.
-    fn review(&mut self) -> Result<Option<Ending>, Breakdown> {
-        let tree = self.site.tree()?;
-        let is_open = self.standing.open.as_ref().is_some_and(|open| open.tree == tree);
-        let bar = self.site.bar();
-        let mut raised = self.standing.bar.clone();
-        raised.raise(&bar);
-        if raised != self.standing.bar {
-            self.note(Event::BarRaised { bar })?;
+    fn review(&mut self) -> Result<Option<Ending>, StepError> {
+        let tree = self.environment.tree()?;
+        let is_open = self.loop_state.open.as_ref().is_some_and(|open| open.tree == tree);
+        let requirements = self.environment.requirements();
+        let mut raised = self.loop_state.requirements.clone();
+        raised.raise(&requirements);
+        if raised != self.loop_state.requirements {
+            self.record(Event::RequirementsRaised { requirements })?;
         }
         if !is_open {
-            self.note(Event::ReviewBegun { round: self.standing.round + 1, tree: tree.clone() })?;
+            self.record(Event::ReviewBegun {
+                round: self.loop_state.round + 1,
+                tree: tree.clone(),
+            })?;
         }
-        let site = self.site;
-        if self.standing.kept_tests.is_none()
-            && let Some(tree) = site.keep_tests()?
+        let environment = self.environment;
+        if self.loop_state.kept_tests.is_none()
+            && let Some(tree) = environment.store_tests()?
         {
-            self.note(Event::TestsKept { tree })?;
+            self.record(Event::TestsKept { tree })?;
         }
-        let surroundings = site.surroundings()?;
-        if surroundings != self.standing.surroundings {
-            self.note(Event::SurroundingsRecorded { surroundings: Box::new(surroundings) })?;
+        let surroundings = environment.surroundings()?;
+        if surroundings != self.loop_state.surroundings {
+            self.record(Event::SurroundingsRecorded { surroundings: Box::new(surroundings) })?;
         }
         let tree = match self.check() {
-            Err(Breakdown::Generated(_)) => {
+            Err(StepError::Generated(_)) => {
                 // The same round continues with the tree that the build produced.
-                let tree = self.site.tree()?;
-                let round = self.standing.round;
-                self.note(Event::ReviewBegun { round, tree: tree.clone() })?;
+                let tree = self.environment.tree()?;
+                let round = self.loop_state.round;
+                self.record(Event::ReviewBegun { round, tree: tree.clone() })?;
                 self.check()?;
                 tree
             }
             done => done.map(|()| tree)?,
         };
-        if self.standing.open.as_ref().is_some_and(|open| open.kept.is_empty()) {
-            let runs = site.check_kept(&self.standing)?;
+        if self.loop_state.open.as_ref().is_some_and(|open| open.kept.is_empty()) {
+            let runs = environment.run_kept_tests(&self.loop_state)?;
             if !runs.is_empty() {
-                self.note(Event::KeptChecked { runs })?;
+                self.record(Event::KeptChecked { runs })?;
             }
         }
-        let seen = site.review(&self.standing)?;
+        let review = environment.review(&self.loop_state)?;
         // The result applies to that tree alone.
-        if site.tree()? != tree {
-            return Err(Breakdown::Round("the tree changed while it was reviewed".to_owned()));
+        if environment.tree()? != tree {
+            return Err(StepError::Round("the tree changed while it was reviewed".to_owned()));
         }
-        self.note(Event::Reviewed { seen })?;
+        self.record(Event::Reviewed { review })?;
         Ok(None)
     }
 
     /// Runs the checks of the open round.
-    fn check(&mut self) -> Result<(), Breakdown> {
-        let site = self.site;
-        let Some(round) = self.standing.open.clone() else { return Ok(()) };
-        site.check(&round, &mut |outcome| self.note(Event::Checked { outcome: Box::new(outcome) }))
+    fn check(&mut self) -> Result<(), StepError> {
+        let environment = self.environment;
+        let Some(round) = self.loop_state.open.clone() else { return Ok(()) };
+        environment.check(&round, &mut |outcome| {
+            self.record(Event::Checked { outcome: Box::new(outcome) })
+        })
     }
 
     /// Sends issues to the fixer.
-    fn fix(&mut self, issues: &[Issue]) -> Result<Option<Ending>, Breakdown> {
-        let tree = self.site.tree()?;
-        let is_reviewed = self.standing.history.last().is_some_and(|round| round.tree == tree);
-        if !is_reviewed && self.standing.wanted().is_none() {
+    fn fix(&mut self, issues: &[Issue]) -> Result<Option<Ending>, StepError> {
+        let tree = self.environment.tree()?;
+        let is_reviewed = self.loop_state.history.last().is_some_and(|round| round.tree == tree);
+        if !is_reviewed && self.loop_state.open_feedback().is_none() {
             // The tree changed since the review, so its issues are unknown.
             return self.review();
         }
         // The journal has the digest of the request first, so that no run takes the request for a
         // person's feedback.
-        let request = self.site.papers(&self.standing, None).request.unwrap_or_default();
-        self.note(Event::FixBegun { tree, request })?;
-        self.site.export(&self.standing, None)?;
-        let FixMade { patch, said } = self.site.fix(issues, &self.standing)?;
-        self.note(Event::FixMade { patch, said })?;
+        let request =
+            self.environment.artifact_digests(&self.loop_state, None).request.unwrap_or_default();
+        self.record(Event::FixBegun { tree, request })?;
+        self.environment.export(&self.loop_state, None)?;
+        let FixMade { patch, summary } = self.environment.fix(issues, &self.loop_state)?;
+        self.record(Event::FixMade { patch, summary })?;
         Ok(None)
     }
 
-    fn put_in(&mut self, patch: &Patch, from: &TreeHash) -> Result<Option<Ending>, Breakdown> {
-        match self.site.put_in(patch, from)? {
-            Put::TreeMoved => Ok(Some(Ending::TreeMoved)),
-            Put::Done => {
-                let tree = self.site.tree()?;
+    fn apply_patch(&mut self, patch: &Patch, from: &TreeHash) -> Result<Option<Ending>, StepError> {
+        match self.environment.apply_patch(patch, from)? {
+            ApplyResult::TreeMoved => Ok(Some(Ending::TreeMoved)),
+            ApplyResult::Done => {
+                let tree = self.environment.tree()?;
                 let is_unchanged = tree == *from;
-                self.note(Event::Fixed { tree })?;
+                self.record(Event::Fixed { tree })?;
                 Ok(self.without_fixer().filter(|_| is_unchanged))
             }
         }
@@ -328,22 +334,23 @@ impl<S: Site> Loop<'_, S> {
     /// would have the same result. Returns `None` if there is a fixer, if the tree was not reviewed
     /// in this epoch, or if a person has to decide.
     fn without_fixer(&self) -> Option<Ending> {
-        let is_reviewed = self.standing.epoch().last().is_some_and(|round| round.seen().is_some());
-        let why = self.site.missing_fixer()?;
-        (is_reviewed && !self.standing.awaits_decision()).then_some(Ending::NoFixer { why })
+        let is_reviewed =
+            self.loop_state.epoch().last().is_some_and(|round| round.review().is_some());
+        let why = self.environment.missing_fixer()?;
+        (is_reviewed && !self.loop_state.awaits_decision()).then_some(Ending::NoFixer { why })
     }
 
     /// Records the ending, and then writes the documents. Does nothing if the loop has ended
     /// already.
-    fn end(&mut self, ending: Ending) -> Result<Ending, Breakdown> {
-        if self.standing.has_ended {
+    fn end(&mut self, ending: Ending) -> Result<Ending, StepError> {
+        if self.loop_state.has_ended {
             return Ok(ending);
         }
-        let papers = self.site.papers(&self.standing, Some(&ending));
-        let tree = Some(self.site.tree()?);
-        self.note(Event::EndBegun { ending: ending.clone(), papers, tree })?;
-        self.site.export(&self.standing, Some(&ending))?;
-        self.note(Event::Ended)?;
+        let artifacts = self.environment.artifact_digests(&self.loop_state, Some(&ending));
+        let tree = Some(self.environment.tree()?);
+        self.record(Event::EndBegun { ending: ending.clone(), artifacts, tree })?;
+        self.environment.export(&self.loop_state, Some(&ending))?;
+        self.record(Event::Ended)?;
         Ok(ending)
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
-use assay_gates::bar::{Bar, BuiltIn, Reader};
+use assay_gates::blocking_policy::{BlockingPolicy, ChecklistPolicy, ReaderPolicy};
 use assay_gates::command::{AnswerForm, CommandVerifier};
 use assay_gates::item::Severity;
 use assay_gates::phase::Phase;
@@ -74,7 +74,7 @@ impl StoredGates {
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.fixer()?;
         self.verifiers(Path::new("."))?;
-        let Bar { ceiling, fails_per_item, .. } = self.bar();
+        let BlockingPolicy { ceiling, fails_per_item, .. } = self.bar();
         if ceiling == 0 || fails_per_item == 0 {
             bail!("`gates.ceiling` and `gates.fails_per_item` in `{PATH}` are 1 at the least");
         }
@@ -82,23 +82,23 @@ impl StoredGates {
     }
 
     /// Returns the blocking policy: the preset, with the keys that override it.
-    pub(crate) fn bar(&self) -> Bar {
+    pub(crate) fn bar(&self) -> BlockingPolicy {
         let preset = match self.preset {
-            Preset::Seed => Bar::SEED,
-            Preset::Strict => Bar::STRICT,
+            Preset::Seed => BlockingPolicy::DEFAULT,
+            Preset::Strict => BlockingPolicy::STRICT,
         };
-        Bar {
+        BlockingPolicy {
             may_until: self.may_until.unwrap_or(preset.may_until),
             should_until: self.should_until.unwrap_or(preset.should_until),
             ceiling: self.ceiling.unwrap_or(preset.ceiling),
             fails_per_item: self.fails_per_item.unwrap_or(preset.fails_per_item),
             built_in: match self.allow_only_items {
-                true => BuiltIn::Optional,
-                false => BuiltIn::Required,
+                true => ChecklistPolicy::Optional,
+                false => ChecklistPolicy::Required,
             },
             reader: match self.allow_not_judged {
-                true => Reader::Optional,
-                false => Reader::Required,
+                true => ReaderPolicy::Optional,
+                false => ReaderPolicy::Required,
             },
         }
     }

@@ -10,8 +10,8 @@ use assay_checks::discovery::{Framework, Reading, TestKind};
 use assay_checks::results::Form;
 use assay_services::browser::{Endpoint, Timeouts};
 use assay_services::http::ServerUrl;
+use assay_validate::e2e::App;
 use assay_validate::ending::Limits;
-use assay_validate::tryout::App;
 use serde::Deserialize;
 
 use super::PATH;

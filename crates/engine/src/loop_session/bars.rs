@@ -10,11 +10,11 @@ use assay_change::Change;
 use assay_findings::grounding::TreeError;
 use assay_findings::path::RepoPath;
 use assay_store::disk::{self, Sure};
-use assay_validate::bar::Bar;
 use assay_validate::file_names::{self, SPEC_HOMES};
+use assay_validate::loop_state::LoopState;
 use assay_validate::plan::{self, ImplementationPlan};
+use assay_validate::requirements::Requirements;
 use assay_validate::spec::{self, Spec};
-use assay_validate::standing::Standing;
 use serde::{Deserialize, Serialize};
 
 use super::Place;
@@ -28,7 +28,7 @@ const BAR: &str = "bar.json";
 #[serde(default)]
 struct RememberedBar {
     #[serde(flatten)]
-    bar: Bar,
+    bar: Requirements,
     /// The branch of the last loop; `None` if HEAD was detached.
     branch: Option<String>,
     /// True if the last loop ended with an approval.
@@ -37,19 +37,23 @@ struct RememberedBar {
 
 impl Place {
     /// Returns the bar that the spec and its plan set now.
-    pub(super) fn bar(&self) -> Bar {
-        Bar::of(&self.spec, self.risk)
+    pub(super) fn bar(&self) -> Requirements {
+        Requirements::of(&self.spec, self.risk)
     }
 
     /// Returns the highest bar that the implementation was ever measured against: the bars at the
     /// base commit, of the loop's rounds, and those stored on this machine, also of a removed spec
     /// folder that this one replaces.
-    pub(super) fn highest_bar(&self, change: &Change, standing: &Standing) -> anyhow::Result<Bar> {
+    pub(super) fn highest_bar(
+        &self,
+        change: &Change,
+        loop_state: &LoopState,
+    ) -> anyhow::Result<Requirements> {
         let mut bar = self.bar_at_base(change, &self.spec.folder)?;
         for folder in self.replaced_at_base(change)? {
             bar.raise(&self.bar_at_base(change, &folder)?);
         }
-        bar.raise(&standing.bar);
+        bar.raise(&loop_state.requirements);
         for known in self.remembered_bars(change)? {
             bar.raise(&known);
         }
@@ -60,7 +64,7 @@ impl Place {
     /// tree can write.
     pub(super) fn remember_bar(
         &self,
-        bar: &Bar,
+        bar: &Requirements,
         change: &Change,
         is_approved: bool,
     ) -> anyhow::Result<()> {
@@ -74,7 +78,7 @@ impl Place {
 
     /// Reads the bars stored on this machine: of this spec, of removed specs with the same number,
     /// and of specs that were removed on this branch before they were approved.
-    fn remembered_bars(&self, change: &Change) -> anyhow::Result<Vec<Bar>> {
+    fn remembered_bars(&self, change: &Change) -> anyhow::Result<Vec<Requirements>> {
         let outside = self.environment.state_of(&self.root).outside(STATE)?;
         let there: Vec<PathBuf> = spec::all(&self.root)?;
         let is_there = |name: &str| there.iter().any(|folder| folder.ends_with(name));
@@ -129,11 +133,11 @@ impl Place {
     }
 
     /// Returns the bar that a spec folder sets at the base commit.
-    fn bar_at_base(&self, change: &Change, folder: &Path) -> anyhow::Result<Bar> {
+    fn bar_at_base(&self, change: &Change, folder: &Path) -> anyhow::Result<Requirements> {
         let (plan, text) =
             (at_base(change, folder, plan::NAME)?, at_base(change, folder, file_names::SPEC)?);
         if plan.is_none() && text.is_none() {
-            return Ok(Bar::default());
+            return Ok(Requirements::default());
         }
         let unreadable = "the spec or plan before the change cannot be read, so it is not known \
                           what the implementation was held against";
@@ -143,7 +147,7 @@ impl Place {
         // A spec without a plan sets no risk.
         let risk = if has_plan { plan.risk_level().context(unreadable)? } else { self.risk };
         let spec = Spec::parse(folder, &text.unwrap_or_default(), &plan);
-        Ok(Bar::of(&spec.context(unreadable)?, risk))
+        Ok(Requirements::of(&spec.context(unreadable)?, risk))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use assay_base::clock::Deadline;
-use assay_validate::run::Breakdown;
+use assay_validate::run::StepError;
 
 /// The deadline of a run, with its length in seconds; without a deadline, it never passes.
 #[derive(Debug, Clone, Copy)]
@@ -16,10 +16,10 @@ impl LoopDeadline {
     }
 
     /// Fails if the deadline has passed.
-    pub(super) fn check(self) -> Result<(), Breakdown> {
+    pub(super) fn check(self) -> Result<(), StepError> {
         match self.0 {
             Some((end, seconds)) if end.has_passed() => {
-                Err(Breakdown::Budget(format!("{seconds} s are over")))
+                Err(StepError::Budget(format!("{seconds} s are over")))
             }
             Some(_) | None => Ok(()),
         }

@@ -7,9 +7,9 @@ use assay_gates::model::{ModelCriterionJudge, ModelJudge};
 use assay_gates::reconcile::CriterionJudge;
 use assay_gates::subject::Subject;
 use assay_review::memory::Memory;
-use assay_validate::ground::{Reviewed, Reviews};
-use assay_validate::run::Breakdown;
-use assay_validate::seen::{self, ReviewSays};
+use assay_validate::environment::{ReviewReport, SpecReviewer};
+use assay_validate::issues::{self, ReviewIssues};
+use assay_validate::run::StepError;
 use assay_validate::spec::Spec;
 
 use super::{LoopDeadline, Place, broke};
@@ -36,13 +36,13 @@ pub(super) struct Eyes<'a> {
     pub(super) warn: &'a dyn Fn(&str),
 }
 
-impl Reviews for Eyes<'_> {
+impl SpecReviewer for Eyes<'_> {
     fn review(
         &self,
         base: Option<&str>,
         spec: &Spec,
         checks: &[CheckOutcome],
-    ) -> Result<Reviewed, Breakdown> {
+    ) -> Result<ReviewReport, StepError> {
         self.deadline.check()?;
         let prepared = self.prepare(base).map_err(broke)?;
         prepared.memory_trouble().into_iter().for_each(self.warn);
@@ -51,10 +51,10 @@ impl Reviews for Eyes<'_> {
             Ok(kept) => kept.trouble.iter().for_each(|trouble| (self.warn)(trouble)),
             Err(error) => (self.warn)(&format!("the review could not be kept: {error:#}")),
         }
-        let (issues, remarks) = match seen::of_review(&reviewed.synthesis, self.own_kinds) {
-            ReviewSays::Found { issues, remarks } => (issues, remarks),
-            ReviewSays::Incomplete(why) => {
-                return Err(self.used_up().unwrap_or(Breakdown::Round(why.join("; "))));
+        let (issues, remarks) = match issues::from_review(&reviewed.synthesis, self.own_kinds) {
+            ReviewIssues::Complete { issues, remarks } => (issues, remarks),
+            ReviewIssues::Incomplete(why) => {
+                return Err(self.used_up().unwrap_or(StepError::Round(why.join("; "))));
             }
         };
         let judge = self.judge().map_err(broke)?;
@@ -63,9 +63,9 @@ impl Reviews for Eyes<'_> {
         let judge = judge.as_ref();
         let judge = judge.map(|judge| ModelCriterionJudge { judge, subject: &subject, memory });
         let judge = judge.as_ref().map(|judge| judge as &dyn CriterionJudge);
-        let criteria = seen::criteria(spec, checks, prepared.change.tree(), judge);
-        let criteria = criteria.map_err(|why| self.used_up().unwrap_or(Breakdown::Round(why)))?;
-        Ok(Reviewed { issues, remarks, criteria })
+        let criteria = issues::judge_criteria(spec, checks, prepared.change.tree(), judge);
+        let criteria = criteria.map_err(|why| self.used_up().unwrap_or(StepError::Round(why)))?;
+        Ok(ReviewReport { issues, remarks, criteria })
     }
 
     fn has_judge(&self) -> bool {
@@ -85,7 +85,7 @@ impl Eyes<'_> {
         let asked = Asked { models: self.request, keeping: Keeping::Answers, line, also };
         let mut prepared =
             Prepared::open(&self.place.environment, &self.place.root, &scope, &selection, asked)?;
-        prepared.leave_out(|file| Spec::is_paper(file.path()));
+        prepared.leave_out(|file| Spec::is_loop_document(file.path()));
         Ok(prepared)
     }
 
@@ -95,8 +95,8 @@ impl Eyes<'_> {
     }
 
     /// Returns the error for a budget that is used up; `None` if it is not.
-    fn used_up(&self) -> Option<Breakdown> {
+    fn used_up(&self) -> Option<StepError> {
         let line = self.line.as_ref().filter(|line| line.is_used_up())?;
-        Some(Breakdown::Budget(line.spent_in_words()))
+        Some(StepError::Budget(line.spent_in_words()))
     }
 }

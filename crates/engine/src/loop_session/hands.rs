@@ -10,8 +10,8 @@ use assay_review::persona::Tier;
 use assay_rules::redacted_text;
 use assay_sandbox::{Command, ScratchFolder, Stream};
 use assay_validate::ending::MissingFixer;
-use assay_validate::ground::{Errand, Fixes};
-use assay_validate::run::Breakdown;
+use assay_validate::environment::{FixRequest, IssueFixer};
+use assay_validate::run::StepError;
 use assay_validate::spec::Spec;
 
 use super::{LoopDeadline, broke};
@@ -51,8 +51,8 @@ pub(super) struct Hands<'a> {
     pub(super) is_only_on_branch: bool,
 }
 
-impl Fixes for Hands<'_> {
-    fn fix(&self, errand: &Errand<'_>) -> Result<String, Breakdown> {
+impl IssueFixer for Hands<'_> {
+    fn fix(&self, errand: &FixRequest<'_>) -> Result<String, StepError> {
         self.deadline.check()?;
         let mut done = match errand.base {
             Some(base) => safe_fixes(self.environment, errand.folder, base).map_err(broke)?,
@@ -88,7 +88,7 @@ impl Fixes for Hands<'_> {
 }
 
 impl Hands<'_> {
-    fn by_model(&self, errand: &Errand<'_>, line: &Line) -> Result<Vec<String>, Breakdown> {
+    fn by_model(&self, errand: &FixRequest<'_>, line: &Line) -> Result<Vec<String>, StepError> {
         let fixer = models::fixer(self.models, Tier::Default, line).map_err(broke)?;
         let brief = [Some(BRIEF), self.prompt].into_iter().flatten().collect::<Vec<_>>().join("\n");
         let files = self.files(errand);
@@ -97,14 +97,14 @@ impl Hands<'_> {
         match fixer.fix(errand.folder, &errand_of_model) {
             Ok(mended) => Ok(told(mended)),
             Err(FixerError::NothingToShow) => Ok(Vec::new()),
-            Err(_) if line.is_used_up() => Err(Breakdown::Budget(line.spent_in_words())),
-            Err(error) => Err(Breakdown::Round(error.to_string())),
+            Err(_) if line.is_used_up() => Err(StepError::Budget(line.spent_in_words())),
+            Err(error) => Err(StepError::Round(error.to_string())),
         }
     }
 
     /// Returns the files that a model may have to change: those that issues name, and those of the
     /// implementation.
-    fn files(&self, errand: &Errand<'_>) -> Vec<RepoPath> {
+    fn files(&self, errand: &FixRequest<'_>) -> Vec<RepoPath> {
         let mut names: BTreeSet<String> =
             errand.issues.iter().filter_map(|issue| issue.file.clone()).collect();
         let (scope, selection) = (Scope::on_top_of(errand.base), Selection::with_untracked());
@@ -118,7 +118,11 @@ impl Hands<'_> {
 
     /// Runs the command that fixes. The command reads the request from stdin. It can write to its
     /// copy of the tree and to temporary folders, and nowhere else.
-    fn by_command(&self, errand: &Errand<'_>, command: &FixerCommand) -> Result<String, Breakdown> {
+    fn by_command(
+        &self,
+        errand: &FixRequest<'_>,
+        command: &FixerCommand,
+    ) -> Result<String, StepError> {
         let FixerCommand { program, args, env, time } = command;
         let scratch = ScratchFolder::new("assay-fixer-").map_err(|error| broke(error.into()))?;
         let input = [self.prompt, Some(errand.request)].into_iter().flatten();
@@ -144,12 +148,12 @@ impl Hands<'_> {
             Stream::Stderr => complained.extend_from_slice(piece),
         });
         let status = status.map_err(|error| {
-            Breakdown::Round(format!("the fixer came to no end: {:#}", anyhow::Error::from(error)))
+            StepError::Round(format!("the fixer came to no end: {:#}", anyhow::Error::from(error)))
         })?;
         let said = |bytes: &[u8]| last_of(&redacted_text(&String::from_utf8_lossy(bytes)));
         if !status.success() {
             let why = said(&complained);
-            return Err(Breakdown::Round(format!("the fixer ended with {status}: {why}")));
+            return Err(StepError::Round(format!("the fixer ended with {status}: {why}")));
         }
         Ok(said(&printed))
     }

@@ -22,18 +22,18 @@ use assay_change::Change;
 use assay_checks::run::{Allowance, Runner};
 use assay_sandbox::secrets_by_variables;
 use assay_store::task::Moment;
-use assay_validate::bar::{COVERAGE, RISK};
 use assay_validate::ending::Ending;
-use assay_validate::event::{Begun, Event};
-use assay_validate::export::Told;
-use assay_validate::ground::{Ground, Hears};
+use assay_validate::environment::{LocalEnvironment, LoopObserver};
+use assay_validate::event::{EpochReason, Event};
+use assay_validate::export::Exporter;
 use assay_validate::journal::{Journal, JournalError};
-use assay_validate::learned::Learned;
-use assay_validate::opening::{Found, Opening, opening};
-use assay_validate::run::{Begin, Breakdown, run};
+use assay_validate::loop_state::LoopState;
+use assay_validate::loop_status::LoopStatus;
+use assay_validate::loop_summary::LoopSummary;
+use assay_validate::requirements::{COVERAGE_KEY, RISK_KEY};
+use assay_validate::resume::{ResumeAction, ResumeInput, decide_resume};
+use assay_validate::run::{EpochStart, StepError, run};
 use assay_validate::spec::Spec;
-use assay_validate::standing::Standing;
-use assay_validate::state::State;
 
 use self::deadline::LoopDeadline;
 use self::eyes::Eyes;
@@ -113,9 +113,9 @@ const BROKEN: NothingKnown = NothingKnown("the loop cannot go on, and nothing is
 pub fn validate(
     place: &Place,
     asked: Asked<'_>,
-    listener: &dyn Hears,
+    listener: &dyn LoopObserver,
     warn: &dyn Fn(&str),
-) -> anyhow::Result<(CameTo, Standing)> {
+) -> anyhow::Result<(CameTo, LoopState)> {
     place.check_complete()?;
     place.recover(warn)?;
     let state = place.state()?;
@@ -123,41 +123,41 @@ pub fn validate(
     // An earlier holder of the journal may have changed the spec meanwhile.
     let place = &place.again()?;
     place.check_complete()?;
-    let mut standing = Standing::of(journal.entries()).context(UNKNOWN)?;
+    let mut loop_state = LoopState::of(journal.entries()).context(UNKNOWN)?;
     let tree = place.tree()?;
     if let Some(word) = asked.sign_off {
-        Signing { place, asked, tree: &tree }.sign(word, &mut journal, &mut standing)?;
+        Signing { place, asked, tree: &tree }.sign(word, &mut journal, &mut loop_state)?;
     }
-    let found = Found {
+    let found = ResumeInput {
         root: &place.root,
         spec: &place.spec,
-        standing: &standing,
+        loop_state: &loop_state,
         tree: &tree,
         is_own: journal.is_own(),
         resumes: asked.resumes,
     };
     let taken_up = take_up(place, found, asked.base, warn)?;
-    if let (TakenUp::GoesOn { begin: Some(begin), .. }, State::HandedOver(ending)) =
-        (&taken_up, &standing.state)
-        && begin.why == Begun::TreeChanged
+    if let (TakenUp::GoesOn { begin: Some(begin), .. }, LoopStatus::HandedOver(ending)) =
+        (&taken_up, &loop_state.state)
+        && begin.why == EpochReason::TreeChanged
     {
-        listener.tree_changed(ending);
+        listener.on_tree_changed(ending);
     }
     let (begin, base) = match taken_up {
         TakenUp::Done(came_to) => {
             if asked.sign_off.is_some() {
                 // The artifacts of the round show the decisions with their authors.
-                let told = Told { spec: &place.spec, standing: &standing };
+                let told = Exporter { spec: &place.spec, loop_state: &loop_state };
                 told.write(&place.root, None).map_err(broken)?;
             }
-            tracking::send_kept(place, asked.home(place), standing.base.as_deref(), warn);
-            return Ok((came_to, standing));
+            tracking::send_kept(place, asked.home(place), loop_state.base.as_deref(), warn);
+            return Ok((came_to, loop_state));
         }
         TakenUp::GoesOn { begin, base } => (begin, base),
     };
     let work = Work { place, asked, state: &state, listener, warn };
-    let (ending, standing) = work.carry_out(&mut journal, begin, base)?;
-    Ok((CameTo::Ended(ending), standing))
+    let (ending, loop_state) = work.carry_out(&mut journal, begin, base)?;
+    Ok((CameTo::Ended(ending), loop_state))
 }
 
 /// The way in which a run resumes a loop.
@@ -165,34 +165,34 @@ enum TakenUp {
     /// The run has nothing to do.
     Done(CameTo),
     /// The loop continues, or begins anew, on top of a base commit.
-    GoesOn { begin: Option<Begin>, base: Option<String> },
+    GoesOn { begin: Option<EpochStart>, base: Option<String> },
 }
 
 fn take_up(
     place: &Place,
-    found: Found<'_>,
+    found: ResumeInput<'_>,
     asked_base: Option<&str>,
     warn: &dyn Fn(&str),
 ) -> anyhow::Result<TakenUp> {
-    let standing = found.standing;
+    let loop_state = found.loop_state;
     // An approval on top of one commit says nothing about earlier commits.
-    let wanted = place.base_after(standing, asked_base)?;
-    let begin = match opening(found)? {
-        Opening::Approved if wanted == standing.base => {
+    let wanted = place.base_after(loop_state, asked_base)?;
+    let begin = match decide_resume(found)? {
+        ResumeAction::Approved if wanted == loop_state.base => {
             return Ok(TakenUp::Done(CameTo::ApprovedBefore));
         }
-        Opening::Approved => Some(Begun::Changed.into()),
-        Opening::Waits(ending) => return Ok(TakenUp::Done(CameTo::Waits(ending))),
-        Opening::Begin(begin) => Some(begin),
-        Opening::GoOn => None,
+        ResumeAction::Approved => Some(EpochReason::Changed.into()),
+        ResumeAction::Wait(ending) => return Ok(TakenUp::Done(CameTo::Waits(ending))),
+        ResumeAction::BeginEpoch(begin) => Some(begin),
+        ResumeAction::Continue => None,
     };
     // The base of an epoch stays the same. Otherwise uncommitted fixes could become the whole
     // change.
-    let goes_on = begin.is_none() && standing.has_begun;
+    let goes_on = begin.is_none() && loop_state.has_begun;
     if goes_on && asked_base.is_some() {
         warn("the loop goes on with the base that it began with; `--base` is for a new one");
     }
-    let base = if goes_on { standing.base.clone() } else { wanted };
+    let base = if goes_on { loop_state.base.clone() } else { wanted };
     Ok(TakenUp::GoesOn { begin, base })
 }
 
@@ -202,7 +202,7 @@ struct Work<'a> {
     asked: Asked<'a>,
     /// The folder of the loop's private files.
     state: &'a Path,
-    listener: &'a dyn Hears,
+    listener: &'a dyn LoopObserver,
     warn: &'a dyn Fn(&str),
 }
 
@@ -211,14 +211,14 @@ impl Work<'_> {
     fn carry_out(
         &self,
         journal: &mut Journal,
-        begin: Option<Begin>,
+        begin: Option<EpochStart>,
         base: Option<String>,
-    ) -> anyhow::Result<(Ending, Standing)> {
+    ) -> anyhow::Result<(Ending, LoopState)> {
         let Work { place, asked, warn, .. } = *self;
         let change = place.change(base.as_deref())?;
         check_implemented(&change, base.as_deref())?;
-        let standing = Standing::of(journal.entries()).context(UNKNOWN)?;
-        let (highest, current) = (place.highest_bar(&change, &standing)?, place.bar());
+        let loop_state = LoopState::of(journal.entries()).context(UNKNOWN)?;
+        let (highest, current) = (place.highest_bar(&change, &loop_state)?, place.bar());
         let lowered = highest.lowered_by(&current);
         lowered.iter().for_each(|it| warn(&format!("{}; a person has to decide", it.title)));
         let mut raised = highest.clone();
@@ -227,10 +227,10 @@ impl Work<'_> {
         // A lowered bar counts if a person decided on it for this very tree.
         let tree = place.tree()?;
         let is_decided = |id: &str| {
-            lowered.iter().any(|it| it.id() == id && standing.decision(it, &tree).is_some())
+            lowered.iter().any(|it| it.id() == id && loop_state.decision(it, &tree).is_some())
         };
-        let risk = if is_decided(RISK) { current.risk } else { raised.risk };
-        let minimum = match is_decided(COVERAGE) {
+        let risk = if is_decided(RISK_KEY) { current.risk } else { raised.risk };
+        let minimum = match is_decided(COVERAGE_KEY) {
             true => current.minimum_coverage,
             false => raised.minimum_coverage,
         };
@@ -283,7 +283,7 @@ impl Work<'_> {
             );
         }
         let tracking = Tracking::of(place, purse, &settings, self.listener, warn);
-        let ground = Ground {
+        let ground = LocalEnvironment {
             root: place.root.clone(),
             spec: place.spec.clone(),
             risk,
@@ -301,15 +301,15 @@ impl Work<'_> {
             clock: &|| now(place.environment.clock()),
             reviewer: &eyes,
             fixer: &hands,
-            listener: &tracking,
+            observer: &tracking,
         };
-        let (ending, standing) = run(&ground, journal, &limits, begin).map_err(broken)?;
+        let (ending, loop_state) = run(&ground, journal, &limits, begin).map_err(broken)?;
         if ending == Ending::Approved {
             place.remember_bar(&raised, &change, true)?;
         }
-        let learned = Learned::of(&place.spec.name, &standing, &ending);
+        let learned = LoopSummary::of(&place.spec.name, &loop_state, &ending);
         memory::tell(&source, &place.root, &learned).iter().for_each(|trouble| warn(trouble));
-        Ok((ending, standing))
+        Ok((ending, loop_state))
     }
 }
 
@@ -325,7 +325,7 @@ fn fixer_on_disk(environment: &Environment, root: &Path) -> Option<ChosenFixer> 
 
 /// Fails if nothing was implemented on top of the base commit.
 fn check_implemented(change: &Change, base: Option<&str>) -> anyhow::Result<()> {
-    if change.files.iter().any(|file| !Spec::is_paper(file.path())) {
+    if change.files.iter().any(|file| !Spec::is_loop_document(file.path())) {
         return Ok(());
     }
     bail!(
@@ -338,18 +338,18 @@ fn check_implemented(change: &Change, base: Option<&str>) -> anyhow::Result<()> 
 fn note(
     clock: &Clock,
     journal: &mut Journal,
-    standing: &mut Standing,
+    loop_state: &mut LoopState,
     event: Event,
 ) -> anyhow::Result<()> {
     let at = now(clock);
-    standing.take(&at, &event).context(UNKNOWN)?;
+    loop_state.apply(&at, &event).context(UNKNOWN)?;
     journal.add(&at, event).context(UNKNOWN)?;
     Ok(())
 }
 
 /// Converts an error into a failure of the round.
-fn broke(error: anyhow::Error) -> Breakdown {
-    Breakdown::Round(format!("{error:#}"))
+fn broke(error: anyhow::Error) -> StepError {
+    StepError::Round(format!("{error:#}"))
 }
 
 /// Returns the current time in the format of the journal.
@@ -372,9 +372,9 @@ fn runner(place: &Place, state: &Path, time: Duration) -> Runner {
     }
 }
 
-fn broken(error: Breakdown) -> anyhow::Error {
+fn broken(error: StepError) -> anyhow::Error {
     match error {
-        Breakdown::Journal(JournalError::Disk(error)) => anyhow::Error::from(error).context(BROKEN),
+        StepError::Journal(JournalError::Disk(error)) => anyhow::Error::from(error).context(BROKEN),
         error => anyhow::Error::from(error).context(BROKEN),
     }
 }

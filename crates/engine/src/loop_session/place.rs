@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use assay_change::{Change, GitError, Scope, Selection};
 use assay_checks::required::Risk;
-use assay_validate::ground::recover_work_tree;
+use assay_validate::environment::recover_work_tree;
 use assay_validate::journal::Journal;
-use assay_validate::own::tree_hash_without;
+use assay_validate::loop_files::tree_hash_without;
+use assay_validate::loop_state::LoopState;
 use assay_validate::plan::{self, ImplementationPlan};
 use assay_validate::spec::{self, Spec};
-use assay_validate::standing::Standing;
 use assay_validate::tree_hash::TreeHash;
 
 use super::UNKNOWN;
@@ -45,10 +45,10 @@ impl Place {
 
     /// Returns the state of the loop, and true if this machine wrote the journal. The loop may be
     /// running in another process.
-    pub fn standing(&self) -> anyhow::Result<(Standing, bool)> {
+    pub fn loop_state(&self) -> anyhow::Result<(LoopState, bool)> {
         let (entries, is_own) =
             Journal::read_sealed(&self.folder(), &self.seal()?).context(UNKNOWN)?;
-        Ok((Standing::of(&entries).context(UNKNOWN)?, is_own))
+        Ok((LoopState::of(&entries).context(UNKNOWN)?, is_own))
     }
 
     /// Moves files back that a killed run had moved aside for kept tests.
@@ -129,7 +129,7 @@ impl Place {
     /// implementation.
     pub(super) fn base_after(
         &self,
-        standing: &Standing,
+        loop_state: &LoopState,
         asked: Option<&str>,
     ) -> anyhow::Result<Option<String>> {
         let commit = |name: &str| match assay_change::commit_of(&self.root, name) {
@@ -141,7 +141,7 @@ impl Place {
             let main = commit(&main)?;
             Ok(main.is_some() && main == commit("HEAD")?)
         };
-        match &standing.base {
+        match &loop_state.base {
             Some(base) if asked.is_none() && commit(base)?.is_some() && is_on_main()? => {
                 Ok(Some(base.clone()))
             }

@@ -6,10 +6,10 @@ use assay_checks::discovery::Discovery;
 use assay_checks::required::{Required, Risk, required};
 use assay_validate::decision::decide;
 use assay_validate::ending::Ending;
-use assay_validate::event::{Begun, Event};
+use assay_validate::event::{EpochReason, Event};
 use assay_validate::journal::Journal;
-use assay_validate::standing::Standing;
-use assay_validate::state::State;
+use assay_validate::loop_state::LoopState;
+use assay_validate::loop_status::LoopStatus;
 use assay_validate::tree_hash::TreeHash;
 
 use super::{Asked, Place, SignOff, note};
@@ -27,14 +27,14 @@ impl Signing<'_> {
         &self,
         word: SignOff<'_>,
         journal: &mut Journal,
-        standing: &mut Standing,
+        loop_state: &mut LoopState,
     ) -> anyhow::Result<()> {
         if word.by.trim().is_empty() {
             bail!("there is no name; whoever reads the journal later needs to know who vouched");
         }
         match word.about {
-            [] => self.vouch(word.by.trim(), journal, standing),
-            about => self.decide(word, about, journal, standing),
+            [] => self.vouch(word.by.trim(), journal, loop_state),
+            about => self.decide(word, about, journal, loop_state),
         }
     }
 
@@ -43,7 +43,7 @@ impl Signing<'_> {
         word: SignOff<'_>,
         about: &[String],
         journal: &mut Journal,
-        standing: &mut Standing,
+        loop_state: &mut LoopState,
     ) -> anyhow::Result<()> {
         if !journal.is_own() {
             bail!(
@@ -52,7 +52,7 @@ impl Signing<'_> {
             );
         }
         // All decisions are recorded or none: a wrong name must not leave half of them.
-        let decide = |wanted: &String| decide(standing, self.tree, word.by, wanted, word.because);
+        let decide = |wanted: &String| decide(loop_state, self.tree, word.by, wanted, word.because);
         let mut decisions = Vec::new();
         for decision in about.iter().map(decide) {
             let decision = decision?;
@@ -62,7 +62,7 @@ impl Signing<'_> {
             decisions.push(decision);
         }
         for decision in decisions {
-            note(self.place.environment.clock(), journal, standing, Event::Decided { decision })?;
+            note(self.place.environment.clock(), journal, loop_state, Event::Decided { decision })?;
         }
         Ok(())
     }
@@ -71,9 +71,9 @@ impl Signing<'_> {
         &self,
         by: &str,
         journal: &mut Journal,
-        standing: &mut Standing,
+        loop_state: &mut LoopState,
     ) -> anyhow::Result<()> {
-        self.check_effect(journal, standing)?;
+        self.check_effect(journal, loop_state)?;
         if !journal.is_own() {
             // Without a new epoch, the decision would be dropped with the events of another
             // machine.
@@ -81,28 +81,29 @@ impl Signing<'_> {
             note(
                 self.place.environment.clock(),
                 journal,
-                standing,
-                Event::EpochBegun { why: Begun::Elsewhere, base },
+                loop_state,
+                Event::EpochBegun { why: EpochReason::Elsewhere, base },
             )?;
         }
         let event = Event::SignedOff { by: by.to_owned(), tree: self.tree.clone() };
-        note(self.place.environment.clock(), journal, standing, event)
+        note(self.place.environment.clock(), journal, loop_state, event)
     }
 
     /// Fails if the loop neither waits nor will wait for a person to approve the whole tree.
-    fn check_effect(&self, journal: &Journal, standing: &Standing) -> anyhow::Result<()> {
-        if standing.state == State::Approved(self.tree.clone()) && journal.is_own() {
+    fn check_effect(&self, journal: &Journal, loop_state: &LoopState) -> anyhow::Result<()> {
+        if loop_state.state == LoopStatus::Approved(self.tree.clone()) && journal.is_own() {
             bail!("the tree is approved already, so a sign-off changes nothing");
         }
-        if standing.is_vouched(self.tree) && journal.is_own() {
-            let by = standing.vouched.iter().rev().find(|(_, tree)| tree == self.tree);
+        if loop_state.is_signed_off(self.tree) && journal.is_own() {
+            let by = loop_state.sign_offs.iter().rev().find(|(_, tree)| tree == self.tree);
             let by = by.map(|(by, _)| by.as_str()).unwrap_or_default();
             bail!("{by} vouched for this very tree already, so another sign-off changes nothing");
         }
-        if standing.state == State::HandedOver(Ending::AwaitsSignOff) || self.needs_person() {
+        if loop_state.state == LoopStatus::HandedOver(Ending::AwaitsSignOff) || self.needs_person()
+        {
             return Ok(());
         }
-        let open = standing.issues();
+        let open = loop_state.issues();
         let titles: Vec<String> = open
             .iter()
             .filter(|issue| issue.remedy.can_be_decided())

@@ -1,19 +1,19 @@
 //! An observer of a loop that ignores all events: [`Silent`].
 
 use assay_checks::check::CheckOutcome;
-use assay_validate::event::Seen;
-use assay_validate::ground::Hears;
+use assay_validate::environment::LoopObserver;
+use assay_validate::event::ReviewResult;
 
 /// An observer that ignores all events.
 pub struct Silent;
 
-impl Hears for Silent {
-    fn round(&self, _: u32) {}
-    fn checking(&self, _: &str) {}
-    fn checked(&self, _: &CheckOutcome) {}
-    fn reviewing(&self) {}
-    fn reviewed(&self, _: &Seen) {}
-    fn fixing(&self, _: usize) {}
-    fn said(&self, _: &str) {}
-    fn fixed(&self, _: &[String], _: &[String]) {}
+impl LoopObserver for Silent {
+    fn on_round(&self, _: u32) {}
+    fn on_check_started(&self, _: &str) {}
+    fn on_check_finished(&self, _: &CheckOutcome) {}
+    fn on_review_started(&self) {}
+    fn on_review_finished(&self, _: &ReviewResult) {}
+    fn on_fix_started(&self, _: usize) {}
+    fn on_fix_finished(&self, _: &str) {}
+    fn on_fix_applied(&self, _: &[String], _: &[String]) {}
 }

@@ -51,7 +51,7 @@ impl Stage {
     fn risks(&self, name: &str) -> (Option<Risk>, Option<Risk>) {
         let place = self.place(name);
         let change = place.change(Some("HEAD")).unwrap();
-        let highest = place.highest_bar(&change, &Standing::default()).unwrap();
+        let highest = place.highest_bar(&change, &LoopState::default()).unwrap();
         (highest.risk, place.bar().risk)
     }
 }
@@ -85,10 +85,10 @@ fn a_renamed_spec_folder_takes_its_bar_along() {
 }
 
 /// Returns the state of a loop that began on top of a commit.
-fn begun_on(base: &str) -> Standing {
-    let mut standing = Standing::default();
-    standing.base = Some(base.to_owned());
-    standing
+fn begun_on(base: &str) -> LoopState {
+    let mut loop_state = LoopState::default();
+    loop_state.base = Some(base.to_owned());
+    loop_state
 }
 
 #[test]

@@ -11,7 +11,7 @@ use assay_store::disk::DiskError;
 use assay_store::outbox::{self, Outbox};
 use assay_store::pulls::TicketKey;
 use assay_store::task::Moment;
-use assay_validate::news::News;
+use assay_validate::notification::LoopNotification;
 use assay_validate::plan::ImplementationPlan;
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ impl<'a> Ticket<'a> {
     }
 
     /// Updates the ticket now, or later if JIRA fails. A new update also retries those that wait.
-    pub(super) fn update(&self, news: &News, spec: &str) {
+    pub(super) fn update(&self, news: &LoopNotification, spec: &str) {
         let now = Moment::now(&self.clock);
         let kept = self.keep(news, spec);
         let report = |delivery: &Delivery| self.report(delivery);
@@ -74,7 +74,7 @@ impl<'a> Ticket<'a> {
     }
 
     /// Stores an update in the outbox. The same news is stored and sent once.
-    fn keep(&self, news: &News, spec: &str) -> Result<(), DiskError> {
+    fn keep(&self, news: &LoopNotification, spec: &str) -> Result<(), DiskError> {
         let update = TicketEvent::Loop { news, spec }.update(self.names.clone());
         self.mail.enqueue(&OutboundMessage::Ticket(TicketMessage {
             key: self.key.clone(),
@@ -129,7 +129,7 @@ mod tests {
     use assay_testkit::Repository;
     use assay_testkit::jira::{self, FakeJira, Fault};
     use assay_testkit::web::Served;
-    use assay_validate::news::Happened;
+    use assay_validate::notification::NotificationKind;
 
     use super::*;
     use crate::environment::Environment;
@@ -187,12 +187,15 @@ mod tests {
         }
     }
 
-    fn started() -> News {
-        News { what: Happened::Started, identity: [1; 16] }
+    fn started() -> LoopNotification {
+        LoopNotification { kind: NotificationKind::Started, identity: [1; 16] }
     }
 
-    fn approved() -> News {
-        News { what: Happened::Approved { rounds: 1, seconds: 5 }, identity: [2; 16] }
+    fn approved() -> LoopNotification {
+        LoopNotification {
+            kind: NotificationKind::Approved { rounds: 1, seconds: 5 },
+            identity: [2; 16],
+        }
     }
 
     #[test]

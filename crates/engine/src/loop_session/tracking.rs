@@ -16,11 +16,11 @@ use assay_services::linear::{Linear, LinearError, LinearId, LinearIssue};
 use assay_services::outcome::TransitionOutcome;
 use assay_store::outbox::Outbox;
 use assay_validate::ending::Ending;
-use assay_validate::event::Seen;
-use assay_validate::ground::Hears;
-use assay_validate::news::{Happened, News};
+use assay_validate::environment::LoopObserver;
+use assay_validate::event::ReviewResult;
+use assay_validate::loop_state::LoopState;
+use assay_validate::notification::{LoopNotification, NotificationKind};
 use assay_validate::plan::ImplementationPlan;
-use assay_validate::standing::Standing;
 
 use super::Place;
 use super::ticket::{Ticket, WAIT, named};
@@ -29,7 +29,7 @@ use crate::config::linear::StoredStates;
 
 /// An observer that updates the tickets of a spec, and passes all events on to another observer.
 pub(super) struct Tracking<'a> {
-    listener: &'a dyn Hears,
+    listener: &'a dyn LoopObserver,
     spec: &'a str,
     repository: String,
     jira: Option<Ticket<'a>>,
@@ -76,7 +76,7 @@ impl<'a> Tracking<'a> {
         place: &'a Place,
         root: &Path,
         settings: &Settings,
-        listener: &'a dyn Hears,
+        listener: &'a dyn LoopObserver,
         warn: &'a dyn Fn(&str),
     ) -> Tracking<'a> {
         let trouble = |what: &str, error: anyhow::Error| warn(&format!("{what}: {error:#}"));
@@ -111,7 +111,7 @@ impl<'a> Tracking<'a> {
         }
     }
 
-    fn tell(&self, news: &News) {
+    fn tell(&self, news: &LoopNotification) {
         if let Some(ticket) = &self.jira {
             ticket.update(news, self.spec);
         }
@@ -122,17 +122,22 @@ impl<'a> Tracking<'a> {
         }
     }
 
-    fn tell_linear(&self, followed: &Followed, news: &News, text: &str) -> Result<(), LinearError> {
+    fn tell_linear(
+        &self,
+        followed: &Followed,
+        news: &LoopNotification,
+        text: &str,
+    ) -> Result<(), LinearError> {
         let mut kept = followed.issue.borrow_mut();
         let mut issue = match kept.take() {
             Some(issue) => issue,
             None => self.linear_issue(followed)?,
         };
-        let state = match &news.what {
-            Happened::Started => followed.states.started.as_deref(),
-            Happened::Rejected { .. } => None,
-            Happened::Approved { .. } => followed.states.approved.as_deref(),
-            Happened::HandedOver { .. } => followed.states.handed_over.as_deref(),
+        let state = match &news.kind {
+            NotificationKind::Started => followed.states.started.as_deref(),
+            NotificationKind::Rejected { .. } => None,
+            NotificationKind::Approved { .. } => followed.states.approved.as_deref(),
+            NotificationKind::HandedOver { .. } => followed.states.handed_over.as_deref(),
         };
         let moved = state.map(|state| followed.linear.move_to(&issue, state)).transpose();
         if let Ok(Some(TransitionOutcome::Moved { to, .. })) = &moved {
@@ -150,7 +155,8 @@ impl<'a> Tracking<'a> {
         if let Some(named) = &followed.named {
             return followed.linear.issue(named);
         }
-        let id = LinearId::from_digest(News::identity_of_spec(&self.repository, self.spec));
+        let id =
+            LinearId::from_digest(LoopNotification::identity_of_spec(&self.repository, self.spec));
         let description = format!("The spec `{}`, as `assay qa` validates it.", self.spec);
         followed.linear.get_or_create_issue(&id, self.spec, &description)
     }
@@ -163,49 +169,49 @@ fn followed(plan: &ImplementationPlan, settings: &Settings) -> anyhow::Result<Op
     Ok(linear.map(|linear| Followed { linear, named, states, issue: RefCell::default() }))
 }
 
-impl Hears for Tracking<'_> {
-    fn round(&self, number: u32) {
-        self.listener.round(number);
+impl LoopObserver for Tracking<'_> {
+    fn on_round(&self, number: u32) {
+        self.listener.on_round(number);
     }
 
-    fn checking(&self, name: &str) {
-        self.listener.checking(name);
+    fn on_check_started(&self, name: &str) {
+        self.listener.on_check_started(name);
     }
 
-    fn checked(&self, outcome: &CheckOutcome) {
-        self.listener.checked(outcome);
+    fn on_check_finished(&self, outcome: &CheckOutcome) {
+        self.listener.on_check_finished(outcome);
     }
 
-    fn reviewing(&self) {
-        self.listener.reviewing();
+    fn on_review_started(&self) {
+        self.listener.on_review_started();
     }
 
-    fn reviewed(&self, seen: &Seen) {
-        self.listener.reviewed(seen);
+    fn on_review_finished(&self, seen: &ReviewResult) {
+        self.listener.on_review_finished(seen);
     }
 
-    fn fixing(&self, issues: usize) {
-        self.listener.fixing(issues);
+    fn on_fix_started(&self, issues: usize) {
+        self.listener.on_fix_started(issues);
     }
 
-    fn said(&self, said: &str) {
-        self.listener.said(said);
+    fn on_fix_finished(&self, said: &str) {
+        self.listener.on_fix_finished(said);
     }
 
-    fn fixed(&self, files: &[String], left_out: &[String]) {
-        self.listener.fixed(files, left_out);
+    fn on_fix_applied(&self, files: &[String], left_out: &[String]) {
+        self.listener.on_fix_applied(files, left_out);
     }
 
-    fn broke_down(&self, why: &str) {
-        self.listener.broke_down(why);
+    fn on_error(&self, why: &str) {
+        self.listener.on_error(why);
     }
 
-    fn stands(&self, standing: &Standing, ending: Option<&Ending>) {
-        self.listener.stands(standing, ending);
+    fn on_state(&self, loop_state: &LoopState, ending: Option<&Ending>) {
+        self.listener.on_state(loop_state, ending);
         if self.jira.is_none() && self.linear.is_none() {
             return;
         }
-        let news = News::of(&self.repository, self.spec, standing, ending);
+        let news = LoopNotification::of(&self.repository, self.spec, loop_state, ending);
         // A failed update is not retried at every step.
         if let Some(news) = news.filter(|news| self.told.borrow_mut().insert(news.identity)) {
             self.tell(&news);

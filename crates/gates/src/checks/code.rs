@@ -1,7 +1,7 @@
 //! Fixes and messages that checks of planned code and of written code share.
 
 use super::Fix;
-use crate::facts::rule_results::Found;
+use crate::facts::rule_results::RuleFinding;
 use crate::item::Severity;
 
 pub(super) const RESOLVE: Fix =
@@ -20,7 +20,11 @@ pub(super) const ADD_TESTS: Fix = Fix {
 pub(super) const TRIM: Fix = Fix::of("Take the blanks away; a formatter does it.");
 
 /// Formats the findings of one severity, each with the location that `at` returns for its line.
-pub(super) fn told(found: &[Found], severity: Severity, at: impl Fn(u32) -> String) -> Vec<String> {
+pub(super) fn told(
+    found: &[RuleFinding],
+    severity: Severity,
+    at: impl Fn(u32) -> String,
+) -> Vec<String> {
     let found = found.iter().filter(|found| found.severity == severity);
     let told = found.map(|found| match found.line {
         Some(line) => format!("{}: {}", at(line), found.said),

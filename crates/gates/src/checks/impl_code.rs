@@ -3,15 +3,15 @@
 use assay_change::diff::FileDiff;
 use assay_findings::path::RepoPath;
 
+use super::binary_files::ChangedFileKind;
+use super::changed_file::{self, ChangedFileText};
 use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
-use super::opaque::Opaque;
-use super::written::{self, Written};
-use super::{Check, Fix, Target, impl_plan, markers, opaque, whitespace};
+use super::{Check, Fix, Target, binary_files, impl_plan, markers, whitespace};
 use crate::facts::path_patterns;
-use crate::facts::rule_results::UNTESTED;
+use crate::facts::rule_results::UNTESTED_RULE;
 use crate::facts::squeezed_lines::{holds_added, squeezed};
+use crate::file_kinds;
 use crate::item::{Scope, Severity};
-use crate::kinds;
 use crate::plan::{Fence, fences};
 use crate::quote::{self, quoted, shown};
 use crate::result::{CheckResult, listed};
@@ -24,8 +24,8 @@ pub(super) static CHECKS: [Check; 13] = [
     Check {
         key: "impl-code/conflict-markers",
         severity: Severity::Must,
-        targets: |subject| written::targets(subject, "Check for merge conflict markers in"),
-        look: conflict_markers,
+        targets: |subject| changed_file::targets(subject, "Check for merge conflict markers in"),
+        run: conflict_markers,
         fix: RESOLVE,
     },
     Check {
@@ -34,21 +34,21 @@ pub(super) static CHECKS: [Check; 13] = [
         targets: |subject| {
             ruled_files(subject, "Check for defects and open doors that rules find in")
         },
-        look: |subject, scope| rules(subject, scope, Severity::Must),
+        run: |subject, scope| rules(subject, scope, Severity::Must),
         fix: REWRITE,
     },
     Check {
         key: "impl-code/planned-files",
         severity: Severity::Must,
         targets: milestones_with_files,
-        look: planned_files,
+        run: planned_files,
         fix: Fix::of("Do what the milestone says to the files that it names, or correct the plan."),
     },
     Check {
         key: "impl-code/planned-diffs",
         severity: Severity::Must,
         targets: impl_plan::diffed_files,
-        look: impl_plan::diffs,
+        run: impl_plan::diffs,
         fix: Fix::of(
             "Write into {name} what the diffs of the plan add, or have a person accept that it \
                    differs.",
@@ -58,28 +58,28 @@ pub(super) static CHECKS: [Check; 13] = [
         key: "impl-code/criteria",
         severity: Severity::Must,
         targets: impl_plan::milestones_with_criteria,
-        look: impl_plan::criteria,
+        run: impl_plan::criteria,
         fix: Fix::of("Do what the criteria say that are named."),
     },
     Check {
         key: "impl-code/planned-tests",
         severity: Severity::Should,
         targets: impl_plan::milestones_with_tests,
-        look: impl_plan::tests,
+        run: impl_plan::tests,
         fix: Fix::of("Write the tests that milestone {name} names, each with an assertion."),
     },
     Check {
         key: "impl-code/read",
         severity: Severity::Must,
         targets: |subject| everything(subject, "Check that every hunk of the change could be read"),
-        look: all_read,
+        run: all_read,
         fix: Fix::of("Have a person look at the files that are named, or make them readable."),
     },
     Check {
         key: "impl-code/whole-must",
         severity: Severity::Must,
         targets: |subject| everything(subject, "Check what the commits say"),
-        look: whole,
+        run: whole,
         fix: Fix::of("Reword the commits that are named."),
     },
     Check {
@@ -88,7 +88,7 @@ pub(super) static CHECKS: [Check; 13] = [
         targets: |subject| {
             ruled_files(subject, "Check size, nesting, copies and error handling of")
         },
-        look: |subject, scope| rules(subject, scope, Severity::Should),
+        run: |subject, scope| rules(subject, scope, Severity::Should),
         fix: REWRITE,
     },
     Check {
@@ -98,7 +98,7 @@ pub(super) static CHECKS: [Check; 13] = [
             true => everything(subject, "Check that nothing changed outside the files of the plan"),
             false => Vec::new(),
         },
-        look: inside_plan,
+        run: inside_plan,
         fix: Fix::of(
             "Take the change to the files that are named back, or let the plan name them.",
         ),
@@ -107,21 +107,21 @@ pub(super) static CHECKS: [Check; 13] = [
         key: "impl-code/tests",
         severity: Severity::Should,
         targets: |subject| everything(subject, "Check that behaviour changed with tests"),
-        look: tests,
+        run: tests,
         fix: ADD_TESTS,
     },
     Check {
         key: "impl-code/rules-may",
         severity: Severity::May,
         targets: |subject| ruled_files(subject, "Check for what a linter would say of"),
-        look: |subject, scope| rules(subject, scope, Severity::May),
+        run: |subject, scope| rules(subject, scope, Severity::May),
         fix: REWRITE,
     },
     Check {
         key: "impl-code/whitespace",
         severity: Severity::May,
-        targets: |subject| written::targets(subject, "Check the blanks in added lines of"),
-        look: blanks,
+        targets: |subject| changed_file::targets(subject, "Check the blanks in added lines of"),
+        run: blanks,
         fix: TRIM,
     },
 ];
@@ -155,9 +155,10 @@ fn milestones_with_files(subject: &Subject<'_>) -> Vec<Target> {
 }
 
 fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
-    written::look(subject, scope, |written: &Written<'_>| {
+    changed_file::look(subject, scope, |written: &ChangedFileText<'_>| {
         // A fence on a page is an example.
-        let fences = if kinds::is_page(written.path) { fences(&written.text) } else { Vec::new() };
+        let fences =
+            if file_kinds::is_page(written.path) { fences(&written.text) } else { Vec::new() };
         let added = written.added().into_iter();
         let added = added.filter(|(number, _)| !Fence::any_closed(&fences, *number));
         markers::look(written.path, added.map(|(number, line)| (format!("line {number}"), line)))
@@ -165,9 +166,9 @@ fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 }
 
 fn blanks(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
-    written::look(subject, scope, |written: &Written<'_>| {
+    changed_file::look(subject, scope, |written: &ChangedFileText<'_>| {
         // In a code block, blanks belong to the text: each empty line of context in a diff has one.
-        let fences = match kinds::is_markdown(written.path) {
+        let fences = match file_kinds::is_markdown(written.path) {
             true => fences(&written.text),
             false => Vec::new(),
         };
@@ -182,9 +183,9 @@ fn blanks(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 
 fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> CheckResult {
     let (Some(ruled), Scope::File { path, .. }) = (subject.ruled(), scope) else {
-        return written::no_change(scope);
+        return changed_file::no_change(scope);
     };
-    let Some(file) = ruled.files.get(path) else { return written::no_change(scope) };
+    let Some(file) = ruled.files.get(path) else { return changed_file::no_change(scope) };
     if let Some(why) = &file.unread {
         return CheckResult::NotChecked(format!("the rules could not read it: {why}"));
     }
@@ -193,17 +194,19 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> CheckResul
 
 fn all_read(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(change), Some(ruled)) = (subject.change, subject.ruled()) else {
-        return written::no_change(scope);
+        return changed_file::no_change(scope);
     };
     let (mut astray, mut unread) = (Vec::new(), Vec::new());
     for file in &change.files {
         let path = shown(file.path());
         let why = ruled.files.get(file.path()).and_then(|file| file.unread.as_deref());
-        match opaque::seen(change, file) {
-            Opaque::Text => unread.extend(why.map(|why| format!("`{path}` ({why})"))),
-            Opaque::LeadsInside => {}
-            Opaque::Hidden(what) => unread.push(format!("`{path}` ({})", why.unwrap_or(what))),
-            Opaque::LeadsOut(target) => astray.push(format!(
+        match binary_files::classify(change, file) {
+            ChangedFileKind::Text => unread.extend(why.map(|why| format!("`{path}` ({why})"))),
+            ChangedFileKind::LeadsInside => {}
+            ChangedFileKind::Hidden(what) => {
+                unread.push(format!("`{path}` ({})", why.unwrap_or(what)))
+            }
+            ChangedFileKind::LeadsOut(target) => astray.push(format!(
                 "`{path}` is a link to {}, which leads out of the repository",
                 quoted(&target)
             )),
@@ -217,13 +220,13 @@ fn all_read(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 }
 
 fn whole(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
-    let Some(ruled) = subject.ruled() else { return written::no_change(scope) };
+    let Some(ruled) = subject.ruled() else { return changed_file::no_change(scope) };
     CheckResult::of(told(&ruled.whole, Severity::Must, |line| format!("line {line}")))
 }
 
 fn tests(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
-    let Some(ruled) = subject.ruled() else { return written::no_change(scope) };
-    let untested = ruled.whole.iter().filter(|found| found.rule == UNTESTED);
+    let Some(ruled) = subject.ruled() else { return changed_file::no_change(scope) };
+    let untested = ruled.whole.iter().filter(|found| found.rule == UNTESTED_RULE);
     let mut told: Vec<String> = untested.map(|found| found.said.clone()).collect();
     if told.is_empty() {
         told.extend(impl_plan::untested(subject));
@@ -242,7 +245,7 @@ pub(super) fn for_a_reader(subject: &Subject<'_>) -> Option<&'static str> {
 
 fn planned_files(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(_), Scope::Milestone(id)) = (subject.change, scope) else {
-        return written::no_change(scope);
+        return changed_file::no_change(scope);
     };
     let milestones = subject.milestones(id);
     if milestones.is_empty() {
@@ -250,7 +253,7 @@ fn planned_files(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     }
     let files = milestones.iter().flat_map(|milestone| &milestone.files);
     // Documents are written later, and have a list of their own.
-    let files = files.filter(|file| !kinds::is_document(path_patterns::plain(file)));
+    let files = files.filter(|file| !file_kinds::is_document(path_patterns::plain(file)));
     let told = files.filter_map(|file| {
         let why = not_as_planned(subject, file)?;
         Some(format!("milestone {id} names `{}`, and {why}", shown(path_patterns::plain(file))))
@@ -292,7 +295,7 @@ fn not_as_planned(subject: &Subject<'_>, file: &str) -> Option<String> {
 }
 
 fn inside_plan(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
-    let Some(change) = subject.change else { return written::no_change(scope) };
+    let Some(change) = subject.change else { return changed_file::no_change(scope) };
     let named = subject.named();
     let is_the_plan = |path: &str| subject.plan.is_some_and(|(_, at)| at == path);
     let planned = subject.planned();
@@ -301,8 +304,8 @@ fn inside_plan(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
         let mut paths = [&file.old_path, &file.new_path].into_iter().flatten();
         let is_beside = file.left_out.is_some()
             || assay_rules::is_test(file.path())
-            || kinds::is_document(file.path())
-            || kinds::is_lock_file(file.path());
+            || file_kinds::is_document(file.path())
+            || file_kinds::is_lock_file(file.path());
         !is_beside && !paths.any(|path| named.has(path) || is_planned(path) || is_the_plan(path))
     };
     let strange = change.files.iter().filter(strange);

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use assay_findings::path::RepoPath;
 use assay_rules::{has_code_lines, needs_documentation, undocumented};
 
-use super::known::Known;
+use super::changed_file::{self, ChangedFileText};
+use super::file_set::FileSet;
 use super::links::{Links, beside};
-use super::written::{self, Written};
 use super::{Check, Fix, Target, comments, markdown, source};
 use crate::facts::path_patterns;
+use crate::file_kinds;
 use crate::item::{Scope, Severity};
-use crate::kinds;
 use crate::plan::Milestone;
 use crate::quote::{self, quoted, shown};
 use crate::result::CheckResult;
@@ -22,7 +22,7 @@ pub(super) static CHECKS: [Check; 7] = [
         key: "impl-docs/decisions",
         severity: Severity::Must,
         targets: files_with_decisions,
-        look: decisions,
+        run: decisions,
         fix: Fix {
             what: "Refer to decisions that the plan's log has, or put the decision into the log.",
             include: &["What was decided", "Why"],
@@ -32,53 +32,53 @@ pub(super) static CHECKS: [Check; 7] = [
         key: "impl-docs/links",
         severity: Severity::Should,
         targets: |subject| pages(subject, "Check for dead links in"),
-        look: links,
+        run: links,
         fix: Fix::of("Correct or remove the links that are named."),
     },
     Check {
         key: "impl-docs/paths",
         severity: Severity::Should,
         targets: |subject| pages(subject, "Check that the files exist which are named in"),
-        look: paths,
+        run: paths,
         fix: Fix::of("Name the files as they are called now."),
     },
     Check {
         key: "impl-docs/changelog",
         severity: Severity::Should,
         targets: changelogs,
-        look: changelog,
+        run: changelog,
         fix: Fix::of("Tell in the changelog what is different for whoever upgrades."),
     },
     Check {
         key: "impl-docs/planned-documents",
         severity: Severity::Should,
         targets: milestones_with_documents,
-        look: planned_documents,
+        run: planned_documents,
         fix: Fix::of("Write what the plan says about these documents."),
     },
     Check {
         key: "impl-docs/documented",
         severity: Severity::Should,
         targets: code_files,
-        look: documented,
+        run: documented,
         fix: Fix::of("Say above each item, or in it where the language has it so, what it is for."),
     },
     Check {
         key: "impl-docs/history",
         severity: Severity::May,
         targets: commented_files,
-        look: history,
+        run: history,
         fix: Fix::of("Say what the code does and why. What it did before stands in the history."),
     },
 ];
 
 fn of_files(subject: &Subject<'_>, is_wanted: fn(&str) -> bool, check: &str) -> Vec<Target> {
-    let files = written::files(subject).filter(|file| is_wanted(file.path()));
+    let files = changed_file::files(subject).filter(|file| is_wanted(file.path()));
     files.map(|file| Target::file(file.path(), check)).collect()
 }
 
 fn pages(subject: &Subject<'_>, check: &str) -> Vec<Target> {
-    of_files(subject, kinds::is_markdown, check)
+    of_files(subject, file_kinds::is_markdown, check)
 }
 
 fn code_files(subject: &Subject<'_>) -> Vec<Target> {
@@ -90,7 +90,7 @@ fn commented_files(subject: &Subject<'_>) -> Vec<Target> {
 }
 
 fn files_with_decisions(subject: &Subject<'_>) -> Vec<Target> {
-    let can_refer = |path: &str| has_code_lines(path) || kinds::is_markdown(path);
+    let can_refer = |path: &str| has_code_lines(path) || file_kinds::is_markdown(path);
     match subject.plan {
         Some((_, at)) => {
             let is_the_plan = |target: &Target| target.scope == Scope::file(at);
@@ -103,7 +103,7 @@ fn files_with_decisions(subject: &Subject<'_>) -> Vec<Target> {
 }
 
 /// Returns the added text of a file that people read: comments in code, or all lines of a page.
-fn told_to_people(written: &Written<'_>) -> Vec<(u32, String)> {
+fn told_to_people(written: &ChangedFileText<'_>) -> Vec<(u32, String)> {
     let source = source::of_file(written);
     let added = written.added().into_iter();
     let said = added.map(|(number, line)| match &source {
@@ -117,7 +117,7 @@ fn decisions(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(log) = subject.log() else {
         return CheckResult::NotChecked("there is no plan".to_owned());
     };
-    written::look(subject, scope, |written| {
+    changed_file::look(subject, scope, |written| {
         let mut wrong = Vec::new();
         for (number, said) in told_to_people(written) {
             let missing = log.missing(&said).into_iter();
@@ -130,8 +130,8 @@ fn decisions(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 }
 
 fn links(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
-    written::look(subject, scope, |written| {
-        let mut links = Links::new(Known::now(subject));
+    changed_file::look(subject, scope, |written| {
+        let mut links = Links::new(FileSet::now(subject));
         let mut wrong = Vec::new();
         for (number, target) in markdown::links(&written.text) {
             match links.dead(written.path, &target) {
@@ -147,8 +147,8 @@ fn links(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 }
 
 fn paths(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
-    written::look(subject, scope, |written| {
-        let known = Known::now(subject);
+    changed_file::look(subject, scope, |written| {
+        let known = FileSet::now(subject);
         let added: HashSet<u32> = written.added().into_iter().map(|(number, _)| number).collect();
         let mut wrong = Vec::new();
         for (number, code) in markdown::code_spans(&written.text) {
@@ -183,7 +183,7 @@ fn looks_like_path(code: &str) -> bool {
         && !path.contains("//")
         && !path.split('/').any(|part| part == "..")
         && path.chars().all(is_letter)
-        && kinds::names_a_file(path)
+        && file_kinds::names_a_file(path)
         && !is_example
 }
 
@@ -192,14 +192,14 @@ fn changelog_of<'s>(subject: &'s Subject<'_>) -> Option<&'s RepoPath> {
     subject.index().paths.iter().find(|path| {
         let stem = path.as_str().split('.').next().unwrap_or_default().to_ascii_lowercase();
         ["changelog", "changes", "history"].contains(&stem.as_str())
-            && (kinds::ending(path.as_str()).is_empty() || kinds::is_page(path.as_str()))
+            && (file_kinds::ending(path.as_str()).is_empty() || file_kinds::is_page(path.as_str()))
     })
 }
 
 fn changelogs(subject: &Subject<'_>) -> Vec<Target> {
     let mut files = subject.change.into_iter().flat_map(|change| &change.files);
     let code_changed =
-        files.any(|file| kinds::is_code(file.path()) && !assay_rules::is_test(file.path()));
+        files.any(|file| file_kinds::is_code(file.path()) && !assay_rules::is_test(file.path()));
     if !code_changed || changelog_of(subject).is_none() {
         return Vec::new();
     }
@@ -208,7 +208,7 @@ fn changelogs(subject: &Subject<'_>) -> Vec<Target> {
 
 fn changelog(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(_), Some(changelog)) = (subject.change, changelog_of(subject)) else {
-        return written::no_change(scope);
+        return changed_file::no_change(scope);
     };
     match subject.file(changelog.as_str()) {
         Some(_) => CheckResult::Pass,
@@ -221,7 +221,7 @@ fn changelog(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 
 fn documents(milestone: &Milestone) -> impl Iterator<Item = &str> {
     let files = milestone.files.iter().map(|file| path_patterns::plain(file));
-    files.filter(|file| kinds::is_document(file))
+    files.filter(|file| file_kinds::is_document(file))
 }
 
 fn milestones_with_documents(subject: &Subject<'_>) -> Vec<Target> {
@@ -236,7 +236,7 @@ fn milestones_with_documents(subject: &Subject<'_>) -> Vec<Target> {
 
 fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(_), Scope::Milestone(id)) = (subject.change, scope) else {
-        return written::no_change(scope);
+        return changed_file::no_change(scope);
     };
     let milestones = subject.milestones(id);
     if milestones.is_empty() {
@@ -252,7 +252,7 @@ fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 }
 
 fn documented(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
-    written::look(subject, scope, |written| {
+    changed_file::look(subject, scope, |written| {
         let missing = source::of_file(written).map(|source| undocumented(&source));
         let told = missing.into_iter().flatten().map(|(at, name)| {
             format!("line {}: {} does not say what it is for", at + 1, quoted(&name))
@@ -262,7 +262,7 @@ fn documented(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 }
 
 fn history(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
-    written::look(subject, scope, |written| {
+    changed_file::look(subject, scope, |written| {
         let found = source::of_file(written).map(|source| comments::history(&source));
         let told = found.into_iter().flatten();
         CheckResult::of(

@@ -9,11 +9,11 @@ use assay_findings::path::RepoPath;
 use assay_rules::{CodeLines, TestEffect, TestFunction, asserts_on, is_program, test_functions};
 
 use super::Target;
-use super::written;
+use super::changed_file;
 use crate::facts::path_patterns;
 use crate::facts::squeezed_lines::squeezed;
+use crate::file_kinds;
 use crate::item::Scope;
-use crate::kinds;
 use crate::plan::{Criterion, Milestone, Plan, code_spans};
 use crate::quote::{quoted, shown};
 use crate::reconcile::{Answer, MilestoneResult, reconcile};
@@ -24,7 +24,7 @@ use crate::subject::Subject;
 pub(super) fn diffed_files(subject: &Subject<'_>) -> Vec<Target> {
     let Some(planned) = subject.change.and_then(|_| subject.planned()) else { return Vec::new() };
     // Documents are written later, and have a list of their own.
-    let paths = planned.paths().filter(|path| !kinds::is_document(path));
+    let paths = planned.paths().filter(|path| !file_kinds::is_document(path));
     paths.map(|path| Target::file(path, "Check that the diffs of the plan are in")).collect()
 }
 
@@ -32,7 +32,7 @@ pub(super) fn diffed_files(subject: &Subject<'_>) -> Vec<Target> {
 /// removes again is not required.
 pub(super) fn diffs(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(planned), Scope::File { path, .. }) = (subject.planned(), scope) else {
-        return written::no_change(scope);
+        return changed_file::no_change(scope);
     };
     let parts = planned.of_path(path);
     let is_gone = parts.last().is_some_and(|(_, part)| part.new.is_none());
@@ -86,7 +86,7 @@ pub(super) fn milestones_with_criteria(subject: &Subject<'_>) -> Vec<Target> {
 /// reader.
 pub(super) fn criteria(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(reconciled), Scope::Milestone(id)) = (subject.reconciled(), scope) else {
-        return written::no_change(scope);
+        return changed_file::no_change(scope);
     };
     let places = subject.places_of(id).iter();
     let found = places.filter_map(|at| reconciled.milestones.get(*at));
@@ -104,7 +104,7 @@ fn not_met<'r>(found: impl Iterator<Item = &'r MilestoneResult>) -> impl Iterato
 }
 
 fn is_about_documents(text: &str) -> bool {
-    code_spans(text).any(|span| kinds::is_document(path_patterns::plain(span)))
+    code_spans(text).any(|span| file_kinds::is_document(path_patterns::plain(span)))
 }
 
 /// Returns the milestones that name tests.
@@ -122,7 +122,7 @@ pub(super) fn milestones_with_tests(subject: &Subject<'_>) -> Vec<Target> {
 /// Checks that the tests that a milestone names exist, each with an assertion.
 pub(super) fn tests(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some((_, at)), Scope::Milestone(id)) = (subject.plan, scope) else {
-        return written::no_change(scope);
+        return changed_file::no_change(scope);
     };
     let (mut names, mut files) = (BTreeSet::new(), BTreeSet::new());
     for milestone in subject.milestones(id) {
@@ -221,8 +221,8 @@ pub(super) fn changes_code(subject: &Subject<'_>) -> bool {
 }
 
 fn changed<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a FileDiff> {
-    let code = |file: &&FileDiff| kinds::is_code(file.path());
-    written::files(subject).filter(code)
+    let code = |file: &&FileDiff| file_kinds::is_code(file.path());
+    changed_file::files(subject).filter(code)
 }
 
 /// Returns the reason if a change with a plan touches code without a test: no test file of the
@@ -236,7 +236,7 @@ pub(super) fn untested(subject: &Subject<'_>) -> Option<String> {
         return Some("the change touches code and no test".to_owned());
     }
     let adds_one = |file: &FileDiff| {
-        let look = written::look(subject, &Scope::file(file.path()), |written| {
+        let look = changed_file::look(subject, &Scope::file(file.path()), |written| {
             let added: HashSet<usize> =
                 written.added().into_iter().map(|(number, _)| number as usize).collect();
             match asserts_within(written.path, &written.text, |number| added.contains(&number)) {

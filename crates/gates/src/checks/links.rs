@@ -6,20 +6,20 @@ use assay_base::percent;
 use assay_findings::grounding::TreeError;
 use assay_findings::path::RepoPath;
 
-use super::known::Known;
+use super::file_set::FileSet;
 use super::markdown;
-use crate::kinds::is_markdown;
+use crate::file_kinds::is_markdown;
 
 /// The possible targets of links: files, and headings of pages.
 pub(super) struct Links<'s> {
-    pub(super) known: Known<'s>,
+    pub(super) known: FileSet<'s>,
     /// The anchors of each page that was read; `None` for a page without readable text.
     headings: HashMap<String, Option<HashSet<String>>>,
 }
 
 impl<'s> Links<'s> {
     /// Creates the targets from files.
-    pub(super) fn new(known: Known<'s>) -> Links<'s> {
+    pub(super) fn new(known: FileSet<'s>) -> Links<'s> {
         Links { known, headings: HashMap::new() }
     }
 

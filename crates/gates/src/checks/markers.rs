@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::kinds::is_page;
+use crate::file_kinds::is_page;
 use crate::result::CheckResult;
 
 /// Fails with the lines of a file that are conflict markers.

@@ -3,24 +3,24 @@
 //! A check lists its targets in a subject and decides, by code alone, whether each one passes. A
 //! new check is one entry in the file of its phase.
 
+mod binary_files;
+pub(crate) mod changed_file;
 mod code;
 mod comments;
+mod file_set;
 mod impl_code;
 mod impl_docs;
 mod impl_plan;
-mod known;
 mod links;
 pub(crate) mod markdown;
 mod markers;
-mod opaque;
 mod plan_code;
 mod plan_docs;
+mod plan_helpers;
 mod plan_structure;
 mod reconcile;
-mod say;
 mod source;
 mod whitespace;
-pub(crate) mod written;
 
 use std::collections::HashSet;
 
@@ -41,7 +41,7 @@ pub struct Check {
     /// Returns the targets in a subject; empty if there are none.
     pub targets: fn(&Subject<'_>) -> Vec<Target>,
     /// Checks a target.
-    pub look: fn(&Subject<'_>, &Scope) -> CheckResult,
+    pub run: fn(&Subject<'_>, &Scope) -> CheckResult,
     /// The instructions for a failed check.
     pub fix: Fix,
 }

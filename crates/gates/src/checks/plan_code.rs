@@ -6,13 +6,13 @@ use assay_change::unified::{Fault, FilePatch, LineOrigin, Mark};
 use assay_findings::path::RepoPath;
 
 use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
-use super::{Check, Fix, Target, markers, say, whitespace};
+use super::{Check, Fix, Target, markers, plan_helpers, whitespace};
 use crate::facts::path_patterns;
-use crate::facts::plan_diffs::Planned;
-use crate::facts::rule_results::UNTESTED;
+use crate::facts::plan_diffs::PlanDiffs;
+use crate::facts::rule_results::UNTESTED_RULE;
+use crate::file_kinds;
 use crate::item::{Scope, Severity};
-use crate::kinds;
-use crate::plan::patch::{Placed, fault_text};
+use crate::plan::patch::{PlacedPatch, fault_text};
 use crate::plan::{Fence, Milestone, fences};
 use crate::quote::shown;
 use crate::result::CheckResult;
@@ -23,7 +23,7 @@ pub(super) static CHECKS: [Check; 12] = [
         key: "plan-code/shown",
         severity: Severity::Must,
         targets: without_diffs,
-        look: shown_at_all,
+        run: shown_at_all,
         fix: Fix::of(
             "Put the code that the plan writes into the plan as diffs in the unified form, each in a \
                    `diff` fence below its milestone. Where the plan is to go on without diffs, a person \
@@ -37,7 +37,7 @@ pub(super) static CHECKS: [Check; 12] = [
         targets: |subject| {
             everything(subject, "Check that every diff names files of the repository")
         },
-        look: named_at_all,
+        run: named_at_all,
         fix: Fix {
             what: "Write each diff in the unified form.",
             include: &[
@@ -51,7 +51,7 @@ pub(super) static CHECKS: [Check; 12] = [
         key: "plan-code/syntax",
         severity: Severity::Must,
         targets: |subject| files(subject, "Validate diff syntax of"),
-        look: |subject, scope| look(subject, scope, syntax),
+        run: |subject, scope| look(subject, scope, syntax),
         fix: Fix {
             what: "Correct the form of the diff at the lines that are named.",
             include: &[
@@ -64,7 +64,7 @@ pub(super) static CHECKS: [Check; 12] = [
         key: "plan-code/applies",
         severity: Severity::Must,
         targets: |subject| files(subject, "Apply the diffs in the order of the plan to"),
-        look: |subject, scope| look(subject, scope, applies),
+        run: |subject, scope| look(subject, scope, applies),
         fix: Fix {
             what: "Write the diff against the file as it is, after the diffs that stand before it \
                    in the plan.",
@@ -75,14 +75,14 @@ pub(super) static CHECKS: [Check; 12] = [
         key: "plan-code/conflict-markers",
         severity: Severity::Must,
         targets: |subject| files(subject, "Check for merge conflict markers in the diffs of"),
-        look: |subject, scope| look(subject, scope, conflict_markers),
+        run: |subject, scope| look(subject, scope, conflict_markers),
         fix: RESOLVE,
     },
     Check {
         key: "plan-code/own-files",
         severity: Severity::Must,
         targets: files_with_owners,
-        look: |subject, scope| look(subject, scope, own_files),
+        run: |subject, scope| look(subject, scope, own_files),
         fix: Fix::of(
             "Let the milestone name the file among the files that it touches, or take the \
                    diff out of it.",
@@ -94,7 +94,7 @@ pub(super) static CHECKS: [Check; 12] = [
         targets: |subject| {
             ruled_files(subject, "Check for defects and open doors that rules find in")
         },
-        look: |subject, scope| rules(subject, scope, Severity::Must),
+        run: |subject, scope| rules(subject, scope, Severity::Must),
         fix: REWRITE,
     },
     Check {
@@ -103,21 +103,21 @@ pub(super) static CHECKS: [Check; 12] = [
         targets: |subject| {
             ruled_files(subject, "Check size, nesting, copies and error handling of")
         },
-        look: |subject, scope| rules(subject, scope, Severity::Should),
+        run: |subject, scope| rules(subject, scope, Severity::Should),
         fix: REWRITE,
     },
     Check {
         key: "plan-code/tests",
         severity: Severity::Should,
         targets: |subject| everything(subject, "Check that behaviour changes with tests"),
-        look: tests,
+        run: tests,
         fix: ADD_TESTS,
     },
     Check {
         key: "plan-code/all-files",
         severity: Severity::Should,
         targets: milestones_with_diffs,
-        look: all_files,
+        run: all_files,
         fix: Fix::of(
             "Show the diff of each file of code that the milestone names, or name only those \
                    that it changes.",
@@ -127,20 +127,20 @@ pub(super) static CHECKS: [Check; 12] = [
         key: "plan-code/rules-may",
         severity: Severity::May,
         targets: |subject| ruled_files(subject, "Check for what a linter would say of"),
-        look: |subject, scope| rules(subject, scope, Severity::May),
+        run: |subject, scope| rules(subject, scope, Severity::May),
         fix: REWRITE,
     },
     Check {
         key: "plan-code/whitespace",
         severity: Severity::May,
         targets: |subject| files(subject, "Check the blanks in added lines of"),
-        look: |subject, scope| look(subject, scope, blanks),
+        run: |subject, scope| look(subject, scope, blanks),
         fix: TRIM,
     },
 ];
 
 /// A part of a diff, with the diff that contains it.
-type Part<'a, 'p> = (&'a Placed<'p>, &'a FilePatch<'p>);
+type Part<'a, 'p> = (&'a PlacedPatch<'p>, &'a FilePatch<'p>);
 
 fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let has_diffs = subject.planned().is_some_and(|planned| !planned.patches.is_empty());
@@ -159,11 +159,11 @@ fn without_diffs(subject: &Subject<'_>) -> Vec<Target> {
 /// files, and all of them are documents.
 fn shown_at_all(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(planned) = subject.planned() else { return no_diff(scope) };
-    say::on_milestones(subject, |plan| {
+    plan_helpers::on_milestones(subject, |plan| {
         let writes_code = |milestone: &Milestone| {
             let mut files =
                 milestone.named_files().iter().map(|file| path_patterns::plain(file)).peekable();
-            files.peek().is_none() || files.any(|file| !kinds::is_document(file))
+            files.peek().is_none() || files.any(|file| !file_kinds::is_document(file))
         };
         let is_shown = !planned.patches.is_empty();
         match is_shown || !plan.milestones.iter().any(writes_code) {
@@ -219,7 +219,7 @@ fn milestones_with_diffs(subject: &Subject<'_>) -> Vec<Target> {
 fn look(
     subject: &Subject<'_>,
     scope: &Scope,
-    see: fn(&Planned<'_>, &str, &[Part<'_, '_>]) -> CheckResult,
+    see: fn(&PlanDiffs<'_>, &str, &[Part<'_, '_>]) -> CheckResult,
 ) -> CheckResult {
     let (Some(planned), Scope::File { path, .. }) = (subject.planned(), scope) else {
         return no_diff(scope);
@@ -236,17 +236,17 @@ fn no_diff(scope: &Scope) -> CheckResult {
 
 fn named_at_all(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(planned) = subject.planned() else { return no_diff(scope) };
-    say::on_milestones(subject, |_| {
+    plan_helpers::on_milestones(subject, |_| {
         told_faults(planned, planned.patches.iter().flat_map(|placed| &placed.patch.faults))
     })
 }
 
-fn syntax(planned: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> CheckResult {
+fn syntax(planned: &PlanDiffs<'_>, _: &str, parts: &[Part<'_, '_>]) -> CheckResult {
     told_faults(planned, parts.iter().flat_map(|(_, file)| &file.faults))
 }
 
 fn told_faults<'f>(
-    planned: &Planned<'_>,
+    planned: &PlanDiffs<'_>,
     faults: impl Iterator<Item = &'f Fault<'f>>,
 ) -> CheckResult {
     let told = |fault: &Fault<'_>| {
@@ -255,7 +255,7 @@ fn told_faults<'f>(
     CheckResult::of(faults.map(told).collect())
 }
 
-fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> CheckResult {
+fn applies(planned: &PlanDiffs<'_>, path: &str, _: &[Part<'_, '_>]) -> CheckResult {
     let plan = planned.plan;
     let misfits = planned.patched().misfits(path).iter();
     let told = misfits.map(|misfit| {
@@ -273,9 +273,9 @@ fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> CheckResult
     CheckResult::of(told)
 }
 
-fn conflict_markers(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> CheckResult {
+fn conflict_markers(planned: &PlanDiffs<'_>, path: &str, parts: &[Part<'_, '_>]) -> CheckResult {
     let examples =
-        if kinds::is_page(path) { examples(planned, path, parts) } else { HashSet::new() };
+        if file_kinds::is_page(path) { examples(planned, path, parts) } else { HashSet::new() };
     let shown = parts.iter().flat_map(|(_, file)| file.pieces()).flat_map(|piece| piece.lines);
     let comes = shown.filter(|line| line.mark != Mark::Context && !examples.contains(&line.at));
     markers::look(path, comes.map(|line| (planned.plan.place(line.at), line.text)))
@@ -283,7 +283,7 @@ fn conflict_markers(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -
 
 /// Returns the lines of the plan that are within closed fences of a page. The page is the one after
 /// the plan, or, if not all of its diffs apply, each piece that they show.
-fn examples(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> HashSet<u32> {
+fn examples(planned: &PlanDiffs<'_>, path: &str, parts: &[Part<'_, '_>]) -> HashSet<u32> {
     let after = RepoPath::exact(path).ok().filter(|_| planned.patched().misfits(path).is_empty());
     let text = after.as_ref().and_then(|path| planned.patched().text(path));
     if let (Some(path), Some(text)) = (&after, text) {
@@ -306,7 +306,7 @@ fn examples(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> HashSe
     examples
 }
 
-fn own_files(planned: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> CheckResult {
+fn own_files(planned: &PlanDiffs<'_>, _: &str, parts: &[Part<'_, '_>]) -> CheckResult {
     let told = parts.iter().filter_map(|(placed, file)| {
         let milestone = placed.milestone.filter(|milestone| !milestone.named_files().is_empty())?;
         let paths = [&file.old, &file.new].into_iter().flatten().map(RepoPath::as_str);
@@ -351,7 +351,7 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> CheckResul
 
 fn tests(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let Some(planned) = subject.planned() else { return no_diff(scope) };
-    say::on_milestones(subject, |_| {
+    plan_helpers::on_milestones(subject, |_| {
         let mut foreseen = planned.patches.iter().filter_map(|placed| placed.milestone);
         if foreseen.any(|milestone| !milestone.tests.is_empty()) {
             return CheckResult::Pass;
@@ -359,7 +359,7 @@ fn tests(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
         if let Some(error) = planned.tests_error() {
             return CheckResult::NotChecked(error.to_string());
         }
-        let untested = planned.ruled().whole.iter().filter(|found| found.rule == UNTESTED);
+        let untested = planned.ruled().whole.iter().filter(|found| found.rule == UNTESTED_RULE);
         CheckResult::of(untested.map(|found| found.said.clone()).collect())
     })
 }
@@ -371,7 +371,8 @@ fn all_files(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let mut told = Vec::new();
     for milestone in subject.milestones(id) {
         let files = milestone.files.iter().map(|file| path_patterns::plain(file));
-        let code = files.filter(|file| path_patterns::is_one_file(file) && kinds::is_code(file));
+        let code =
+            files.filter(|file| path_patterns::is_one_file(file) && file_kinds::is_code(file));
         let missing = code.filter(|file| !planned.touches(file));
         told.extend(
             missing.map(|file| {
@@ -382,7 +383,7 @@ fn all_files(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     CheckResult::of(told)
 }
 
-fn blanks(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> CheckResult {
+fn blanks(planned: &PlanDiffs<'_>, path: &str, parts: &[Part<'_, '_>]) -> CheckResult {
     let added = parts.iter().flat_map(|(_, file)| &file.hunks).flat_map(|hunk| hunk.added());
     let told = added.filter_map(|line| {
         let fault = whitespace::fault(path, line.text)?;

@@ -4,7 +4,7 @@
 mod added_code;
 mod documents;
 
-use super::say::whole;
+use super::plan_helpers::whole;
 use super::{Check, Fix};
 use crate::item::Severity::{May, Must, Should};
 
@@ -14,7 +14,7 @@ pub(super) static CHECKS: [Check; 6] = [
         key: "plan-docs/decisions",
         severity: Must,
         targets: |s| whole(s, "Verify that decisions referred to by id are in the decision log"),
-        look: documents::look_at_decisions,
+        run: documents::look_at_decisions,
         fix: Fix::of(
             "Add each decision that is referred to to the decision log with its reason, or \
                    correct the reference.",
@@ -26,7 +26,7 @@ pub(super) static CHECKS: [Check; 6] = [
         targets: |s| {
             whole(s, "Check that a plan that changes code also changes or names documents")
         },
-        look: documents::look_for_documents,
+        run: documents::look_for_documents,
         fix: Fix::of(
             "Name the documents that change with the code (README, docs/, CHANGELOG), or say \
                    under `Documentation` why none does.",
@@ -36,7 +36,7 @@ pub(super) static CHECKS: [Check; 6] = [
         key: "plan-docs/public-items",
         severity: Should,
         targets: |s| whole(s, "Check that public items added in planned diffs carry a doc comment"),
-        look: added_code::look_for_bare_items,
+        run: added_code::look_for_bare_items,
         fix: Fix::of(
             "Add a doc comment to each public item that a diff adds: what it does, and what a \
                    caller has to know.",
@@ -46,7 +46,7 @@ pub(super) static CHECKS: [Check; 6] = [
         key: "plan-docs/todo-comments",
         severity: Should,
         targets: |s| whole(s, "Check that planned diffs add no TODO or FIXME comments"),
-        look: added_code::look_for_todos,
+        run: added_code::look_for_todos,
         fix: Fix::of(
             "Do what each comment leaves open, or make it a milestone, and take the comment out.",
         ),
@@ -57,7 +57,7 @@ pub(super) static CHECKS: [Check; 6] = [
         targets: |s| {
             whole(s, "Check that links in Markdown that planned diffs add lead to files that exist")
         },
-        look: documents::look_at_links,
+        run: documents::look_at_links,
         fix: Fix::of(
             "Correct each link, or add the file that it leads to. Paths count from the folder \
                    of the document.",
@@ -67,7 +67,7 @@ pub(super) static CHECKS: [Check; 6] = [
         key: "plan-docs/history",
         severity: May,
         targets: |s| whole(s, "Check that comments in planned diffs say what is, not what was"),
-        look: added_code::look_for_history,
+        run: added_code::look_for_history,
         fix: Fix::of(
             "Let each comment say what the code does and why. What it did before is in the \
                    history.",

@@ -13,7 +13,7 @@ const DELIVER: Fix = Fix {
 };
 
 pub(super) static CHECKS: [Check; 2] = [
-    Check { key: "reconcile/milestone", severity: Severity::Must, targets, look, fix: DELIVER },
+    Check { key: "reconcile/milestone", severity: Severity::Must, targets, run, fix: DELIVER },
     Check {
         key: "reconcile/plan",
         severity: Severity::Must,
@@ -23,7 +23,7 @@ pub(super) static CHECKS: [Check; 2] = [
             let target = Target { scope: Scope::Other(WHOLE_PLAN.to_owned()), check };
             has_criteria.then_some(target).into_iter().collect()
         },
-        look: look_at_the_plan,
+        run: look_at_the_plan,
         fix: DELIVER,
     },
 ];
@@ -34,7 +34,7 @@ fn targets(subject: &Subject<'_>) -> Vec<Target> {
 }
 
 /// Checks all milestones with an id: each must be delivered.
-fn look(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
+fn run(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     let (Some(reconciled), Scope::Milestone(id)) = (subject.reconciled(), scope) else {
         return CheckResult::NotChecked(format!(
             "there is no plan for `{}`",

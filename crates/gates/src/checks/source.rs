@@ -3,10 +3,10 @@
 use assay_change::unified::{Mark, Piece};
 use assay_rules::SourceLines;
 
-use super::written::Written;
+use super::changed_file::ChangedFileText;
 
 /// Returns the lines of a whole file; `None` if its language is unknown.
-pub(super) fn of_file<'t>(written: &'t Written<'_>) -> Option<SourceLines<'t>> {
+pub(super) fn of_file<'t>(written: &'t ChangedFileText<'_>) -> Option<SourceLines<'t>> {
     let added = written.added().into_iter().map(|(number, _)| number as usize - 1);
     SourceLines::new(written.path, written.text.lines().collect(), added.collect(), false)
 }

@@ -1,6 +1,6 @@
 //! Finds invisible blanks: at the end of a line, or before a tab.
 
-use crate::kinds::{ending, is_markdown};
+use crate::file_kinds::{ending, is_markdown};
 
 /// Returns the fault of a line with invisible blanks; `None` if there is none.
 pub(super) fn fault(path: &str, line: &str) -> Option<&'static str> {

@@ -1,25 +1,26 @@
-//! Compares the decisions that a text refers to, such as `DL-007`, with the log of a plan: [`Log`].
+//! Compares the decisions that a text refers to, such as `DL-007`, with the log of a plan:
+//! [`DecisionLog`].
 
 use std::collections::{BTreeSet, HashSet};
 
 use crate::plan::Plan;
 
 /// The ids of the decisions of a plan.
-pub(crate) struct Log {
+pub(crate) struct DecisionLog {
     known: HashSet<(String, u64)>,
     /// The prefixes of decision ids.
     prefixes: BTreeSet<String>,
 }
 
-impl Log {
+impl DecisionLog {
     /// Creates the log of a plan.
-    pub(crate) fn of(plan: &Plan) -> Log {
+    pub(crate) fn of(plan: &Plan) -> DecisionLog {
         let known = plan.decisions.iter().flat_map(|decision| references(&decision.id));
         let known: HashSet<(String, u64)> =
             known.map(|(prefix, number)| (prefix.to_owned(), number)).collect();
         let prefixes = known.iter().map(|(prefix, _)| prefix.clone());
         let prefixes = prefixes.chain(["DL".to_owned()]).collect();
-        Log { known, prefixes }
+        DecisionLog { known, prefixes }
     }
 
     /// Returns the decisions that a text refers to and that the log does not have.

@@ -1,4 +1,4 @@
-//! The files that a plan names, and those that a change touches: [`NamedFiles`], [`Touched`].
+//! The files that a plan names, and those that a change touches: [`NamedFiles`], [`TouchedPaths`].
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,7 +13,7 @@ pub(crate) struct NamedFiles {
 
 /// The paths of a change.
 #[derive(Debug, Default)]
-pub(crate) struct Touched {
+pub(crate) struct TouchedPaths {
     /// The paths of files after the change, and of deleted files.
     after: BTreeSet<String>,
     /// The paths of files before the change.
@@ -21,7 +21,7 @@ pub(crate) struct Touched {
 }
 
 /// The meaning of a file's name in a plan.
-enum Meant<'f> {
+enum PathPattern<'f> {
     /// A path, and everything below it.
     Path(&'f str),
     /// All paths with this prefix and this suffix.
@@ -33,11 +33,11 @@ impl NamedFiles {
     pub(crate) fn of<'f>(files: impl IntoIterator<Item = &'f String>) -> NamedFiles {
         let mut named = NamedFiles::default();
         for file in files {
-            match Meant::by(file) {
-                Meant::Path(path) => {
+            match PathPattern::by(file) {
+                PathPattern::Path(path) => {
                     named.paths.insert(path.to_owned());
                 }
-                Meant::Pattern(start, end) => {
+                PathPattern::Pattern(start, end) => {
                     named.patterns.insert((start.to_owned(), end.to_owned()));
                 }
             }
@@ -54,12 +54,12 @@ impl NamedFiles {
     }
 }
 
-impl Touched {
+impl TouchedPaths {
     /// Returns the paths of a change.
-    pub(crate) fn of(change: &Change) -> Touched {
+    pub(crate) fn of(change: &Change) -> TouchedPaths {
         let after = change.files.iter().map(|file| file.path().to_owned());
         let before = change.files.iter().filter_map(|file| file.old_path.clone());
-        Touched { after: after.collect(), before: before.collect() }
+        TouchedPaths { after: after.collect(), before: before.collect() }
     }
 
     /// Returns true if the change touches or deletes a file that a plan names.
@@ -73,25 +73,25 @@ impl Touched {
     }
 }
 
-impl Meant<'_> {
-    fn by(file: &str) -> Meant<'_> {
+impl PathPattern<'_> {
+    fn by(file: &str) -> PathPattern<'_> {
         let file = plain(file);
         match (file.find('*'), file.rfind('*')) {
-            (Some(first), Some(last)) => Meant::Pattern(&file[..first], &file[last + 1..]),
-            _ => Meant::Path(file.strip_suffix('/').unwrap_or(file)),
+            (Some(first), Some(last)) => PathPattern::Pattern(&file[..first], &file[last + 1..]),
+            _ => PathPattern::Path(file.strip_suffix('/').unwrap_or(file)),
         }
     }
 }
 
 fn has(paths: &BTreeSet<String>, file: &str) -> bool {
-    match Meant::by(file) {
-        Meant::Path("") => false,
-        Meant::Path(path) => {
+    match PathPattern::by(file) {
+        PathPattern::Path("") => false,
+        PathPattern::Path(path) => {
             let folder = format!("{path}/");
             let first_below = paths.range(folder.clone()..).next();
             paths.contains(path) || first_below.is_some_and(|below| below.starts_with(&folder))
         }
-        Meant::Pattern(start, end) => {
+        PathPattern::Pattern(start, end) => {
             let begin_so =
                 paths.range(start.to_owned()..).take_while(|path| path.starts_with(start));
             begin_so.into_iter().any(|path| fits(path, start, end))

@@ -1,4 +1,4 @@
-//! The diffs of a plan and their result: [`Planned`].
+//! The diffs of a plan and their result: [`PlanDiffs`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,18 +11,18 @@ use assay_findings::path::RepoPath;
 use assay_rules::Rulebook;
 
 use super::path_patterns::NamedFiles;
-use super::rule_results::Ruled;
-use crate::kinds;
+use super::rule_results::RuleResults;
+use crate::file_kinds;
 use crate::plan::Plan;
-use crate::plan::patch::{Placed, files};
+use crate::plan::patch::{PlacedPatch, files};
 
 /// Maximum size, in bytes, of a file that the rules read.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The diffs of a plan. They are applied, and the rules are run on them, on first use.
-pub(crate) struct Planned<'p> {
+pub(crate) struct PlanDiffs<'p> {
     pub(crate) plan: &'p Plan,
-    pub(crate) patches: Vec<Placed<'p>>,
+    pub(crate) patches: Vec<PlacedPatch<'p>>,
     /// The indices of the diffs, and of the files in them, keyed by path.
     places: BTreeMap<String, Vec<(usize, usize)>>,
     /// The paths of the files before the diffs.
@@ -32,16 +32,16 @@ pub(crate) struct Planned<'p> {
     tree: &'p (dyn Tree + Sync),
     rules: &'p Rulebook,
     patched: OnceLock<PatchedTree>,
-    ruled: OnceLock<(Ruled, Option<TreeError>)>,
+    ruled: OnceLock<(RuleResults, Option<TreeError>)>,
 }
 
-impl<'p> Planned<'p> {
+impl<'p> PlanDiffs<'p> {
     /// Parses the diffs of a plan.
     pub(crate) fn of(
         plan: &'p Plan,
         tree: &'p (dyn Tree + Sync),
         rules: &'p Rulebook,
-    ) -> Planned<'p> {
+    ) -> PlanDiffs<'p> {
         let patches = plan.patches();
         let mut places: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
         let mut left = BTreeSet::new();
@@ -53,12 +53,12 @@ impl<'p> Planned<'p> {
         }
         let (patched, ruled) = (OnceLock::new(), OnceLock::new());
         let named = plan.milestones.iter().map(|_| OnceLock::new()).collect();
-        Planned { plan, patches, places, left, named, tree, rules, patched, ruled }
+        PlanDiffs { plan, patches, places, left, named, tree, rules, patched, ruled }
     }
 
     /// Returns the files and tests that the milestone of a diff names; `None` if the diff has no
     /// milestone.
-    pub(crate) fn named_by(&self, placed: &Placed<'p>) -> Option<&NamedFiles> {
+    pub(crate) fn named_by(&self, placed: &PlacedPatch<'p>) -> Option<&NamedFiles> {
         let milestone = placed.milestone?;
         let files = || milestone.named_files().iter().chain(&milestone.tests);
         Some(self.named.get(placed.nth?)?.get_or_init(|| NamedFiles::of(files())))
@@ -80,7 +80,7 @@ impl<'p> Planned<'p> {
     }
 
     /// Returns the parts of the diffs for a path, in order.
-    pub(crate) fn of_path(&self, path: &str) -> Vec<(&Placed<'p>, &FilePatch<'p>)> {
+    pub(crate) fn of_path(&self, path: &str) -> Vec<(&PlacedPatch<'p>, &FilePatch<'p>)> {
         let places = self.places.get(path).map_or(&[][..], Vec::as_slice);
         let part = |(diff, nth): &(usize, usize)| {
             let placed = &self.patches[*diff];
@@ -90,7 +90,7 @@ impl<'p> Planned<'p> {
     }
 
     /// Returns the results of the rules on the diffs.
-    pub(crate) fn ruled(&self) -> &Ruled {
+    pub(crate) fn ruled(&self) -> &RuleResults {
         &self.ruled_on_tests().0
     }
 
@@ -100,7 +100,7 @@ impl<'p> Planned<'p> {
         self.ruled_on_tests().1.as_ref()
     }
 
-    fn ruled_on_tests(&self) -> &(Ruled, Option<TreeError>) {
+    fn ruled_on_tests(&self) -> &(RuleResults, Option<TreeError>) {
         self.ruled.get_or_init(|| {
             let (tests, error) = match some_test(self.tree) {
                 Ok(tests) => (tests, None),
@@ -110,7 +110,7 @@ impl<'p> Planned<'p> {
             if let Ok(usual) = LeaveOut::new(&[], MAX_BYTES) {
                 change.leave_out(&usual);
             }
-            (Ruled::of(&change, self.rules), error)
+            (RuleResults::of(&change, self.rules), error)
         })
     }
 }
@@ -118,7 +118,7 @@ impl<'p> Planned<'p> {
 /// Returns a test of the repository, if there is one: the rules report missing tests only in a
 /// repository with tests.
 fn some_test(tree: &(dyn Tree + Sync)) -> Result<BTreeMap<RepoPath, String>, TreeError> {
-    let is_code = |path: &RepoPath| kinds::is_code(path.as_str());
+    let is_code = |path: &RepoPath| file_kinds::is_code(path.as_str());
     let is_test = |path: &RepoPath| assay_rules::is_test(path.as_str()) && is_code(path);
     for path in tree.paths()?.into_iter().filter(is_test) {
         if let Some(text) = tree.read(&path)? {

@@ -1,4 +1,4 @@
-//! Findings of the rules in a change, grouped for the checks of a gate: [`Ruled`].
+//! Findings of the rules in a change, grouped for the checks of a gate: [`RuleResults`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,24 +12,24 @@ use crate::item::Severity;
 use crate::quote::shown;
 
 /// The rule that has a separate check in every list.
-const MARKERS: &str = "change/conflict-marker";
+const CONFLICT_MARKER_RULE: &str = "change/conflict-marker";
 
 /// The rule about changed behaviour without tests.
-pub(crate) const UNTESTED: &str = "change/untested";
+pub(crate) const UNTESTED_RULE: &str = "change/untested";
 
 /// Findings of the rules in a change, computed once for all checks.
 #[derive(Debug, Default)]
-pub(crate) struct Ruled {
+pub(crate) struct RuleResults {
     /// The results of the files, by path.
-    pub(crate) files: BTreeMap<String, FileRuled>,
+    pub(crate) files: BTreeMap<String, FileRuleResults>,
     /// The findings that belong to no file.
-    pub(crate) whole: Vec<Found>,
+    pub(crate) whole: Vec<RuleFinding>,
 }
 
 /// Findings of the rules in one file.
 #[derive(Debug, Default)]
-pub(crate) struct FileRuled {
-    pub(crate) found: Vec<Found>,
+pub(crate) struct FileRuleResults {
+    pub(crate) found: Vec<RuleFinding>,
     /// The reason why the file was not read completely; `None` if it was.
     pub(crate) unread: Option<String>,
     /// The rule that excludes the file from review; `None` if there is none.
@@ -38,7 +38,7 @@ pub(crate) struct FileRuled {
 
 /// A finding of a rule.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct RuleFinding {
     pub(crate) severity: Severity,
     pub(crate) rule: String,
     pub(crate) line: Option<u32>,
@@ -46,11 +46,11 @@ pub(crate) struct Found {
     pub(crate) said: String,
 }
 
-impl Ruled {
+impl RuleResults {
     /// Runs the rules on a change.
-    pub(crate) fn of(change: &Change, rules: &Rulebook) -> Ruled {
+    pub(crate) fn of(change: &Change, rules: &Rulebook) -> RuleResults {
         let reviewed = rules.review(change);
-        let mut ruled = Ruled::default();
+        let mut ruled = RuleResults::default();
         let mut looks = reviewed.looks.into_iter();
         for file in &change.files {
             let of_file = ruled.files.entry(file.path().to_owned()).or_default();
@@ -77,10 +77,10 @@ impl Ruled {
         };
         for vote in reviewed.report.votes.iter().filter(|vote| !asked(vote)) {
             let rule = vote.rule.clone().unwrap_or_default();
-            if rule == MARKERS {
+            if rule == CONFLICT_MARKER_RULE {
                 continue;
             }
-            let found = Found::new(vote, rule);
+            let found = RuleFinding::new(vote, rule);
             match &vote.file {
                 Some(file) => ruled.file(file.as_str()).found.push(found),
                 None => ruled.whole.push(found),
@@ -89,13 +89,13 @@ impl Ruled {
         ruled
     }
 
-    fn file(&mut self, path: &str) -> &mut FileRuled {
+    fn file(&mut self, path: &str) -> &mut FileRuleResults {
         self.files.entry(path.to_owned()).or_default()
     }
 }
 
-impl Found {
-    fn new(vote: &Vote, rule: String) -> Found {
+impl RuleFinding {
+    fn new(vote: &Vote, rule: String) -> RuleFinding {
         let severity = match vote.grade.obligation() {
             Obligation::Must => Severity::Must,
             Obligation::Should => Severity::Should,
@@ -107,6 +107,6 @@ impl Found {
         if let Some(fix) = &vote.suggested_fix {
             said += &format!(": {}", shown(fix).trim_end_matches('.'));
         }
-        Found { severity, rule, line: vote.line(), said }
+        RuleFinding { severity, rule, line: vote.line(), said }
     }
 }

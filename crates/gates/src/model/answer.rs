@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use assay_findings::grounding::squeeze;
 use serde::Deserialize;
 
-use crate::gate::Proposed;
+use crate::gate::NewItem;
 use crate::item::{Item, Scope, Severity};
 use crate::result::CheckResult;
 use crate::subject::Subject;
 
 /// Maximum number of items that a model can propose.
-const MOST_PROPOSED: usize = 12;
+const MAX_PROPOSALS: usize = 12;
 
 /// Minimum number of characters of a quote that proves something.
-const SHORTEST_QUOTE: usize = 8;
+const MIN_QUOTE_CHARS: usize = 8;
 
 /// The answers of a model about items.
 #[derive(Debug, Deserialize)]
@@ -95,7 +95,7 @@ impl Answer {
 fn is_in(quote: &str, material: &str) -> bool {
     let lines: Vec<String> = quote.lines().map(squeeze).filter(|line| !line.is_empty()).collect();
     let letters: usize = lines.iter().map(|line| line.chars().count()).sum();
-    letters >= SHORTEST_QUOTE && lines.iter().all(|line| material.contains(line.as_str()))
+    letters >= MIN_QUOTE_CHARS && lines.iter().all(|line| material.contains(line.as_str()))
 }
 
 fn squeezed(text: &str) -> String {
@@ -123,13 +123,13 @@ impl Proposals {
 
     /// Converts the proposals into items. A scope that does not exist is replaced by the whole
     /// subject.
-    pub(super) fn items(self, subject: &Subject<'_>) -> Vec<Proposed> {
+    pub(super) fn items(self, subject: &Subject<'_>) -> Vec<NewItem> {
         let is_said = |proposal: &Proposal| !proposal.check.trim().is_empty();
-        let items = self.items.into_iter().filter(is_said).take(MOST_PROPOSED);
+        let items = self.items.into_iter().filter(is_said).take(MAX_PROPOSALS);
         items
             .map(|Proposal { scope, check, category }| {
                 let scope = known(scope.as_str().into(), subject);
-                Proposed::new(scope, check.trim().to_owned(), severity_of(&category), None)
+                NewItem::new(scope, check.trim().to_owned(), severity_of(&category), None)
             })
             .collect()
     }
@@ -169,14 +169,14 @@ pub(super) fn object_in(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::item::Verified;
+    use crate::item::ItemResult;
 
     fn seen(answers: &str) -> CheckResult {
         let item = Item {
             id: "a-1".parse().expect("it is a name"),
             scope: Scope::All,
             check: "c".to_owned(),
-            result: Verified::Todo,
+            result: ItemResult::Todo,
         };
         let answers = Answers::read(&format!("Here:\n{{\"answers\": [{answers}]}}")).expect("JSON");
         answers.of(&[&item], "## M1\n  - The   answer is kept\n").remove(0)

@@ -14,7 +14,7 @@ use super::material::Material;
 use crate::reconcile::{CriterionJudge, Judgement, Question};
 use crate::subject::{Subject, SubjectJudge};
 
-const RECONCILING: &str = include_str!("reconciling.md");
+const RECONCILE_PROMPT: &str = include_str!("reconciling.md");
 
 /// A model that judges the criteria of a subject's plan.
 pub struct ModelCriterionJudge<'a, 's> {
@@ -70,7 +70,8 @@ impl CriterionJudge for ModelCriterionJudge<'_, '_> {
         }
         let criterion = redacted_text(&one_line(&question.criterion.text));
         let asked = format!("Is this met? {criterion}\n");
-        let prompt = self.judge.prompt(RECONCILING, &material, "What is asked", &asked, schema());
+        let prompt =
+            self.judge.prompt(RECONCILE_PROMPT, &material, "What is asked", &asked, schema());
         let read = |reply: &Reply| -> Result<Answer, String> {
             serde_json::from_str(object_in(&reply.text)).map_err(|error| error.to_string())
         };

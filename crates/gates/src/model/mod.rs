@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use self::answer::{Answers, Proposals};
 pub use self::criterion::ModelCriterionJudge;
 use self::material::Material;
-use crate::gate::Proposed;
+use crate::gate::NewItem;
 use crate::item::Item;
 use crate::phase::Phase;
 use crate::result::CheckResult;
@@ -27,10 +27,10 @@ use crate::subject::Subject;
 use crate::verifier::Judge;
 
 /// Maximum number of tokens of an answer, without thinking.
-const ANSWER_TOKENS: u32 = 8_000;
+const MAX_ANSWER_TOKENS: u32 = 8_000;
 
-const VERIFYING: &str = include_str!("verifying.md");
-const PROPOSING: &str = include_str!("proposing.md");
+const VERIFY_PROMPT: &str = include_str!("verifying.md");
+const PROPOSE_PROMPT: &str = include_str!("proposing.md");
 
 /// Verifies items with a model.
 pub struct ModelJudge {
@@ -62,7 +62,7 @@ impl Judge for ModelJudge {
             })
             .collect();
         let prompt =
-            self.prompt(VERIFYING, &material, "Points to verify", &points, answer_schema());
+            self.prompt(VERIFY_PROMPT, &material, "Points to verify", &points, answer_schema());
         let read = |reply: &Reply| Answers::read(&reply.text);
         match self.ask(&format!("gate {phase}"), &prompt, &read) {
             Ok(answers) => answers.of(items, &material.evidence),
@@ -70,7 +70,7 @@ impl Judge for ModelJudge {
         }
     }
 
-    fn propose(&self, phase: Phase, subject: &Subject<'_>) -> Result<Vec<Proposed>, String> {
+    fn propose(&self, phase: Phase, subject: &Subject<'_>) -> Result<Vec<NewItem>, String> {
         let material = Material::of(phase, subject, &[])?;
         let listed = crate::checks::of(phase).into_iter();
         let listed: String = listed
@@ -80,8 +80,13 @@ impl Judge for ModelJudge {
                 redacted_text(&format!("- ({scope}) {check}\n"))
             })
             .collect();
-        let prompt =
-            self.prompt(PROPOSING, &material, "On the list already", &listed, proposal_schema());
+        let prompt = self.prompt(
+            PROPOSE_PROMPT,
+            &material,
+            "On the list already",
+            &listed,
+            proposal_schema(),
+        );
         let read = |reply: &Reply| Proposals::read(&reply.text);
         Ok(self.ask(&format!("gate {phase}, list"), &prompt, &read)?.items(subject))
     }
@@ -112,7 +117,7 @@ impl ModelJudge {
             system: system.to_owned(),
             blocks: vec![Block { pieces, shared: false }],
             schema: Some(schema),
-            max_output_tokens: self.model.about().max_output_tokens.min(ANSWER_TOKENS),
+            max_output_tokens: self.model.about().max_output_tokens.min(MAX_ANSWER_TOKENS),
             thinking_tokens: self.thinking,
             tools: Vec::new(),
             turns: Vec::new(),

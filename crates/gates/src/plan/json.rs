@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::json_keys::{CRITERIA, MILESTONES, Object, PARTS, folded};
 use super::names::{self, Unit};
-use super::reasons::{self, Told, is_nothing};
+use super::reasons::{self, DecisionText, is_nothing};
 use super::{
     Assumption, Criterion, Milestone, Plan, PlanError, PlannedDiff, UnreadKind, UnreadLine,
     evidence, json_keys, paths,
@@ -49,9 +49,9 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
         return Err(PlanError::SameKey { name: name(), first, second });
     }
     let both = |keys: &[&str]| get(object, keys).or_else(|| get(context?, keys));
-    let mut reading = Reading::default();
+    let mut reading = MilestoneReader::default();
     reading.milestones(get(object, &MILESTONES), "");
-    let Reading { milestones, mut unread } = reading;
+    let MilestoneReader { milestones, mut unread } = reading;
     let criteria = criteria(object, "", &mut unread);
     unread.extend(around);
     unread.extend(beside(object));
@@ -227,12 +227,12 @@ fn unmarked(line: &str) -> &str {
 
 /// The milestones so far, and the parts of them that were not understood.
 #[derive(Default)]
-struct Reading {
+struct MilestoneReader {
     milestones: Vec<Milestone>,
     unread: Vec<UnreadLine>,
 }
 
-impl Reading {
+impl MilestoneReader {
     /// Parses a list of milestones. A milestone that only contains others is none itself.
     fn milestones(&mut self, value: Option<&Value>, above: &str) {
         for (at, (key, value)) in entries(value).into_iter().enumerate() {
@@ -387,14 +387,14 @@ fn decisions(value: Option<&Value>) -> Vec<super::Decision> {
     told.enumerate().map(|(at, told)| told.finish(at + 1)).collect()
 }
 
-fn decision(key: Option<&str>, value: &Value) -> Option<Told> {
+fn decision(key: Option<&str>, value: &Value) -> Option<DecisionText> {
     let Value::Object(object) = value else {
-        let mut told = Told::read(&text(value)?, 0);
+        let mut told = DecisionText::read(&text(value)?, 0);
         told.id = told.id.or_else(|| key.map(names::tidy));
         return Some(told);
     };
     let what = get(object, &["decision", "choice"]).or_else(|| get(object, &TEXT)).and_then(text);
-    let mut told = Told::read(&what.unwrap_or_default(), 0);
+    let mut told = DecisionText::read(&what.unwrap_or_default(), 0);
     let own = get(object, &["id", "ref"]).and_then(text);
     told.id = own.as_deref().or(key).map(names::tidy).or(told.id);
     if let Some(reason) = get(object, &reasons::REASON_LABELS) {

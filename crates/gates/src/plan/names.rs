@@ -12,7 +12,7 @@ pub(super) enum Unit {
 
 /// The name of a milestone, as parsed from its heading.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct UnitName {
     pub(super) unit: Unit,
     /// The id; `None` if the milestone is to be numbered by its position.
     pub(super) id: Option<String>,
@@ -55,7 +55,7 @@ impl Unit {
 
 /// Parses the heading of a milestone: `Milestone 1: X`, `M1 — X`, `3.2 Phase 2. X`, `X (M1)`.
 /// Returns `None` for other headings.
-pub(super) fn of_heading(text: &str) -> Option<Named> {
+pub(super) fn of_heading(text: &str) -> Option<UnitName> {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
     let inner = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".)".contains(c));
     let text = if inner.starts_with(' ') { inner.trim_start() } else { text };
@@ -63,17 +63,17 @@ pub(super) fn of_heading(text: &str) -> Option<Named> {
 }
 
 /// Parses `Milestone 1: X`, `Milestone M1 X`, `Milestone: X`.
-fn with_word(text: &str) -> Option<Named> {
+fn with_word(text: &str) -> Option<UnitName> {
     let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
     let unit = Unit::of_word(&text[..end]).filter(|_| !text[..end].ends_with(['s', 'S']))?;
     let rest = text[end..].trim_start();
     let rest = rest.strip_prefix('#').unwrap_or(rest);
     if let Some((id, after)) = number(rest, unit).or_else(|| spelt_number(rest, unit)) {
-        return Some(Named { unit, id: Some(id), title: title(after) });
+        return Some(UnitName { unit, id: Some(id), title: title(after) });
     }
     // `Task: X` is often the title of a whole plan.
     let is_titled = unit <= Unit::Phase && rest.starts_with([':', '–', '—']);
-    is_titled.then(|| Named { unit, id: None, title: title(rest) })
+    is_titled.then(|| UnitName { unit, id: None, title: title(rest) })
 }
 
 /// Number words; the position of a word, from 1, is its value.
@@ -96,20 +96,20 @@ fn spelt_number(text: &str, unit: Unit) -> Option<(String, &str)> {
 }
 
 /// Parses `M1: X`, which needs a mark after the id: `M1 Max support` is about something else.
-fn bare(text: &str) -> Option<Named> {
+fn bare(text: &str) -> Option<UnitName> {
     let unit = Unit::Milestone;
     let (id, after) =
         number(text, unit).filter(|(id, _)| text.starts_with(unit.letter()) && id.len() > 1)?;
     let rest = after.trim_start();
     let is_marked = rest.is_empty() || rest.starts_with([':', '.', '-', '–', '—', ')', ']', '(']);
-    is_marked.then(|| Named { unit, id: Some(id), title: title(rest) })
+    is_marked.then(|| UnitName { unit, id: Some(id), title: title(rest) })
 }
 
 /// Parses `X (M1)`.
-fn at_the_end(text: &str) -> Option<Named> {
+fn at_the_end(text: &str) -> Option<UnitName> {
     let (before, id) = text.trim_end().strip_suffix([')', ']'])?.rsplit_once(['(', '['])?;
     let (id, rest) = number(id, Unit::Milestone).filter(|_| id.starts_with('M') && id.len() > 1)?;
-    rest.is_empty().then(|| Named { unit: Unit::Milestone, id: Some(id), title: title(before) })
+    rest.is_empty().then(|| UnitName { unit: Unit::Milestone, id: Some(id), title: title(before) })
 }
 
 /// Parses a number with or without the letter of its unit, or a single letter, and returns the id

@@ -7,7 +7,7 @@ use crate::quote::quoted;
 
 /// A parsed diff of a plan, with its milestone.
 #[derive(Debug)]
-pub struct Placed<'p> {
+pub struct PlacedPatch<'p> {
     /// The milestone of the diff; `None` if there is none.
     pub milestone: Option<&'p Milestone>,
     /// The index of the milestone in the plan, from 0; `None` if there is none.
@@ -26,7 +26,7 @@ impl PlannedDiff {
 
 impl Plan {
     /// Parses all diffs of the plan, in its order.
-    pub fn patches(&self) -> Vec<Placed<'_>> {
+    pub fn patches(&self) -> Vec<PlacedPatch<'_>> {
         let own = self.milestones.iter().enumerate().flat_map(|(nth, milestone)| {
             milestone.diffs.iter().map(move |diff| (Some((nth, milestone)), diff))
         });
@@ -38,7 +38,7 @@ impl Plan {
         let mut placed = Vec::with_capacity(all.len());
         for (own, diff) in all {
             let (nth, milestone) = own.unzip();
-            placed.push(Placed { milestone, nth, patch: diff.read() });
+            placed.push(PlacedPatch { milestone, nth, patch: diff.read() });
         }
         placed
     }
@@ -105,7 +105,7 @@ impl Plan {
 }
 
 /// Returns the files of diffs, in order.
-pub fn files<'a, 'p>(patches: &'a [Placed<'p>]) -> impl Iterator<Item = &'a FilePatch<'p>> {
+pub fn files<'a, 'p>(patches: &'a [PlacedPatch<'p>]) -> impl Iterator<Item = &'a FilePatch<'p>> {
     patches.iter().flat_map(|placed| &placed.patch.files)
 }
 

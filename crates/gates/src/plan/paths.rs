@@ -1,6 +1,6 @@
 //! Finds the files that a text names: [`in_code`], [`in_entry`].
 
-use crate::kinds::names_a_file;
+use crate::file_kinds::names_a_file;
 
 /// Maximum length of a path, in bytes; a longer text is prose.
 const MAX_PATH: usize = 300;

@@ -7,7 +7,7 @@ use super::names::tidy;
 
 /// A decision under construction.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct DecisionText {
     pub(super) id: Option<String>,
     pub(super) text: String,
     pub(super) reason: String,
@@ -94,16 +94,16 @@ pub(super) fn labelled_reason(text: &str) -> Option<&str> {
     after_label(text, &REASON_LABELS)
 }
 
-impl Told {
+impl DecisionText {
     /// Parses a decision, with its id and its reason if there are any.
-    pub(super) fn read(text: &str, line: u32) -> Told {
+    pub(super) fn read(text: &str, line: u32) -> DecisionText {
         let (id, rest) = match split_id(text) {
             Some((id, rest)) => (Some(id), rest),
             None => (None, text),
         };
         let rest = after_label(rest, &["decision", "decided"]).unwrap_or(rest);
         let (text, reason) = split_reason(rest);
-        Told { id, text: text.to_owned(), reason: reason.to_owned(), line }
+        DecisionText { id, text: text.to_owned(), reason: reason.to_owned(), line }
     }
 
     /// Adds text that belongs to the decision: a reason, or text that may contain one.
@@ -135,8 +135,8 @@ impl Told {
             && ground.split_whitespace().count() >= MIN_GROUND;
         if is_sentence && says_both && !ground.ends_with('?') && !is_nothing(ground) {
             let id = self.id.take();
-            let decision = Told::read(lead, self.line);
-            *self = Told { id: id.or(decision.id), reason: ground.to_owned(), ..decision };
+            let decision = DecisionText::read(lead, self.line);
+            *self = DecisionText { id: id.or(decision.id), reason: ground.to_owned(), ..decision };
         }
     }
 

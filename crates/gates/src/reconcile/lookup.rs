@@ -12,7 +12,7 @@ use assay_rules::{
 
 use super::search::{Definition, Search, definitions_in};
 use super::{Answer, Evidence, Place};
-use crate::claim::{Claim, Defined, Reading, Reference};
+use crate::claim::{Claim, DefinitionClaim, ParsedCriterion, Reference};
 use crate::facts::tree_index::TreeIndex;
 use crate::quote::quoted;
 
@@ -63,7 +63,7 @@ impl<'l> Lookup<'l> {
     }
 
     /// Answers a criterion, with the places of the things that it names.
-    pub(super) fn answer(&self, reading: &Reading) -> (Answer, Vec<Evidence>) {
+    pub(super) fn answer(&self, reading: &ParsedCriterion) -> (Answer, Vec<Evidence>) {
         // A file that could not be listed or searched is not known to be absent.
         if let Some(error) = self.index.error.as_ref().or(self.search.error.as_ref()) {
             return (Answer::CannotTell { why: error.to_string() }, Vec::new());
@@ -78,7 +78,7 @@ impl<'l> Lookup<'l> {
             }
         }
         let seen = match claim {
-            Claim::Gone { what, .. } => {
+            Claim::Removed { what, .. } => {
                 let gone: Vec<String> = what.iter().map(|what| quoted(&what.written())).collect();
                 format!("{} is gone", gone.join(", "))
             }
@@ -89,7 +89,7 @@ impl<'l> Lookup<'l> {
 
     /// Looks up the things that an undecidable criterion names. If one does not exist, the
     /// criterion cannot be met; if all exist, that proves nothing yet.
-    fn undecided(&self, reading: &Reading) -> (Answer, Vec<Evidence>) {
+    fn undecided(&self, reading: &ParsedCriterion) -> (Answer, Vec<Evidence>) {
         let mut evidence = Vec::new();
         let mut missing = None;
         for reference in &reading.references {
@@ -110,7 +110,7 @@ impl<'l> Lookup<'l> {
         match claim {
             Claim::Exist(what) => what.iter().map(|what| self.exists(what)).collect(),
             Claim::Files(what) => what.iter().map(|what| self.as_file(what)).collect(),
-            Claim::Defined(claim) => {
+            Claim::Defines(claim) => {
                 claim.what.iter().map(|what| self.defined(what, claim)).collect()
             }
             Claim::Tests { what, place } => {
@@ -119,7 +119,7 @@ impl<'l> Lookup<'l> {
             Claim::Mentioned { what, page } => {
                 what.iter().map(|what| self.mentioned(what, page)).collect()
             }
-            Claim::Gone { what, place } => {
+            Claim::Removed { what, place } => {
                 what.iter().filter_map(|what| self.left(what, place.as_ref())).map(Err).collect()
             }
             Claim::Replaced { old, new, is_test } => {
@@ -154,7 +154,7 @@ impl<'l> Lookup<'l> {
 
     fn exists(&self, what: &Reference) -> Hit {
         match what {
-            Reference::Symbol { .. } => self.defined(what, &Defined::default()),
+            Reference::Symbol { .. } => self.defined(what, &DefinitionClaim::default()),
             Reference::Other(text) => {
                 Err(Miss::Unclear(format!("{} is no file and no name", quoted(text))))
             }
@@ -270,7 +270,7 @@ impl<'l> Lookup<'l> {
         Ok(definitions_in(&file, &self.text(&file)?, name))
     }
 
-    fn defined(&self, what: &Reference, claim: &Defined) -> Hit {
+    fn defined(&self, what: &Reference, claim: &DefinitionClaim) -> Hit {
         let place = claim.place.as_ref();
         let Reference::Symbol { written, name, around } = what else {
             return match what {

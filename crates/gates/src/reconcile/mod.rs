@@ -13,7 +13,7 @@ use assay_change::unified::{FilePatch, UnifiedDiff};
 use assay_findings::grounding::Tree;
 use serde::Serialize;
 
-use crate::claim::Reading;
+use crate::claim::ParsedCriterion;
 use crate::facts::squeezed_lines::{holds_added, squeezed};
 use crate::facts::tree_index::TreeIndex;
 use crate::plan::{Criterion, Milestone, Plan};
@@ -240,9 +240,9 @@ pub fn reconcile(
 ) -> Reconciliation {
     let whole = whole_plan(plan);
     let milestones: Vec<&Milestone> = plan.milestones.iter().chain(&whole).collect();
-    let readings: Vec<Vec<Reading>> = milestones
+    let readings: Vec<Vec<ParsedCriterion>> = milestones
         .iter()
-        .map(|milestone| milestone.criteria.iter().map(|c| Reading::of(&c.text)).collect())
+        .map(|milestone| milestone.criteria.iter().map(|c| ParsedCriterion::of(&c.text)).collect())
         .collect();
     let index = TreeIndex::of(tree);
     let search = Search::over(tree, &index, at, readings.iter().flatten());
@@ -287,7 +287,11 @@ fn whole_plan(plan: &Plan) -> Option<Milestone> {
     (!plan.criteria.is_empty()).then(milestone)
 }
 
-fn by_code(criterion: &Criterion, reading: &Reading, lookup: &Lookup<'_>) -> CriterionResult {
+fn by_code(
+    criterion: &Criterion,
+    reading: &ParsedCriterion,
+    lookup: &Lookup<'_>,
+) -> CriterionResult {
     let (answer, evidence) = lookup.answer(reading);
     CriterionResult { text: criterion.text.clone(), line: criterion.line, answer, evidence }
 }

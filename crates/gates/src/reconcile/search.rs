@@ -7,9 +7,9 @@ use assay_findings::path::RepoPath;
 use assay_rules::{NameSearch, NamedDefinition, Reach, Sighting, has_code_lines};
 
 use super::Place;
-use crate::claim::{Claim, Reading, Reference};
+use crate::claim::{Claim, ParsedCriterion, Reference};
 use crate::facts::tree_index::TreeIndex;
-use crate::kinds::ending;
+use crate::file_kinds::ending;
 
 /// Maximum size of a file, in bytes; larger ones are data.
 const MAX_BYTES: usize = 1 << 20;
@@ -29,7 +29,7 @@ const NOT_READ: [&str; 26] = [
 /// The places of the names in a plan's criteria.
 #[derive(Debug, Default)]
 pub(super) struct Search {
-    found: HashMap<String, Found>,
+    found: HashMap<String, NameUses>,
     /// The error of a file that could not be searched; `None` if there was none.
     pub(super) error: Option<TreeError>,
 }
@@ -53,7 +53,7 @@ impl Definition {
 
 /// The places of a name.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct NameUses {
     pub(super) definitions: Vec<Definition>,
     /// The first use in code, or else in any text; `None` if there is none.
     pub(super) used: Option<Place>,
@@ -67,14 +67,15 @@ impl Search {
         tree: &dyn Tree,
         index: &TreeIndex,
         plan: &str,
-        readings: impl Iterator<Item = &'r Reading>,
+        readings: impl Iterator<Item = &'r ParsedCriterion>,
     ) -> Search {
         let names: BTreeSet<String> = readings.flat_map(names).collect();
         let mut search = Search::default();
         let Some(names) = NameSearch::new(names.into_iter().take(MAX_NAMES).collect()) else {
             return search;
         };
-        search.found = names.names().iter().map(|name| (name.clone(), Found::default())).collect();
+        search.found =
+            names.names().iter().map(|name| (name.clone(), NameUses::default())).collect();
         for path in index.paths.iter().filter(|path| is_read(path) && path.as_str() != plan) {
             let text = match tree.read(path) {
                 Ok(text) => text.filter(|text| text.len() <= MAX_BYTES),
@@ -108,13 +109,13 @@ impl Search {
     }
 
     /// Returns the places of a name; `None` if it was not searched for.
-    pub(super) fn found(&self, name: &str) -> Option<&Found> {
+    pub(super) fn found(&self, name: &str) -> Option<&NameUses> {
         self.found.get(name)
     }
 }
 
 /// Returns the names in a criterion that are searched for.
-fn names(reading: &Reading) -> Vec<String> {
+fn names(reading: &ParsedCriterion) -> Vec<String> {
     let mut names: Vec<String> = reading.references.iter().filter_map(name).collect();
     if let Some(Claim::Tests { what, .. }) = &reading.claim {
         // The name of a test may be a sentence.

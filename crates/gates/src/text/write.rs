@@ -7,11 +7,11 @@ use std::fmt::Write;
 
 use assay_findings::write::escape::one_line;
 
-use crate::beside::{Checklist, JournalDecision};
+use crate::gate_status::{Counts, GateOutcome, GateStatus, ItemEffect, ItemStatus};
 use crate::guide::Instruction;
 use crate::headline::headline;
 use crate::item::Item;
-use crate::standing::{Counts, Line, Outcome, Standing, Stands};
+use crate::sidecar::{ChecklistSource, JournalDecision};
 
 /// Formats the items of a list.
 pub fn decomposed<'a>(items: impl Iterator<Item = &'a Item>) -> String {
@@ -30,23 +30,23 @@ pub fn decomposed<'a>(items: impl Iterator<Item = &'a Item>) -> String {
 const NOTHING: &str = "Ask a person to decide, as there is nothing to verify.";
 
 /// Formats the status of a gate.
-pub fn verified(standing: &Standing) -> String {
-    let (status, counts) = (standing.status(), counts(standing));
+pub fn verified(gate_status: &GateStatus) -> String {
+    let (status, counts) = (gate_status.status(), counts(gate_status));
     let mut out = format!("VERIFICATION COMPLETE\n\nStatus: {status}\n{counts}\n");
-    let blocks = |line: &Line| line.stands == Stands::Blocks;
-    list(&mut out, "Failed items", standing, blocks);
-    list(&mut out, "Open items", standing, |line| line.stands == Stands::Open);
-    list(&mut out, "Waived items", standing, |line| line.stands == Stands::Waived);
-    list(&mut out, "Accepted items", standing, |line| {
-        matches!(line.stands, Stands::Accepted { .. })
+    let blocks = |line: &ItemStatus| line.effect == ItemEffect::Blocks;
+    list(&mut out, "Failed items", gate_status, blocks);
+    list(&mut out, "Open items", gate_status, |line| line.effect == ItemEffect::Open);
+    list(&mut out, "Waived items", gate_status, |line| line.effect == ItemEffect::Waived);
+    list(&mut out, "Accepted items", gate_status, |line| {
+        matches!(line.effect, ItemEffect::Accepted { .. })
     });
-    let released = standing.released.iter().map(|item| {
+    let released = gate_status.released.iter().map(|item| {
         let (check, by) = (one_line(&item.check), one_line(&item.by));
         format!("{}: {check} (let go by {by}: {})", item.id, one_line(&item.reason))
     });
     titled(&mut out, "Released items", released);
-    titled(&mut out, "Altered items", standing.altered.iter().cloned());
-    let journal = standing.journal.iter().map(|entry| {
+    titled(&mut out, "Altered items", gate_status.altered.iter().cloned());
+    let journal = gate_status.journal.iter().map(|entry| {
         let (by, reason) = (one_line(&entry.by), one_line(&entry.reason));
         let decision = match entry.decision {
             JournalDecision::Accepted => "accepted",
@@ -55,25 +55,25 @@ pub fn verified(standing: &Standing) -> String {
         format!("{}: {decision} by {by}: {reason}", entry.item)
     });
     titled(&mut out, "Decisions on record", journal);
-    if standing.checklist == Checklist::HandedIn {
+    if gate_status.checklist == ChecklistSource::HandedIn {
         out.push_str("Built-in checklist: left out\n");
     }
-    if standing.is_unjudged {
+    if gate_status.is_unjudged {
         out.push_str("Not judged: whether the code does what the plan asks for\n");
     }
-    match &standing.outcome {
-        Outcome::HandedOver(reasons) => {
+    match &gate_status.outcome {
+        GateOutcome::HandedOver(reasons) => {
             titled(&mut out, "A person decides", reasons.iter().cloned())
         }
-        Outcome::Incomplete(reasons) => titled(&mut out, "Incomplete", reasons.iter().cloned()),
-        Outcome::Pass | Outcome::Fail | Outcome::Open | Outcome::Empty => {}
+        GateOutcome::Incomplete(reasons) => titled(&mut out, "Incomplete", reasons.iter().cloned()),
+        GateOutcome::Pass | GateOutcome::Fail | GateOutcome::Open | GateOutcome::Empty => {}
     }
-    let _ = writeln!(out, "\nNEXT: {}", next(&standing.outcome));
+    let _ = writeln!(out, "\nNEXT: {}", next(&gate_status.outcome));
     out
 }
 
-fn counts(standing: &Standing) -> String {
-    let Counts { total, pass, fail, todo, waived, accepted } = standing.counts();
+fn counts(gate_status: &GateStatus) -> String {
+    let Counts { total, pass, fail, todo, waived, accepted } = gate_status.counts();
     let mut out = format!("Items: {total} total, {pass} PASS, {fail} FAIL");
     if todo > 0 {
         let _ = write!(out, ", {todo} TODO");
@@ -98,28 +98,33 @@ fn titled(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
     }
 }
 
-fn list(out: &mut String, title: &str, standing: &Standing, belongs: impl Fn(&Line) -> bool) {
-    let lines = standing.lines.iter().filter(|line| belongs(line)).map(|line| {
+fn list(
+    out: &mut String,
+    title: &str,
+    gate_status: &GateStatus,
+    belongs: impl Fn(&ItemStatus) -> bool,
+) {
+    let lines = gate_status.lines.iter().filter(|line| belongs(line)).map(|line| {
         let said = format!("{}: {}", line.item.id, headline(&line.item));
-        match &line.stands {
-            Stands::Accepted { reason, by } => {
+        match &line.effect {
+            ItemEffect::Accepted { reason, by } => {
                 format!("{said} (accepted by {}: {})", one_line(by), one_line(reason))
             }
-            Stands::Holds | Stands::Open | Stands::Blocks | Stands::Waived => said,
+            ItemEffect::Holds | ItemEffect::Open | ItemEffect::Blocks | ItemEffect::Waived => said,
         }
     });
     titled(out, title, lines);
 }
 
 /// Returns the next action after an outcome.
-pub fn next(outcome: &Outcome) -> &'static str {
+pub fn next(outcome: &GateOutcome) -> &'static str {
     match outcome {
-        Outcome::Pass => "Continue to next phase.",
-        Outcome::Fail => "Invoke fixer with failed items.",
-        Outcome::Open => "Invoke verifiers for open items.",
-        Outcome::Empty => NOTHING,
-        Outcome::Incomplete(_) => "Complete the list, or ask a person to decide.",
-        Outcome::HandedOver(_) => "Ask a person to decide.",
+        GateOutcome::Pass => "Continue to next phase.",
+        GateOutcome::Fail => "Invoke fixer with failed items.",
+        GateOutcome::Open => "Invoke verifiers for open items.",
+        GateOutcome::Empty => NOTHING,
+        GateOutcome::Incomplete(_) => "Complete the list, or ask a person to decide.",
+        GateOutcome::HandedOver(_) => "Ask a person to decide.",
     }
 }
 

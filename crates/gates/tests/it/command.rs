@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use assay_gates::command::{AnswerForm, CommandVerifier};
-use assay_gates::item::{Item, Severity, Verified};
+use assay_gates::item::{Item, ItemResult, Severity};
 use assay_gates::phase::Phase;
 use assay_gates::result::CheckResult;
 use expect_test::{Expect, expect};
@@ -24,9 +24,9 @@ fn check(answer: AnswerForm, script: &str, expected: Expect) {
         id: "plan-docs-007".parse().unwrap(),
         scope: "file:a.rs:4-9".into(),
         check: "It holds".to_owned(),
-        result: Verified::Todo,
+        result: ItemResult::Todo,
     };
-    let said = match verifier.look(Phase::PlanDocs, &item, Some("docs/plan.md")) {
+    let said = match verifier.run(Phase::PlanDocs, &item, Some("docs/plan.md")) {
         CheckResult::Pass => "holds".to_owned(),
         CheckResult::Fail(why) => format!("fails: {why}"),
         CheckResult::NotChecked(why) => format!("unseen: {why}"),

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use assay_gates::gate::{Earlier, Gate, GateError, Proposed};
-use assay_gates::item::{Severity, Verified};
+use assay_gates::gate::{Gate, GateError, IfExists, NewItem};
+use assay_gates::item::{ItemResult, Severity};
 use assay_gates::phase::Phase;
 use assay_gates::plan::Plan;
 use assay_gates::subject::Subject;
@@ -13,8 +13,8 @@ use assay_gates::verifier::Verifiers;
 use assay_store::disk::fault::{self, Fault};
 use tempfile::TempDir;
 
+use crate::answers::{LENIENT, handed_in};
 use crate::files::Files;
-use crate::shown::{LENIENT, handed_in};
 
 /// Variables for the process that dies: its folder, the step, and the number of the write.
 const FOLDER: &str = "ASSAY_TEST_GATE_FOLDER";
@@ -30,11 +30,11 @@ fn on<T>(folder: &Path, text: &str, work: impl FnOnce(&Gate<'_>) -> T) -> T {
     let tree = Files::default();
     let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
     let keep = crate::keep(folder);
-    work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: LENIENT })
+    work(&Gate { phase: Phase::PlanStructure, subject: &subject, store: &keep, policy: LENIENT })
 }
 
-fn items(names: &[&str]) -> Vec<Proposed> {
-    let item = |name: &&str| Proposed {
+fn items(names: &[&str]) -> Vec<NewItem> {
+    let item = |name: &&str| NewItem {
         id: Some(name.parse().unwrap()),
         scope: "*".into(),
         check: format!("check {name}"),
@@ -45,22 +45,22 @@ fn items(names: &[&str]) -> Vec<Proposed> {
     names.iter().map(item).collect()
 }
 
-fn fail(finding: &str) -> Verified {
-    Verified::Fail(finding.to_owned())
+fn fail(finding: &str) -> ItemResult {
+    ItemResult::Fail(finding.to_owned())
 }
 
 /// Brings a gate into the state before a step.
 fn prepare(folder: &Path, step: &str) {
     on(folder, "one", |gate| {
-        gate.decompose(handed_in(), items(&["a", "b"]), Earlier::Stays).unwrap();
+        gate.decompose(handed_in(), items(&["a", "b"]), IfExists::Keep).unwrap();
         let update = |id: &str, result| gate.update(&id.parse().unwrap(), result).unwrap();
         match step {
             "pass-after-fail" | "accept" | "verify" => update("a", fail("x")),
-            "fail-after-edit" => update("a", Verified::Pass),
+            "fail-after-edit" => update("a", ItemResult::Pass),
             _ => {}
         }
         if step == "verify" {
-            update("b", Verified::Pass);
+            update("b", ItemResult::Pass);
             gate.verify(Verifiers::default()).unwrap();
         }
     });
@@ -70,12 +70,12 @@ fn prepare(folder: &Path, step: &str) {
 fn make(folder: &Path, step: &str) -> Result<(), GateError> {
     let a = "a".parse().unwrap();
     match step {
-        "pass" | "pass-after-fail" => on(folder, "one", |gate| gate.update(&a, Verified::Pass)),
+        "pass" | "pass-after-fail" => on(folder, "one", |gate| gate.update(&a, ItemResult::Pass)),
         "fail" => on(folder, "one", |gate| gate.update(&a, fail("y"))),
         "fail-after-edit" => on(folder, "two", |gate| gate.update(&a, fail("y"))),
         "accept" => on(folder, "one", |gate| gate.accept(&a, "known", "ada")),
         "again" => on(folder, "one", |gate| {
-            gate.decompose(handed_in(), items(&["b", "c"]), Earlier::Goes).map(drop)
+            gate.decompose(handed_in(), items(&["b", "c"]), IfExists::Replace).map(drop)
         }),
         "verify" => on(folder, "two", |gate| gate.verify(Verifiers::default()).map(drop)),
         other => panic!("`{other}`"),
@@ -86,8 +86,8 @@ fn make(folder: &Path, step: &str) -> Result<(), GateError> {
 fn seen(folder: &Path, step: &str) -> String {
     let content = if matches!(step, "fail-after-edit" | "verify") { "two" } else { "one" };
     on(folder, content, |gate| {
-        let (state, standing) = gate.standing().unwrap();
-        format!("{}{}", verified(&standing), state.beside.iteration)
+        let (state, status) = gate.status().unwrap();
+        format!("{}{}", verified(&status), state.sidecar.iteration)
     })
 }
 

@@ -1,12 +1,12 @@
 //! Tests of the checks of `impl-code`.
 
-use assay_change::{Scope as Reviewed, Selection};
+use assay_change::{Scope as AttemptResult, Selection};
 use assay_gates::plan::{Milestone, Plan};
 use assay_gates::subject::Subject;
 use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 
-use crate::looking::{change, milestone, said};
+use crate::check_runner::{change, milestone, said};
 
 /// A file's path and its text.
 type File<'t> = (&'t str, &'t str);
@@ -149,10 +149,10 @@ fn what_is_no_text_is_not_read_by_anybody() {
 
 #[test]
 fn a_link_is_read_and_stays_in_the_repository() {
-    let check = |path: &str, target: &str, scope: Reviewed, expected: Expect| {
+    let check = |path: &str, target: &str, scope: AttemptResult, expected: Expect| {
         let repository = Repository::new();
         std::os::unix::fs::symlink(target, repository.file(path)).unwrap();
-        if scope != Reviewed::Automatic {
+        if scope != AttemptResult::Automatic {
             repository.commit("a link");
         }
         let selection = Selection { untracked: true, ..Selection::default() };
@@ -160,7 +160,7 @@ fn a_link_is_read_and_stays_in_the_repository() {
         let said = said(&Subject::new(None, Some(&change), change.tree()), "impl-code/read");
         expected.assert_eq(said.split(" | ").nth(2).unwrap_or_default().trim_end());
     };
-    let commit = || Reviewed::Commits("HEAD".to_owned());
+    let commit = || AttemptResult::Commits("HEAD".to_owned());
     check("docs/a", "../README", commit(), expect!["holds"]);
     check(
         "docs/a",
@@ -188,11 +188,11 @@ fn a_link_is_read_and_stays_in_the_repository() {
         commit(),
         expect!["FAILS: `a` is a link to `.git/config`, which leads out of the repository."],
     );
-    check("docs/a", "../README", Reviewed::Automatic, expect!["holds"]);
+    check("docs/a", "../README", AttemptResult::Automatic, expect!["holds"]);
     check(
         "docs/a",
         "../../README",
-        Reviewed::Automatic,
+        AttemptResult::Automatic,
         expect!["FAILS: `docs/a` is a link to `../../README`, which leads out of the repository."],
     );
 }

@@ -4,7 +4,7 @@ use assay_gates::plan::{Decision, Milestone, Plan};
 use assay_gates::subject::Subject;
 use expect_test::{Expect, expect};
 
-use crate::looking::{change, milestone, said};
+use crate::check_runner::{change, milestone, said};
 
 /// A file's path and its text.
 type File<'t> = (&'t str, &'t str);

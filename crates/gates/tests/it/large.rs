@@ -9,8 +9,8 @@ use assay_gates::plan::Plan;
 use assay_gates::plan::patch::files;
 use assay_gates::subject::Subject;
 
+use crate::check_runner::{milestone, said};
 use crate::files::Files;
-use crate::looking::{milestone, said};
 
 #[test]
 fn many_files_are_held_against_the_lists_of_a_plan() {

@@ -2,14 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
+mod answers;
+mod check_runner;
 mod command;
 mod crash;
 mod files;
+mod gate_status;
 mod impl_code;
 mod impl_docs;
 mod large;
 mod list;
-mod looking;
 mod patch;
 mod plan;
 mod plan_code;
@@ -19,20 +21,18 @@ mod plan_properties;
 mod plan_structure;
 mod reconcile;
 mod run;
-mod shown;
-mod standing;
 mod steps;
 mod text;
 
 use std::path::Path;
 
 use assay_change::state::State;
-use assay_gates::keep::Keep;
+use assay_gates::gate_store::GateStore;
 use assay_gates::phase::Phase;
 
 /// Returns the store of a gate in a folder that the user named, with its seals in a folder next to
 /// it.
-fn keep(folder: &Path) -> Keep {
+fn keep(folder: &Path) -> GateStore {
     let state = State::new(&folder.join("tree"), Some(&folder.join("home")));
-    Keep::new(state.open_folder(folder, &[]).unwrap(), Phase::PlanStructure)
+    GateStore::new(state.open_folder(folder, &[]).unwrap(), Phase::PlanStructure)
 }

@@ -4,8 +4,8 @@ use assay_gates::plan::{Milestone, Plan};
 use assay_gates::subject::Subject;
 use expect_test::{Expect, expect};
 
+use crate::check_runner::{milestone, said};
 use crate::files::Files;
-use crate::looking::{milestone, said};
 
 const TREE: [(&str, &str); 2] =
     [("src/a.py", "import os\n\n\ndef a():\n    return 1\n"), ("b.md", "# B\n")];

@@ -4,7 +4,7 @@ use assay_gates::checks;
 use assay_gates::phase::Phase;
 use expect_test::{Expect, expect};
 
-use crate::looking::{SOUND, failures, seen};
+use crate::check_runner::{SOUND, failures, seen};
 
 /// Compares the failures of a plan with those expected; `tree` has the paths of existing files.
 fn check(plan: &str, tree: &str, expected: Expect) {

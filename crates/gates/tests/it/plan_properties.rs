@@ -4,7 +4,7 @@ use assay_gates::phase::Phase;
 use assay_gates::plan::{self, Plan};
 use proptest::prelude::*;
 
-use crate::looking::failures;
+use crate::check_runner::failures;
 
 /// The pieces that hostile plans are built from.
 const PIECES: [&str; 44] = [

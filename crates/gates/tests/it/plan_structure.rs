@@ -7,8 +7,8 @@ use assay_gates::plan;
 use assay_gates::subject::Subject;
 use expect_test::{Expect, expect};
 
+use crate::check_runner::{SOUND, failures, seen};
 use crate::files::Files;
-use crate::looking::{SOUND, failures, seen};
 
 /// Compares the failures of a plan with those expected; `tree` has the paths of existing files.
 fn check(plan: &str, tree: &str, expected: Expect) {

@@ -7,8 +7,8 @@ use assay_gates::reconcile::{
 use assay_gates::subject::Subject;
 use expect_test::{Expect, expect};
 
+use crate::check_runner::{milestone, said};
 use crate::files::Files;
-use crate::looking::{milestone, said};
 
 const TREE: [(&str, &str); 8] = [
     (

@@ -3,32 +3,33 @@
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 
-use assay_gates::bar::{Bar, BuiltIn};
+use assay_gates::blocking_policy::{BlockingPolicy, ChecklistPolicy};
 use assay_gates::digest::Digest;
-use assay_gates::gate::{Earlier, Gate, GateError, Proposed};
+use assay_gates::gate::{Gate, GateError, IfExists, NewItem};
+use assay_gates::gate_store::GateStore;
 use assay_gates::guide::Instruction;
 use assay_gates::item::{Item, Severity};
-use assay_gates::keep::Keep;
 use assay_gates::phase::Phase;
 use assay_gates::plan::Plan;
 use assay_gates::result::CheckResult;
-use assay_gates::run::{Ending, Fixing, Hear, Ran, Work, run};
+use assay_gates::run::{FixPolicy, GateEnvironment, GateObserver, RunEnding, RunResult, run};
 use assay_gates::subject::Subject;
 use assay_gates::verifier::{Judge, Verifiers};
-use assay_gates::verify::VerifiedGate;
+use assay_gates::verify::GateVerification;
 use expect_test::expect;
 use tempfile::TempDir;
 
+use crate::answers::handed_in;
 use crate::files::Files;
-use crate::shown::handed_in;
 
 /// A policy in which everything blocks, and that allows lists without the built-in checklist.
-const STRICT: Bar = Bar { built_in: BuiltIn::Optional, ..Bar::STRICT };
+const STRICT: BlockingPolicy =
+    BlockingPolicy { built_in: ChecklistPolicy::Optional, ..BlockingPolicy::STRICT };
 
 /// A judge that passes a plan with the text `good`.
-struct Reader;
+struct ReaderPolicy;
 
-impl Judge for Reader {
+impl Judge for ReaderPolicy {
     fn judge(&self, _: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<CheckResult> {
         let (plan, _) = subject.plan.unwrap();
         let seen = match plan.text.as_str() {
@@ -39,7 +40,7 @@ impl Judge for Reader {
         vec![seen; items.len()]
     }
 
-    fn propose(&self, _: Phase, _: &Subject<'_>) -> Result<Vec<Proposed>, String> {
+    fn propose(&self, _: Phase, _: &Subject<'_>) -> Result<Vec<NewItem>, String> {
         Ok(Vec::new())
     }
 }
@@ -59,19 +60,21 @@ impl Bench<'_> {
         let tree = Files::default();
         let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
         let (phase, keep) = (Phase::PlanStructure, self.keep());
-        work(&Gate { phase, subject: &subject, keep: &keep, bar: STRICT })
+        work(&Gate { phase, subject: &subject, store: &keep, policy: STRICT })
     }
 
-    fn keep(&self) -> Keep {
+    fn keep(&self) -> GateStore {
         crate::keep(self.folder.path())
     }
 }
 
-impl Work for Bench<'_> {
+impl GateEnvironment for Bench<'_> {
     type Error = GateError;
 
-    fn verify(&self) -> Result<VerifiedGate, GateError> {
-        self.on(|gate| gate.verify(Verifiers { judge: Some(&Reader), ..Verifiers::default() }))
+    fn verify(&self) -> Result<GateVerification, GateError> {
+        self.on(|gate| {
+            gate.verify(Verifiers { judge: Some(&ReaderPolicy), ..Verifiers::default() })
+        })
     }
 
     fn content(&self) -> Result<Digest, GateError> {
@@ -90,28 +93,28 @@ impl Work for Bench<'_> {
 #[derive(Default)]
 struct Heard(Vec<String>);
 
-impl Hear for Heard {
-    fn verified(&mut self, gate: &VerifiedGate) {
-        self.0.push(format!("{:?}", gate.standing.outcome));
+impl GateObserver for Heard {
+    fn on_verified(&mut self, gate: &GateVerification) {
+        self.0.push(format!("{:?}", gate.status.outcome));
     }
 
-    fn guided(&mut self, instructions: &[Instruction]) {
+    fn on_guidance(&mut self, instructions: &[Instruction]) {
         self.0.push(instructions.iter().map(|one| format!("fix: {}", one.fix)).collect());
     }
 
-    fn put_back(&mut self) {
+    fn on_restored(&mut self) {
         self.0.push("put back".to_owned());
     }
 }
 
 fn ran(
     severity: Severity,
-    fixing: Fixing,
+    fixing: FixPolicy,
     fixer: &dyn Fn(u32, &str, &Path) -> Result<String, String>,
-) -> (Ran, String) {
+) -> (RunResult, String) {
     let (folder, text) = (TempDir::new().unwrap(), RefCell::new("bad".to_owned()));
     let bench = Bench { folder, text, rounds: Cell::new(0), severity, fixer };
-    let item = Proposed {
+    let item = NewItem {
         id: Some("a-1".parse().unwrap()),
         scope: "*".into(),
         check: "It is good".to_owned(),
@@ -119,7 +122,7 @@ fn ran(
         parent: None,
         by: None,
     };
-    bench.on(|gate| gate.decompose(handed_in(), vec![item], Earlier::Stays)).unwrap();
+    bench.on(|gate| gate.decompose(handed_in(), vec![item], IfExists::Keep)).unwrap();
     let mut heard = Heard::default();
     let ran = run(&bench, &bench.keep(), &STRICT, fixing, &mut heard).unwrap();
     (ran, heard.0.join("\n"))
@@ -127,8 +130,8 @@ fn ran(
 
 #[test]
 fn what_fails_is_fixed_and_verified_again() {
-    let (ran, heard) = ran(Severity::Must, Fixing::Yes, &|_, _, _| Ok("good".to_owned()));
-    assert!(matches!(ran.ending, Ending::Passed));
+    let (ran, heard) = ran(Severity::Must, FixPolicy::Enabled, &|_, _, _| Ok("good".to_owned()));
+    assert!(matches!(ran.ending, RunEnding::Passed));
     expect![[r#"
         Fail
         fix: it says bad
@@ -138,43 +141,47 @@ fn what_fails_is_fixed_and_verified_again() {
 
 #[test]
 fn without_anybody_who_fixes_it_ends_at_once() {
-    let (ran, heard) = ran(Severity::Must, Fixing::Nobody, &|_, _, _| unreachable!());
-    assert!(matches!(ran.ending, Ending::Failed));
+    let (ran, heard) = ran(Severity::Must, FixPolicy::Disabled, &|_, _, _| unreachable!());
+    assert!(matches!(ran.ending, RunEnding::Failed));
     assert_eq!(heard, "Fail");
 }
 
-fn handed_over(ran: Ran) -> String {
+fn handed_over(ran: RunResult) -> String {
     match ran.ending {
-        Ending::HandedOver(reasons) => format!("{} after {} fixes", reasons.join("; "), ran.fixes),
+        RunEnding::HandedOver(reasons) => {
+            format!("{} after {} fixes", reasons.join("; "), ran.fixes)
+        }
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn a_fixer_that_changes_nothing_or_fails_ends_it() {
-    let (ran_idle, _) = ran(Severity::Must, Fixing::Yes, &|_, _, _| Ok("bad".to_owned()));
+    let (ran_idle, _) = ran(Severity::Must, FixPolicy::Enabled, &|_, _, _| Ok("bad".to_owned()));
     expect!["the fixer changed nothing after 0 fixes"].assert_eq(&handed_over(ran_idle));
-    let (ran_broken, _) = ran(Severity::Must, Fixing::Yes, &|_, _, _| Err("no keys".to_owned()));
+    let (ran_broken, _) =
+        ran(Severity::Must, FixPolicy::Enabled, &|_, _, _| Err("no keys".to_owned()));
     expect!["the fixer failed: no keys after 0 fixes"].assert_eq(&handed_over(ran_broken));
 }
 
 #[test]
 fn a_fixer_that_never_gets_it_right_ends_with_a_person_and_flipping_back_does_not_help() {
-    let (ever_new, _) = ran(Severity::Must, Fixing::Yes, &|round, _, _| Ok(format!("bad {round}")));
+    let (ever_new, _) =
+        ran(Severity::Must, FixPolicy::Enabled, &|round, _, _| Ok(format!("bad {round}")));
     expect!["a-1 failed 6 times, and 5 are allowed after 5 fixes"]
         .assert_eq(&handed_over(ever_new));
     let flips: &dyn Fn(u32, &str, &Path) -> Result<String, String> =
         &|round, _, _| Ok(if round % 2 == 0 { "bad" } else { "worse" }.to_owned());
-    let (flipped, _) = ran(Severity::Must, Fixing::Yes, flips);
+    let (flipped, _) = ran(Severity::Must, FixPolicy::Enabled, flips);
     expect!["it was fixed 8 times, and no more are made after 8 fixes"]
         .assert_eq(&handed_over(flipped));
 }
 
 #[test]
 fn what_nobody_can_look_at_ends_it_without_a_pass() {
-    let (ran, _) = ran(Severity::Must, Fixing::Yes, &|_, _, _| Ok("unreadable".to_owned()));
+    let (ran, _) = ran(Severity::Must, FixPolicy::Enabled, &|_, _, _| Ok("unreadable".to_owned()));
     // A FAIL that was not verified again is still one, and the fixer is stopped in the end.
-    assert!(!matches!(ran.ending, Ending::Passed), "{:?}", ran.ending);
+    assert!(!matches!(ran.ending, RunEnding::Passed), "{:?}", ran.ending);
 }
 
 #[test]
@@ -189,7 +196,7 @@ fn a_fixer_does_not_get_to_say_how_its_work_is_judged() {
         std::fs::remove_file(folder.join("qr-plan-structure.state.json")).unwrap();
         Ok(format!("forged {round}"))
     };
-    let (ran, heard) = ran(Severity::Must, Fixing::Yes, forge);
-    assert!(matches!(ran.ending, Ending::HandedOver(_)));
+    let (ran, heard) = ran(Severity::Must, FixPolicy::Enabled, forge);
+    assert!(matches!(ran.ending, RunEnding::HandedOver(_)));
     assert!(heard.contains("put back\nFail"), "{heard}");
 }

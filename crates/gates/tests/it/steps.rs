@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
-use assay_gates::beside::{By, MadeFrom};
-use assay_gates::gate::{Earlier, Gate, GateError, Proposed, Release};
-use assay_gates::item::{Item, Scope, Severity, Verified};
+use assay_gates::gate::{Gate, GateError, IfExists, NewItem, Release};
+use assay_gates::gate_status::GateOutcome;
+use assay_gates::item::{Item, ItemResult, Scope, Severity};
 use assay_gates::phase::Phase;
 use assay_gates::plan::Plan;
 use assay_gates::result::CheckResult;
-use assay_gates::standing::Outcome;
+use assay_gates::sidecar::{GateInputs, VerifiedBy};
 use assay_gates::store_error::StoreError;
 use assay_gates::subject::Subject;
 use assay_gates::text::write::verified;
@@ -19,8 +19,8 @@ use assay_gates::verifier::{Judge, Verifiers, groups, lanes};
 use expect_test::expect;
 use tempfile::TempDir;
 
+use crate::answers::{LENIENT, handed_in};
 use crate::files::Files;
-use crate::shown::{LENIENT, handed_in};
 
 /// A gate in a temporary folder, on a plan that is just text.
 struct Bench {
@@ -42,20 +42,20 @@ impl Bench {
         self.plan.borrow_mut().text = text.to_owned();
     }
 
-    fn decompose(&self, items: Vec<Proposed>) {
-        self.on(|gate| gate.decompose(handed_in(), items, Earlier::Stays)).unwrap();
+    fn decompose(&self, items: Vec<NewItem>) {
+        self.on(|gate| gate.decompose(handed_in(), items, IfExists::Keep)).unwrap();
     }
 
-    fn update(&self, id: &str, result: Verified) -> Result<(), GateError> {
+    fn update(&self, id: &str, result: ItemResult) -> Result<(), GateError> {
         self.on(|gate| gate.update(&id.parse().unwrap(), result))
     }
 
     fn verify(&self) -> String {
-        self.on(|gate| verified(&gate.verify(Verifiers::default()).unwrap().standing))
+        self.on(|gate| verified(&gate.verify(Verifiers::default()).unwrap().status))
     }
 
     fn iteration(&self) -> u32 {
-        self.on(|gate| gate.keep.read().unwrap().beside.iteration)
+        self.on(|gate| gate.store.read().unwrap().sidecar.iteration)
     }
 
     fn list(&self) -> String {
@@ -67,11 +67,11 @@ fn on<T>(folder: &Path, plan: &Plan, work: impl FnOnce(&Gate<'_>) -> T) -> T {
     let tree = Files::default();
     let subject = Subject::new(Some((plan, "plan.md")), None, &tree);
     let keep = crate::keep(folder);
-    work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: LENIENT })
+    work(&Gate { phase: Phase::PlanStructure, subject: &subject, store: &keep, policy: LENIENT })
 }
 
-fn item(id: &str, scope: &str, check: &str) -> Proposed {
-    Proposed {
+fn item(id: &str, scope: &str, check: &str) -> NewItem {
+    NewItem {
         id: Some(id.parse().unwrap()),
         scope: scope.into(),
         check: check.to_owned(),
@@ -89,9 +89,9 @@ fn the_list_is_written_as_its_form_says_to_the_byte() {
         item("plan-002", "milestone:M1", "Validate acceptance criteria for milestone M1"),
         item("plan-003", "file:planner/qa/verify.py", "Check diff syntax and formatting"),
     ]);
-    bench.update("plan-001", Verified::Pass).unwrap();
+    bench.update("plan-001", ItemResult::Pass).unwrap();
     let finding = "Acceptance criteria missing. Need success conditions and verification steps.";
-    bench.update("plan-002", Verified::Fail(finding.to_owned())).unwrap();
+    bench.update("plan-002", ItemResult::Fail(finding.to_owned())).unwrap();
     expect![[r#"
         {
           "schema_version": "1.0",
@@ -128,31 +128,31 @@ fn the_list_is_written_as_its_form_says_to_the_byte() {
 fn a_list_is_made_once_and_again_only_when_asked_for() {
     let bench = Bench::new();
     bench.decompose(vec![item("a", "*", "one")]);
-    bench.update("a", Verified::Pass).unwrap();
+    bench.update("a", ItemResult::Pass).unwrap();
     let made = |earlier, items| {
         let made = bench.on(|gate| gate.decompose(handed_in(), items, earlier)).unwrap();
         let ids: Vec<String> = made.state.list.items().map(|item| item.id.to_string()).collect();
         (made.was_there, ids.join(" "))
     };
-    assert_eq!(made(Earlier::Stays, vec![item("b", "*", "two")]), (true, "a".to_owned()));
-    assert_eq!(made(Earlier::Goes, vec![item("b", "*", "two")]), (false, "b a".to_owned()));
+    assert_eq!(made(IfExists::Keep, vec![item("b", "*", "two")]), (true, "a".to_owned()));
+    assert_eq!(made(IfExists::Replace, vec![item("b", "*", "two")]), (false, "b a".to_owned()));
     let release = Release { reason: "one is done".to_owned(), by: "ada".to_owned() };
-    let released = Earlier::Released(&release);
+    let released = IfExists::Release(&release);
     assert_eq!(made(released, vec![item("b", "*", "two")]), (false, "b".to_owned()));
 }
 
 #[test]
 fn a_new_list_keeps_the_names_of_what_it_still_looks_for_and_uses_none_again() {
     let bench = Bench::new();
-    let numbered = |check: &str| Proposed { id: None, ..item("x", "*", check) };
+    let numbered = |check: &str| NewItem { id: None, ..item("x", "*", check) };
     bench.decompose(vec![numbered("one"), numbered("two")]);
     let again = |checks: &[&str]| {
         let items = checks.iter().map(|check| numbered(check)).collect();
         let release = Release { reason: "other items".to_owned(), by: "ada".to_owned() };
-        let earlier = Earlier::Released(&release);
+        let earlier = IfExists::Release(&release);
         bench.on(|gate| gate.decompose(handed_in(), items, earlier)).unwrap();
         bench.on(|gate| {
-            let state = gate.keep.read().unwrap();
+            let state = gate.store.read().unwrap();
             let lines = state.list.items().map(|item| format!("{} {}\n", item.id, item.check));
             lines.collect::<String>()
         })
@@ -174,7 +174,8 @@ fn items_that_make_no_list_leave_the_one_that_is_there() {
     bench.decompose(vec![item("a", "*", "one")]);
     let before = bench.list();
     let twice = vec![item("b", "*", "x"), item("b", "*", "y")];
-    let refused = bench.on(|gate| gate.decompose(handed_in(), twice, Earlier::Goes)).unwrap_err();
+    let refused =
+        bench.on(|gate| gate.decompose(handed_in(), twice, IfExists::Replace)).unwrap_err();
     expect!["these items make no list: duplicate id: `b`"].assert_eq(&refused.to_string());
     assert_eq!(bench.list(), before);
 }
@@ -184,7 +185,7 @@ fn what_a_person_saw_counts_for_the_content_that_they_saw() {
     let bench = Bench::new();
     bench.decompose(vec![item("a", "*", "one")]);
     assert!(bench.verify().contains("Items: 1 total, 0 PASS, 0 FAIL, 1 TODO"));
-    bench.update("a", Verified::Pass).unwrap();
+    bench.update("a", ItemResult::Pass).unwrap();
     assert!(bench.verify().contains("Status: PASS"));
     bench.edit("two");
     assert!(bench.verify().contains("Items: 1 total, 0 PASS, 0 FAIL, 1 TODO"));
@@ -196,7 +197,7 @@ fn what_a_person_saw_counts_for_the_content_that_they_saw() {
 fn verifying_often_does_not_lower_the_bar_and_fixing_does_not_raise_it() {
     let bench = Bench::new();
     bench.decompose(vec![item("a", "*", "one")]);
-    bench.update("a", Verified::Fail("x".to_owned())).unwrap();
+    bench.update("a", ItemResult::Fail("x".to_owned())).unwrap();
     for _ in 0..5 {
         bench.verify();
     }
@@ -209,7 +210,7 @@ fn verifying_often_does_not_lower_the_bar_and_fixing_does_not_raise_it() {
     bench.edit("three");
     bench.verify();
     assert_eq!(bench.iteration(), 2, "nobody looked at the second, so it was no whole attempt");
-    bench.update("a", Verified::Fail("y".to_owned())).unwrap();
+    bench.update("a", ItemResult::Fail("y".to_owned())).unwrap();
     bench.verify();
     bench.edit("four");
     bench.verify();
@@ -219,29 +220,29 @@ fn verifying_often_does_not_lower_the_bar_and_fixing_does_not_raise_it() {
 #[test]
 fn without_a_list_or_with_one_that_cannot_be_read_there_is_no_pass() {
     let bench = Bench::new();
-    let verify = || bench.on(|gate| gate.verify(Verifiers::default()).map(|gate| gate.standing));
-    assert!(matches!(verify(), Err(GateError::Keep(StoreError::Missing { .. }))));
+    let verify = || bench.on(|gate| gate.verify(Verifiers::default()).map(|gate| gate.status));
+    assert!(matches!(verify(), Err(GateError::Store(StoreError::Missing { .. }))));
     bench.decompose(vec![item("a", "*", "one")]);
-    bench.update("a", Verified::Pass).unwrap();
-    assert_eq!(verify().unwrap().outcome, Outcome::Pass);
+    bench.update("a", ItemResult::Pass).unwrap();
+    assert_eq!(verify().unwrap().outcome, GateOutcome::Pass);
     let path = bench.folder.path().join("qr-plan-structure.json");
     let beside = bench.folder.path().join("qr-plan-structure.state.json");
     let whole = std::fs::read(&path).unwrap();
     for spoiled in [&whole[..whole.len() / 2], b"", b"\xff\xfe", b"{}"] {
         std::fs::write(&path, spoiled).unwrap();
-        assert!(matches!(verify(), Err(GateError::Keep(StoreError::Unreadable { .. }))));
+        assert!(matches!(verify(), Err(GateError::Store(StoreError::Unreadable { .. }))));
         assert_eq!(std::fs::read(&path).unwrap(), spoiled, "it is not written over");
     }
     std::fs::write(&path, &whole).unwrap();
     let kept = std::fs::read(&beside).unwrap();
     std::fs::write(&beside, &kept[..kept.len() / 2]).unwrap();
-    assert!(matches!(verify(), Err(GateError::Keep(StoreError::State(_)))));
+    assert!(matches!(verify(), Err(GateError::Store(StoreError::State(_)))));
     std::fs::remove_file(&beside).unwrap();
-    assert!(matches!(verify(), Err(GateError::Keep(StoreError::Unreadable { .. }))));
+    assert!(matches!(verify(), Err(GateError::Store(StoreError::Unreadable { .. }))));
     std::fs::write(&path, String::from_utf8(whole).unwrap().replace("PASS", "TODO")).unwrap();
     assert_ne!(
         verify().unwrap().outcome,
-        Outcome::Pass,
+        GateOutcome::Pass,
         "a list by hand is verified like any other"
     );
 }
@@ -256,14 +257,14 @@ fn no_update_is_lost_however_many_write_at_once() {
         for name in &names {
             let plan = &plan;
             scope.spawn(move || {
-                let result = Verified::Fail(format!("found by {name}"));
+                let result = ItemResult::Fail(format!("found by {name}"));
                 on(folder, plan, |gate| gate.update(&name.parse().unwrap(), result)).unwrap();
             });
         }
     });
-    let state = bench.on(|gate| gate.keep.read().unwrap());
+    let state = bench.on(|gate| gate.store.read().unwrap());
     for item in state.list.items() {
-        assert_eq!(item.result, Verified::Fail(format!("found by {}", item.id)));
+        assert_eq!(item.result, ItemResult::Fail(format!("found by {}", item.id)));
     }
 }
 
@@ -274,7 +275,7 @@ fn everything_is_looked_at_one_by_one_and_parts_side_by_side() {
             id: id.parse().unwrap(),
             scope: scope.into(),
             check: "c".to_owned(),
-            result: Verified::Todo,
+            result: ItemResult::Todo,
         });
     let ids = |lane: Vec<&Item>| lane.iter().map(|item| item.id.to_string()).collect::<Vec<_>>();
     let (one_by_one, side_by_side) = lanes(&items);
@@ -308,7 +309,7 @@ impl Judge for Told {
         vec![self.seen.clone(); items.len()]
     }
 
-    fn propose(&self, _: Phase, _: &Subject<'_>) -> Result<Vec<Proposed>, String> {
+    fn propose(&self, _: Phase, _: &Subject<'_>) -> Result<Vec<NewItem>, String> {
         Ok(Vec::new())
     }
 }
@@ -316,14 +317,15 @@ impl Judge for Told {
 fn judged_by(bench: &Bench, seen: CheckResult) -> (String, Vec<Vec<String>>) {
     let judge = Told { seen, asked: Mutex::default() };
     let verifiers = Verifiers { judge: Some(&judge), ..Verifiers::default() };
-    let text = bench.on(|gate| verified(&gate.verify(verifiers).unwrap().standing));
+    let text = bench.on(|gate| verified(&gate.verify(verifiers).unwrap().status));
     (text, judge.asked.into_inner().unwrap())
 }
 
 #[test]
 fn a_judge_is_asked_about_what_nobody_else_verifies_and_not_twice_about_the_same() {
     let bench = Bench::new();
-    let by_code = Proposed { by: Some(By::Code("gone".to_owned())), ..item("c", "*", "code") };
+    let by_code =
+        NewItem { by: Some(VerifiedBy::Code("gone".to_owned())), ..item("c", "*", "code") };
     bench.decompose(vec![item("a", "*", "one"), item("b", "*", "two"), by_code]);
     let (text, asked) = judged_by(&bench, CheckResult::Fail("no".to_owned()));
     assert_eq!(asked, [["a"], ["b"]]);
@@ -355,5 +357,5 @@ fn scopes_are_read_and_written_as_they_are() {
         Scope::from("file:a.rs:4-9"),
         Scope::File { path: "a.rs".into(), lines: Some((4, 9)) }
     );
-    assert_eq!(MadeFrom::default().plan, None);
+    assert_eq!(GateInputs::default().plan, None);
 }

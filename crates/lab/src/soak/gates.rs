@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use assay_gates::item::{ItemId, Verified};
+use assay_gates::item::{ItemId, ItemResult};
 use assay_gates::list::List;
 use assay_gates::phase::Phase;
 use assay_testenv::workspace::target_folder;
@@ -79,8 +79,8 @@ fn findings(folder: &Path) -> anyhow::Result<Vec<Option<String>>> {
         let id: ItemId = format!("i-{number}").parse()?;
         let item = list.get(&id).context("an item is gone")?;
         Ok(match &item.result {
-            Verified::Fail(finding) => Some(finding.clone()),
-            Verified::Todo | Verified::Pass => None,
+            ItemResult::Fail(finding) => Some(finding.clone()),
+            ItemResult::Todo | ItemResult::Pass => None,
         })
     };
     (0..WRITERS).map(finding).collect()

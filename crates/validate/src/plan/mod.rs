@@ -5,8 +5,8 @@
 //! keys. A plan that cannot be parsed is reported, and never written.
 
 mod export;
-mod reading;
 mod signoff;
+mod subtasks;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 pub use self::export::write_export;
-pub use self::reading::Subtask;
+pub use self::subtasks::Subtask;
 use crate::issue::{Issue, IssueKind};
 
 /// The file name of a plan in the folder of its spec.

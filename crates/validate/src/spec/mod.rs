@@ -27,8 +27,8 @@ use assay_store::disk::{self, DiskError};
 
 pub use self::find::{all, file, find};
 use crate::file_names;
+use crate::loop_files;
 use crate::markdown;
-use crate::own;
 use crate::plan::ImplementationPlan;
 
 /// The reason why a spec cannot be used.
@@ -153,15 +153,15 @@ impl Spec {
     /// Returns true if the file at a path from the root belongs to a spec or a loop: a fixer must
     /// not touch it, and it is no evidence.
     pub fn owns(&self, path: &str) -> bool {
-        own::is_own(path)
+        loop_files::is_loop_output(path)
             || Path::new(path).starts_with(&self.folder)
             || file_names::SPEC_HOMES.iter().any(|home| Path::new(path).starts_with(home))
     }
 
     /// Returns true if the file at a path from the root is a document of a loop, a spec or a plan:
     /// it states requirements on an implementation and is no part of it.
-    pub fn is_paper(path: &str) -> bool {
-        own::is_paper(path)
+    pub fn is_loop_document(path: &str) -> bool {
+        loop_files::is_loop_document(path)
     }
 
     /// Parses a spec from the text of `spec.md` and the plan.

@@ -10,11 +10,11 @@ use assay_checks::results::{Form, read};
 use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_validate::criterion::CriterionAnswer;
+use assay_validate::issues;
 use assay_validate::plan::ImplementationPlan;
-use assay_validate::seen;
 use assay_validate::spec::Spec;
 
-use crate::stage;
+use crate::loop_simulation;
 
 /// The answer that a reader would give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,9 +175,9 @@ fn decided(project: &Project) -> Vec<(String, Expected, Expected)> {
     let tests = read(Form::Tap, project.results.as_bytes()).unwrap();
     let passes = tests.totals.failed == 0;
     let also = vec![CheckKind::FullSuite];
-    let unit = stage::outcome("unit: run tests", CheckKind::Unit, passes);
+    let unit = loop_simulation::outcome("unit: run tests", CheckKind::Unit, passes);
     let checks = [CheckOutcome { tests: Some(tests), also, ..unit }];
-    let lines = seen::criteria(&spec, &checks, &files, None).unwrap();
+    let lines = issues::judge_criteria(&spec, &checks, &files, None).unwrap();
     let is_run = |text: &str| {
         spec.verification.criterion_commands.iter().any(|it| text.contains(&it.command))
     };

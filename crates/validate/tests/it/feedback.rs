@@ -1,11 +1,11 @@
 //! Tests of parsing a person's feedback into items.
 
+use assay_validate::artifacts;
 use assay_validate::feedback;
-use assay_validate::paper;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use crate::paper::{issue, spec};
+use crate::artifacts::{issue, spec};
 
 fn check(text: &str, expected: Expect) {
     let items = feedback::read(text).into_iter().map(|item| {
@@ -80,7 +80,8 @@ fn a_heading_with_nothing_below_says_something_itself() {
 
 #[test]
 fn what_the_engine_wrote_around_it_is_nobodys_wish() {
-    let request = paper::fix_request(&[issue("Login fails")], &[], 2, &spec("001-login"));
+    let request =
+        artifacts::render_fix_request(&[issue("Login fails")], &[], 2, &spec("001-login"));
     let edited = request + "- Do not touch the database.\n\nThe footer is wrong, too.\n";
     check(
         &edited,

@@ -3,7 +3,7 @@
 use std::fs;
 
 use assay_store::disk::fault::{self, Fault};
-use assay_validate::event::{Begun, Event};
+use assay_validate::event::{EpochReason, Event};
 use assay_validate::file_names::JOURNAL;
 use assay_validate::journal::{Journal, JournalError};
 use assay_validate::tree_hash::TreeHash;
@@ -14,7 +14,7 @@ fn event(round: u32) -> Event {
 }
 
 fn begun() -> Event {
-    Event::EpochBegun { why: Begun::First, base: None }
+    Event::EpochBegun { why: EpochReason::First, base: None }
 }
 
 fn open(folder: &TempDir) -> Result<Journal, JournalError> {

@@ -5,27 +5,29 @@ use std::path::{Path, PathBuf};
 
 use assay_validate::ending::{Ending, Limits};
 use assay_validate::file_names::{self, ESCALATION, FIX_REQUEST};
-use assay_validate::opening::Opening;
-use assay_validate::run::Breakdown;
-use assay_validate::standing::Standing;
+use assay_validate::loop_state::LoopState;
+use assay_validate::resume::ResumeAction;
+use assay_validate::run::StepError;
 use expect_test::{Expect, expect};
 
-use crate::stage::{Fixes, Reviews, SEAL, SPEC, Snapshot, Stage, World, issue};
+use crate::loop_simulation::{
+    FixFn, LoopStorage, ReviewFn, SEAL, SPEC, SimulatedLoop, Snapshot, issue,
+};
 
 /// The stored state after all runs have ended.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     ending: Ending,
     tree: u32,
-    standing: Standing,
+    loop_state: LoopState,
     papers: BTreeMap<PathBuf, Vec<u8>>,
 }
 
-fn outcome(world: &World, ending: Ending) -> Outcome {
-    let Snapshot { tree, files } = world.snapshot();
+fn outcome(storage: &LoopStorage, ending: Ending) -> Outcome {
+    let Snapshot { tree, files } = storage.snapshot();
     let is_paper = |path: &PathBuf| path.extension().is_some_and(|it| it == "md");
     let papers = files.into_iter().filter(|(path, _)| is_paper(path)).collect();
-    Outcome { ending, tree, standing: world.standing(), papers }
+    Outcome { ending, tree, loop_state: storage.loop_state(), papers }
 }
 
 fn journal_at() -> PathBuf {
@@ -33,8 +35,8 @@ fn journal_at() -> PathBuf {
 }
 
 /// Returns the lines of a journal, each with its digest.
-fn lines(world: &World) -> Vec<(Vec<u8>, String)> {
-    let bytes = &world.snapshot().files[&journal_at()];
+fn lines(storage: &LoopStorage) -> Vec<(Vec<u8>, String)> {
+    let bytes = &storage.snapshot().files[&journal_at()];
     let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec);
     let sealed = |line: Vec<u8>| {
         let entry: serde_json::Value = serde_json::from_slice(&line).unwrap();
@@ -67,28 +69,35 @@ fn limits() -> Limits {
     Limits { errors: 5, ..Limits::default() }
 }
 
-fn check(needs_sign_off: bool, review: &Reviews<'_>, fix: &Fixes<'_>, expected: Expect) {
-    let world = World::new();
-    let stage = Stage {
+fn check(needs_sign_off: bool, review: &ReviewFn<'_>, fix: &FixFn<'_>, expected: Expect) {
+    let storage = LoopStorage::new();
+    let simulation = SimulatedLoop {
         is_kept: true,
         needs_sign_off,
         limits: limits(),
-        ..Stage::new(&world, review, fix)
+        ..SimulatedLoop::new(&storage, review, fix)
     };
-    let whole = outcome(&world, stage.take_up());
-    let (lines, snapshots) = (lines(&world), stage.snapshots.take());
+    let whole = outcome(&storage, simulation.take_up());
+    let (lines, snapshots) = (lines(&storage), simulation.snapshots.take());
     assert_eq!(lines.len(), snapshots.len());
     for (number, ((line, seal), before)) in lines.iter().zip(&snapshots).enumerate() {
         for (point, killed) in killed_at(before, line, seal) {
-            let again = World::of(&killed);
-            let stage =
-                Stage { needs_sign_off, limits: limits(), ..Stage::new(&again, review, fix) };
-            let ended = outcome(&again, stage.take_up());
+            let again = LoopStorage::of(&killed);
+            let simulation = SimulatedLoop {
+                needs_sign_off,
+                limits: limits(),
+                ..SimulatedLoop::new(&again, review, fix)
+            };
+            let ended = outcome(&again, simulation.take_up());
             assert_eq!(ended, whole, "{point} of line {number}");
-            assert_eq!(stage.world.opening(false), waits(&whole.ending), "{point} of {number}");
+            assert_eq!(
+                simulation.storage.opening(false),
+                waits(&whole.ending),
+                "{point} of {number}"
+            );
         }
     }
-    let (rounds, papers) = (whole.standing.round, whole.papers.len());
+    let (rounds, papers) = (whole.loop_state.round, whole.papers.len());
     let lines = lines.len();
     expected.assert_eq(&format!(
         "{} (tree {}, {rounds} rounds, {lines} lines, {papers} papers)",
@@ -97,10 +106,10 @@ fn check(needs_sign_off: bool, review: &Reviews<'_>, fix: &Fixes<'_>, expected: 
     ));
 }
 
-fn waits(ending: &Ending) -> Opening {
+fn waits(ending: &Ending) -> ResumeAction {
     match ending {
-        Ending::Approved => Opening::Approved,
-        other => Opening::Waits(other.clone()),
+        Ending::Approved => ResumeAction::Approved,
+        other => ResumeAction::Wait(other.clone()),
     }
 }
 
@@ -127,7 +136,7 @@ fn a_loop_that_hands_over_does_so_wherever_it_was_killed() {
     check(
         false,
         &|it| match it.round {
-            2 => Err(Breakdown::Budget("2.50 USD".to_owned())),
+            2 => Err(StepError::Budget("2.50 USD".to_owned())),
             _ => Ok(vec![issue("nit")]),
         },
         &|it| Ok(it.tree + 10),
@@ -147,7 +156,7 @@ fn errors_are_counted_wherever_it_was_killed() {
         false,
         &|it| match it.round % 3 {
             0 => Ok(vec![issue(&format!("a new thing, number {}", it.round))]),
-            _ => Err(Breakdown::Round("garbage".to_owned())),
+            _ => Err(StepError::Round("garbage".to_owned())),
         },
         &|it| Ok(it.tree + 10),
         expect![
@@ -157,7 +166,7 @@ fn errors_are_counted_wherever_it_was_killed() {
     check(
         false,
         &|_| Ok(vec![]),
-        &|_| Err(Breakdown::Round("no keys".to_owned())),
+        &|_| Err(StepError::Round("no keys".to_owned())),
         expect![
             "3 rounds broke down, the last one because no keys (tree 0, 1 rounds, 13 lines, 2 papers)"
         ],
@@ -165,65 +174,68 @@ fn errors_are_counted_wherever_it_was_killed() {
 }
 
 /// Runs until a kind of event is about to be written, and returns the world at that point.
-fn killed_before(kind: &str, review: &Reviews<'_>, fix: &Fixes<'_>) -> World {
-    let world = World::new();
-    let stage = Stage { is_kept: true, ..Stage::new(&world, review, fix) };
-    stage.run(None);
+fn killed_before(kind: &str, review: &ReviewFn<'_>, fix: &FixFn<'_>) -> LoopStorage {
+    let storage = LoopStorage::new();
+    let simulation = SimulatedLoop { is_kept: true, ..SimulatedLoop::new(&storage, review, fix) };
+    simulation.run(None);
     let is_it = |line: &[u8]| {
         let entry: serde_json::Value = serde_json::from_slice(line).unwrap();
         entry["event"]["kind"] == kind
     };
-    let number = lines(&world).iter().position(|(line, _)| is_it(line)).unwrap();
-    World::of(&stage.snapshots.borrow()[number])
+    let number = lines(&storage).iter().position(|(line, _)| is_it(line)).unwrap();
+    LoopStorage::of(&simulation.snapshots.borrow()[number])
 }
 
 #[test]
 fn a_fix_whose_putting_in_was_interrupted_is_put_in_once() {
-    let fix: &Fixes<'_> = &|it| Ok(it.tree + 10);
-    let review: &Reviews<'_> = &|_| Ok(vec![]);
+    let fix: &FixFn<'_> = &|it| Ok(it.tree + 10);
+    let review: &ReviewFn<'_> = &|_| Ok(vec![]);
     for (tree, puts) in [(0, 1), (10, 0)] {
-        let world = killed_before("fixed", review, fix);
-        assert_eq!(world.tree.get(), 10, "it was in already");
-        world.tree.set(tree);
-        let stage = Stage::new(&world, review, fix);
-        assert_eq!(stage.take_up(), Ending::Approved);
-        assert_eq!((world.tree.get(), stage.puts.get(), stage.fixes.get()), (10, puts, 0));
+        let storage = killed_before("fixed", review, fix);
+        assert_eq!(storage.tree.get(), 10, "it was in already");
+        storage.tree.set(tree);
+        let simulation = SimulatedLoop::new(&storage, review, fix);
+        assert_eq!(simulation.take_up(), Ending::Approved);
+        assert_eq!(
+            (storage.tree.get(), simulation.puts.get(), simulation.fixes.get()),
+            (10, puts, 0)
+        );
     }
 }
 
 #[test]
 fn a_fix_is_not_put_into_a_tree_that_somebody_else_changed_after_the_kill() {
-    let world = killed_before("fixed", &|_| Ok(vec![]), &|it| Ok(it.tree + 10));
-    world.tree.set(3);
-    let stage = Stage::new(&world, &|_| Ok(vec![]), &|it| Ok(it.tree + 10));
-    assert_eq!(stage.take_up(), Ending::TreeMoved);
-    assert_eq!((world.tree.get(), stage.puts.get()), (3, 0));
+    let storage = killed_before("fixed", &|_| Ok(vec![]), &|it| Ok(it.tree + 10));
+    storage.tree.set(3);
+    let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|it| Ok(it.tree + 10));
+    assert_eq!(simulation.take_up(), Ending::TreeMoved);
+    assert_eq!((storage.tree.get(), simulation.puts.get()), (3, 0));
 }
 
 #[test]
 fn a_check_that_was_run_on_this_tree_is_not_run_again() {
-    let world = killed_before("reviewed", &|_| Ok(vec![]), &|_| Ok(10));
-    let stage = Stage::new(&world, &|_| Ok(vec![]), &|_| Ok(10));
-    assert_eq!(stage.take_up(), Ending::Approved);
-    assert_eq!((stage.checks.get(), stage.reviews.get()), (2, 2));
+    let storage = killed_before("reviewed", &|_| Ok(vec![]), &|_| Ok(10));
+    let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|_| Ok(10));
+    assert_eq!(simulation.take_up(), Ending::Approved);
+    assert_eq!((simulation.checks.get(), simulation.reviews.get()), (2, 2));
 
-    let world = killed_before("reviewed", &|_| Ok(vec![]), &|_| Ok(10));
-    world.tree.set(1);
-    let stage = Stage::new(&world, &|_| Ok(vec![]), &|_| Ok(10));
-    assert_eq!(stage.take_up(), Ending::Approved);
-    assert_eq!(stage.checks.get(), 4, "on another tree they are");
+    let storage = killed_before("reviewed", &|_| Ok(vec![]), &|_| Ok(10));
+    storage.tree.set(1);
+    let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|_| Ok(10));
+    assert_eq!(simulation.take_up(), Ending::Approved);
+    assert_eq!(simulation.checks.get(), 4, "on another tree they are");
 }
 
 #[test]
 fn papers_that_were_not_written_are_neither_feedback_nor_deleted() {
-    let world = killed_before("ended", &|_| Ok(vec![]), &|it| Ok(it.tree));
+    let storage = killed_before("ended", &|_| Ok(vec![]), &|it| Ok(it.tree));
     for name in [FIX_REQUEST, ESCALATION] {
-        std::fs::remove_file(world.paper(name)).unwrap();
+        std::fs::remove_file(storage.paper(name)).unwrap();
     }
-    assert_eq!(world.opening(false), Opening::GoOn);
-    let stage = Stage::new(&world, &|_| Ok(vec![]), &|it| Ok(it.tree));
-    assert!(matches!(stage.take_up(), Ending::Recurring { .. }));
-    assert_eq!((stage.reviews.get(), stage.fixes.get()), (0, 0));
-    assert!(world.paper(FIX_REQUEST).exists() && world.paper(ESCALATION).exists());
-    assert!(matches!(world.opening(false), Opening::Waits(Ending::Recurring { .. })));
+    assert_eq!(storage.opening(false), ResumeAction::Continue);
+    let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|it| Ok(it.tree));
+    assert!(matches!(simulation.take_up(), Ending::Recurring { .. }));
+    assert_eq!((simulation.reviews.get(), simulation.fixes.get()), (0, 0));
+    assert!(storage.paper(FIX_REQUEST).exists() && storage.paper(ESCALATION).exists());
+    assert!(matches!(storage.opening(false), ResumeAction::Wait(Ending::Recurring { .. })));
 }

@@ -2,31 +2,31 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
+mod artifacts;
+mod artifacts_hostile;
 mod criteria_of_projects;
+mod environment;
+mod environment_artifacts;
+mod environment_tests;
+mod errors;
 mod export;
 mod feedback;
-mod ground;
-mod ground_papers;
-mod ground_tests;
+mod issues;
 mod journal;
 mod killed;
-mod learned;
+mod loop_fixture;
+mod loop_simulation;
+mod loop_state;
+mod loop_summary;
 mod manual_plan;
 mod metrics;
-mod moves;
-mod paper;
-mod paper_hostile;
 mod plan;
+mod resume;
 mod run;
-mod seen;
 mod sign_off;
 mod spec;
-mod spec_found;
 mod spec_properties;
-mod stage;
-mod state;
+mod spec_search;
 mod status;
-mod takes_up;
+mod transitions;
 mod vectors;
-mod went_wrong;
-mod yard;

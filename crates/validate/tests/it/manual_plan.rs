@@ -1,6 +1,6 @@
 //! Tests of the manual test plan.
 
-use assay_validate::paper::manual_plan;
+use assay_validate::artifacts::render_manual_plan;
 use assay_validate::spec::Criterion;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn criteria(texts: &[&str]) -> Vec<Criterion> {
 }
 
 fn check(texts: &[&str], previous: &str, expected: Expect) {
-    expected.assert_eq(&manual_plan(&criteria(texts), Some(previous)));
+    expected.assert_eq(&render_manual_plan(&criteria(texts), Some(previous)));
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn each_criterion_gets_one_box() {
         4. [ ] Login with valid credentials works
         5. [ ] Login with invalid credentials shows error
     "#]]
-    .assert_eq(&manual_plan(&spec.criteria, None));
+    .assert_eq(&render_manual_plan(&spec.criteria, None));
 }
 
 #[test]
@@ -100,7 +100,7 @@ proptest! {
         let texts: Vec<&str> =
             texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
         let criteria = criteria(&texts);
-        let once = manual_plan(&criteria, Some(&notes));
-        prop_assert_eq!(manual_plan(&criteria, Some(&once)), once);
+        let once = render_manual_plan(&criteria, Some(&notes));
+        prop_assert_eq!(render_manual_plan(&criteria, Some(&once)), once);
     }
 }

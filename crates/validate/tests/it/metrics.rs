@@ -2,13 +2,13 @@
 
 use assay_checks::check::CheckKind;
 use assay_validate::ending::Ending;
-use assay_validate::event::{Begun, Event, Left, Seen};
+use assay_validate::event::{ArtifactDigests, EpochReason, Event, ReviewResult};
 use assay_validate::issue::{Issue, IssueKind};
 use assay_validate::journal::{Entry, Journal};
 use assay_validate::metrics::Metrics;
 use expect_test::expect;
 
-use crate::stage::{hash, issue, outcome, patch};
+use crate::loop_simulation::{hash, issue, outcome, patch};
 
 /// Writes a journal line by line: `SECOND WORD …`. The words are `review`, `check`, `reject TITLE,
 /// TITLE`, `approve`, `fix`, `fixed`, `hand over` and `end`.
@@ -17,7 +17,7 @@ fn journal(text: &str) -> Vec<Entry> {
     let mut journal = Journal::open(folder.path(), &folder.path().join("state/seal")).unwrap();
     let mut round = 0;
     let at = |second: &str| format!("2026-01-01T00:00:{second}Z");
-    journal.add(&at("00.000"), Event::EpochBegun { why: Begun::First, base: None }).unwrap();
+    journal.add(&at("00.000"), Event::EpochBegun { why: EpochReason::First, base: None }).unwrap();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (second, said) = line.split_once(' ').unwrap();
         let (word, rest) = said.split_once(' ').unwrap_or((said, ""));
@@ -27,17 +27,17 @@ fn journal(text: &str) -> Vec<Entry> {
                 Event::ReviewBegun { round, tree: hash(round) }
             }
             "check" => Event::Checked { outcome: Box::new(outcome("u", CheckKind::Unit, true)) },
-            "reject" => Event::Reviewed { seen: seen(rest.split(", ").map(typed).collect()) },
-            "approve" => Event::Reviewed { seen: seen(Vec::new()) },
+            "reject" => Event::Reviewed { review: review(rest.split(", ").map(typed).collect()) },
+            "approve" => Event::Reviewed { review: review(Vec::new()) },
             "fix" => Event::FixBegun { tree: hash(round), request: "r".to_owned() },
-            "made" => Event::FixMade { patch: patch(round, round + 1), said: "done".to_owned() },
+            "made" => Event::FixMade { patch: patch(round, round + 1), summary: "done".to_owned() },
             "fixed" => Event::Fixed { tree: hash(round + 1) },
             "ends" => {
                 let ending = match rest {
                     "approved" => Ending::Approved,
                     _ => Ending::NoProgress { rounds: 3 },
                 };
-                Event::EndBegun { ending, papers: Left::default(), tree: None }
+                Event::EndBegun { ending, artifacts: ArtifactDigests::default(), tree: None }
             }
             "ended" => Event::Ended,
             other => panic!("`{other}`"),
@@ -47,8 +47,8 @@ fn journal(text: &str) -> Vec<Entry> {
     journal.entries().to_vec()
 }
 
-fn seen(issues: Vec<Issue>) -> Seen {
-    Seen { issues, ..Seen::default() }
+fn review(issues: Vec<Issue>) -> ReviewResult {
+    ReviewResult { issues, ..ReviewResult::default() }
 }
 
 /// Creates an issue; a title that begins with `test` makes it an issue of a unit test.

@@ -1,20 +1,20 @@
 //! Tests of the loop with reviewers and fixers that are honest, lazy or lying.
 
 use assay_validate::ending::Ending;
-use assay_validate::event::Begun;
-use assay_validate::run::Breakdown;
+use assay_validate::event::EpochReason;
+use assay_validate::run::StepError;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use crate::stage::{Asked, Fixes, Reviews, Stage, World, issue};
+use crate::loop_simulation::{FixFn, LoopStorage, ReviewFn, SimulatedLoop, StepCall, issue};
 
-fn check(review: &Reviews<'_>, fix: &Fixes<'_>, expected: Expect) {
-    let world = World::new();
-    let stage = Stage::new(&world, review, fix);
-    let (ending, _) = stage.run(None);
-    let (reviews, fixes) = (stage.reviews.get(), stage.fixes.get());
+fn check(review: &ReviewFn<'_>, fix: &FixFn<'_>, expected: Expect) {
+    let storage = LoopStorage::new();
+    let simulation = SimulatedLoop::new(&storage, review, fix);
+    let (ending, _) = simulation.run(None);
+    let (reviews, fixes) = (simulation.reviews.get(), simulation.fixes.get());
     expected.assert_eq(&format!("{} ({reviews} reviews, {fixes} fixes)", ending.reason()));
-    assert!(ending != Ending::Approved || world.tree.get() >= 10);
+    assert!(ending != Ending::Approved || storage.tree.get() >= 10);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_reviewer_that_flips_ends_with_a_person() {
 #[test]
 fn a_silent_or_broken_reviewer_ends_with_errors() {
     check(
-        &|_| Err(Breakdown::Round("it says nothing".to_owned())),
+        &|_| Err(StepError::Round("it says nothing".to_owned())),
         &|it| Ok(it.tree + 10),
         expect!["3 rounds broke down, the last one because it says nothing (3 reviews, 0 fixes)"],
     );
@@ -67,40 +67,40 @@ fn a_fixer_that_lies_does_nothing_or_breaks_down_gets_nowhere() {
     );
     check(
         &|_| Ok(vec![]),
-        &|_| Err(Breakdown::Round("no keys".to_owned())),
+        &|_| Err(StepError::Round("no keys".to_owned())),
         expect!["3 rounds broke down, the last one because no keys (1 reviews, 3 fixes)"],
     );
     check(
         &|_| Ok(vec![]),
-        &|_| Err(Breakdown::Budget("2.50 USD".to_owned())),
+        &|_| Err(StepError::Budget("2.50 USD".to_owned())),
         expect!["the budget is used up: 2.50 USD (1 reviews, 1 fixes)"],
     );
 }
 
 #[test]
 fn what_was_approved_and_changed_since_is_looked_at_again() {
-    let world = World::new();
-    let stage = Stage::new(&world, &|_| Ok(vec![]), &|it| Ok(it.tree + 10));
-    assert_eq!(stage.run(None).0, Ending::Approved);
-    let reviews = stage.reviews.get();
-    assert_eq!(stage.run(None).0, Ending::Approved);
-    assert_eq!(stage.reviews.get(), reviews, "nothing is run for the same tree");
-    world.tree.set(3);
-    assert_eq!(stage.run(None).0, Ending::Approved);
-    assert!(stage.reviews.get() > reviews);
-    assert_eq!(world.tree.get(), 13);
+    let storage = LoopStorage::new();
+    let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|it| Ok(it.tree + 10));
+    assert_eq!(simulation.run(None).0, Ending::Approved);
+    let reviews = simulation.reviews.get();
+    assert_eq!(simulation.run(None).0, Ending::Approved);
+    assert_eq!(simulation.reviews.get(), reviews, "nothing is run for the same tree");
+    storage.tree.set(3);
+    assert_eq!(simulation.run(None).0, Ending::Approved);
+    assert!(simulation.reviews.get() > reviews);
+    assert_eq!(storage.tree.get(), 13);
 }
 
 #[test]
 fn an_ending_waits_for_somebody_to_take_it_up() {
-    let world = World::new();
-    let stage = Stage::new(&world, &|_| Ok(vec![]), &|it| Ok(it.tree));
-    assert!(matches!(stage.run(None).0, Ending::Recurring { .. }));
-    let reviews = stage.reviews.get();
-    assert!(matches!(stage.run(None).0, Ending::Recurring { .. }));
-    assert_eq!(stage.reviews.get(), reviews);
-    world.tree.set(10);
-    assert_eq!(stage.run(Some(Begun::RequestDeleted.into())).0, Ending::Approved);
+    let storage = LoopStorage::new();
+    let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|it| Ok(it.tree));
+    assert!(matches!(simulation.run(None).0, Ending::Recurring { .. }));
+    let reviews = simulation.reviews.get();
+    assert!(matches!(simulation.run(None).0, Ending::Recurring { .. }));
+    assert_eq!(simulation.reviews.get(), reviews);
+    storage.tree.set(10);
+    assert_eq!(simulation.run(Some(EpochReason::RequestDeleted.into())).0, Ending::Approved);
 }
 
 /// Random behaviour of reviewers and fixers, as numbers.
@@ -113,26 +113,26 @@ proptest! {
     /// never approved.
     #[test]
     fn every_loop_ends_and_a_regression_blocks((reviewers, fixers) in behaviours()) {
-        let review = move |Asked { time: round, .. }: Asked| match reviewers[round as usize % reviewers.len()] {
+        let review = move |StepCall { time: round, .. }: StepCall| match reviewers[round as usize % reviewers.len()] {
             0 => Ok(vec![]),
             1 => Ok(vec![issue("always the same thing")]),
             2 => Ok(vec![issue(&format!("something new, number {round} this time"))]),
-            3 => Err(Breakdown::Round("garbage".to_owned())),
+            3 => Err(StepError::Round("garbage".to_owned())),
             4 => Ok(vec![issue("this"), issue("that other thing")]),
             _ => Ok((0..20).map(|n| issue(&format!("flood {n} in {round}"))).collect()),
         };
-        let fix = move |Asked { time, tree, .. }: Asked| match fixers[time as usize % fixers.len()] {
+        let fix = move |StepCall { time, tree, .. }: StepCall| match fixers[time as usize % fixers.len()] {
             0 => Ok(tree),
             1 => Ok(tree + 1),
             2 => Ok(tree.saturating_sub(1)),
-            3 => Err(Breakdown::Round("it broke".to_owned())),
+            3 => Err(StepError::Round("it broke".to_owned())),
             4 => Ok(10 + time),
             _ => Ok(0),
         };
-        let world = World::new();
-        let stage = Stage::new(&world, &review, &fix);
-        let (ending, _) = stage.run(None);
-        prop_assert!(ending != Ending::Approved || world.tree.get() >= 10);
-        prop_assert!(stage.reviews.get() <= 50 && stage.fixes.get() <= 60);
+        let storage = LoopStorage::new();
+        let simulation = SimulatedLoop::new(&storage, &review, &fix);
+        let (ending, _) = simulation.run(None);
+        prop_assert!(ending != Ending::Approved || storage.tree.get() >= 10);
+        prop_assert!(simulation.reviews.get() <= 50 && simulation.fixes.get() <= 60);
     }
 }

@@ -1,11 +1,11 @@
 //! Tests of the rendered status of a spec.
 
+use assay_validate::artifacts::StatusReport;
 use assay_validate::issue::{IssueKind, IssueSeverity};
-use assay_validate::paper::Status;
 use assay_validate::plan::{HistoryEntry, Signoff, SignoffStatus};
 use expect_test::expect;
 
-use crate::paper::bare;
+use crate::artifacts::bare;
 
 fn round(iteration: u32, status: &str, timestamp: &str, issues: usize) -> HistoryEntry {
     let issue = bare("a", IssueKind::UnitTest, IssueSeverity::Low);
@@ -26,7 +26,7 @@ fn signoff(status: SignoffStatus) -> Signoff {
 }
 
 /// Returns the status of the seed's example.
-fn rejected() -> Status {
+fn rejected() -> StatusReport {
     let signoff = Signoff {
         issues_found: vec![
             bare("Missing error handling", IssueKind::AcceptanceCriteria, IssueSeverity::High),
@@ -38,7 +38,7 @@ fn rejected() -> Status {
         round(1, "rejected", "2026-02-12T09:00:00Z", 2),
         round(2, "rejected", "2026-02-12T10:30:00Z", 1),
     ];
-    Status::of("001-feature", &signoff, &history)
+    StatusReport::of("001-feature", &signoff, &history)
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn nobody_looked_yet() {
         QA Sessions: 0
         Last Check: never
     "#]]
-    .assert_eq(&Status::of("001-feature", &pending, &[]).text());
+    .assert_eq(&StatusReport::of("001-feature", &pending, &[]).text());
 }
 
 #[test]
@@ -138,5 +138,5 @@ fn a_person_sees_why_they_are_asked() {
           Iteration 2 (2026-02-12T1x:30:00Z): Fixes applied - 1 issue
           Iteration 3 (10:30): Approved
     "#]]
-    .assert_eq(&Status::of("001-feature", &signoff, &history).text());
+    .assert_eq(&StatusReport::of("001-feature", &signoff, &history).text());
 }

@@ -6,18 +6,18 @@ use std::fs;
 use std::path::Path;
 
 use assay_validate::ending::{Ending, Limits};
-use assay_validate::event::{Begun, Event, Left, Seen};
-use assay_validate::export::Told;
+use assay_validate::event::{ArtifactDigests, EpochReason, Event, ReviewResult};
+use assay_validate::export::Exporter;
 use assay_validate::file_names::FIX_REQUEST;
-use assay_validate::next::Step;
-use assay_validate::opening::Opening;
+use assay_validate::loop_state::{LoopState, Round, RoundOutcome};
 use assay_validate::plan::{self, HistoryEntry, ImplementationPlan, Signoff, Stats};
-use assay_validate::run::Breakdown;
+use assay_validate::resume::ResumeAction;
+use assay_validate::run::StepError;
 use assay_validate::spec::Spec;
-use assay_validate::standing::{CameTo, Round, Standing};
+use assay_validate::step::Step;
 use serde_json::{Value, json};
 
-use crate::stage::{self, Asked, Fixes, Reviews, Stage, World, hash};
+use crate::loop_simulation::{self, FixFn, LoopStorage, ReviewFn, SimulatedLoop, StepCall, hash};
 
 const LOOP: &str = include_str!("../fixtures/vectors/loop.json");
 
@@ -95,19 +95,19 @@ fn events(word: &str, round: &Cell<u32>) -> Vec<Event> {
         }
         "reject" => {
             round.set(round.get() + 1);
-            let issues = vec![stage::issue("t")];
-            vec![Event::Reviewed { seen: Seen { issues, ..Seen::default() } }]
+            let issues = vec![loop_simulation::issue("t")];
+            vec![Event::Reviewed { review: ReviewResult { issues, ..ReviewResult::default() } }]
         }
-        "approve" => vec![Event::Reviewed { seen: Seen::default() }],
+        "approve" => vec![Event::Reviewed { review: ReviewResult::default() }],
         "fail" => vec![Event::Failed { why: "no answer".to_owned() }],
         "fix" => vec![
             Event::FixBegun { tree: tree(), request: String::new() },
-            Event::FixMade { patch: stage::patch(9, 10), said: String::new() },
+            Event::FixMade { patch: loop_simulation::patch(9, 10), summary: String::new() },
             Event::Fixed { tree: tree() },
         ],
         "hand over" => {
-            let ending = Ending::Recurring { issues: vec![(stage::issue("t"), 3)] };
-            vec![Event::EndBegun { ending, papers: Left::default(), tree: None }]
+            let ending = Ending::Recurring { issues: vec![(loop_simulation::issue("t"), 3)] };
+            vec![Event::EndBegun { ending, artifacts: ArtifactDigests::default(), tree: None }]
         }
         "ended" => vec![Event::Ended],
         other => panic!("`{other}`"),
@@ -115,38 +115,38 @@ fn events(word: &str, round: &Cell<u32>) -> Vec<Event> {
 }
 
 /// Returns a world with the given events.
-fn happened(given: &Value) -> World {
-    let world = World::new();
-    world.tree.set(10);
-    let mut journal = world.journal();
+fn happened(given: &Value) -> LoopStorage {
+    let storage = LoopStorage::new();
+    storage.tree.set(10);
+    let mut journal = storage.journal();
     let round = Cell::new(1);
-    let begun = vec![Event::EpochBegun { why: Begun::First, base: None }];
+    let begun = vec![Event::EpochBegun { why: EpochReason::First, base: None }];
     let all = words(&given["happened"]).into_iter().flat_map(|word| events(word, &round));
     for event in begun.into_iter().chain(all) {
         journal.add(AT, event).unwrap();
     }
     drop(journal);
-    world
+    storage
 }
 
 #[test]
 fn a_run_begins_as_the_cases_say() {
     check("readiness", |given| {
-        let world = happened(given);
-        let standing = world.standing();
-        let opens = match world.opening(false) {
-            Opening::GoOn => "goes on",
-            Opening::Begin(_) => "begins anew",
-            Opening::Approved => "approved",
-            Opening::Waits(_) => "waits",
+        let storage = happened(given);
+        let loop_state = storage.loop_state();
+        let opens = match storage.opening(false) {
+            ResumeAction::Continue => "goes on",
+            ResumeAction::BeginEpoch(_) => "begins anew",
+            ResumeAction::Approved => "approved",
+            ResumeAction::Wait(_) => "waits",
         };
-        let next = match standing.next(&Limits::default()) {
+        let next = match loop_state.next_step(&Limits::default()) {
             Step::Review => "review",
             Step::Fix(_) => "fix",
-            Step::PutIn { .. } => "put in",
+            Step::ApplyPatch { .. } => "put in",
             Step::End(_) => "end",
         };
-        json!({ "opens": opens, "next": next, "round": standing.round })
+        json!({ "opens": opens, "next": next, "round": loop_state.round })
     });
 }
 
@@ -155,11 +155,11 @@ fn a_sign_off_is_exported_as_the_cases_say() {
     check("signoff_update", |given| {
         let plan = given["plan"].as_str().unwrap_or("{}").to_owned();
         let plan = ImplementationPlan::parse(plan).unwrap();
-        let spec = Spec::parse(Path::new(stage::SPEC), "", &plan).unwrap();
-        let standing = happened(given).standing();
-        let status = Told { spec: &spec, standing: &standing }.status();
+        let spec = Spec::parse(Path::new(loop_simulation::SPEC), "", &plan).unwrap();
+        let loop_state = happened(given).loop_state();
+        let status = Exporter { spec: &spec, loop_state: &loop_state }.status();
         let signoff = Signoff {
-            status: standing.exported(),
+            status: loop_state.signoff_status(),
             qa_session: status.qa_sessions,
             timestamp: status.last_check.clone().unwrap_or_default(),
             tests_passed: None,
@@ -180,8 +180,8 @@ fn a_sign_off_is_exported_as_the_cases_say() {
 }
 
 /// Returns a reviewer that follows a script, round by round; the last word is repeated.
-fn scripted<'a>(script: &'a [&'a str], before: u32) -> impl Fn(Asked) -> Reviewed + 'a {
-    move |Asked { round, .. }: Asked| {
+fn scripted<'a>(script: &'a [&'a str], before: u32) -> impl Fn(StepCall) -> Reviewed + 'a {
+    move |StepCall { round, .. }: StepCall| {
         let at = (round.saturating_sub(before + 1)) as usize;
         let word = match script {
             // A script of two errors and a rejection is repeated as a whole.
@@ -190,60 +190,63 @@ fn scripted<'a>(script: &'a [&'a str], before: u32) -> impl Fn(Asked) -> Reviewe
         };
         match word {
             "approve" => Ok(Vec::new()),
-            "silent" | "garbage" => Err(Breakdown::Round("it says nothing".to_owned())),
-            "reject:new" => Ok(vec![stage::issue(&format!("nit {round} of the {round}th kind"))]),
-            other => Ok(vec![stage::issue(other.strip_prefix("reject:").unwrap())]),
+            "silent" | "garbage" => Err(StepError::Round("it says nothing".to_owned())),
+            "reject:new" => {
+                Ok(vec![loop_simulation::issue(&format!("nit {round} of the {round}th kind"))])
+            }
+            other => Ok(vec![loop_simulation::issue(other.strip_prefix("reject:").unwrap())]),
         }
     }
 }
 
-type Reviewed = Result<Vec<assay_validate::issue::Issue>, Breakdown>;
+type Reviewed = Result<Vec<assay_validate::issue::Issue>, StepError>;
 
-fn fixer(word: &str) -> &'static Fixes<'static> {
+fn fixer(word: &str) -> &'static FixFn<'static> {
     match word {
         "apply" => &|it| Ok(it.tree + 1),
         "silent" => &|it| Ok(it.tree),
-        "raise" => &|_| Err(Breakdown::Round("it broke".to_owned())),
+        "raise" => &|_| Err(StepError::Round("it broke".to_owned())),
         other => panic!("`{other}`"),
     }
 }
 
 /// Brings a world into the initial state of a case.
-fn start(world: &World, words: &[&str]) {
-    world.tree.set(10);
+fn start(storage: &LoopStorage, words: &[&str]) {
+    storage.tree.set(10);
     for word in words {
         match *word {
             "approved" => {
-                let stage = Stage::new(world, &|_| Ok(vec![]), fixer("apply"));
-                assert_eq!(stage.take_up(), Ending::Approved);
+                let simulation = SimulatedLoop::new(storage, &|_| Ok(vec![]), fixer("apply"));
+                assert_eq!(simulation.take_up(), Ending::Approved);
             }
-            "feedback" => fs::write(world.paper(FIX_REQUEST), "- It is slow.\n").unwrap(),
-            "49 rounds" => rounds(world, 49),
+            "feedback" => fs::write(storage.paper(FIX_REQUEST), "- It is slow.\n").unwrap(),
+            "49 rounds" => rounds(storage, 49),
             other => panic!("`{other}`"),
         }
     }
 }
 
 /// Runs a number of rounds and stops there.
-fn rounds(world: &World, number: u32) {
-    let review = |it: Asked| match it.round > number {
-        true => Err(Breakdown::Fatal("stopped".to_owned())),
+fn rounds(storage: &LoopStorage, number: u32) {
+    let review = |it: StepCall| match it.round > number {
+        true => Err(StepError::Fatal("stopped".to_owned())),
         false => scripted(&["reject:new"], 0)(it),
     };
-    let stage = Stage::new(world, &review, fixer("apply"));
-    assert!(matches!(stage.try_run(None), Err(Breakdown::Fatal(_))));
+    let simulation = SimulatedLoop::new(storage, &review, fixer("apply"));
+    assert!(matches!(simulation.try_run(None), Err(StepError::Fatal(_))));
 }
 
 #[test]
 fn words_follow_each_other_as_the_cases_say() {
     for case in cases("signoff_transition") {
-        let world = World::new();
-        start(&world, &[]);
+        let storage = LoopStorage::new();
+        start(&storage, &[]);
         let script = words(&case["given"]["review"]);
         let review = scripted(&script, 0);
-        let stage = Stage::new(&world, &review, fixer(case["given"]["fix"].as_str().unwrap()));
-        stage.take_up();
-        let told = [&["pending"], stage.exported.borrow().as_slice()].concat();
+        let simulation =
+            SimulatedLoop::new(&storage, &review, fixer(case["given"]["fix"].as_str().unwrap()));
+        simulation.take_up();
+        let told = [&["pending"], simulation.exported.borrow().as_slice()].concat();
         let wanted = (&case["want"]["from"], &case["want"]["to"]);
         let is_there = told.windows(2).any(|pair| wanted == (&json!(pair[0]), &json!(pair[1])));
         assert!(is_there, "{}: {told:?}", case["id"]);
@@ -253,39 +256,40 @@ fn words_follow_each_other_as_the_cases_say() {
 #[test]
 fn a_loop_ends_as_the_cases_say() {
     check("termination", |given| {
-        let world = World::new();
-        start(&world, &words(&given["start"]));
+        let storage = LoopStorage::new();
+        start(&storage, &words(&given["start"]));
         let script = words(&given["review"]);
         // A round in progress is continued.
-        let before = world.standing();
+        let before = storage.loop_state();
         let before = before.round - u32::from(before.open.is_some());
-        let review: &Reviews<'_> = &scripted(&script, before);
-        let stage = Stage::new(&world, review, fixer(given["fix"].as_str().unwrap()));
-        let ending = serde_json::to_value(stage.take_up()).unwrap();
-        let papers = world.snapshot().files.into_keys();
-        let papers: Vec<String> = papers
+        let review: &ReviewFn<'_> = &scripted(&script, before);
+        let simulation =
+            SimulatedLoop::new(&storage, review, fixer(given["fix"].as_str().unwrap()));
+        let ending = serde_json::to_value(simulation.take_up()).unwrap();
+        let artifacts = storage.snapshot().files.into_keys();
+        let artifacts: Vec<String> = artifacts
             .filter(|path| path.extension().is_some_and(|it| it == "md"))
             .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
             .collect();
         json!({
             "ending": ending["ending"],
-            "reviews": stage.reviews.get(),
-            "fixes": stage.fixes.get(),
-            "history": history(&world.standing()),
-            "papers": papers,
+            "reviews": simulation.reviews.get(),
+            "fixes": simulation.fixes.get(),
+            "history": history(&storage.loop_state()),
+            "papers": artifacts,
         })
     });
 }
 
 /// Returns the outcomes of the rounds, or their number if there are many.
-fn history(standing: &Standing) -> Value {
-    let word = |round: &Round| match &round.came_to {
-        CameTo::Error(_) => "error",
-        CameTo::Verdict(seen) if seen.issues.is_empty() => "approved",
-        CameTo::Verdict(_) => "rejected",
+fn history(loop_state: &LoopState) -> Value {
+    let word = |round: &Round| match &round.outcome {
+        RoundOutcome::Error(_) => "error",
+        RoundOutcome::Verdict(review) if review.issues.is_empty() => "approved",
+        RoundOutcome::Verdict(_) => "rejected",
     };
-    match standing.history.len() {
-        0..10 => standing.history.iter().map(word).collect(),
+    match loop_state.history.len() {
+        0..10 => loop_state.history.iter().map(word).collect(),
         many => json!(many),
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use assay_engine::gate_session::Opened;
 use assay_gates::answer::GateAnswer;
-use assay_gates::gate::Proposed;
-use assay_gates::item::{ItemId, Severity, Verified};
+use assay_gates::gate::NewItem;
+use assay_gates::item::{ItemId, ItemResult, Severity};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -50,12 +50,12 @@ pub(super) fn update(args: &GateArgs, update: &UpdateArgs) -> anyhow::Result<Exi
 }
 
 /// Parses a result; the case of letters is ignored.
-fn result(status: &str, finding: Option<&str>) -> anyhow::Result<Verified> {
+fn result(status: &str, finding: Option<&str>) -> anyhow::Result<ItemResult> {
     match (status.to_ascii_uppercase().as_str(), finding) {
-        ("PASS", None) => Ok(Verified::Pass),
+        ("PASS", None) => Ok(ItemResult::Pass),
         ("PASS", Some(_)) => bail!("a PASS has no finding; say FAIL if something is wrong"),
-        ("FAIL", finding) => Ok(Verified::Fail(finding.unwrap_or_default().to_owned())),
-        ("TODO", _) => Ok(Verified::Todo),
+        ("FAIL", finding) => Ok(ItemResult::Fail(finding.unwrap_or_default().to_owned())),
+        ("TODO", _) => Ok(ItemResult::Todo),
         _ => bail!("`{status}` is no status; say PASS or FAIL"),
     }
 }
@@ -71,7 +71,7 @@ fn told(opened: &Opened, form: Form, id: &ItemId, done: &str) -> anyhow::Result<
     match form {
         Form::Text => print(&format!("{id}: {done}\n"))?,
         Form::Json => {
-            let (_, standing) = opened.with_gate(|gate| gate.standing())?;
+            let (_, standing) = opened.with_gate(|gate| gate.status())?;
             print_json(&GateAnswer::of(opened.phase, &standing))?;
         }
     }
@@ -96,7 +96,7 @@ struct HandedIn {
 }
 
 /// Reads submitted items from a file, or from stdin if the path is `-`.
-pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Proposed>> {
+pub(super) fn read(path: &Path) -> anyhow::Result<Vec<NewItem>> {
     let bytes = if path == "-" { read_stdin()? } else { read_file(path)? };
     let shown = path.display();
     let mut list: Value = serde_json::from_slice(&bytes)
@@ -116,7 +116,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Proposed>> {
     {
         bail!("`{shown}`: item {} has an empty `scope` or `check`", number + 1);
     }
-    let proposed = |item: HandedIn| Proposed {
+    let proposed = |item: HandedIn| NewItem {
         id: item.id,
         scope: item.scope.as_str().into(),
         check: item.check,

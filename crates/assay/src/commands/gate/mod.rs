@@ -12,16 +12,16 @@ use assay_engine::gate_session::{AskModels, Asked, Opened, Place};
 use assay_engine::unknown::NothingKnown;
 use assay_findings::reason::is_reason;
 use assay_gates::answer::{GateAnswer, GuideAnswer, ListAnswer};
-use assay_gates::beside::Checklist;
-use assay_gates::gate::{Decomposed, Earlier, GateError, Proposed, Release};
+use assay_gates::foreign_items::ForeignItems;
+use assay_gates::gate::{Decomposition, GateError, IfExists, NewItem, Release};
+use assay_gates::gate_status::GateOutcome;
+use assay_gates::gate_store::IfDeleted;
 use assay_gates::guide::instructions;
-use assay_gates::held::OwedElsewhere;
-use assay_gates::keep::Lost;
 use assay_gates::phase::Phase;
-use assay_gates::standing::Outcome;
+use assay_gates::sidecar::ChecklistSource;
 use assay_gates::text::write::{decomposed, guidance, verified};
 use assay_gates::verifier::Judge;
-use assay_gates::verify::VerifiedGate;
+use assay_gates::verify::GateVerification;
 use assay_rules::redacted_text;
 use clap::{Subcommand, ValueEnum};
 
@@ -169,13 +169,13 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
              `because` or `n/a` alone state no reason"
         );
     }
-    let lost = if how.reason.is_some() { Lost::Release } else { Lost::Refuse };
+    let lost = if how.reason.is_some() { IfDeleted::Release } else { IfDeleted::Refuse };
     let opened = match how.again {
         true => Opened::for_a_list(asked, lost)?,
         false => open_or_begin(asked)?,
     };
     tell(&opened);
-    let Decomposed { state, was_there, carried, elsewhere } = made(&opened, how)?;
+    let Decomposition { state, was_there, carried, elsewhere } = made(&opened, how)?;
     match (was_there, how.again) {
         (true, _) => warn("the list is the one from before; `--again` makes a new one"),
         (false, true) => warn("this is a new list; what was verified before is verified again"),
@@ -192,7 +192,7 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
             "{id} of the list before stays on this one; a person lets go of it with `--reason TEXT`"
         ));
     }
-    if state.beside.made_from.checklist == Checklist::HandedIn {
+    if state.sidecar.inputs.checklist == ChecklistSource::HandedIn {
         warn(LEFT_OUT);
     }
     match args.format {
@@ -205,27 +205,28 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
 /// Opens a gate with its list, or a gate whose list is not built yet.
 fn open_or_begin(asked: Asked<'_>) -> anyhow::Result<Opened> {
     let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
-    match place.keep.is_there() {
+    match place.keep.exists() {
         true => Opened::with_list(asked),
-        false => Opened::for_a_list(asked, Lost::Refuse),
+        false => Opened::for_a_list(asked, IfDeleted::Refuse),
     }
 }
 
 /// Builds the list, unless it exists.
-fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposed> {
+fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposition> {
     let release = how.reason.as_ref().map(|reason| Release {
         reason: redacted_text(reason.trim()),
         by: redacted_text(&how.by.clone().unwrap_or_else(|| user_name(&opened.place.root))),
     });
     let earlier = match (how.again, &release) {
-        (true, Some(release)) => Earlier::Released(release),
-        (true, None) => Earlier::Goes,
-        (false, _) => Earlier::Stays,
+        (true, Some(release)) => IfExists::Release(release),
+        (true, None) => IfExists::Replace,
+        (false, _) => IfExists::Keep,
     };
     let mut made_from = opened.made_from.clone();
-    made_from.checklist = if how.only_items { Checklist::HandedIn } else { Checklist::BuiltIn };
+    made_from.checklist =
+        if how.only_items { ChecklistSource::HandedIn } else { ChecklistSource::BuiltIn };
     let mut items = how.items.as_deref().map(items::read).transpose()?.unwrap_or_default();
-    let is_needed = how.again || !opened.place.keep.is_there();
+    let is_needed = how.again || !opened.place.keep.exists();
     let commands = opened.terms.verifiers.iter();
     if is_needed {
         items.extend(commands.filter(|v| v.phases.contains(&opened.phase)).map(|v| v.item()));
@@ -242,7 +243,7 @@ fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposed> {
 }
 
 /// Returns the items that a model proposes in addition; empty if no model is asked.
-fn proposed(opened: &Opened) -> anyhow::Result<Vec<Proposed>> {
+fn proposed(opened: &Opened) -> anyhow::Result<Vec<NewItem>> {
     let Some(judge) = opened.judge() else { return Ok(Vec::new()) };
     let proposed = opened.with_gate(|gate| judge.propose(opened.phase, gate.subject));
     proposed.map_err(anyhow::Error::msg).context(NothingKnown(
@@ -256,19 +257,19 @@ fn verify(args: &GateArgs) -> anyhow::Result<Exit> {
     tell(&opened);
     let gate = opened.with_gate(|gate| gate.verify(opened.asked()))?;
     show(&opened, args.format, &gate)?;
-    tell_next(opened.phase, &gate.standing.outcome);
-    Ok(exit_of(&gate.standing.outcome))
+    tell_next(opened.phase, &gate.status.outcome);
+    Ok(exit_of(&gate.status.outcome))
 }
 
 /// Prints the result of a verification, and warns of content that was not verified.
-fn show(opened: &Opened, form: Form, gate: &VerifiedGate) -> anyhow::Result<()> {
-    for altered in &gate.standing.altered {
+fn show(opened: &Opened, form: Form, gate: &GateVerification) -> anyhow::Result<()> {
+    for altered in &gate.status.altered {
         warn(&format!("the list was changed by something else than assay: {altered}"));
     }
     for id in &gate.added {
         warn(&format!("{id} is new on the list, as there is more to look at than there was"));
     }
-    for OwedElsewhere { folder, items } in &gate.elsewhere {
+    for ForeignItems { folder, items } in &gate.elsewhere {
         for id in items {
             warn(&format!(
                 "{id} is on the list, as the gate of this plan with its files in `{folder}` owes it"
@@ -282,54 +283,54 @@ fn show(opened: &Opened, form: Form, gate: &VerifiedGate) -> anyhow::Result<()> 
         warn(&format!("{id} was not verified: {why}"));
     }
     match form {
-        Form::Text => print_safely(&verified(&gate.standing)),
+        Form::Text => print_safely(&verified(&gate.status)),
         Form::Json => print_json(&GateAnswer::of_verified(opened.phase, gate)),
     }
 }
 
 /// Prints the next command on stderr.
-fn tell_next(phase: Phase, outcome: &Outcome) {
+fn tell_next(phase: Phase, outcome: &GateOutcome) {
     if let Some(command) = next_command(phase, outcome) {
         note(&format!("next: {command}"));
     }
 }
 
 /// Returns the next command after an outcome; `None` if the gate is passed.
-fn next_command(phase: Phase, outcome: &Outcome) -> Option<String> {
+fn next_command(phase: Phase, outcome: &GateOutcome) -> Option<String> {
     Some(match outcome {
-        Outcome::Pass => return None,
-        Outcome::Fail => format!(
+        GateOutcome::Pass => return None,
+        GateOutcome::Fail => format!(
             "`assay gate guide --phase {phase}` says what to fix; `assay gate verify --phase {phase}` looks \
              again"
         ),
-        Outcome::Open => format!(
+        GateOutcome::Open => format!(
             "hand in what a reader saw of each open item with `assay gate update-item ID --phase {phase} \
              --status PASS`, or `--status FAIL --finding TEXT`"
         ),
-        Outcome::Empty => format!(
+        GateOutcome::Empty => format!(
             "give the list an item with `assay gate decompose --again --phase {phase} --items FILE`"
         ),
-        Outcome::Incomplete(_) => {
+        GateOutcome::Incomplete(_) => {
             format!("`assay gate status --phase {phase}` shows what is missing")
         }
-        Outcome::HandedOver(_) => format!(
+        GateOutcome::HandedOver(_) => format!(
             "a person decides with `assay gate accept ID --phase {phase} --by NAME --reason TEXT`"
         ),
     })
 }
 
-fn exit_of(outcome: &Outcome) -> Exit {
+fn exit_of(outcome: &GateOutcome) -> Exit {
     match outcome {
-        Outcome::Pass => Exit::Ready,
-        Outcome::Fail => Exit::NotReady,
-        Outcome::Open | Outcome::Empty | Outcome::Incomplete(_) => Exit::Incomplete,
-        Outcome::HandedOver(_) => Exit::HandedOver,
+        GateOutcome::Pass => Exit::Ready,
+        GateOutcome::Fail => Exit::NotReady,
+        GateOutcome::Open | GateOutcome::Empty | GateOutcome::Incomplete(_) => Exit::Incomplete,
+        GateOutcome::HandedOver(_) => Exit::HandedOver,
     }
 }
 
 fn guide(args: &GateArgs) -> anyhow::Result<Exit> {
     let opened = Opened::with_list(args.asked()?)?;
-    let (state, standing) = opened.with_gate(|gate| gate.standing())?;
+    let (state, standing) = opened.with_gate(|gate| gate.status())?;
     let told = instructions(&state, &standing);
     match args.format {
         Form::Text => print_safely(&guidance(&told))?,
@@ -352,5 +353,5 @@ const LEFT_OUT: &str = "the built-in checklist was left out of this list, so its
 /// Returns true if an error means that the state of a gate is unknown, which is not a mistake of
 /// the user.
 pub(crate) fn is_unknown(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(GateError::Keep(_))) || error.is::<NothingKnown>()
+    matches!(error.downcast_ref(), Some(GateError::Store(_))) || error.is::<NothingKnown>()
 }

@@ -4,9 +4,9 @@ use assay_engine::gate_run::GateWork;
 use assay_engine::gate_session::Opened;
 use assay_gates::answer::GateAnswer;
 use assay_gates::guide::Instruction;
-use assay_gates::run::{Ending, Fixing, Hear, Ran};
+use assay_gates::run::{FixPolicy, GateObserver, RunEnding, RunResult};
 use assay_gates::text::write::{decomposed, guidance};
-use assay_gates::verify::VerifiedGate;
+use assay_gates::verify::GateVerification;
 
 use super::{DecomposeArgs, Form, GateArgs, made, open_or_begin, show, tell, tell_next};
 use crate::commands::{print_json, print_safely, warn};
@@ -21,20 +21,20 @@ struct Printing<'a> {
     failed: anyhow::Result<()>,
 }
 
-impl Hear for Printing<'_> {
-    fn verified(&mut self, gate: &VerifiedGate) {
+impl GateObserver for Printing<'_> {
+    fn on_verified(&mut self, gate: &GateVerification) {
         if self.form == Form::Text && self.failed.is_ok() {
             self.failed = show(self.opened, Form::Text, gate);
         }
     }
 
-    fn guided(&mut self, instructions: &[Instruction]) {
+    fn on_guidance(&mut self, instructions: &[Instruction]) {
         if self.form == Form::Text && self.failed.is_ok() {
             self.failed = print_safely(&format!("\n{}\n", guidance(instructions)));
         }
     }
 
-    fn put_back(&mut self) {
+    fn on_restored(&mut self) {
         warn("the fixer changed the gate's own files; they are as they were again");
     }
 }
@@ -47,7 +47,8 @@ pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
     if args.format == Form::Text && !list.was_there {
         print_safely(&format!("{}\n", decomposed(list.state.list.items())))?;
     }
-    let fixing = if opened.terms.fixer.is_some() { Fixing::Yes } else { Fixing::Nobody };
+    let fixing =
+        if opened.terms.fixer.is_some() { FixPolicy::Enabled } else { FixPolicy::Disabled };
     let mut printing = Printing { opened: &opened, form: args.format, failed: Ok(()) };
     let keep = &opened.place.keep;
     let (work, bar) = (GateWork { asked, first: &opened, reporter: &Stderr }, &opened.terms.bar);
@@ -56,16 +57,16 @@ pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
     ended(&opened, args.format, &ran)
 }
 
-fn ended(opened: &Opened, form: Form, ran: &Ran) -> anyhow::Result<Exit> {
+fn ended(opened: &Opened, form: Form, ran: &RunResult) -> anyhow::Result<Exit> {
     if form == Form::Json {
         print_json(&GateAnswer::of_verified(opened.phase, &ran.gate))?;
     }
-    tell_next(opened.phase, &ran.gate.standing.outcome);
+    tell_next(opened.phase, &ran.gate.status.outcome);
     Ok(match &ran.ending {
-        Ending::Passed => Exit::Ready,
-        Ending::Failed => Exit::NotReady,
-        Ending::Open => Exit::Incomplete,
-        Ending::HandedOver(reasons) => {
+        RunEnding::Passed => Exit::Ready,
+        RunEnding::Failed => Exit::NotReady,
+        RunEnding::Open => Exit::Incomplete,
+        RunEnding::HandedOver(reasons) => {
             for reason in reasons {
                 warn(&format!("a person is needed: {reason}"));
             }

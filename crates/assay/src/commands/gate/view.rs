@@ -5,11 +5,11 @@ use std::fmt::Write;
 use assay_engine::gate_session::{Opened, Place};
 use assay_engine::wording::count;
 use assay_gates::answer::GateAnswer;
-use assay_gates::attempt::LoopState;
-use assay_gates::beside::{Checklist, JournalDecision, JournalEntry, ReleasedItem};
-use assay_gates::item::Verified;
+use assay_gates::attempt::AttemptState;
+use assay_gates::gate_status::{Counts, GateOutcome, GateStatus, ItemEffect};
+use assay_gates::item::ItemResult;
 use assay_gates::phase::Phase;
-use assay_gates::standing::{Counts, Outcome, Standing, Stands};
+use assay_gates::sidecar::{ChecklistSource, JournalDecision, JournalEntry, ReleasedItem};
 
 use serde_json::json;
 
@@ -28,7 +28,7 @@ pub(super) fn status(args: &GateArgs) -> anyhow::Result<Exit> {
 
 fn one(args: &GateArgs) -> anyhow::Result<Exit> {
     let opened = Opened::with_list(args.asked()?)?;
-    let (_, standing) = opened.with_gate(|gate| gate.standing())?;
+    let (_, standing) = opened.with_gate(|gate| gate.status())?;
     match args.format {
         Form::Json => print_json(&GateAnswer::of(opened.phase, &standing))?,
         Form::Text => print_safely(&shown(opened.phase, &standing))?,
@@ -37,24 +37,26 @@ fn one(args: &GateArgs) -> anyhow::Result<Exit> {
 }
 
 /// Formats the status of a gate with its items.
-fn shown(phase: Phase, standing: &Standing) -> String {
+fn shown(phase: Phase, standing: &GateStatus) -> String {
     let mut out = format!("{phase}: {}\n", in_words(standing));
     let rows: Vec<Vec<String>> = standing
         .lines
         .iter()
         .map(|line| {
             let (status, finding) = match &line.item.result {
-                Verified::Todo => ("TODO", ""),
-                Verified::Pass => ("PASS", ""),
-                Verified::Fail(finding) => ("FAIL", finding.as_str()),
+                ItemResult::Todo => ("TODO", ""),
+                ItemResult::Pass => ("PASS", ""),
+                ItemResult::Fail(finding) => ("FAIL", finding.as_str()),
             };
-            let status = match &line.stands {
-                Stands::Holds | Stands::Open | Stands::Blocks => status.to_owned(),
-                Stands::Waived => format!("{status} (waived)"),
-                Stands::Accepted { .. } => format!("{status} (accepted)"),
+            let status = match &line.effect {
+                ItemEffect::Holds | ItemEffect::Open | ItemEffect::Blocks => status.to_owned(),
+                ItemEffect::Waived => format!("{status} (waived)"),
+                ItemEffect::Accepted { .. } => format!("{status} (accepted)"),
             };
-            let what = match &line.stands {
-                Stands::Accepted { reason, by } => format!("{finding} accepted by {by}: {reason}"),
+            let what = match &line.effect {
+                ItemEffect::Accepted { reason, by } => {
+                    format!("{finding} accepted by {by}: {reason}")
+                }
                 _ if finding.is_empty() => line.item.check.clone(),
                 _ => finding.to_owned(),
             };
@@ -87,25 +89,25 @@ fn shown(phase: Phase, standing: &Standing) -> String {
     out
 }
 
-fn in_words(standing: &Standing) -> String {
+fn in_words(standing: &GateStatus) -> String {
     let outcome = match &standing.outcome {
-        Outcome::Pass => "passed".to_owned(),
-        Outcome::Fail => "not passed".to_owned(),
-        Outcome::Open => "not verified as it is now".to_owned(),
-        Outcome::Empty => "nothing is on the list".to_owned(),
-        Outcome::Incomplete(reasons) => format!("incomplete: {}", reasons.join("; ")),
-        Outcome::HandedOver(reasons) => format!("a person decides, as {}", reasons.join("; ")),
+        GateOutcome::Pass => "passed".to_owned(),
+        GateOutcome::Fail => "not passed".to_owned(),
+        GateOutcome::Open => "not verified as it is now".to_owned(),
+        GateOutcome::Empty => "nothing is on the list".to_owned(),
+        GateOutcome::Incomplete(reasons) => format!("incomplete: {}", reasons.join("; ")),
+        GateOutcome::HandedOver(reasons) => format!("a person decides, as {}", reasons.join("; ")),
     };
     let state = match standing.attempt.state {
-        LoopState::Initial => "INITIAL",
-        LoopState::Retry => "RETRY",
-        LoopState::Complete => "COMPLETE",
+        AttemptState::Initial => "INITIAL",
+        AttemptState::Retry => "RETRY",
+        AttemptState::Complete => "COMPLETE",
     };
     let mut out = format!("{outcome} ({state}, iteration {}", standing.attempt.iteration);
     let Counts { total, pass, fail, todo, .. } = standing.counts();
     let items = count(total, "item");
     let _ = write!(out, "; {items}: {pass} PASS, {fail} FAIL, {todo} TODO");
-    if standing.checklist == Checklist::HandedIn {
+    if standing.checklist == ChecklistSource::HandedIn {
         out.push_str("; the built-in checklist was left out");
     }
     if standing.is_unjudged {
@@ -128,12 +130,12 @@ fn all(args: &GateArgs) -> anyhow::Result<Exit> {
     let mut worst = Exit::Ready;
     for phase in Phase::ALL {
         let place = Place::of(environment(), &args.folder, phase, args.state_dir.as_deref())?;
-        if !place.keep.is_known() {
+        if !place.keep.was_made() {
             continue;
         }
         let asked = super::GateArgs { phase: Some(phase), ..args.clone() };
         let opened = asked.asked().and_then(Opened::with_list);
-        let standing = opened.and_then(|opened| Ok(opened.with_gate(|gate| gate.standing())?.1));
+        let standing = opened.and_then(|opened| Ok(opened.with_gate(|gate| gate.status())?.1));
         match standing {
             Ok(standing) => {
                 worst = worse(worst, exit_of(&standing.outcome));

@@ -9,18 +9,18 @@ use assay_engine::loop_session::{CameTo, Place, UNKNOWN};
 use assay_engine::queues;
 use assay_engine::wording::count;
 use assay_findings::write::escape::one_line;
+use assay_validate::artifacts::StatusReport;
 use assay_validate::criterion::CriterionLine;
 use assay_validate::ending::Ending;
-use assay_validate::event::Seen;
-use assay_validate::export::Told;
+use assay_validate::environment::LoopObserver;
+use assay_validate::event::ReviewResult;
+use assay_validate::export::Exporter;
 use assay_validate::file_names::{ESCALATION, FIX_REQUEST};
-use assay_validate::ground::Hears;
 use assay_validate::issue::Issue;
+use assay_validate::loop_state::LoopState;
+use assay_validate::loop_status::LoopStatus;
 use assay_validate::metrics::Metrics;
-use assay_validate::paper::Status;
 use assay_validate::spec;
-use assay_validate::standing::Standing;
-use assay_validate::state::State;
 use assay_validate::tree_hash::TreeHash;
 
 use super::{Args, Form};
@@ -47,8 +47,8 @@ impl Printing {
     }
 }
 
-impl Hears for Printing {
-    fn tree_changed(&self, waited_for: &Ending) {
+impl LoopObserver for Printing {
+    fn on_tree_changed(&self, waited_for: &Ending) {
         line(&format!(
             "{}: the tree changed since the loop stopped ({}), so it is judged anew",
             one_line(&self.spec),
@@ -56,15 +56,15 @@ impl Hears for Printing {
         ));
     }
 
-    fn round(&self, number: u32) {
+    fn on_round(&self, number: u32) {
         line(&format!("{BOLD}{}, round {number}{BOLD:#}", one_line(&self.spec)));
     }
 
-    fn checking(&self, name: &str) {
+    fn on_check_started(&self, name: &str) {
         line(&format!("  {DIM}running{DIM:#}   {}", one_line(name)));
     }
 
-    fn checked(&self, outcome: &CheckOutcome) {
+    fn on_check_finished(&self, outcome: &CheckOutcome) {
         let (style, word, why) = match &outcome.state {
             CheckState::Passed => (GREEN, "passed", tests(outcome)),
             CheckState::Failed { why } => (RED, "failed", why.clone()),
@@ -92,11 +92,11 @@ impl Hears for Printing {
         }
     }
 
-    fn reviewing(&self) {
+    fn on_review_started(&self) {
         line(&format!("  {DIM}reviewing{DIM:#} the change and its criteria"));
     }
 
-    fn reviewed(&self, seen: &Seen) {
+    fn on_review_finished(&self, seen: &ReviewResult) {
         let met = seen.criteria.iter().filter(|line| line.is_met()).count();
         let criteria = match seen.criteria.len() {
             1 => format!("{met} of 1 criterion met"),
@@ -128,11 +128,11 @@ impl Hears for Printing {
         }
     }
 
-    fn fixing(&self, issues: usize) {
+    fn on_fix_started(&self, issues: usize) {
         line(&format!("  {DIM}fixing{DIM:#}    {}", count(issues, "issue")));
     }
 
-    fn said(&self, said: &str) {
+    fn on_fix_finished(&self, said: &str) {
         // The output of the fixer decides nothing, but may interest the user.
         let last = said.lines().rev().find(|line| !line.trim().is_empty());
         if let Some(last) = last {
@@ -142,7 +142,7 @@ impl Hears for Printing {
         }
     }
 
-    fn fixed(&self, files: &[String], left_out: &[String]) {
+    fn on_fix_applied(&self, files: &[String], left_out: &[String]) {
         match files {
             [] => line(&format!("  {YELLOW}not fixed{YELLOW:#} nothing was changed")),
             files => line(&format!("  {GREEN}fixed{GREEN:#}     {}", named(files))),
@@ -153,7 +153,7 @@ impl Hears for Printing {
         }
     }
 
-    fn broke_down(&self, why: &str) {
+    fn on_error(&self, why: &str) {
         line(&format!("  {YELLOW}broke off{YELLOW:#} {}", one_line(why)));
     }
 }
@@ -206,10 +206,10 @@ pub(super) fn ended(
     place: &Place,
     form: Form,
     came_to: &CameTo,
-    standing: &Standing,
+    standing: &LoopState,
 ) -> anyhow::Result<()> {
     if form == Form::Json {
-        return print_json(&Told { spec: &place.spec, standing }.status());
+        return print_json(&Exporter { spec: &place.spec, loop_state: standing }.status());
     }
     let rounds = count(standing.epoch().len(), "round");
     match came_to {
@@ -235,9 +235,9 @@ pub(super) fn ended(
     Ok(())
 }
 
-fn tree(standing: &Standing) -> String {
+fn tree(standing: &LoopState) -> String {
     match &standing.state {
-        State::Approved(TreeHash(tree)) => format!(" {DIM}(tree {tree}){DIM:#}"),
+        LoopStatus::Approved(TreeHash(tree)) => format!(" {DIM}(tree {tree}){DIM:#}"),
         _ => String::new(),
     }
 }
@@ -247,7 +247,7 @@ fn say_why(lead: &str, ending: &Ending) {
 }
 
 /// Prints the files and commands for a person who has to decide.
-fn hand_over(place: &Place, ending: &Ending, standing: &Standing) {
+fn hand_over(place: &Place, ending: &Ending, standing: &LoopState) {
     let folder = place.spec.folder.display();
     let name = one_line(&place.spec.name);
     line(&format!("  read      {folder}/{ESCALATION}"));
@@ -274,20 +274,20 @@ fn hand_over(place: &Place, ending: &Ending, standing: &Standing) {
 /// Prints the status of a spec.
 pub(super) fn status(place: &Place, form: Form) -> anyhow::Result<Exit> {
     place.recover(&warn)?;
-    let (standing, is_own) = place.standing()?;
+    let (standing, is_own) = place.loop_state()?;
     let mut status = match (standing.has_begun, place.plan().signoff()) {
         // A loop on another machine may have written a sign-off.
         (false, Some(signoff)) => {
-            Status::of(&place.spec.name, &signoff, &place.plan().iteration_history())
+            StatusReport::of(&place.spec.name, &signoff, &place.plan().iteration_history())
         }
-        (true | false, _) => Told { spec: &place.spec, standing: &standing }.status(),
+        (true | false, _) => Exporter { spec: &place.spec, loop_state: &standing }.status(),
     };
     match &standing.state {
-        State::Approved(approved) if *approved != place.tree()? => {
+        LoopStatus::Approved(approved) if *approved != place.tree()? => {
             status = status.void("what was approved has changed since");
         }
-        State::Approved(_) if is_own => {}
-        State::HandedOver(_) if standing.was_changed_while_waiting(&place.tree()?) => {
+        LoopStatus::Approved(_) if is_own => {}
+        LoopStatus::HandedOver(_) if standing.was_changed_while_waiting(&place.tree()?) => {
             let command = format!("assay qa --spec {}", place.spec.name);
             status = status.with_reason(&format!(
                 "the tree has changed since, and `{command}` judges it anew"

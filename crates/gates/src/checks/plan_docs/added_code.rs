@@ -4,7 +4,7 @@
 use assay_rules::{SourceLines, undocumented};
 
 use super::documents::diffed;
-use crate::checks::say::{at, on_milestones};
+use crate::checks::plan_helpers::{at, on_milestones};
 use crate::checks::{comments, source};
 use crate::item::Scope;
 use crate::quote::quoted;

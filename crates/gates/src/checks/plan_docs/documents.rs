@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use assay_change::unified::{FilePatch, Mark};
 
-use crate::checks::known::Known;
+use crate::checks::file_set::FileSet;
 use crate::checks::links::Links;
 use crate::checks::markdown;
-use crate::checks::say::{at, lines_of_text, on_milestones};
+use crate::checks::plan_helpers::{at, lines_of_text, on_milestones};
+use crate::file_kinds::{is_code, is_document, is_markdown, names_a_file};
 use crate::item::Scope;
-use crate::kinds::{is_code, is_document, is_markdown, names_a_file};
 use crate::plan::Plan;
 use crate::plan::patch::files;
 use crate::quote::quoted;
@@ -97,7 +97,7 @@ fn names_documents(word: &str) -> bool {
 /// Checks that links in added Markdown lead to existing files.
 pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_milestones(subject, |plan| {
-        let mut links = Links::new(Known::planned(subject));
+        let mut links = Links::new(FileSet::planned(subject));
         let mut dead = Vec::new();
         for file in diffed(subject).filter(|file| is_markdown(file.path())) {
             let shown = file.pieces().flat_map(|piece| piece.lines);

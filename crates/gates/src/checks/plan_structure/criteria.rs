@@ -1,7 +1,7 @@
 //! Checks acceptance criteria: they must exist, and be verifiable.
 
 use super::milestones::look_at;
-use crate::checks::say::{at, on_plan};
+use crate::checks::plan_helpers::{at, on_plan};
 use crate::item::Scope;
 use crate::quote::quoted;
 use crate::result::CheckResult;

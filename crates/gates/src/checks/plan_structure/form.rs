@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::checks::markers::markers;
-use crate::checks::say::{at, lines_of_text, on_plan, whole};
+use crate::checks::plan_helpers::{at, lines_of_text, on_plan, whole};
 use crate::checks::{Target, whitespace};
 use crate::item::Scope;
 use crate::quote::quoted;

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::checks::Target;
-use crate::checks::say::{at, on_plan};
+use crate::checks::plan_helpers::{at, on_plan};
+use crate::file_kinds::is_document;
 use crate::item::Scope;
-use crate::kinds::is_document;
 use crate::plan::{Milestone, Plan};
 use crate::quote::{named, quoted};
 use crate::result::{CheckResult, listed};
@@ -32,7 +32,7 @@ pub(super) fn each(subject: &Subject<'_>, check: &str) -> Vec<Target> {
 pub(super) fn look_at(
     subject: &Subject<'_>,
     scope: &Scope,
-    look: impl Fn(&Plan, &Milestone) -> CheckResult,
+    run: impl Fn(&Plan, &Milestone) -> CheckResult,
 ) -> CheckResult {
     on_plan(subject, |plan| {
         let Scope::Milestone(id) = scope else {
@@ -41,7 +41,7 @@ pub(super) fn look_at(
                 quoted(&scope.to_string())
             ));
         };
-        let mut found = plan.named(id).map(|milestone| look(plan, milestone)).peekable();
+        let mut found = plan.named(id).map(|milestone| run(plan, milestone)).peekable();
         if found.peek().is_none() {
             let id = named(id);
             return CheckResult::Fail(format!(

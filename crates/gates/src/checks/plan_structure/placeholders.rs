@@ -1,8 +1,8 @@
-//! Finds placeholders that were left in a plan: [`look`].
+//! Finds placeholders that were left in a plan: [`run`].
 
 use std::collections::HashSet;
 
-use crate::checks::say::{at, is_code, on_plan};
+use crate::checks::plan_helpers::{at, is_code, on_plan};
 use crate::item::Scope;
 use crate::plan::{Milestone, Plan};
 use crate::quote::quoted;

@@ -1,8 +1,8 @@
 //! Checks the references of a plan: the files that it names, and its links.
 
-use crate::checks::known::Known;
+use crate::checks::file_set::FileSet;
 use crate::checks::links::Links;
-use crate::checks::say::{at, on_plan};
+use crate::checks::plan_helpers::{at, on_plan};
 use crate::item::Scope;
 use crate::plan::is_pattern;
 use crate::quote::quoted;
@@ -12,7 +12,7 @@ use crate::subject::Subject;
 /// Checks that the files exist that milestones name as existing.
 pub(super) fn look_for_files(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
-        let known = Known::planned(subject);
+        let known = FileSet::planned(subject);
         let mut missing = Vec::new();
         for milestone in &plan.milestones {
             let named = milestone.old_files.iter().filter(|path| !is_pattern(path));
@@ -41,7 +41,7 @@ pub(super) fn look_for_files(subject: &Subject<'_>, _: &Scope) -> CheckResult {
 pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
         let page = subject.plan.map_or("", |(_, path)| path);
-        let mut links = Links::new(Known::planned(subject));
+        let mut links = Links::new(FileSet::planned(subject));
         links.add_page(page, &plan.text);
         let mut dead = Vec::new();
         for link in &plan.links {

@@ -79,14 +79,14 @@ const MAX_TARGET: usize = 2048;
 pub(super) fn read(text: &str) -> Document {
     let page = markdown::read_with_front_matter(text);
     let document = Document { metadata: page.front_matter().to_owned(), ..Document::default() };
-    let mut reading = Reading { page: &page, document, places: Vec::new(), lead_from: None };
+    let mut reading = BlockReader { page: &page, document, places: Vec::new(), lead_from: None };
     for block in page.blocks() {
         reading.take(block);
     }
     reading.document
 }
 
-struct Reading<'a> {
+struct BlockReader<'a> {
     page: &'a markdown::Document<'a>,
     document: Document,
     /// The index in the document of each block of the page. Blocks in a quote have the index of the
@@ -96,7 +96,7 @@ struct Reading<'a> {
     lead_from: Option<usize>,
 }
 
-impl Reading<'_> {
+impl BlockReader<'_> {
     fn take(&mut self, block: &markdown::Block<'_>) {
         let around = block.parent.and_then(|parent| self.places.get(parent)).copied();
         let place = match around {

@@ -21,7 +21,7 @@ const HIDDEN: [&str; 4] = ["script", "style", "summary", "template"];
 
 /// Returns the lines of text in HTML. Comments are invisible, so they are left out.
 pub(super) fn lines(html: &str) -> Vec<HtmlLine> {
-    let mut reading = Reading::default();
+    let mut reading = HtmlReader::default();
     let mut rest = html;
     while let Some(at) = rest.find('<') {
         reading.text(&rest[..at]);
@@ -43,7 +43,7 @@ pub(super) fn lines(html: &str) -> Vec<HtmlLine> {
 }
 
 #[derive(Default)]
-struct Reading {
+struct HtmlReader {
     lines: Vec<HtmlLine>,
     text: String,
     begun: u32,
@@ -52,7 +52,7 @@ struct Reading {
     hidden: Option<String>,
 }
 
-impl Reading {
+impl HtmlReader {
     fn text(&mut self, text: &str) {
         if self.hidden.is_none() {
             if self.text.trim().is_empty() {

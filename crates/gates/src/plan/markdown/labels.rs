@@ -1,7 +1,7 @@
 //! Recognises the topic that a heading, a bold word or the beginning of a line announces:
 //! [`topic`], [`label`].
 
-use super::assumed;
+use super::assumptions;
 use super::blocks::Line;
 use super::folding::folded;
 
@@ -128,17 +128,22 @@ fn significant(words: &str) -> usize {
 
 fn of_assumptions(words: &str) -> Topic {
     let has_risks = words.split(' ').any(|word| matches!(word, "risk" | "risks"));
-    if assumed::is_beside(words) { Topic::Mixed { has_risks } } else { Topic::Assumptions }
+    if assumptions::allows_other_topics(words) {
+        Topic::Mixed { has_risks }
+    } else {
+        Topic::Assumptions
+    }
 }
 
 /// Returns the topic that a heading announces: that of a label, acceptance criteria anywhere in the
 /// heading, or a single assumption. Returns `None` if it is unknown.
 pub(super) fn topic_of_heading(text: &str) -> Option<Topic> {
     let words = folded(text);
-    let is_one = || words.split(' ').any(|word| word == "assumption") && significant(&words) <= 3;
+    let is_assumption =
+        || words.split(' ').any(|word| word == "assumption") && significant(&words) <= 3;
     // A heading may be as long as a sentence.
     let are_criteria = || words.contains("acceptance criteri").then_some(Topic::Criteria);
-    topic(text).or_else(are_criteria).or_else(|| is_one().then(|| of_assumptions(&words)))
+    topic(text).or_else(are_criteria).or_else(|| is_assumption().then(|| of_assumptions(&words)))
 }
 
 /// Returns true if a heading announces criteria inside of a milestone, regardless of its meaning

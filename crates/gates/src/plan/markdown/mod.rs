@@ -4,13 +4,13 @@
 //! the headings that are milestones, and `labels` recognises topics. `walk` goes through the blocks
 //! once and fills the plan.
 
-mod assumed;
+mod assumptions;
 mod blocks;
 mod folding;
-mod gathered;
 mod html;
 mod labels;
 mod outline;
+mod plan_builder;
 mod tables;
 mod walk;
 

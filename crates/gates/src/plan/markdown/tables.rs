@@ -1,7 +1,7 @@
 //! Parses tables of decisions and assumptions by the headers of their columns.
 
 use super::super::evidence;
-use super::super::reasons::Told;
+use super::super::reasons::DecisionText;
 use super::super::{Assumption, names};
 use super::folding::folded;
 
@@ -42,21 +42,21 @@ fn is_evidence(name: &str) -> bool {
 }
 
 /// Parses the decisions in a table.
-pub(super) fn decisions(header: &[String], rows: &Rows) -> Vec<Told> {
+pub(super) fn decisions(header: &[String], rows: &Rows) -> Vec<DecisionText> {
     let reason = position(header, is_reason);
     let id = position(header, is_id).filter(|at| Some(*at) != reason);
     let other = (0..header.len()).find(|at| Some(*at) != id && Some(*at) != reason);
     let Some(decision) = position(header, is_decision).or(other) else { return Vec::new() };
     let mut told = Vec::new();
     for (cells, line) in rows.iter().filter(|(cells, _)| !is_blank(cells)) {
-        let mut one = Told::read(cell(cells, Some(decision)), *line);
+        let mut one = DecisionText::read(cell(cells, Some(decision)), *line);
         let own_id = names::tidy(cell(cells, id).trim_matches(['`', '*', ' ']));
         if !own_id.is_empty() {
             one.id = Some(own_id);
         }
         if reason.is_some() {
             // The column has the reason, so the text of the decision is not split.
-            one = Told { text: cell(cells, Some(decision)).to_owned(), ..one };
+            one = DecisionText { text: cell(cells, Some(decision)).to_owned(), ..one };
             one.reason = cell(cells, reason).to_owned();
         }
         told.push(one);

@@ -3,13 +3,13 @@
 use super::super::names::{self, Unit};
 use super::super::reasons::is_nothing;
 use super::super::{Criterion, Plan, PlannedDiff, UnreadKind, paths};
-use super::assumed;
+use super::assumptions;
 use super::blocks::{Block, Kind, Line};
 use super::folding::folded;
-use super::gathered::{Gathered, Mention};
 use super::html::{self, HtmlLine};
 use super::labels::{self, Label, Topic};
 use super::outline::Section;
+use super::plan_builder::{Mention, PlanBuilder};
 use super::tables;
 use crate::claim::is_claim;
 
@@ -22,8 +22,8 @@ const IN_LIST: u32 = 20;
 /// Fills a plan whose milestones are known.
 pub(super) fn fill(plan: &mut Plan, blocks: &[Block], sections: &[Section]) {
     let unit = sections.first().map_or(Unit::Milestone, |section| section.unit);
-    let gathered = Gathered::new(plan, unit);
-    let mut walk = Walk { gathered, home: None, announced: Vec::new(), is_leading: false };
+    let builder = PlanBuilder::new(plan, unit);
+    let mut walk = Walk { builder, home: None, announced: Vec::new(), is_leading: false };
     let mut next = 0;
     for (at, block) in blocks.iter().enumerate() {
         if sections.get(next).is_some_and(|section| section.from == at) {
@@ -36,11 +36,11 @@ pub(super) fn fill(plan: &mut Plan, blocks: &[Block], sections: &[Section]) {
         walk.block(block, blocks.get(at + 1));
     }
     walk.close(0);
-    walk.gathered.finish();
+    walk.builder.finish();
 }
 
 /// A topic that was announced for the blocks that follow.
-struct Announced {
+struct OpenTopic {
     topic: Topic,
     level: u32,
     /// The depth of the items that count; deeper ones belong to them. `None` before the first item.
@@ -53,10 +53,10 @@ struct Announced {
 }
 
 struct Walk<'a> {
-    gathered: Gathered<'a>,
+    builder: PlanBuilder<'a>,
     /// The milestone around the block; `None` outside of all milestones.
     home: Option<usize>,
-    announced: Vec<Announced>,
+    announced: Vec<OpenTopic>,
     /// True if a list, a table or a similar block follows the paragraph.
     is_leading: bool,
 }
@@ -64,11 +64,11 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn enter(&mut self, milestone: usize, heading: &Block) {
         self.close(0);
-        self.gathered.end_decision();
+        self.builder.end_decision();
         self.home = Some(milestone);
         let text = heading.text();
         if let Some(at) = text.to_ascii_lowercase().find("depends on ") {
-            self.gathered.needs(Some(milestone), &text[at..]);
+            self.builder.needs(Some(milestone), &text[at..]);
         }
         for line in &heading.lines {
             self.mentions(&line.text);
@@ -100,7 +100,7 @@ impl Walk<'_> {
         for clause in paths::clauses(line).filter(|clause| clause.contains('`')) {
             let (is_new, is_old) = (paths::says_new(clause), paths::says_old(clause));
             for path in paths::spans(clause).filter_map(paths::in_code) {
-                self.gathered.mention(home, Mention { path, is_new, is_old });
+                self.builder.mention(home, Mention { path, is_new, is_old });
             }
         }
     }
@@ -112,10 +112,10 @@ impl Walk<'_> {
     fn heading(&mut self, level: u32, block: &Block, next: Option<&Block>) {
         self.close(level);
         let text = block.text();
-        if self.gathered.heads_a_part_of_the_decision(level, &text) {
+        if self.builder.heads_a_part_of_the_decision(level, &text) {
             return;
         }
-        self.gathered.end_decision();
+        self.builder.end_decision();
         let is_in_the_log = self.top() == Topic::Decisions;
         let topic = match is_in_the_log {
             true => labels::topic(&text),
@@ -126,10 +126,10 @@ impl Walk<'_> {
             let announces = is_inside && labels::announces_criteria_of_a_milestone(&text);
             announces.then_some(Topic::Criteria)
         });
-        if self.gathered.opens_a_decision(&text, is_in_the_log)
+        if self.builder.opens_a_decision(&text, is_in_the_log)
             || (is_in_the_log && topic.is_none() && !is_unlabelled_list(next))
         {
-            self.gathered.open_decision(&text, block.line, Some(level));
+            self.builder.open_decision(&text, block.line, Some(level));
         } else if let Some(topic) = topic {
             self.announce(topic, level, &text);
         } else if labels::is_of_a_decision(&text) {
@@ -137,7 +137,7 @@ impl Walk<'_> {
                 Some(Kind::Item { .. } | Kind::Table { .. }) => {
                     self.announce(Topic::Decisions, level, &text);
                 }
-                _ => self.gathered.open_decision("", block.line, Some(level)),
+                _ => self.builder.open_decision("", block.line, Some(level)),
             }
         } else if self.is_aside(&text) {
             self.announce(Topic::Other, level, "");
@@ -155,7 +155,7 @@ impl Walk<'_> {
     fn is_aside(&self, heading: &str) -> bool {
         match self.top() {
             Topic::Other => true,
-            Topic::Mixed { .. } => assumed::is_beside(heading),
+            Topic::Mixed { .. } => assumptions::allows_other_topics(heading),
             Topic::Criteria
             | Topic::Files { .. }
             | Topic::Tests
@@ -168,8 +168,8 @@ impl Walk<'_> {
     fn announce(&mut self, topic: Topic, level: u32, name: &str) {
         self.close(level);
         let is_of_one = topic == Topic::Criteria;
-        let named = is_of_one.then(|| self.gathered.milestone_named_in(name)).flatten();
-        self.announced.push(Announced {
+        let named = is_of_one.then(|| self.builder.milestone_named_in(name)).flatten();
+        self.announced.push(OpenTopic {
             topic,
             level,
             base: None,
@@ -185,12 +185,12 @@ impl Walk<'_> {
             let alone = ended.paragraphs.into_iter().filter(|_| !ended.has_items);
             match ended.topic {
                 Topic::Assumptions => {
-                    self.gathered.end_assumption();
-                    alone.for_each(|(text, line)| self.gathered.assumption(&text, line));
-                    self.gathered.end_assumption();
+                    self.builder.end_assumption();
+                    alone.for_each(|(text, line)| self.builder.assumption(&text, line));
+                    self.builder.end_assumption();
                 }
-                Topic::Mixed { .. } => self.gathered.end_assumption(),
-                Topic::Decisions => self.gathered.end_decision(),
+                Topic::Mixed { .. } => self.builder.end_assumption(),
+                Topic::Decisions => self.builder.end_decision(),
                 Topic::Criteria
                 | Topic::Files { .. }
                 | Topic::Tests
@@ -204,9 +204,9 @@ impl Walk<'_> {
         self.close(IN_LIST);
         let mut said = (String::new(), block.line);
         for line in &block.lines {
-            let label = labels::label(line).filter(|_| !self.gathered.has_a_headed_decision());
-            let opens = self.gathered.opens_a_decision(&line.text, self.top() == Topic::Decisions);
-            if label.is_some() || opens || self.gathered.has_a_headed_decision() {
+            let label = labels::label(line).filter(|_| !self.builder.has_a_headed_decision());
+            let opens = self.builder.opens_a_decision(&line.text, self.top() == Topic::Decisions);
+            if label.is_some() || opens || self.builder.has_a_headed_decision() {
                 self.say(&std::mem::take(&mut said.0), said.1);
                 said.1 = line.number;
             }
@@ -246,16 +246,16 @@ impl Walk<'_> {
     /// Handles text outside of lists.
     fn say(&mut self, text: &str, line: u32) {
         let text = text.trim();
-        if text.is_empty() || self.gathered.adds_to_the_decision(text, None) {
+        if text.is_empty() || self.builder.adds_to_the_decision(text, None) {
             return;
         }
         let top = self.top();
-        if self.gathered.opens_a_decision(text, top == Topic::Decisions) {
-            return self.gathered.open_decision(text, line, None);
+        if self.builder.opens_a_decision(text, top == Topic::Decisions) {
+            return self.builder.open_decision(text, line, None);
         }
-        if self.gathered.opens_an_assumption(text) {
-            self.gathered.assumption(text, line);
-            return self.gathered.end_assumption();
+        if self.builder.opens_an_assumption(text) {
+            self.builder.assumption(text, line);
+            return self.builder.end_assumption();
         }
         let Some(announced) = self.announced.last_mut() else { return };
         match top {
@@ -264,7 +264,9 @@ impl Walk<'_> {
                 announced.paragraphs.push((text.to_owned(), line));
             }
             Topic::Files { .. } | Topic::Tests | Topic::Needs => self.entry(text, None),
-            Topic::Mixed { .. } if assumed::says_so(text) => self.gathered.assumption(text, line),
+            Topic::Mixed { .. } if assumptions::says_so(text) => {
+                self.builder.assumption(text, line)
+            }
             Topic::Assumptions | Topic::Mixed { .. } | Topic::Decisions | Topic::Other => {}
         }
     }
@@ -280,7 +282,7 @@ impl Walk<'_> {
             return;
         }
         let criterion = Criterion { text: text.to_owned(), line };
-        self.gathered.criterion(top.milestone, criterion);
+        self.builder.criterion(top.milestone, criterion);
     }
 
     /// Returns true if a list of criteria came after a label, and not after a heading.
@@ -309,7 +311,7 @@ impl Walk<'_> {
             let line = Line { text: text.clone(), number, ..Line::default() };
             let named = names::of_heading(&text).filter(|_| is_heading);
             if named.is_some_and(|named| named.unit <= Unit::Phase) {
-                self.gathered.unread(&text, number, UnreadKind::Milestone);
+                self.builder.unread(&text, number, UnreadKind::Milestone);
             } else if let Some(label) = labels::label(&line) {
                 self.announce_in_text(&label, &text);
                 self.say(&label.rest, number);
@@ -326,35 +328,36 @@ impl Walk<'_> {
     fn item(&mut self, depth: u32, has_items: bool, block: &Block, next: Option<&Block>) {
         self.close(IN_LIST + depth);
         let text = block.text();
-        if text.is_empty() || self.gathered.adds_to_the_decision(&text, Some(depth)) {
+        if text.is_empty() || self.builder.adds_to_the_decision(&text, Some(depth)) {
             return;
         }
-        let is_group = has_items && text.ends_with(':') && !self.gathered.is_reason_next(next);
+        let is_group = has_items && text.ends_with(':') && !self.builder.is_reason_next(next);
         match self.top() {
             Topic::Criteria => self.criterion(&text, block.line, is_group),
             Topic::Assumptions if is_group && !self.is_within(depth) => {}
-            Topic::Assumptions if self.is_within(depth) => self.gathered.add_to_assumption(&text),
+            Topic::Assumptions if self.is_within(depth) => self.builder.add_to_assumption(&text),
             Topic::Assumptions => {
                 self.count(depth);
-                self.gathered.assumption(&text, block.line);
+                self.builder.assumption(&text, block.line);
             }
             Topic::Mixed { .. } if is_group && !self.is_within(depth) => {
-                let topic = if assumed::says_so(&text) { Topic::Assumptions } else { Topic::Other };
+                let topic =
+                    if assumptions::says_so(&text) { Topic::Assumptions } else { Topic::Other };
                 self.announce(topic, IN_LIST + depth, "");
             }
-            Topic::Mixed { .. } if self.is_within(depth) => self.gathered.add_to_assumption(&text),
+            Topic::Mixed { .. } if self.is_within(depth) => self.builder.add_to_assumption(&text),
             Topic::Mixed { has_risks } => {
                 self.count(depth);
-                self.gathered.end_assumption();
-                match assumed::is_one(&text, has_risks) {
-                    true => self.gathered.assumption(&text, block.line),
+                self.builder.end_assumption();
+                match assumptions::is_assumption(&text, has_risks) {
+                    true => self.builder.assumption(&text, block.line),
                     false => self.item_of_its_own(depth, block, &text),
                 }
             }
             Topic::Decisions if is_group => {}
             Topic::Decisions => {
                 self.count(depth);
-                self.gathered.open_decision_of_an_item(depth, block, &text);
+                self.builder.open_decision_of_an_item(depth, block, &text);
             }
             Topic::Files { .. } | Topic::Tests | Topic::Needs | Topic::Other => {
                 self.item_of_its_own(depth, block, &text);
@@ -370,11 +373,11 @@ impl Walk<'_> {
             self.announce(topic, IN_LIST + depth, "");
             let more: Vec<&str> = block.lines.iter().skip(1).map(|line| line.text.trim()).collect();
             self.say(&format!("{rest} {}", more.join(" ")), block.line);
-        } else if self.gathered.opens_a_decision(text, false) {
-            self.gathered.open_decision_of_an_item(depth, block, text);
-        } else if self.gathered.opens_an_assumption(text) {
-            self.gathered.assumption(text, block.line);
-            self.gathered.end_assumption();
+        } else if self.builder.opens_a_decision(text, false) {
+            self.builder.open_decision_of_an_item(depth, block, text);
+        } else if self.builder.opens_an_assumption(text) {
+            self.builder.assumption(text, block.line);
+            self.builder.end_assumption();
         } else {
             self.entry(text, Some(depth));
         }
@@ -399,7 +402,7 @@ impl Walk<'_> {
         }
         top.has_items = true;
         let criterion = Criterion { text: text.to_owned(), line };
-        self.gathered.criterion(top.milestone, criterion);
+        self.builder.criterion(top.milestone, criterion);
     }
 
     /// Handles an entry in a list of files, tests or dependencies.
@@ -411,7 +414,7 @@ impl Walk<'_> {
         top.has_items = true;
         match top.topic {
             Topic::Files { are_new } => {
-                let has_some = self.gathered.files(top.milestone, text, are_new);
+                let has_some = self.builder.files(top.milestone, text, are_new);
                 if has_some {
                     top.base = top.base.or(depth);
                 } else if depth.is_some() {
@@ -419,8 +422,8 @@ impl Walk<'_> {
                     top.topic = Topic::Files { are_new: paths::says_new(text) };
                 }
             }
-            Topic::Tests => self.gathered.test(top.milestone, text),
-            Topic::Needs => self.gathered.needs(top.milestone, text),
+            Topic::Tests => self.builder.test(top.milestone, text),
+            Topic::Needs => self.builder.needs(top.milestone, text),
             Topic::Criteria
             | Topic::Decisions
             | Topic::Assumptions
@@ -433,9 +436,9 @@ impl Walk<'_> {
         self.close(IN_LIST);
         let top = self.top();
         if top == Topic::Decisions || tables::is_of_decisions(header) {
-            self.gathered.decisions(tables::decisions(header, rows));
+            self.builder.decisions(tables::decisions(header, rows));
         } else if top == Topic::Assumptions || tables::is_of_assumptions(header) {
-            self.gathered.assumptions(tables::assumptions(header, rows));
+            self.builder.assumptions(tables::assumptions(header, rows));
         } else {
             for (text, line) in tables::as_text(rows) {
                 match top {
@@ -453,11 +456,11 @@ impl Walk<'_> {
     fn code(&mut self, info: &str, text: &str, line: u32, in_item: bool) {
         let language = info.split([' ', ',', '{']).next().unwrap_or("").to_ascii_lowercase();
         if language == "diff" || language == "patch" || (info.is_empty() && is_diff(text)) {
-            self.gathered.diff(self.home, PlannedDiff { text: text.to_owned(), line });
+            self.builder.diff(self.home, PlannedDiff { text: text.to_owned(), line });
         } else if self.top() == Topic::Criteria {
             let is_behind = self.is_behind_a_labelled_list();
             let is_prose = ["", "text", "txt", "md", "markdown"].contains(&language.as_str());
-            let is_one = |row: &str| match language.as_str() {
+            let is_assumption = |row: &str| match language.as_str() {
                 "gherkin" => row.starts_with("Scenario"),
                 // An example of an item is code or output; a list is neither.
                 _ => {
@@ -465,7 +468,7 @@ impl Walk<'_> {
                     is_marked(row) || (is_sentence && (!is_behind || reads_like_a_criterion(row)))
                 }
             };
-            for (at, row) in text.lines().enumerate().filter(|(_, row)| is_one(row.trim())) {
+            for (at, row) in text.lines().enumerate().filter(|(_, row)| is_assumption(row.trim())) {
                 let line = line.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
                 self.criterion(&unmarked(row), line, false);
             }

@@ -1,0 +1,63 @@
+//! Tests of the summary of an ended loop.
+
+use assay_validate::loop_summary::LoopSummary;
+use expect_test::{Expect, expect};
+
+use crate::loop_simulation::{FixFn, LoopStorage, ReviewFn, SimulatedLoop, issue};
+
+fn check(review: &ReviewFn<'_>, fix: &FixFn<'_>, expected: Expect) {
+    let storage = LoopStorage::new();
+    let (ending, loop_state) = SimulatedLoop::new(&storage, review, fix).run(None);
+    let LoopSummary { name, text } = LoopSummary::of("001-stage", &loop_state, &ending);
+    expected.assert_eq(&format!("{name}\n{text}"));
+}
+
+#[test]
+fn issues_are_told_with_what_became_of_them_and_what_was_done() {
+    check(
+        &|it| Ok(if it.round == 1 { vec![issue("prefer spaces")] } else { vec![] }),
+        &|it| Ok(it.tree + 5),
+        expect![[r#"
+            validation of spec 001-stage
+            The validation of spec 001-stage ended after 3 rounds: all acceptance criteria are met.
+            - "prefer spaces" (code_quality, high) stood in round 1 and was gone afterwards.
+            - "Fails: unit" (unit_test, high) stood in round 1, 2 and was gone afterwards.
+            - "Fails: integration" (integration_test, high) stood in round 1, 2 and was gone afterwards.
+            - After round 1 the fixer changed something, and says: All tests pass, everything is perfect.
+            - After round 2 the fixer changed something, and says: All tests pass, everything is perfect.
+        "#]],
+    );
+}
+
+#[test]
+fn what_still_stands_is_told_with_the_reason_for_the_end() {
+    check(
+        &|_| Ok(vec![]),
+        &|it| Ok(it.tree),
+        expect![[r#"
+            validation of spec 001-stage
+            The validation of spec 001-stage ended after 3 rounds: `Fails: unit` and 1 more came back in 3 rounds.
+            - "Fails: unit" (unit_test, high) stood in round 1, 2, 3 and still stood at the end.
+            - "Fails: integration" (integration_test, high) stood in round 1, 2, 3 and still stood at the end.
+            - After round 1 the fixer changed nothing, and says: All tests pass, everything is perfect.
+            - After round 2 the fixer changed nothing, and says: All tests pass, everything is perfect.
+        "#]],
+    );
+}
+
+#[test]
+fn it_holds_no_secret_and_is_not_long() {
+    let storage = LoopStorage::new();
+    let secret = "password = \"kT9vQ2mX7pLw\"";
+    let review = |_| {
+        let many = (0..500).map(|n| issue(&format!("{n} {secret}\n- {}", "long ".repeat(9_000))));
+        Ok(many.collect())
+    };
+    let fix = |it: crate::loop_simulation::StepCall| Ok(it.tree + 10);
+    let mut simulation = SimulatedLoop::new(&storage, &review, &fix);
+    simulation.limits.rounds = 1;
+    let (ending, loop_state) = simulation.run(None);
+    let LoopSummary { text, .. } = LoopSummary::of(&format!("001 {secret}"), &loop_state, &ending);
+    assert!(!text.contains("kT9vQ2mX7pLw"), "{text}");
+    assert!(text.len() < 16_000 && text.lines().count() <= 40, "{}", text.len());
+}
